@@ -1,0 +1,87 @@
+# Needs Python >= 3.11, a C++17 compiler and make; everything else goes into $(VENV).
+PYTHON ?= python3
+VENV ?= .venv
+EXTRAS ?= dev
+JOBS ?= 2
+# More arguments for pip, e.g. -C cmake.define.POISE_NATIVE_ARCH=OFF
+BUILD ?=
+
+ifeq ($(origin CXX),default)
+CXX := $(firstword $(foreach name,c++ g++ clang++,$(shell command -v $(name) 2>/dev/null)))
+endif
+export CXX
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+bin := $(VENV)/bin
+pip := $(bin)/python -m pip install --quiet
+tools := $(VENV)/.poise-tools
+installed := $(VENV)/.poise-installed
+native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp)
+pages := tests/test_docs.py tests/test_readme.py
+
+.DEFAULT_GOAL := help
+.PHONY: help install studio test check format slow bench docs sanitize clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+
+install: $(installed) ## create .venv, install Poise into it and build the kernel
+
+studio: $(installed) ## open the studio in the browser
+	@$(bin)/poise studio
+
+test: check ## everything that must be true: check, then the tests
+	$(bin)/python -m pytest -n $(JOBS)
+
+check: $(installed) ## format, lint, types
+	$(bin)/ruff format --check .
+	$(bin)/ruff check .
+	$(bin)/mypy
+
+format: $(installed) ## rewrite the sources in the house's format
+	$(bin)/ruff format .
+	$(bin)/ruff check --fix .
+
+slow: $(installed) ## the tests that take minutes
+	$(bin)/python -m pytest -n $(JOBS) -m slow --timeout 7200
+
+bench: $(installed) ## measure the solvers against others
+	$(bin)/poise bench
+
+docs: $(installed) ## check the links and the program of the pages
+	$(bin)/python -m pytest -q $(pages)
+
+# The preloaded libraries must come first in the process; CPython leaks by design, so leaks are not looked for.
+sanitize: ## the solver's tests under AddressSanitizer and UBSan, in an environment of their own
+	@$(MAKE) --no-print-directory install VENV=.venv-sanitize EXTRAS=dev \
+		BUILD="-C build-dir=build/sanitize -C cmake.define.POISE_SANITIZE=ON"
+	@case "$$($(CXX) -print-file-name=libasan.so)" in */*) ;; \
+		*) echo "make sanitize: $(CXX) has no libasan.so; use GCC (CXX=g++)" >&2; exit 1;; esac
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 POISE_PROFILE=quick \
+		.venv-sanitize/bin/python -m pytest -p no:xdist -p no:cacheprovider --timeout 1800 tests/solvers
+
+clean: ## remove what was built, keep the environments
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .venv/.poise-installed .venv-sanitize/.poise-installed
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(tools): pyproject.toml
+	@command -v "$(firstword $(PYTHON))" >/dev/null || { \
+		echo "make: there is no '$(PYTHON)'; install Python 3.11 or newer, or name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "make: '$(PYTHON)' is not Python 3.11 or newer ($$($(PYTHON) --version 2>&1 | head -n 1)); name one that is: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { \
+		echo "make: '$(PYTHON) -m venv' failed; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
+	@$(bin)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "cmake>=3.18", "ninja", sep="\n")' \
+		> $(VENV)/.poise-requirements
+	@$(pip) -r $(VENV)/.poise-requirements
+	@touch $@
+
+$(installed): $(tools) $(native)
+	@[ -n "$(POISE_NO_KERNEL)" ] || command -v "$(firstword $(CXX))" >/dev/null || { \
+		echo "make: no C++ compiler found (looked for $(or $(CXX),c++ g++ clang++)); install g++ or clang, or build without the kernel: make POISE_NO_KERNEL=1" >&2; exit 1; }
+	@echo "installing Poise and building the kernel"
+	@$(pip) --no-build-isolation $(BUILD) -e ".[$(EXTRAS)]"
+	@touch $@

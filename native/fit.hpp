@@ -1,0 +1,250 @@
+// Weighted least squares of one level in the null space of the rows held above it:
+//   minimise |P y - d|^2,   P = diag(pull) C Z,   d = diag(pull) (b - C x),   x <- x + Z y
+// by Householder QR with column pivoting, and the shortest y where P does not determine it.
+//
+// The forces  pull (P y - d)  come from the part of d outside the range of P, not from the slack at x: a heavy row
+// balances light ones with a slack far below rounding, and its multiplier must still be right.
+#pragma once
+
+#include <algorithm>
+
+#include "basis.hpp"
+
+namespace poise {
+
+class Fit {
+ public:
+  void resize(Index rows, Index n) {
+    P_.setZero(rows + n, n);
+    turns_.setZero(n, n);
+    for (Vector* v : {&d_, &pulls_, &tails_}) v->setZero(rows + n);
+    for (Vector* v : {&turn_tau_, &y_, &column_, &norms_, &head_, &tau_, &right_head_, &right_tau_}) v->setZero(n);
+    order_.assign(static_cast<size_t>(n), 0);
+  }
+
+  void begin(Index freedom) {
+    freedom_ = freedom;
+    count_ = 0;
+    weakest_ = infinity;
+    strongest_ = 0.0;
+  }
+
+  void add(const Rows& rows, Index i, const Eigen::Ref<const Matrix>& Z, double residual) {
+    const Row& row = rows[i];
+    const double scale = row.pull * row.inverse_norm;
+    pulls_[count_] = row.pull;
+    if (row.column >= 0) {
+      P_.row(count_).head(freedom_) = (scale * rows.raw(i)[row.column]) * Z.row(row.column);
+    } else {
+      column_.head(freedom_).noalias() = Z.transpose() * rows.raw(i);
+      P_.row(count_).head(freedom_) = scale * column_.head(freedom_).transpose();
+    }
+    d_[count_++] = row.pull * residual;
+    weakest_ = std::min(weakest_, row.pull);
+    strongest_ = std::max(strongest_, row.pull);
+  }
+
+  // Adds  damping * (Z^T x + y) = 0.
+  void damp(double damping, const Eigen::Ref<const Matrix>& Z, const Vector& x) {
+    column_.head(freedom_).noalias() = Z.transpose() * x;
+    for (Index j = 0; j < freedom_; ++j) {
+      P_.row(count_).head(freedom_).setZero();
+      P_(count_, j) = damping;
+      pulls_[count_] = damping;
+      d_[count_++] = -damping * column_[j];
+    }
+    weakest_ = std::min(weakest_, damping);
+    strongest_ = std::max(strongest_, damping);
+  }
+
+  // The same right-hand side from another x, for the rows from `first` on.
+  void damp_again(Index first, double damping, const Eigen::Ref<const Matrix>& Z, const Vector& x) {
+    d_.segment(first, freedom_).noalias() = -damping * (Z.transpose() * x);
+  }
+
+  // Decomposes P; `tolerance` is the smallest part of a unit row that counts as independent.
+  void factor(double tolerance) {
+    columns_ = freedom_;
+    restricted_ = contrast() < 5e-3;
+    if (restricted_) restrict_to_rows(tolerance);
+    rank_ = reduce(restricted_ ? 0.0 : tolerance);
+    if (rank_ < columns_) shorten();
+  }
+
+  // The step y for the right-hand side d set by add() or residual().
+  const Vector& solve() {
+    auto d = d_.head(count_);
+    size_ = d.norm();
+    for (Index k = 0; k < rank_; ++k) reflect(k, d);
+    auto c = column_.head(rank_);
+    c = d.head(rank_);
+    P_.topLeftCorner(rank_, rank_).template triangularView<Eigen::Upper>().solveInPlace(c);
+    column_.segment(rank_, columns_ - rank_).setZero();
+    if (rank_ < columns_) lengthen();
+    y_.head(freedom_).setZero();
+    for (Index j = 0; j < columns_; ++j) y_[order_[static_cast<size_t>(j)]] = column_[j];
+    for (Index k = restricted_ ? columns_ - 1 : -1; k >= 0; --k) {
+      const auto v = turns_.col(k).segment(k, freedom_ - k);
+      auto tail = y_.segment(k, freedom_ - k);
+      tail -= (turn_tau_[k] * v.dot(tail)) * v;
+    }
+    d.head(rank_).setZero();
+    for (Index k = rank_ - 1; k >= 0; --k) reflect(k, d);
+    left_size_ = d.norm();
+    return y_;
+  }
+
+  // What the fit leaves of row r (in the order of add), times its pull: d - P y.
+  double left(Index r) const { return d_[r]; }
+  void residual(Index r, double value) { d_[r] = value; }
+  // Size of the right-hand side of the last solve, whose rounding is the noise in left().
+  double size() const { return size_; }
+  Index rank() const { return rank_; }
+  // Size of the largest column that was too small to count.
+  double dropped() const { return dropped_; }
+  double left_size() const { return left_size_; }
+  // Absolute rounding of the forces: a heavy row feels that of all the others.
+  double noise() const { return 1e-14 * strongest_ * left_size(); }
+  // Pull of the lightest row over that of the heaviest.
+  double contrast() const { return strongest_ > 0.0 ? weakest_ / strongest_ : 1.0; }
+
+  // Coefficients q of the i-th direction that the fit determines: sum_r q_r pull_r a_r spans it.
+  template <class Q>
+  void direction(Index i, Q&& q) const {
+    q.setZero();
+    q[i] = 1.0;
+    for (Index k = std::min(i, rank_ - 1); k >= 0; --k) reflect(k, q);
+  }
+
+ private:
+  // Rows of very different pull: which directions they determine must not depend on the pulls. Rotates the columns so
+  // that the first `columns_` hold all the rows; the rest is below tolerance on unit rows.
+  void restrict_to_rows(double tolerance) {
+    auto P = P_.topLeftCorner(count_, freedom_);
+    for (Index r = 0; r < count_; ++r) P.row(r) /= pulls_[r];
+    columns_ = std::min(count_, freedom_);
+    dropped_ = 0.0;
+    for (Index k = 0; k < columns_; ++k) {
+      tails_.head(count_) = P.rightCols(freedom_ - k).rowwise().squaredNorm();
+      Index best = 0;
+      const double largest = std::sqrt(tails_.head(count_).maxCoeff(&best));
+      if (largest <= tolerance) {
+        columns_ = k;
+        dropped_ = largest;
+        break;
+      }
+      auto v = turns_.col(k).segment(k, freedom_ - k);
+      v = P.row(best).segment(k, freedom_ - k).transpose();
+      make_reflector(v, turn_tau_[k]);
+      tails_.head(count_).noalias() = P.rightCols(freedom_ - k) * v;
+      P.rightCols(freedom_ - k).noalias() -= (turn_tau_[k] * tails_.head(count_)) * v.transpose();
+    }
+    for (Index r = 0; r < count_; ++r) P.row(r).head(columns_) *= pulls_[r];
+  }
+
+  Index reduce(double tolerance) {
+    auto P = P_.topLeftCorner(count_, columns_);
+    for (Index j = 0; j < columns_; ++j) {
+      order_[static_cast<size_t>(j)] = j;
+      norms_[j] = P.col(j).squaredNorm();
+    }
+    const double threshold = count_ ? std::max(tolerance * weakest_, restricted_ ? 1e-300 : 1e-14 * strongest_) : 0.0;
+    const Index steps = std::min(count_, columns_);
+    if (!restricted_) dropped_ = 0.0;
+    for (Index k = 0; k < steps; ++k) {
+      Index best = k;
+      for (Index j = k; j < columns_; ++j)
+        if (norms_[j] > norms_[best]) best = j;
+      if (best != k) {
+        P.col(k).swap(P.col(best));
+        std::swap(norms_[k], norms_[best]);
+        std::swap(order_[static_cast<size_t>(k)], order_[static_cast<size_t>(best)]);
+      }
+      auto v = P.col(k).tail(count_ - k);
+      if (v.norm() <= threshold) {
+        if (!refresh(k)) {
+          dropped_ = v.norm();
+          return k;
+        }
+        --k;
+        continue;
+      }
+      const double image = make_reflector(v, tau_[k]);
+      for (Index j = k + 1; j < columns_; ++j) {
+        auto tail = P.col(j).tail(count_ - k);
+        if (tau_[k] != 0.0) tail -= (tau_[k] * v.dot(tail)) * v;
+        const double before = norms_[j];
+        norms_[j] -= tail[0] * tail[0];
+        if (norms_[j] < 1e-8 * before) norms_[j] = tail.tail(count_ - k - 1).squaredNorm();
+      }
+      head_[k] = v[0];
+      v[0] = image;
+    }
+    return steps;
+  }
+
+  template <class D>
+  void reflect(Index k, D&& d) const {
+    if (tau_[k] == 0.0) return;
+    const auto v = P_.col(k).segment(k + 1, count_ - k - 1);
+    auto tail = d.segment(k + 1, count_ - k - 1);
+    const double scale = tau_[k] * (head_[k] * d[k] + v.dot(tail));
+    d[k] -= scale * head_[k];
+    tail -= scale * v;
+  }
+
+  // Recomputes the downdated norms; true if a column is larger than the pivot that looked negligible.
+  bool refresh(Index k) {
+    const double pivot = P_.col(k).segment(k, count_ - k).squaredNorm();
+    bool larger = false;
+    for (Index j = k; j < columns_; ++j) {
+      norms_[j] = P_.col(j).segment(k, count_ - k).squaredNorm();
+      larger = larger || norms_[j] > 4.0 * pivot + 1e-300;
+    }
+    return larger;
+  }
+
+  // [R1 R2] -> [R 0] by reflectors from the right, so that the shortest solution is read off.
+  void shorten() {
+    const Index extra = columns_ - rank_;
+    for (Index i = rank_ - 1; i >= 0; --i) {
+      auto w = P_.row(i).segment(rank_, extra);
+      const double head = P_(i, i), tail = w.squaredNorm();
+      right_tau_[i] = 0.0;
+      if (tail == 0.0) continue;
+      const double norm = std::sqrt(head * head + tail);
+      const double image = head > 0.0 ? -norm : norm;
+      const double first = head - image;
+      right_tau_[i] = 2.0 / (first * first + tail);
+      right_head_[i] = first;
+      for (Index j = 0; j < i; ++j) {
+        auto other = P_.row(j).segment(rank_, extra);
+        const double scale = right_tau_[i] * (P_(j, i) * first + other.dot(w));
+        P_(j, i) -= scale * first;
+        other -= scale * w;
+      }
+      P_(i, i) = image;
+    }
+  }
+
+  void lengthen() {
+    const Index extra = columns_ - rank_;
+    auto tail = column_.segment(rank_, extra);
+    for (Index i = 0; i < rank_; ++i) {
+      if (right_tau_[i] == 0.0) continue;
+      const auto w = P_.row(i).segment(rank_, extra).transpose();
+      const double scale = right_tau_[i] * (column_[i] * right_head_[i] + tail.dot(w));
+      column_[i] -= scale * right_head_[i];
+      tail -= scale * w;
+    }
+  }
+
+  Matrix P_, turns_;
+  Vector d_, pulls_, tails_, turn_tau_, y_, column_, norms_, head_, tau_, right_head_, right_tau_;
+  std::vector<Index> order_;
+  bool restricted_ = false;
+  Index freedom_ = 0, columns_ = 0, count_ = 0, rank_ = 0;
+  double weakest_ = 1.0, strongest_ = 1.0, size_ = 0.0, dropped_ = 0.0, left_size_ = 0.0;
+};
+
+}  // namespace poise

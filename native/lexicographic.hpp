@@ -1,0 +1,135 @@
+// Strict lexicographic least squares by a hierarchical dual active set.
+//
+// Levels are solved in order. A level is first *settled*: its equalities and the rows guessed active are held
+// exactly, rows found violated are held too, and if all of them are independent the level has no slack and
+// is done. Otherwise it is a *compromise*: the weighted least-squares fit of its rows in the null space of
+// the rows held from above, with a dual active set over both (multipliers of the wrong sign leave, the most
+// violated row enters). Rows whose multiplier is not zero are frozen for all later levels; the others stay
+// held but may still be released by a later level.
+#pragma once
+
+#include <chrono>
+
+#include "fit.hpp"
+
+namespace poise {
+
+enum class Status { optimal, budget, iterations };
+
+struct Counters {
+  Index iterations = 0;      // active-set iterations over all levels
+  Index factorizations = 0;  // level blocks decomposed from their rows
+  Index updates = 0;         // rows that entered or left an existing decomposition
+  Index fits = 0;            // least-squares fits of levels in conflict
+  Index levels_solved = 0;
+  Index descents = 0;  // iterations of the primal fallback
+  Index ignored = 0;      // violated rows left alone because rounding admits no exchange
+};
+
+class Lexicographic {
+ public:
+  Status solve(const ProgramView& view, double budget_seconds, bool warm);
+
+  const Vector& x() const { return x_; }
+  const std::vector<signed char>& sides() const { return side_; }
+  const Counters& counters() const { return count_; }
+
+ private:
+  enum class Place : signed char { out, held, soft, fixed, ignored };
+  enum class Outcome { done, conflict, budget, iterations };
+
+  // A row held exactly: one of the program's, or (row < 0) a combination of rows settled by a compromise.
+  struct Held {
+    Index row;
+    double target;
+    bool frozen;
+    Index combination = -1;
+  };
+
+  struct Choice {
+    Index at = -1;       // position in held_ or soft_
+    bool soft = false;   // which of the two lists
+    double step = 0.0;   // fraction of the dual step before its multiplier changes sign
+    double wrong = 0.0;  // how wrong the sign is
+  };
+
+  void prepare(const ProgramView& view, bool warm);
+  Outcome solve_level(Index level);
+  Outcome settle(Index level);
+  Outcome compromise(Index level);
+  Outcome descend(Index level);
+  bool collect_violated(Index level);
+  double room_above(Index level, Index& blocking);
+  double line_search(Index level, double room);
+  void finish(Index level);
+  void retreat(Index level);
+
+  bool hold(Index begin, Index end);
+  void hold_last(Index row);
+  void freeze_fit(Index level);
+  double value(const Held& held) const {
+    return held.row >= 0 ? rows_.value(held.row, x_) : combinations_.col(held.combination).dot(x_);
+  }
+  void release(Index position);
+  void step_to_held();
+  bool drifted() const;
+  bool come_back();
+  void fit_level(Index level);
+  void factor_level(double damping, double tolerance);
+  void multipliers(Index level);
+  Choice wrong_dual() const;
+  void drop(const Choice& choice);
+  Index most_violated(Index level);
+  bool enter(Index row, Index level);
+  bool exchange(Index row);
+  double project_row(Index row);
+
+  // How many of inequalities_ belong to this and the higher levels.
+  Index usable(Index level) const {
+    return inequalities_begin_[static_cast<size_t>(std::min(level + 1, view_->levels()))];
+  }
+  bool least_norm(Index level) const { return level == view_->levels(); }
+  double tolerance(Index row) const { return feasibility_ * (1.0 + rows_[row].magnitude) + 2e-14 * size_; }
+  // A row of the level just fitted that later levels must not move.
+  bool strong(Index row) const {
+    return conflict_ && (side(row) * slack_[row] > tolerance(row) || side(row) * force_[row] > strength_ * scale_);
+  }
+  double bound(Index row) const {
+    return side_[static_cast<size_t>(row)] == lower_side ? rows_[row].lower : rows_[row].upper;
+  }
+  signed char& side(Index row) { return side_[static_cast<size_t>(row)]; }
+  signed char side(Index row) const { return side_[static_cast<size_t>(row)]; }
+  Place& place(Index row) { return place_[static_cast<size_t>(row)]; }
+  Index first_free() const;
+  bool out_of_time() const {
+    return has_deadline_ && std::chrono::steady_clock::now() >= deadline_;
+  }
+  double level_cost(Index level, const Vector& x) const;
+
+  static constexpr double rank_ = 1e-9;          // smallest independent part of a unit row
+  static constexpr double rounding_ = 1e-13;     // a unit row with less is an exact combination of others
+  static constexpr double feasibility_ = 1e-11;  // of unit rows, relative to bounds and x
+  static constexpr double weakest_multiplier_ = 1e-9;  // one above this part of the largest force counts
+
+  const ProgramView* view_ = nullptr;
+  Index n_ = -1, m_ = -1;
+  Rows rows_;
+  Basis basis_;
+  Fit fit_;
+  std::vector<Held> held_;
+  std::vector<Index> soft_, batch_;
+  std::vector<signed char> side_, guess_;
+  std::vector<Index> levels_before_;
+  std::vector<Place> place_;
+  std::vector<Index> inequalities_;        // rows that can be violated, by level
+  std::vector<Index> inequalities_begin_;  // levels + 1
+  Vector x_, start_, before_, direction_, step_, gradient_, projected_, multiplier_, dual_, slack_, force_;
+  Matrix block_, combinations_;
+  Index combined_ = 0;
+  double size_ = 0.0, start_size_ = 0.0, scale_ = 0.0, strength_ = 1e-11;
+  bool conflict_ = false, careful_ = false, complete_ = false, has_deadline_ = false;
+  std::chrono::steady_clock::time_point deadline_;
+  Counters count_;
+};
+
+}  // namespace poise

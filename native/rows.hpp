@@ -1,0 +1,124 @@
+// The program as the kernel sees it: rows  lower <= A x <= upper  sorted by level, each row scaled to unit
+// norm so that tolerances mean the same on every row. The matrix itself is never copied.
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace poise {
+
+using Eigen::Index;
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::MatrixXd;
+using RowView = Eigen::Map<const Eigen::VectorXd>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Which bound holds a row: 0 when it is inside its interval.
+enum Side : signed char { lower_side = -1, inside = 0, upper_side = 1, equality = 2 };
+
+struct ProgramView {
+  Index variables = 0;
+  Index rows = 0;
+  const double* A = nullptr;  // rows x variables, row major
+  const double* lower = nullptr;
+  const double* upper = nullptr;
+  const double* weight = nullptr;
+  std::vector<Index> level_begin;  // levels + 1 entries
+  std::vector<double> damping;     // one per level, in units of the level's cost per squared x
+
+  Index levels() const { return static_cast<Index>(level_begin.size()) - 1; }
+};
+
+enum class Kind : signed char { free, equality, inequality };
+
+// One row scaled to unit norm: value(x) = a.x / norm, its bounds, and `pull`, the square root of its
+// weight in the level's cost (relative to the strongest row of the level).
+struct Row {
+  double inverse_norm = 0.0;
+  double lower = -infinity;
+  double upper = infinity;
+  double pull = 1.0;
+  double magnitude = 0.0;  // of its finite bounds, for tolerances
+  Index column = -1;       // the only non-zero column, or -1
+  Index level = 0;
+  Kind kind = Kind::free;
+};
+
+class Rows {
+ public:
+  void read(const ProgramView& view) {
+    view_ = &view;
+    rows_.resize(static_cast<size_t>(view.rows));
+    damping_.resize(static_cast<size_t>(view.levels()));
+    for (Index level = 0; level < view.levels(); ++level) read_level(level);
+  }
+
+  const Row& operator[](Index i) const { return rows_[static_cast<size_t>(i)]; }
+  Index begin(Index level) const { return view_->level_begin[static_cast<size_t>(level)]; }
+  Index end(Index level) const { return view_->level_begin[static_cast<size_t>(level) + 1]; }
+  double damping(Index level) const { return damping_[static_cast<size_t>(level)]; }
+  RowView raw(Index i) const { return RowView(view_->A + i * view_->variables, view_->variables); }
+
+  double value(Index i, const Vector& x) const {
+    const Row& row = (*this)[i];
+    if (row.column >= 0) return raw(i)[row.column] * row.inverse_norm * x[row.column];
+    return row.inverse_norm * raw(i).dot(x);
+  }
+
+  // Adds scale * a_i (unit norm) to g.
+  void accumulate(Index i, double scale, Vector& g) const {
+    const Row& row = (*this)[i];
+    if (row.column >= 0)
+      g[row.column] += scale * row.inverse_norm * raw(i)[row.column];
+    else
+      g += (scale * row.inverse_norm) * raw(i);
+  }
+
+ private:
+  // Bounds of 1e20 and more mean "none", as in most solvers.
+  static double unbounded(double bound) {
+    return std::abs(bound) < 1e20 ? bound : std::copysign(infinity, bound);
+  }
+
+  void read_level(Index level) {
+    double strongest = 0.0;
+    for (Index i = begin(level); i < end(level); ++i) {
+      Row& row = rows_[static_cast<size_t>(i)];
+      row = Row{};
+      row.level = level;
+      const RowView a = raw(i);
+      Index at = 0;
+      const double largest = a.size() ? a.cwiseAbs().maxCoeff(&at) : 0.0;
+      const double weight = view_->weight[i];
+      if (!(largest > 0.0) || !(weight > 0.0)) continue;
+      // Scaling by the largest entry first keeps the norm finite for entries of any size.
+      const double relative = largest > 1e140 || largest < 1e-140 ? (a / largest).norm() : 0.0;
+      const double norm = relative > 0.0 ? largest * relative : a.norm();
+      if (norm == largest && (a.array() != 0.0).count() == 1) row.column = at;
+      row.inverse_norm = 1.0 / norm;
+      const double lower = unbounded(view_->lower[i]), upper = unbounded(view_->upper[i]);
+      row.lower = lower * row.inverse_norm;
+      row.upper = upper * row.inverse_norm;
+      row.pull = std::sqrt(weight) * norm;
+      if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.pull)) continue;
+      strongest = std::max(strongest, row.pull);
+      if (std::isfinite(row.lower)) row.magnitude = std::abs(row.lower);
+      if (std::isfinite(row.upper)) row.magnitude = std::max(row.magnitude, std::abs(row.upper));
+      if (!std::isfinite(row.lower) && !std::isfinite(row.upper)) continue;
+      row.kind = row.lower == row.upper ? Kind::equality : Kind::inequality;
+    }
+    for (Index i = begin(level); i < end(level); ++i)
+      if (strongest > 0.0) rows_[static_cast<size_t>(i)].pull /= strongest;
+    damping_[static_cast<size_t>(level)] =
+        strongest > 0.0 ? view_->damping[static_cast<size_t>(level)] / strongest : 0.0;
+  }
+
+  const ProgramView* view_ = nullptr;
+  std::vector<Row> rows_;
+  std::vector<double> damping_;
+};
+
+}  // namespace poise

@@ -1,0 +1,130 @@
+"""The command ``poise``.
+
+Exit status: 0 done, 1 ran but the motion failed, 2 bad input with one line on standard error, 130 after Ctrl-C.
+With ``--json`` standard output holds one JSON object and nothing else; progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from poise import __version__
+from poise.errors import PoiseError, UsageError
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+#: Commands whose part of Poise is not written yet, and what they will do.
+PLANNED = {
+    "robots": "list the robots that can be loaded",
+    "run": "reach, stand, squat, walk or navigate",
+    "human": "fit, gait and torques from marker files",
+    "report": "one HTML page from recordings",
+    "export": "recordings in other formats",
+    "studio": "design and watch motions in the browser",
+    "campaign": "many runs at once",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit status of the process; never raises for bad input."""
+    try:
+        status = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+        return status
+    except PoiseError as error:
+        return _complain(str(error))
+    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        where = f": '{error.filename}'" if error.filename is not None else ""
+        return _complain(f"{error.strerror or error}{where}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
+    parser, commands = _parsers()
+    command = arguments[0] if arguments else ""
+    if command in PLANNED:
+        raise UsageError(
+            f"'{command}' ({PLANNED[command]}) arrives with a later part of Poise; "
+            "today there are 'poise bench' and, in Python, poise.solvers"
+        )
+    if command and not command.startswith("-") and command not in commands:
+        raise UsageError(_unknown(command, [*commands, *PLANNED]))
+    options = parser.parse_args(arguments)
+    if options.action is None:
+        parser.print_help()
+        return 0
+    action: Callable[[argparse.Namespace], int] = options.action
+    return action(options)
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, list[str]]:
+    parser = _Parser(
+        prog="poise",
+        description="Whole-body motion by strict priorities.",
+        epilog="arriving with later parts: " + ", ".join(PLANNED),
+    )
+    parser.add_argument("--version", action="version", version=f"poise {__version__}")
+    parser.set_defaults(action=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    bench = commands.add_parser("bench", help="measure the solvers against others, in one interleaved run")
+    bench.add_argument("--peers", action="store_true", help="also measure other packages in environments of their own")
+    bench.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    bench.add_argument("--data", type=Path, metavar="DIR", help="folder with recorded sequences (*.npz)")
+    bench.add_argument("--repeat", type=_count, default=5, metavar="N", help="runs over each sequence (default 5)")
+    bench.set_defaults(action=_bench)
+    return parser, list(commands.choices)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    if options.data is not None and not options.data.is_dir():
+        raise UsageError(f"there is no folder '{options.data}'; give --data a folder with recorded sequences (*.npz)")
+    from poise import bench  # here, because it needs packages that nothing else does
+
+    with contextlib.redirect_stdout(sys.stderr):
+        result = bench.run(data=options.data, repeat=options.repeat, peers=options.peers, progress=_progress)
+    print(json.dumps(result) if options.json else bench.table(result))
+    return 0
+
+
+def _progress(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; expected 1 or more")
+    return int(text)
+
+
+def _unknown(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+    return f"unknown command '{word}'; {hint}"
+
+
+def _complain(message: str) -> int:
+    print("poise: " + " ".join(message.split()), file=sys.stderr)
+    return BAD_INPUT
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of printing its whole usage."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see '{self.prog} --help'")

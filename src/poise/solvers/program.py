@@ -1,0 +1,130 @@
+"""Program: levels of rows in order of importance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from poise.errors import RowsError
+from poise.solvers.rows import Array, Rows
+
+
+class Program:
+    """Levels of rows, the most important first.
+
+    The program asks for the x that minimises, in strict lexicographic order, the weighted squared violation
+    of level 0, then that of level 1 without worsening level 0, and so on ([Saab2012] eq. 2, with slack w_k)::
+
+        lexmin (|w_0|^2, |w_1|^2, ...)   with   lower_k <= A_k x - w_k <= upper_k
+
+    What freedom is left goes to the shortest x.
+
+    Args:
+        levels: each a `Rows` or a list of `Rows`; an empty list is a level without rows.
+        names: one per level, for explanations.
+        variables: number of unknowns, needed only when no level has a row.
+
+    >>> program = Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])
+    """
+
+    def __init__(
+        self,
+        levels: Iterable[Rows | Sequence[Rows]],
+        names: Sequence[str] | None = None,
+        variables: int | None = None,
+    ) -> None:
+        blocks: list[tuple[Rows, ...]] = []
+        for k, level in enumerate(levels):
+            group = (level,) if isinstance(level, Rows) else tuple(level)
+            for rows in group:
+                if not isinstance(rows, Rows):
+                    raise RowsError(f"level {k} holds a {type(rows).__name__}; expected Rows or a list of Rows")
+            blocks.append(group)
+        self.levels: tuple[tuple[Rows, ...], ...] = tuple(blocks)
+        if names is not None and len(names) != len(blocks):
+            raise RowsError(f"{len(names)} names were given for {len(blocks)} levels; give one per level")
+        self.names: tuple[str, ...] = (
+            tuple(names) if names is not None else tuple(f"level {k}" for k in range(len(blocks)))
+        )
+        self.variables = self._common_size(variables)
+        counts = [sum(len(rows) for rows in group) for group in blocks]
+        self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
+
+    def _common_size(self, variables: int | None) -> int:
+        size, source = variables, "the program"
+        for k, group in enumerate(self.levels):
+            for rows in group:
+                if len(rows) == 0 and rows.variables == 0:
+                    continue
+                if size is None:
+                    size, source = rows.variables, f"'{rows.name}' of level {k}"
+                elif rows.variables != size:
+                    raise RowsError(
+                        f"Rows '{rows.name}' of level {k} have {rows.variables} variables, "
+                        f"{source} has {size}; all rows must speak of the same x",
+                        rows.name,
+                    )
+        return size or 0
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(str(b - a) for a, b in zip(self.level_begin, self.level_begin[1:], strict=False))
+        return f"Program({len(self)} levels of [{counts}] rows on {self.variables} variables)"
+
+    @property
+    def rows(self) -> int:
+        return self.level_begin[-1]
+
+    @cached_property
+    def A(self) -> Array:
+        """All rows, level by level, m x n."""
+        blocks = [rows.A for group in self.levels for rows in group if len(rows)]
+        return np.concatenate(blocks) if blocks else np.zeros((0, self.variables))
+
+    @cached_property
+    def lower(self) -> Array:
+        return self._stack("lower")
+
+    @cached_property
+    def upper(self) -> Array:
+        return self._stack("upper")
+
+    @cached_property
+    def weight(self) -> Array:
+        return self._stack("weight")
+
+    def _stack(self, what: str) -> Array:
+        blocks = [getattr(rows, what) for group in self.levels for rows in group if len(rows)]
+        return np.concatenate(blocks) if blocks else np.zeros(0)
+
+    def slice(self, level: int) -> slice:
+        """Where a level stands in the stacked arrays."""
+        return slice(self.level_begin[level], self.level_begin[level + 1])
+
+    def split(self, values: Array) -> list[Array]:
+        """Cuts one value per row into one array per level."""
+        return [values[self.slice(k)] for k in range(len(self))]
+
+    def block(self, row: int) -> tuple[int, Rows, int]:
+        """Level, Rows and index inside them of one stacked row."""
+        at = 0
+        for k, group in enumerate(self.levels):
+            for rows in group:
+                if row < at + len(rows):
+                    return k, rows, row - at
+                at += len(rows)
+        raise IndexError(row)
+
+    def slack(self, x: Array) -> Array:
+        """``A x`` minus its projection on ``[lower, upper]``, for every stacked row."""
+        value = self.A @ x
+        return value - np.clip(value, self.lower, self.upper)
+
+    def costs(self, x: Array) -> Array:
+        """Weighted squared violation of each level at x."""
+        cost = self.weight * self.slack(x) ** 2
+        return np.array([cost[self.slice(k)].sum() for k in range(len(self))])

@@ -1,0 +1,65 @@
+"""Solution: x, what it costs every level, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.solvers.program import Program
+from poise.solvers.rows import Array
+
+Sides = NDArray[np.int8]
+
+#: Values of `Solution.active`.
+LOWER, INSIDE, UPPER, EQUALITY = -1, 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Answer to a Program; always finite.
+
+    Attributes:
+        program: the question.
+        x: the unknowns.
+        status: ``"optimal"``; ``"budget"`` or ``"iterations"`` when time or patience ran out (x then keeps the
+            levels solved so far); ``"relaxed"`` when a solver had to soften what it holds hard.
+        sides: one per stacked row: LOWER, UPPER (held at or beyond that bound), EQUALITY or INSIDE.
+        iterations: active-set iterations.
+        milliseconds: time spent in the solver.
+        solver: which one answered.
+        counters: what it did (factorizations, updates, ...).
+    """
+
+    program: Program
+    x: Array
+    status: str
+    sides: Sides
+    iterations: int
+    milliseconds: float
+    solver: str = ""
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def slack(self) -> list[Array]:
+        """Per level: ``A x`` minus its projection on ``[lower, upper]``, in the unit of the rows."""
+        return self.program.split(self.program.slack(self.x))
+
+    @cached_property
+    def active(self) -> list[Sides]:
+        """Per level and row: LOWER, UPPER, EQUALITY or INSIDE."""
+        return [self.sides[self.program.slice(k)] for k in range(len(self.program))]
+
+    def explain(self) -> str:
+        """Which rows are violated or saturated, by how much, and what stands in the way."""
+        from poise.solvers.explain import explain
+
+        return explain(self)
+
+    def __repr__(self) -> str:
+        worst = [float(np.abs(s).max(initial=0.0)) for s in self.slack]
+        slack = ", ".join(f"{w:.2g}" for w in worst)
+        return f"Solution({self.status} by {self.solver or 'unknown'}, worst slack by level [{slack}])"

@@ -1,0 +1,70 @@
+"""Rows of a program scaled to unit length, and where a point stands among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.solvers.program import Program
+from poise.solvers.rows import UNBOUNDED, Array
+from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Sides
+
+#: Singular values of unit rows below this are zero: well above rounding, well below any direction worth using.
+RANK = 1e-11
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """The rows ``lower_i <= a_i x <= upper_i`` divided by ``|a_i|``, so that tolerances mean the same on each.
+
+    Attributes:
+        A, lower, upper: scaled rows and bounds, with infinite bounds where there are none.
+        pull: ``sqrt(weight_i) |a_i|``: violating the scaled row by s costs ``pull_i^2 s^2``.
+        norm: ``|a_i|``.
+        equality: which rows are equalities.
+        counts: which rows matter: not zero, not of weight zero, and with a bound.
+    """
+
+    A: Array
+    lower: Array
+    upper: Array
+    pull: Array
+    norm: Array
+    equality: NDArray[np.bool_]
+    counts: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, program: Program) -> UnitRows:
+        """The unit rows of all levels, in stacked order."""
+        A = program.A
+        with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+            largest = np.abs(A).max(axis=1, initial=0.0)  # dividing by it first keeps the norm finite
+            norm = largest * np.linalg.norm(A / np.where(largest > 0.0, largest, 1.0)[:, None], axis=1)
+            length = np.where((norm > 0.0) & np.isfinite(norm), norm, 1.0)
+            lower = np.where(program.lower > -UNBOUNDED, program.lower / length, -np.inf)
+            upper = np.where(program.upper < UNBOUNDED, program.upper / length, np.inf)
+            pull = np.sqrt(program.weight) * norm
+            unit = A / length[:, None]
+        counts = (pull > 0.0) & np.isfinite(pull) & np.isfinite(unit).all(axis=1)
+        counts &= np.isfinite(lower) | np.isfinite(upper)
+        return cls(unit, lower, upper, pull, norm, (program.lower == program.upper) & counts, counts)
+
+
+def sides_at(program: Program, x: Array, rows: UnitRows, tolerance: float = 1e-9) -> Sides:
+    """Which bound each row is at or beyond, for a point x.
+
+    A row is at a bound when its distance, for the row scaled to unit length, is within the tolerance times
+    the size of the numbers involved. Rows of weight zero are INSIDE.
+    """
+    value = rows.A @ x
+    reach = tolerance * (1.0 + np.abs(value))
+    below = (value <= rows.lower + reach) & (program.weight > 0.0)
+    above = (value >= rows.upper - reach) & (program.weight > 0.0)
+    nearer = np.abs(value - rows.lower) < np.abs(value - rows.upper)
+    sides = np.full(program.rows, INSIDE, dtype=np.int8)
+    sides[above] = UPPER
+    sides[below & (nearer | ~above)] = LOWER
+    sides[(program.lower == program.upper) & (program.weight > 0.0)] = EQUALITY
+    return sides
