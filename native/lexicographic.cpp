@@ -221,7 +221,7 @@ Lexicographic::Outcome Lexicographic::descend(Index level) {
     size_ = x_.norm();
     stalled = step * direction_.norm() > 1e-13 * (1.0 + size_) ? 0 : stalled + 1;
     if (blocking >= 0 && step >= room) {
-      if (project_row(blocking) > rank_) {
+      if (project_row(blocking) > 1e-3 * rank_) {  // it did move, however little of it is independent
         hold_last(blocking);
       } else {
         place(blocking) = Place::ignored;
@@ -544,6 +544,9 @@ void Lexicographic::fit_level(Index level) {
 }
 
 void Lexicographic::factor_level(double damping, double tolerance) {
+  // Householder reflections are accurate row by row only if heavy rows come first.
+  const auto heavier = [&](Index a, Index b) { return rows_[a].pull > rows_[b].pull; };
+  if (!std::is_sorted(soft_.begin(), soft_.end(), heavier)) std::sort(soft_.begin(), soft_.end(), heavier);
   const auto Z = basis_.null_space();
   fit_.begin(basis_.freedom());
   for (Index i : soft_) fit_.add(rows_, i, Z, bound(i) - rows_.value(i, x_));

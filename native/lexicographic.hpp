@@ -89,7 +89,7 @@ class Lexicographic {
     return inequalities_begin_[static_cast<size_t>(std::min(level + 1, view_->levels()))];
   }
   bool least_norm(Index level) const { return level == view_->levels(); }
-  double tolerance(Index row) const { return feasibility_ * (1.0 + rows_[row].magnitude) + 2e-14 * size_; }
+  double tolerance(Index row) const { return feasibility_ * (1.0 + rows_[row].magnitude) + 5e-15 * size_; }
   // A row of the level just fitted that later levels must not move.
   bool strong(Index row) const {
     return conflict_ && (side(row) * slack_[row] > tolerance(row) || side(row) * force_[row] > strength_ * scale_);
@@ -106,7 +106,7 @@ class Lexicographic {
   }
   double level_cost(Index level, const Vector& x) const;
 
-  static constexpr double rank_ = 1e-9;          // smallest independent part of a unit row
+  static constexpr double rank_ = 2e-9;          // smallest independent part of a unit row
   static constexpr double rounding_ = 1e-13;     // a unit row with less is an exact combination of others
   static constexpr double feasibility_ = 1e-11;  // of unit rows, relative to bounds and x
   static constexpr double weakest_multiplier_ = 1e-9;  // one above this part of the largest force counts

@@ -10,8 +10,9 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import nnls
 
 from poise.solvers.program import Program
-from poise.solvers.rows import UNBOUNDED, Array
+from poise.solvers.rows import Array
 from poise.solvers.solution import Solution
+from poise.solvers.unit_rows import UnitRows
 
 Mask = NDArray[np.bool_]
 
@@ -45,8 +46,10 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
 
         sum_{i in k} p_i s_i a_i + sum_{i above k} lambda_i a_i = 0
 
-    where lambda_i is free for equalities, for violated rows, and for rows with a multiplier at an earlier level (all
-    of these are settled already), has the sign of its bound for rows at a bound, and is zero for rows inside.
+    (a row of level k within rounding of its bound has a force that its slack does not show: it counts as one of the
+    unknown lambda_i, no larger than p_i times the rounding). Here lambda_i is free for equalities, for violated rows, and for rows with a multiplier at an earlier level (all
+    of these are settled already; so is a row so nearly dependent on others that a relative error of 1e-12 in the rows
+    hides whether it has a multiplier), has the sign of its bound for rows at a bound, and is zero for rows inside.
     The residual of level k is the norm of that sum, minimised over lambda, divided by
     ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x| and
     the sum by machine epsilon times |lambda|. The last condition is the same with x in place of the first sum: no
@@ -61,57 +64,53 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
             2e-14 |x| comes on top).
     """
     x = answer.x if isinstance(answer, Solution) else np.asarray(answer, dtype=float)
-    unit = _UnitRows(program, x, tolerance)
-    settled = unit.used & (unit.equality | unit.violated)
+    unit = _Standing(program, x, tolerance)
+    settled = unit.equality | unit.violated
     residuals, multipliers = [], []
     for k in range(len(program)):
         span = program.slice(k)
-        force = np.where(unit.used, unit.pull * unit.slack, 0.0)[span]
-        above = np.zeros(program.rows, dtype=bool)
-        above[: span.start] = True
-        lam, rest = unit.balance(unit.A[span].T @ force, above, settled)
+        force = np.where(unit.violated, unit.pull * unit.slack, 0.0)[span]
         heaviest = float(np.abs(force).max(initial=0.0))
+        upto = np.arange(program.rows) < span.stop
+        open_rows = upto.copy()
+        open_rows[span] &= ~unit.violated[span]
+        lam, rest = unit.balance(unit.A[span].T @ force, open_rows, settled)
+        beyond = np.maximum(np.abs(lam) - unit.pull * unit.near, 0.0)[span]  # more than a slack within rounding gives
         rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
-        residuals.append(float(np.linalg.norm(rest)) / (1.0 + heaviest + rounding))
-        lam[span] = force
-        if unit.violated[span].any():  # otherwise the forces are rounding and settle nothing
-            meaningful = 1e-14 * (heaviest + unit.size)
-            settled = settled | (np.abs(lam) > meaningful)
+        missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
+        residuals.append(missing / (1.0 + heaviest + rounding))
+        lam[span] += force
+        if heaviest > 0.0:
+            error = unit.multiplier_error(lam, upto, settled, span)
+            settled = settled | (np.abs(lam) > 1e-14 * heaviest) | (error > 1e-9 * heaviest)
         multipliers.append(lam)
     lam, rest = unit.balance(x, np.ones(program.rows, dtype=bool), settled)
     size = 1.0 + unit.size + 1e-6 * float(np.abs(lam).max(initial=0.0))
     return Certificate(tuple(residuals), float(np.linalg.norm(rest)) / size, tuple(multipliers))
 
 
-class _UnitRows:
-    """Rows scaled to unit norm and where x puts them."""
+class _Standing:
+    """Where x puts the unit rows of a program."""
 
     def __init__(self, program: Program, x: Array, tolerance: float) -> None:
-        norm = np.linalg.norm(program.A, axis=1)
-        lower = np.where(program.lower <= -UNBOUNDED, -np.inf, program.lower)
-        upper = np.where(program.upper >= UNBOUNDED, np.inf, program.upper)
-        bounded = np.isfinite(lower) | np.isfinite(upper)
-        self.used: Mask = (norm > 0.0) & (program.weight > 0.0) & bounded
-        scale = np.where(norm > 0.0, norm, 1.0)
-        self.A: Array = program.A / scale[:, None]
+        rows = UnitRows.of(program)
+        self.A: Array = np.where(rows.counts[:, None], rows.A, 0.0)
+        self.used: Mask = rows.counts
+        self.equality: Mask = rows.equality
         self.size = float(np.linalg.norm(x))
-        lower, upper = lower / scale, upper / scale
         value = self.A @ x
-        magnitude = np.maximum(
-            np.where(np.isfinite(lower), np.abs(lower), 0.0), np.where(np.isfinite(upper), np.abs(upper), 0.0)
-        )
-        near = tolerance * (1.0 + magnitude) + 2e-14 * self.size
-        self.slack: Array = value - np.clip(value, lower, upper)
-        self.equality: Mask = lower == upper
+        bounds = np.stack([rows.lower, rows.upper])
+        magnitude = np.abs(np.where(np.isfinite(bounds), bounds, 0.0)).max(axis=0)
+        near = self.near = tolerance * (1.0 + magnitude) + 2e-14 * self.size
+        self.slack: Array = np.where(self.used, value - np.clip(value, rows.lower, rows.upper), 0.0)
         self.violated: Mask = np.abs(self.slack) > near
-        self.at_lower: Mask = self.used & ~self.equality & ~self.violated & (value - lower <= near)
-        self.at_upper: Mask = self.used & ~self.equality & ~self.violated & (upper - value <= near)
-        self.pull: Array = program.weight * norm**2
+        loose = self.used & ~self.equality & ~self.violated
+        self.at_lower: Mask = loose & (value - rows.lower <= near)
+        self.at_upper: Mask = loose & (rows.upper - value <= near)
+        self.pull: Array = np.where(self.used, rows.pull, 0.0) ** 2
         for k in range(len(program)):
             span = program.slice(k)
-            heaviest = self.pull[span].max(initial=0.0)
-            if heaviest > 0.0:
-                self.pull[span] /= heaviest
+            self.pull[span] /= max(float(self.pull[span].max(initial=0.0)), 1e-300)
 
     def balance(self, gradient: Array, above: Mask, settled: Mask) -> tuple[Array, Array]:
         """Multipliers of the rows `above` that best cancel the gradient, and what they leave."""
@@ -131,6 +130,27 @@ class _UnitRows:
             lam[pull] -= amounts[len(push) :]
         lam[free] = -combine @ (basis.T @ (gradient + self.A.T @ lam))
         return lam, rest
+
+    def multiplier_error(self, lam: Array, upto: Mask, settled: Mask, level: slice) -> Array:
+        """How well the multipliers of rows at a bound can be known when rows carry a relative error of 1e-12.
+
+        An error e of the balance changes the multiplier of row i by e / t_i, where t_i is the part of a_i that no other
+        active row has; the forces of the level themselves are known to e / t, with t its smallest independent part.
+        """
+        bound = np.flatnonzero(upto & ~settled & (self.at_lower | self.at_upper))
+        error = np.zeros(len(self.A))
+        if len(bound) == 0:
+            return error
+        above = upto.copy()
+        above[level] = False
+        basis, _ = _row_space(self.A[above & (settled | self.at_lower | self.at_upper)])
+        own = self.A[level][settled[level]]
+        diagonal = np.abs(np.diag(qr((own - own @ basis @ basis.T).T, mode="economic", pivoting=True)[1]))
+        weakest = float(diagonal[diagonal > 1e-11].min(initial=1.0))
+        active = np.concatenate([bound, np.flatnonzero(upto & settled)])
+        independent = 1.0 / np.linalg.norm(np.linalg.pinv(self.A[active].T, rcond=1e-11)[: len(bound)], axis=1)
+        error[bound] = 1e-12 * float(np.abs(lam).max()) / (weakest * independent)
+        return error
 
 
 def _row_space(rows: Array) -> tuple[Array, Array]:
