@@ -109,7 +109,8 @@ class Basis {
     if (explicit_ && tau_[rank_] != 0.0) {
       auto Z = Y_.rightCols(n_ - rank_);
       work_.noalias() = Z * v;
-      Z.noalias() -= (tau_[rank_] * work_) * v.transpose();
+      work_ *= tau_[rank_];
+      Z.noalias() -= work_ * v.transpose();
     }
     ++rank_;
     null_ready_ = false;

@@ -43,15 +43,24 @@ class Kernel {
     std::copy(solver_.x().data(), solver_.x().data() + variables, x.data());
     for (size_t i = 0; i < rows; ++i) {
       const poise::RowView a(view_.A + i * variables, view_.variables);
-      const double value = a.dot(solver_.x());
-      slack.data()[i] = value > view_.upper[i] ? value - view_.upper[i] : value < view_.lower[i] ? value - view_.lower[i] : 0.0;
-      sides.data()[i] = solver_.sides()[i];
+      const double value = a.dot(solver_.x()), low = view_.lower[i], high = view_.upper[i];
+      slack.data()[i] = value > high ? value - high : value < low ? value - low : 0.0;
+      sides.data()[i] = side(i, slack.data()[i], 1e-9 * (1.0 + std::abs(value)));
     }
     switch (status) {
       case poise::Status::optimal: return "optimal";
       case poise::Status::budget: return "budget";
       default: return "iterations";
     }
+  }
+
+  // The side of a row as the solver left it; levels that had no freedom left were never looked at.
+  signed char side(size_t i, double slack, double rounding) const {
+    if (!(view_.weight[i] > 0.0)) return poise::inside;
+    if (view_.lower[i] == view_.upper[i]) return poise::equality;
+    const signed char known = solver_.sides()[i];
+    if (known != poise::inside || std::abs(slack) <= rounding) return known;
+    return slack > 0.0 ? poise::upper_side : poise::lower_side;
   }
 
   nb::dict counters() const {

@@ -59,7 +59,8 @@ class Fit {
 
   // The same right-hand side from another x, for the rows from `first` on.
   void damp_again(Index first, double damping, const Eigen::Ref<const Matrix>& Z, const Vector& x) {
-    d_.segment(first, freedom_).noalias() = -damping * (Z.transpose() * x);
+    d_.segment(first, freedom_).noalias() = Z.transpose() * x;
+    d_.segment(first, freedom_) *= -damping;
   }
 
   // Decomposes P; `tolerance` is the smallest part of a unit row that counts as independent.
@@ -137,7 +138,8 @@ class Fit {
       v = P.row(best).segment(k, freedom_ - k).transpose();
       make_reflector(v, turn_tau_[k]);
       tails_.head(count_).noalias() = P.rightCols(freedom_ - k) * v;
-      P.rightCols(freedom_ - k).noalias() -= (turn_tau_[k] * tails_.head(count_)) * v.transpose();
+      tails_.head(count_) *= turn_tau_[k];
+      P.rightCols(freedom_ - k).noalias() -= tails_.head(count_) * v.transpose();
     }
     for (Index r = 0; r < count_; ++r) P.row(r).head(columns_) *= pulls_[r];
   }

@@ -4,12 +4,27 @@
 
 namespace poise {
 
+namespace {
+
+// In builds that define EIGEN_RUNTIME_NO_MALLOC, an allocation by Eigen while this lives is a failed assertion.
+struct MallocForbidden {
+#ifdef EIGEN_RUNTIME_NO_MALLOC
+  MallocForbidden() { Eigen::internal::set_is_malloc_allowed(false); }
+  ~MallocForbidden() { Eigen::internal::set_is_malloc_allowed(true); }
+#else
+  MallocForbidden() {}
+#endif
+};
+
+}  // namespace
+
 Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool warm) {
   has_deadline_ = std::isfinite(budget_seconds);
   if (has_deadline_)
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::nanoseconds(static_cast<long long>(std::max(0.0, budget_seconds) * 1e9));
   prepare(view, warm);
+  const MallocForbidden forbidden;
   Status status = Status::optimal;
   for (Index level = 0; level <= view.levels() && !complete_; ++level) {
     const Outcome outcome = solve_level(level);
@@ -21,7 +36,8 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
     finish(level);
     ++count_.levels_solved;
   }
-  if (!x_.allFinite()) x_ = start_.allFinite() ? start_ : Vector::Zero(n_);
+  if (!x_.allFinite()) x_ = start_;
+  if (!x_.allFinite()) x_.setZero();
   return status;
 }
 
@@ -320,8 +336,9 @@ double Lexicographic::line_search(Index level, double room) {
 
 // What a solved level leaves for the next: rows with a multiplier are frozen, the rest only held.
 void Lexicographic::finish(Index level) {
-  for (Index i = 0; i < m_; ++i)
-    if (place(i) == Place::ignored) place(i) = Place::out;
+  if (count_.ignored > 0)
+    for (Place& p : place_)
+      if (p == Place::ignored) p = Place::out;
   if (soft_.empty() || least_norm(level)) {
     complete_ = basis_.freedom() == 0 && first_free() == basis_.rank();
     return;
@@ -338,7 +355,7 @@ void Lexicographic::freeze_fit(Index level) {
     for (size_t p = 0; p < held_.size(); ++p)
       if (std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_) held_[p].frozen = true;
   const auto middle =
-      std::stable_partition(soft_.begin(), soft_.end(), [&](Index i) { return side(i) == equality || strong(i); });
+      std::partition(soft_.begin(), soft_.end(), [&](Index i) { return side(i) == equality || strong(i); });
   const bool refit = middle != soft_.end() || rows_.damping(level) > 0.0;
   for (auto weak = middle; weak != soft_.end(); ++weak) {
     if (project_row(*weak) > rank_) {

@@ -1,7 +1,8 @@
 """Measures our solvers and others on the same programs in one interleaved run.
 
 Times depend on the machine and on who else uses it; the ratio of two contenders that take turns depends on
-neither very much. So the results are ratios to one weighted quadratic program with daqp, the fastest that is not strict.
+neither very much. So the results are ratios to one weighted quadratic program with daqp, the fastest solver of those
+that are not strict.
 
 >>> print(table(run(repeat=5)))  # doctest: +SKIP
 """

@@ -8,7 +8,6 @@ levels below want is more than the limits allow for part of the time, so that bo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,20 +38,20 @@ def inverse_kinematics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
     """Joint velocities, 35 variables, 5 levels: limits and feet | CoM box | hand | gaze | posture."""
     body = _Body(np.random.default_rng(seed))
     hand, gaze, posture, speed = (
-        body.signal(size, scale) for size, scale in ((3, 0.8), (2, 0.8), (JOINTS, 1.2), (2, 0.2))
+        body.signal(size, scale) for size, scale in ((3, 2.5), (2, 2.5), (JOINTS, 1.2), (2, 0.6))
     )
     room = body.signal(JOINTS, 1.0)
     for t in PERIOD * np.arange(steps):
         limit = 0.15 + 1.5 * np.abs(room(t))  # rad/s: what is left before the end of the range
-        level = _Stack()
-        level.add(0, body.joints(), -limit, limit)
-        level.add(0, body.feet(t), np.zeros(12))
+        stack = _Stack()
+        stack.add(0, body.joints(), -limit, limit)
+        stack.add(0, body.feet(t), np.zeros(12))
         height, sideways = np.zeros(1), 0.3 * speed(t)
-        level.add(1, body.center_of_mass(t), np.append(sideways - 0.05, height), np.append(sideways + 0.05, height))
-        level.add(2, body.hand(t), hand(t))
-        level.add(3, body.gaze(t), gaze(t))
-        level.add(4, body.joints(), posture(t))
-        yield level.rows()
+        stack.add(1, body.center_of_mass(t), np.append(sideways - 0.05, height), np.append(sideways + 0.05, height))
+        stack.add(2, body.hand(t), hand(t))
+        stack.add(3, body.gaze(t), gaze(t))
+        stack.add(4, body.joints(), posture(t))
+        yield stack.rows()
 
 
 def inverse_dynamics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
@@ -65,7 +64,7 @@ def inverse_dynamics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
     factor = rng.standard_normal((VARIABLES, VARIABLES)) * np.where(np.arange(VARIABLES) < BASE, 0.5, 0.25)[:, None]
     inertia = factor @ factor.T + np.diag(np.append([MASS] * 3 + [4.0] * 3, rng.uniform(0.05, 0.5, JOINTS)))
     sway, bias = body.signal(VARIABLES, 0.02), body.signal(JOINTS, 4.0)
-    wishes = [body.signal(size, scale) for size, scale in ((12, 0.05), (3, 2.5), (3, 8.0), (3, 6.0), (JOINTS, 12.0))]
+    wishes = [body.signal(size, scale) for size, scale in ((12, 0.05), (3, 4.0), (3, 20.0), (3, 40.0), (JOINTS, 12.0))]
     room, strength = body.signal(JOINTS, 1.0), rng.uniform(15.0, 60.0, JOINTS)
     standing = np.tile([0.0, 0.0, MASS * GRAVITY / CORNERS], CORNERS)
     for t in PERIOD * np.arange(steps):
@@ -74,19 +73,19 @@ def inverse_dynamics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
         dynamics = np.hstack([M, -push.T])
         contact, center, hand, head, posture = (wish(t) for wish in wishes)
         acceleration, torque = 4.0 + 40.0 * np.abs(room(t)), bias(t) - push.T[BASE:] @ standing
-        level = _Stack()
-        level.add(0, dynamics[:BASE], -push.T[:BASE] @ standing)  # holds when standing still on equal forces
-        level.add(0, _wide(_cone(), left=VARIABLES), np.full(4 * CORNERS, -np.inf), np.zeros(4 * CORNERS))
-        level.add(0, dynamics[BASE:], torque - strength, torque + strength)
-        level.add(0, _wide(body.joints(), right=FORCES), -acceleration, acceleration)
-        level.add(0, np.eye(VARIABLES + FORCES)[VARIABLES + 2 :: 3], np.zeros(CORNERS), np.full(CORNERS, 400.0))
-        level.add(1, _wide(body.feet(t), right=FORCES), contact)
-        level.add(2, _wide(body.center_of_mass(t), right=FORCES), center)
-        level.add(3, _wide(body.hand(t), right=FORCES), hand)
-        level.add(4, _wide(body.head(t), right=FORCES), head)
-        level.add(5, _wide(body.joints(), right=FORCES), posture)
-        level.add(5, _wide(0.01 * np.eye(FORCES), left=VARIABLES), 0.01 * standing)
-        yield level.rows()
+        stack = _Stack()
+        stack.add(0, dynamics[:BASE], -push.T[:BASE] @ standing)  # holds when standing still on equal forces
+        stack.add(0, _wide(_cone(), left=VARIABLES), np.full(4 * CORNERS, -np.inf), np.zeros(4 * CORNERS))
+        stack.add(0, dynamics[BASE:], torque - strength, torque + strength)
+        stack.add(0, _wide(body.joints(), right=FORCES), -acceleration, acceleration)
+        stack.add(0, np.eye(VARIABLES + FORCES)[VARIABLES + 2 :: 3], np.zeros(CORNERS), np.full(CORNERS, 400.0))
+        stack.add(1, _wide(body.feet(t), right=FORCES), contact)
+        stack.add(2, _wide(body.center_of_mass(t), right=FORCES), center)
+        stack.add(3, _wide(body.hand(t), right=FORCES), hand)
+        stack.add(4, _wide(body.head(t), right=FORCES), head)
+        stack.add(5, _wide(body.joints(), right=FORCES), posture)
+        stack.add(5, _wide(0.01 * np.eye(FORCES), left=VARIABLES), 0.01 * standing)
+        yield stack.rows()
 
 
 class _Body:
@@ -152,30 +151,19 @@ class _Body:
         return jacobian
 
 
-@dataclass(frozen=True)
-class _Blocks:
-    A: list[Array]
-    lower: list[Array]
-    upper: list[Array]
-    level: list[NDArray[np.int_]]
-
-
 class _Stack:
     """Collects rows level by level."""
 
     def __init__(self) -> None:
-        self._blocks = _Blocks([], [], [], [])
+        self._blocks: list[StackedRows] = []
 
     def add(self, level: int, A: Array, lower: Array, upper: Array | None = None) -> None:
         """Appends rows; without an upper bound they are equalities."""
-        self._blocks.A.append(A)
-        self._blocks.lower.append(lower)
-        self._blocks.upper.append(lower if upper is None else upper)
-        self._blocks.level.append(np.full(len(A), level))
+        self._blocks.append((A, lower, lower if upper is None else upper, np.full(len(A), level)))
 
     def rows(self) -> StackedRows:
-        blocks = self._blocks
-        return np.vstack(blocks.A), np.hstack(blocks.lower), np.hstack(blocks.upper), np.hstack(blocks.level)
+        A, lower, upper, level = (np.concatenate(parts) for parts in zip(*self._blocks, strict=True))
+        return A, lower, upper, level
 
 
 def _cross(p: object) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from poise.bench.contenders import KERNEL, REFERENCE, STRICT, Answer
+from poise.bench.contender import KERNEL, REFERENCE, STRICT, Answer
 from poise.bench.measure import Track
 from poise.bench.workloads import Workload
 from poise.solvers import Program, certificate
@@ -47,19 +47,17 @@ def judged(workload: Workload, tracks: Sequence[Track]) -> dict[str, Any]:
 def _contender(
     programs: Sequence[Program], track: Track, reference: Track | None, optimum: Sequence[Answer] | None
 ) -> dict[str, Any]:
-    name = track.contender.name
+    residuals = _residuals(programs, track) if track.contender.name in (STRICT, KERNEL) else None
     result: dict[str, Any] = {
         "microseconds": {**_statistics(track.nanoseconds), "first": float(np.median(track.nanoseconds[:, 0]) / 1e3)},
         "ratio": _ratio(track.nanoseconds, reference),
         "quiet_ratio": _ratio(track.nanoseconds, reference, quiet=True),
         "solves": int(track.nanoseconds.size),
-        "failures": _failures(programs, track),
+        "failures": _failures(programs, track, residuals),
     }
-    if name in (STRICT, KERNEL):
+    if residuals is not None:
         result["counters"] = _counters(track)
-        residuals = [certificate(p, a.x).residual for p, a in zip(programs, track.answers[-1], strict=True)]
-        result["certificate"] = float(max(residuals))
-        result["failures"]["certificate"] = sum(not residual <= CERTIFIED for residual in residuals)
+        result["certificate"] = max(residuals)
     elif track.contender.strict and optimum is not None:
         result["agreement"] = _agreement(programs, track.answers[-1], optimum)
     return result
@@ -75,7 +73,10 @@ def _statistics(nanoseconds: Array) -> dict[str, float]:
 
 
 def _ratio(nanoseconds: Array, reference: Track | None, quiet: bool = False) -> dict[str, float] | None:
-    """Median, p99 and max over those of the reference; quiet: of the fastest pass of each step, free of interruptions."""
+    """Median, p99 and max over those of the reference.
+
+    Quiet: of each step only the fastest pass, which leaves out what other processes did meanwhile.
+    """
     if reference is None:
         return None
     own, other = nanoseconds, reference.nanoseconds
@@ -85,19 +86,36 @@ def _ratio(nanoseconds: Array, reference: Track | None, quiet: bool = False) -> 
     return {key: ours[key] / theirs[key] for key in ours}
 
 
-def _failures(programs: Sequence[Program], track: Track) -> dict[str, int]:
+def _failures(programs: Sequence[Program], track: Track, residuals: Sequence[float] | None) -> dict[str, int]:
     """Solves that went wrong, and in which ways; one solve can go wrong in several."""
     failures = {"total": 0, "flag": 0, "nonfinite": 0, "violation": 0}
-    for answers in track.answers:
-        for program, answer in zip(programs, answers, strict=True):
-            finite = bool(np.isfinite(answer.x).all())
-            slack = program.slack(answer.x)[program.slice(0)] if finite else np.zeros(0)
-            violated = bool(np.abs(slack).max(initial=0.0) > VIOLATION)
-            failures["flag"] += not answer.ok
-            failures["nonfinite"] += not finite
-            failures["violation"] += violated
-            failures["total"] += not answer.ok or not finite or violated
+    if residuals is not None:
+        failures["certificate"] = 0
+    for at, (program, answer) in enumerate(_solves(programs, track)):
+        wrong = {"flag": not answer.ok, "nonfinite": not np.isfinite(answer.x).all()}
+        slack = np.zeros(0) if wrong["nonfinite"] else program.slack(answer.x)[program.slice(0)]
+        wrong["violation"] = np.abs(slack).max(initial=0.0) > VIOLATION
+        if residuals is not None:
+            wrong["certificate"] = not residuals[at] <= CERTIFIED
+        for way, happened in wrong.items():
+            failures[way] += bool(happened)
+        failures["total"] += any(wrong.values())
     return failures
+
+
+def _solves(programs: Sequence[Program], track: Track) -> Iterator[tuple[Program, Answer]]:
+    for answers in track.answers:
+        yield from zip(programs, answers, strict=True)
+
+
+def _residuals(programs: Sequence[Program], track: Track) -> list[float]:
+    """Residual of the certificate for every solve; most passes repeat the answers of the first to the last bit."""
+    known: dict[tuple[int, bytes], float] = {}
+    for program, answer in _solves(programs, track):
+        key = id(program), answer.x.tobytes()
+        if key not in known:
+            known[key] = certificate(program, answer.x).residual
+    return [known[id(program), answer.x.tobytes()] for program, answer in _solves(programs, track)]
 
 
 def _counters(track: Track) -> dict[str, dict[str, float]]:
@@ -110,7 +128,7 @@ def _counters(track: Track) -> dict[str, dict[str, float]]:
 
 
 def _agreement(programs: Sequence[Program], answers: Sequence[Answer], optimum: Sequence[Answer]) -> dict[str, Any]:
-    """On how many steps the cost of every level is that of the strict optimum, and the typical and largest difference."""
+    """On how many steps the cost of every level is that of the strict optimum, and by how much it differs."""
     differences = []
     for program, answer, best in zip(programs, answers, optimum, strict=True):
         costs, least = program.costs(answer.x), program.costs(best.x)
@@ -125,8 +143,9 @@ def _agreement(programs: Sequence[Program], answers: Sequence[Answer], optimum: 
 
 
 def _bars(strict: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    seen = (strict or {}).get("ratio") or {}
+    """The bars, what was seen, what was seen in quiet passes (for information), and whether each is met."""
+    seen, quiet = ((strict or {}).get(key) or {} for key in ("ratio", "quiet_ratio"))
     return {
-        key: {"bar": bar, "seen": seen.get(key), "met": key in seen and bool(seen[key] <= bar)}
+        key: {"bar": bar, "seen": seen.get(key), "quiet": quiet.get(key), "met": bool(seen.get(key, np.inf) <= bar)}
         for key, bar in BARS.items()
     }

@@ -10,7 +10,7 @@ from time import perf_counter_ns
 
 import numpy as np
 
-from poise.bench.contenders import Answer, Contender
+from poise.bench.contender import Answer, Contender
 from poise.bench.workloads import Workload
 from poise.solvers.rows import Array
 

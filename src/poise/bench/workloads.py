@@ -88,7 +88,7 @@ def _recorded(path: Path) -> Workload:
         raise UsageError(f"'{path}' is not a recorded sequence with A, lb, ub and lev: {error}") from None
     if (
         A.ndim != 3
-        or not len(A)
+        or not A.size
         or lower.shape != A.shape[:2]
         or upper.shape != A.shape[:2]
         or level.shape != (A.shape[1],)
@@ -97,5 +97,7 @@ def _recorded(path: Path) -> Workload:
             f"'{path}' has A {A.shape}, lb {lower.shape}, ub {upper.shape}, lev {level.shape}; "
             "expected steps x rows x variables, twice steps x rows, and rows"
         )
+    if (level < 0).any() or (level != level.astype(int)).any():
+        raise UsageError(f"'{path}' has levels {sorted(set(level.tolist()))[:8]}; expected whole numbers from 0 on")
     programs = tuple(stacked_program(A[t], lower[t], upper[t], level) for t in range(len(A)))
     return Workload(path.stem, "recorded", programs)

@@ -46,8 +46,8 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
 
         sum_{i in k} p_i s_i a_i + sum_{i above k} lambda_i a_i = 0
 
-    (a row of level k within rounding of its bound has a force that its slack does not show: it counts as one of the
-    unknown lambda_i, no larger than p_i times the rounding). Here lambda_i is free for equalities, for violated rows, and for rows with a multiplier at an earlier level (all
+    (or the same with the rows of level k within rounding of their bounds among the unknown lambda_i, no larger than p_i
+    times the rounding: their slack cannot show the force by which they balance lighter rows). Here lambda_i is free for equalities, for violated rows, and for rows with a multiplier at an earlier level (all
     of these are settled already; so is a row so nearly dependent on others that a relative error of 1e-12 in the rows
     hides whether it has a multiplier), has the sign of its bound for rows at a bound, and is zero for rows inside.
     The residual of level k is the norm of that sum, minimised over lambda, divided by
@@ -69,24 +69,37 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
     residuals, multipliers = [], []
     for k in range(len(program)):
         span = program.slice(k)
-        force = np.where(unit.violated, unit.pull * unit.slack, 0.0)[span]
-        heaviest = float(np.abs(force).max(initial=0.0))
         upto = np.arange(program.rows) < span.stop
-        open_rows = upto.copy()
-        open_rows[span] &= ~unit.violated[span]
-        lam, rest = unit.balance(unit.A[span].T @ force, open_rows, settled)
-        beyond = np.maximum(np.abs(lam) - unit.pull * unit.near, 0.0)[span]  # more than a slack within rounding gives
-        rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
-        missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
-        residuals.append(missing / (1.0 + heaviest + rounding))
-        lam[span] += force
-        if heaviest > 0.0:
+        residual, lam, heaviest = min(
+            (_level_residual(unit, span, settled, hidden) for hidden in (False, True)), key=lambda proof: proof[0]
+        )
+        residuals.append(residual)
+        if unit.violated[span].any():
             error = unit.multiplier_error(lam, upto, settled, span)
             settled = settled | (np.abs(lam) > 1e-14 * heaviest) | (error > 1e-9 * heaviest)
         multipliers.append(lam)
     lam, rest = unit.balance(x, np.ones(program.rows, dtype=bool), settled)
     size = 1.0 + unit.size + 1e-6 * float(np.abs(lam).max(initial=0.0))
     return Certificate(tuple(residuals), float(np.linalg.norm(rest)) / size, tuple(multipliers))
+
+
+def _level_residual(unit: _Standing, span: slice, settled: Mask, hidden: bool) -> tuple[float, Array, float]:
+    """Residual, multipliers and largest force of one level.
+
+    With `hidden`, rows of the level within rounding of their bound have unknown forces instead of those of their slack.
+    """
+    known = unit.violated if hidden else unit.used
+    force = np.where(known, unit.pull * unit.slack, 0.0)[span]
+    above = np.arange(len(unit.A)) < span.start
+    if hidden:
+        above[span] = ~unit.violated[span]
+    lam, rest = unit.balance(unit.A[span].T @ force, above, settled)
+    beyond = np.maximum(np.abs(lam) - unit.pull * unit.near, 0.0)[span]  # more than a slack within rounding can give
+    heaviest = float(np.abs(force).max(initial=0.0))
+    rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
+    missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
+    lam[span] += force
+    return missing / (1.0 + heaviest + rounding), lam, heaviest
 
 
 class _Standing:

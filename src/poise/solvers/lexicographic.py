@@ -12,7 +12,7 @@ import numpy as np
 from poise.errors import SolverError
 from poise.solvers.cascade import Cascade
 from poise.solvers.program import Program
-from poise.solvers.settings import level_damping
+from poise.solvers.settings import checked_damping, level_damping
 from poise.solvers.solution import Solution
 
 try:
@@ -40,13 +40,10 @@ class Lexicographic:
     """
 
     def __init__(self, budget: float | None = None, damping: float | Sequence[float] = 0.0, warm: bool = True) -> None:
-        if budget is not None and not budget >= 0.0:
+        if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0.0):
             raise SolverError(f"budget is {budget!r}; expected seconds, zero or more, or None for no limit")
-        values = np.atleast_1d(np.asarray(damping, dtype=float))
-        if not (np.isfinite(values).all() and (values >= 0.0).all()):
-            raise SolverError(f"damping is {damping!r}; expected finite numbers, zero or more")
         self.budget = budget
-        self.damping = damping
+        self.damping = checked_damping(damping)
         self.warm = warm
         self._kernel = Kernel() if Kernel is not None else None
         self._reference = Cascade(damping=damping)

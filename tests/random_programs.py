@@ -8,7 +8,7 @@ from poise.solvers.program import Program
 from poise.solvers.rows import Rows
 
 
-KINDS = ("plain", "scaled", "deficient", "singular", "duplicated", "dependent", "sparse", "unit")
+MATRICES = ("plain", "scaled", "deficient", "singular", "duplicated", "dependent", "sparse", "unit")
 
 
 def _matrix(rng: np.random.Generator, kind: str, m: int, n: int, above: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple
             stack.append([])
             continue
         m = int(rng.integers(1, max(2, min(n + 5, int(2 + 1.5 * n / depth) + 2))))
-        kind_of_matrix = str(rng.choice(KINDS))
+        kind_of_matrix = str(rng.choice(MATRICES))
         A = _matrix(rng, kind_of_matrix, m, n, above)
         center = A @ feasible if rng.random() < 0.5 else 2.0 * rng.standard_normal(m)
         lower, upper = center.copy(), center.copy()
@@ -68,3 +68,38 @@ def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple
         stack.append(rows)
         above = np.vstack([above, rows.A / np.maximum(np.linalg.norm(rows.A, axis=1, keepdims=True), 1e-12)])
     return Program(stack, variables=n)
+
+
+SMALL_KINDS = ["plain", "integers", "duplicated", "scaled", "rank one", "weighted", "touching"]
+
+
+def small_program(kind: str, seed: int) -> Program:
+    """Up to 6 variables, 3 levels and 8 inequalities; one sided, two sided and equality rows mixed."""
+    rng = np.random.default_rng([SMALL_KINDS.index(kind), seed])
+    n, left, levels = int(rng.integers(1, 7)), 8, []
+    for _ in range(int(rng.integers(1, 4))):
+        m = int(rng.integers(0, 5))
+        A = rng.standard_normal((m, n))
+        if kind == "integers":
+            A = np.round(A)
+        elif kind == "duplicated" and m > 1:
+            A[-1] = A[0] * rng.choice([-2.0, 1.0, 0.5])
+        elif kind == "scaled":
+            A *= 10.0 ** rng.uniform(-3, 3, (m, 1))
+        elif kind == "rank one":
+            A = rng.standard_normal((m, 1)) @ rng.standard_normal((1, n))
+        size = np.linalg.norm(A, axis=1)
+        lower = np.zeros(m) if kind == "touching" else rng.standard_normal(m) * size
+        upper = lower.copy()
+        for i in range(m):
+            side = int(rng.integers(0, 4)) if left else 0
+            left -= side > 0
+            if side == 1:
+                lower[i] = -np.inf
+            elif side == 2:
+                upper[i] = rng.choice([np.inf, 1e20])
+            elif side == 3:
+                upper[i] += size[i] * rng.uniform(0.01, 1.0) + 1e-3
+        weight = rng.choice([0.0, 0.1, 1.0, 10.0], m) if kind == "weighted" else np.ones(m)
+        levels.append(Rows(A, lower, upper, weight) if m else [])
+    return Program(levels, variables=n)

@@ -1,0 +1,87 @@
+"""Our solvers, as a user calls them, and the kernel alone."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import numpy as np
+
+from poise.bench.contender import KERNEL, STRICT, Answer
+from poise.bench.quadratic import level_weights
+from poise.solvers import Lexicographic, Program, Solution, Weighted
+from poise.solvers.rows import Array
+
+
+class StrictCall:
+    """`Lexicographic.solve` as a user calls it, on a Program whose rows are stacked already."""
+
+    name, strict = STRICT, True
+
+    def __init__(self) -> None:
+        _compiled_kernel()
+        self.reset()
+
+    def prepare(self, program: Program) -> Program:
+        _ = program.A, program.lower, program.upper, program.weight  # stacked now, remembered by the program
+        return program
+
+    def reset(self) -> None:
+        solver = Lexicographic()
+        self.solve = solver.solve
+
+    def read(self, outcome: Solution) -> Answer:
+        return Answer(outcome.x, outcome.status == "optimal", outcome.counters)
+
+
+class StrictKernel:
+    """The compiled kernel alone, without the Solution around it."""
+
+    name, strict = KERNEL, True
+
+    def __init__(self) -> None:
+        self._kernel_class = _compiled_kernel()
+        self.reset()
+
+    def prepare(self, program: Program) -> tuple[Any, ...]:
+        rows = program.A, program.lower, program.upper, program.weight
+        results = np.empty(program.variables), np.empty(program.rows), np.empty(program.rows, dtype=np.int8)
+        return (*rows, program.level_begin, [0.0] * len(program), math.inf, True, *results)
+
+    def reset(self) -> None:
+        self._kernel = self._kernel_class()
+        self._call = self._kernel.solve
+
+    def solve(self, prepared: tuple[Any, ...]) -> tuple[str, Array]:
+        return self._call(*prepared), prepared[-3]
+
+    def read(self, outcome: tuple[str, Array]) -> Answer:
+        status, x = outcome
+        return Answer(x.copy(), status == "optimal", self._kernel.counters())
+
+
+class WeightedCall:
+    """`Weighted.solve` as a user calls it: builds the quadratic program, then daqp."""
+
+    name, strict = "weighted", False
+
+    def __init__(self, levels: int) -> None:
+        self._weights = level_weights(levels).tolist() or None
+        self.reset()
+
+    def prepare(self, program: Program) -> Program:
+        return program
+
+    def reset(self) -> None:
+        self.solve = Weighted(self._weights).solve
+
+    def read(self, outcome: Solution) -> Answer:
+        return Answer(outcome.x, outcome.status == "optimal")
+
+
+def _compiled_kernel() -> Any:
+    try:
+        return importlib.import_module("poise.solvers._kernel").Kernel
+    except ImportError:
+        raise ImportError("the compiled kernel is not built; install a C++17 compiler and reinstall poise") from None

@@ -1,0 +1,189 @@
+"""The benchmark measures the same question for everybody and reports plain data. Times are not judged here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poise import bench
+from poise.bench import contender, judge
+from poise.bench.contenders import contenders
+from poise.bench.quadratic import QuadraticProgram
+from poise.bench.workloads import generated_workloads, recorded_workloads, workloads
+from poise.errors import UsageError
+from poise.solvers import Program
+from poise.solvers.rows import Array
+
+STEPS = 2
+SHAPES = {"generated_kinematics": (35, 78, 5), "generated_dynamics": (59, 178, 6)}
+WEIGHTED = ("weighted", "daqp weighted", "quadprog", "proxqp")
+
+
+@pytest.fixture(scope="module")
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def result(told: list[str]) -> dict[str, Any]:
+    pytest.importorskip("poise.solvers._kernel")
+    return bench.run(repeat=1, peers=True, progress=told.append, workloads=generated_workloads(steps=STEPS))
+
+
+def entries(result: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [workload["contenders"][name] for workload in result["workloads"] if name in workload["contenders"]]
+
+
+def weighted_cost(program: Program, x: Array) -> float:
+    qp = QuadraticProgram.of(program)
+    value = qp.A @ x
+    slack = value - np.clip(value, qp.lower, qp.upper)
+    return float(x @ qp.H @ x / 2.0 + qp.f @ x + qp.weight @ slack**2 / 2.0)
+
+
+def test_the_result_is_plain_data(result: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+
+
+def test_every_contender_has_times_ratios_and_failures(result: dict[str, Any]) -> None:
+    for workload in result["workloads"]:
+        assert set(workload["contenders"]) | set(result["missing"]) >= {"strict", "strict (kernel)", *WEIGHTED}
+        for entry in workload["contenders"].values():
+            times = entry["microseconds"]
+            assert 0.0 < times["median"] <= times["p99"] <= times["max"]
+            assert set(entry["ratio"]) == set(entry["quiet_ratio"]) == {"median", "p99", "max"}
+            assert entry["solves"] == STEPS
+            assert set(entry["failures"]) >= {"total", "flag", "nonfinite", "violation"}
+
+
+def test_strict_never_fails_and_counts_what_it_does(result: dict[str, Any]) -> None:
+    for name in ("strict", "strict (kernel)"):
+        for entry in entries(result, name):
+            assert set(entry["failures"].values()) == {0}, entry
+            assert entry["certificate"] <= judge.CERTIFIED
+            assert set(entry["counters"]) == set(judge.COUNTERS)
+
+
+def test_the_bars_are_those_of_the_project(result: dict[str, Any]) -> None:
+    for workload in result["workloads"]:
+        assert {key: bar["bar"] for key, bar in workload["bars"].items()} == {"median": 1.2, "p99": 6.0}
+        for key, bar in workload["bars"].items():
+            assert bar["seen"] == workload["contenders"]["strict"]["ratio"][key]
+            assert bar["met"] == (bar["seen"] <= bar["bar"])
+    assert result["met"] == all(bar["met"] for workload in result["workloads"] for bar in workload["bars"].values())
+
+
+def test_the_table_has_a_line_for_each_contender(result: dict[str, Any]) -> None:
+    lines = bench.table(result).splitlines()
+    for workload in result["workloads"]:
+        assert any(line.startswith(workload["name"]) for line in lines)
+        for name in workload["contenders"]:
+            assert sum(line.startswith(f"  {name}  ") for line in lines) == len(result["workloads"])
+    assert max(map(len, lines)) <= 120
+
+
+def test_whole_step_peers_are_announced_but_not_measured(result: dict[str, Any], told: list[str]) -> None:
+    assert [note for note in result["notes"] if "kinematic controller" in note] == [bench.PEERS]
+    assert told[0] == bench.PEERS
+    assert len(told) == 1 + len(result["workloads"]) + len(result["missing"])
+
+
+def test_what_is_stored_has_ratios_and_no_times(result: dict[str, Any]) -> None:
+    stored = json.dumps(bench.ratios_and_counts(result))
+    assert '"quiet_ratio"' in stored
+    assert "microseconds" not in stored
+    assert "machine" not in stored
+
+
+def test_a_package_that_is_not_installed_is_missing_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = contender.importlib.import_module
+
+    def import_module(name: str) -> Any:
+        if name == "quadprog":
+            raise ImportError(name)
+        return genuine(name)
+
+    monkeypatch.setattr(contender.importlib, "import_module", import_module)
+    present, missing = contenders(levels=3)
+    assert "pip install" in missing["quadprog"]
+    assert "quadprog" not in [one.name for one in present]
+    assert "daqp weighted" in [one.name for one in present]
+
+
+@pytest.mark.parametrize("workload", generated_workloads(steps=12), ids=lambda workload: workload.name)
+def test_the_weighted_contenders_are_asked_the_same_question(workload: bench.Workload) -> None:
+    present, _ = contenders(len(workload.programs[0]))
+    costs = {}
+    for one in present:
+        if one.name in WEIGHTED:
+            answers = [one.read(one.solve(one.prepare(program))) for program in workload.programs]
+            costs[one.name] = [
+                weighted_cost(program, answer.x) if answer.ok else np.nan
+                for program, answer in zip(workload.programs, answers, strict=True)
+            ]
+    reference = np.array(costs["daqp weighted"])
+    assert np.isfinite(reference).all()
+    for name, found in costs.items():
+        assert np.nanmax(np.abs(np.array(found) - reference) / (1.0 + np.abs(reference))) < 1e-5, name
+
+
+def test_generated_workloads_are_the_same_for_the_same_seed_and_differ_for_another() -> None:
+    first, again, other = (generated_workloads(steps=3, seed=seed) for seed in (1, 1, 2))
+    for one, two, three in zip(first, again, other, strict=True):
+        for p, q, r in zip(one.programs, two.programs, three.programs, strict=True):
+            assert np.array_equal(p.A, q.A)
+            assert np.array_equal(p.lower, q.lower)
+            assert np.array_equal(p.upper, q.upper)
+            assert not np.array_equal(p.A, r.A)
+
+
+def test_generated_workloads_have_the_shape_of_a_humanoid_and_vary_smoothly() -> None:
+    for workload in generated_workloads(steps=20):
+        for program in workload.programs:
+            assert (program.variables, program.rows, len(program)) == SHAPES[workload.name]
+        steps = [np.abs(b.A - a.A).max() for a, b in zip(workload.programs, workload.programs[1:], strict=False)]
+        assert 0.0 < max(steps) < 0.5
+
+
+def test_recorded_sequences_are_read_with_their_levels(tmp_path: Path) -> None:
+    (kinematics, _) = generated_workloads(steps=3)
+    programs = kinematics.programs
+    level = np.repeat(np.arange(5), np.diff(programs[0].level_begin))
+    shuffled = np.random.default_rng(0).permutation(len(level))
+    parts = {"A": [p.A for p in programs], "lb": [p.lower for p in programs], "ub": [p.upper for p in programs]}
+    stacked = {key: np.stack(values)[:, shuffled] for key, values in parts.items()}
+    np.savez(tmp_path / "walk.npz", lev=level[shuffled], **stacked)
+    (recorded,) = recorded_workloads(tmp_path)
+    assert (recorded.name, recorded.source, len(recorded.programs)) == ("walk", "recorded", 3)
+    for p, q in zip(programs, recorded.programs, strict=True):
+        assert p.level_begin == q.level_begin
+        assert np.array_equal(np.sort(p.lower[p.slice(0)]), np.sort(q.lower[q.slice(0)]))
+    assert [workload.name for workload in workloads(tmp_path)] == ["walk", *SHAPES]
+    assert len(recorded.first(2).programs) == 2
+
+
+def test_a_folder_without_sequences_or_with_others_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="no recorded sequences"):
+        workloads(tmp_path)
+    monkeypatch.setenv("POISE_DATA", str(tmp_path))
+    with pytest.raises(UsageError, match="no recorded sequences"):
+        workloads()
+    good = {"A": np.ones((2, 1, 3)), "lb": np.zeros((2, 1)), "ub": np.ones((2, 1)), "lev": np.zeros(1, dtype=int)}
+    bad = {
+        "lev": (np.array([-1]), "levels"),
+        "lb": (np.zeros((2, 2)), "expected steps"),
+        "A": (np.zeros(3), "expected"),
+    }
+    for key, (value, evidence) in bad.items():
+        np.savez(tmp_path / "bad.npz", **{**good, key: value})
+        with pytest.raises(UsageError, match=evidence):
+            workloads(tmp_path)
+    (tmp_path / "bad.npz").write_bytes(b"not a sequence")
+    with pytest.raises(UsageError, match="not a recorded sequence"):
+        workloads(tmp_path)
