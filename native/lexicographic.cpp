@@ -23,22 +23,34 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
   if (has_deadline_)
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::nanoseconds(static_cast<long long>(std::max(0.0, budget_seconds) * 1e9));
+  count_ = Counters{};
   prepare(view, warm);
   const MallocForbidden forbidden;
-  Status status = Status::optimal;
-  for (Index level = 0; level <= view.levels() && !complete_; ++level) {
-    const Outcome outcome = solve_level(level);
-    if (outcome != Outcome::done) {
-      retreat(level);
-      status = outcome == Outcome::budget ? Status::budget : Status::iterations;
-      break;
-    }
-    finish(level);
-    ++count_.levels_solved;
+  Status status = solve_levels();
+  // Near-singular rows of one level may send x far away and a later one call it back; what was settled out there
+  // carries the rounding of large numbers. Once more, from here.
+  if (status == Status::optimal && farthest_ > 10.0 * (1.0 + x_.norm())) {
+    prepare(view, true);
+    status = solve_levels();
   }
   if (!x_.allFinite()) x_ = start_;
   if (!x_.allFinite()) x_.setZero();
   return status;
+}
+
+Status Lexicographic::solve_levels() {
+  farthest_ = 0.0;
+  for (Index level = 0; level <= view_->levels() && !complete_; ++level) {
+    const Outcome outcome = solve_level(level);
+    if (outcome != Outcome::done) {
+      retreat(level);
+      return outcome == Outcome::budget ? Status::budget : Status::iterations;
+    }
+    farthest_ = std::max(farthest_, size_);
+    finish(level);
+    ++count_.levels_solved;
+  }
+  return Status::optimal;
 }
 
 void Lexicographic::prepare(const ProgramView& view, bool warm) {
@@ -77,7 +89,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
   held_.clear();
   soft_.clear();
   combined_ = 0;
-  count_ = Counters{};
+  count_.levels_solved = 0;
   complete_ = n_ == 0;
   inequalities_.clear();
   inequalities_begin_.assign(static_cast<size_t>(view.levels()) + 2, 0);
@@ -216,6 +228,8 @@ Lexicographic::Outcome Lexicographic::descend(Index level) {
   x_ = start_;
   size_ = x_.norm();
   dual_.setZero();
+  for (Place& p : place_)
+    if (p == Place::ignored) p = Place::out;
   for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p) {
     const Held& h = held_[static_cast<size_t>(p)];
     if (!h.frozen && std::abs(value(h) - h.target) > tolerance(h.row)) release(p);

@@ -54,6 +54,7 @@ class Lexicographic {
   };
 
   void prepare(const ProgramView& view, bool warm);
+  Status solve_levels();
   Outcome solve_level(Index level);
   Outcome settle(Index level);
   Outcome compromise(Index level);
@@ -126,7 +127,7 @@ class Lexicographic {
   Vector x_, start_, before_, direction_, step_, gradient_, projected_, multiplier_, dual_, slack_, force_;
   Matrix block_, combinations_;
   Index combined_ = 0;
-  double size_ = 0.0, start_size_ = 0.0, scale_ = 0.0, strength_ = 1e-11;
+  double size_ = 0.0, start_size_ = 0.0, farthest_ = 0.0, scale_ = 0.0, strength_ = 1e-11;
   bool conflict_ = false, careful_ = false, complete_ = false, has_deadline_ = false;
   std::chrono::steady_clock::time_point deadline_;
   Counters count_;
