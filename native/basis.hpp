@@ -6,33 +6,19 @@
 // from then on rows leave by Givens rotations and enter by one reflector, O(n^2) each.
 #pragma once
 
+#include "reflector.hpp"
 #include "rows.hpp"
 
 namespace poise {
-
-// A reflector  H = I - tau v v^T  that maps `tail` on its first axis; returns the resulting coefficient.
-inline double make_reflector(Eigen::Ref<Vector> tail, double& tau) {
-  const double norm = tail.norm();
-  if (tail.size() <= 1 || norm == 0.0) {
-    tau = 0.0;
-    return tail.size() ? tail[0] : 0.0;
-  }
-  const double image = tail[0] > 0.0 ? -norm : norm;
-  tail[0] -= image;
-  tau = 2.0 / tail.squaredNorm();
-  return image;
-}
 
 class Basis {
  public:
   void resize(Index n) {
     n_ = n;
-    reflectors_.setZero(n, n);
-    tau_.setZero(n);
-    Y_.setZero(n, n);
+    for (Matrix* M : {&reflectors_, &Y_, &null_}) M->setZero(n + padding, n);
     L_.setZero(n, n);
-    null_.setZero(n, n);
-    work_.setZero(n);
+    tau_.setZero(n);
+    work_.setZero(n + padding);
   }
 
   void reset() {
@@ -46,54 +32,50 @@ class Basis {
   Index freedom() const { return n_ - rank_; }
   double factor(Index row, Index column) const { return L_(row, column); }
 
-  // c <- Y^T c
-  void project(Eigen::Ref<Vector> c) {
+  // c <- Y^T c; c is padded.
+  void project(Vector& c) {
     if (explicit_) {
-      work_ = c;
-      c.noalias() = Y_.transpose() * work_;
+      work_.head(n_) = c.head(n_);
+      c.head(n_).noalias() = Y_.topRows(n_).transpose() * work_.head(n_);
       return;
     }
-    for (Index i = 0; i < rank_; ++i) reflect(i, c);
+    for (Index i = 0; i < rank_; ++i) reflect_one(i, c.data());
   }
 
-  // Projects the columns of C at once.
-  void project_all(Eigen::Ref<Matrix> C) {
+  // Projects the first columns of the padded matrix C at once.
+  void project_all(Matrix& C, Index columns) {
     if (explicit_) {
-      for (Index j = 0; j < C.cols(); ++j) {
-        work_ = C.col(j);
-        C.col(j).noalias() = Y_.transpose() * work_;
+      for (Index j = 0; j < columns; ++j) {
+        work_.head(n_) = C.col(j).head(n_);
+        C.col(j).head(n_).noalias() = Y_.topRows(n_).transpose() * work_.head(n_);
       }
       return;
     }
-    for (Index i = 0; i < rank_; ++i) {
-      if (tau_[i] == 0.0) continue;
-      reflect_columns(reflectors_.col(i).tail(n_ - i), tau_[i], C.bottomRows(n_ - i));
-    }
+    for (Index i = 0; i < rank_; ++i)
+      reflect(&reflectors_(i, i), n_ - i, tau_[i], C.data() + i, C.outerStride(), columns);
   }
 
   // x <- x + Y[:, first:rank] step[first:rank]
   void move(Eigen::Ref<Vector> x, const Vector& step, Index first) {
     if (explicit_) {
-      x.noalias() += Y_.middleCols(first, rank_ - first) * step.segment(first, rank_ - first);
+      x.noalias() += Y_.block(0, first, n_, rank_ - first) * step.segment(first, rank_ - first);
       return;
     }
     work_.setZero();
     work_.segment(first, rank_ - first) = step.segment(first, rank_ - first);
-    for (Index i = rank_ - 1; i >= 0; --i) reflect(i, work_);
-    x += work_;
+    for (Index i = rank_ - 1; i >= 0; --i) reflect_one(i, work_.data());
+    x += work_.head(n_);
   }
 
   // Basis of the null space of the held rows, n x freedom.
   Eigen::Ref<const Matrix> null_space() {
-    if (explicit_) return Y_.rightCols(freedom());
-    auto Z = null_.leftCols(freedom());
+    if (explicit_) return Y_.topRightCorner(n_, freedom());
+    auto Z = null_.topLeftCorner(n_, freedom());
     if (!null_ready_) {
       Z.setZero();
       Z.bottomRows(freedom()).setIdentity();
-      for (Index i = rank_ - 1; i >= 0; --i) {
-        if (tau_[i] == 0.0) continue;
-        reflect_columns(reflectors_.col(i).tail(n_ - i), tau_[i], Z.bottomRows(n_ - i));
-      }
+      for (Index i = rank_ - 1; i >= 0; --i)
+        reflect(&reflectors_(i, i), n_ - i, tau_[i], &null_(i, 0), null_.outerStride(), freedom());
       null_ready_ = true;
     }
     return Z;
@@ -101,26 +83,26 @@ class Basis {
 
   // Appends a row given by its projection c = Y^T a.
   void append(const Eigen::Ref<const Vector>& c) {
-    auto v = reflectors_.col(rank_).tail(n_ - rank_);
-    v = c.tail(n_ - rank_);
+    auto v = reflectors_.col(rank_).segment(rank_, n_ - rank_);
+    v = c.segment(rank_, n_ - rank_);
     const double image = make_reflector(v, tau_[rank_]);
     L_.row(rank_).head(rank_) = c.head(rank_).transpose();
     L_(rank_, rank_) = image;
     if (explicit_ && tau_[rank_] != 0.0) {
-      auto Z = Y_.rightCols(n_ - rank_);
-      work_.noalias() = Z * v;
-      work_ *= tau_[rank_];
-      Z.noalias() -= work_ * v.transpose();
+      auto Z = Y_.topRightCorner(n_, n_ - rank_);
+      auto w = work_.head(n_);
+      w.noalias() = Z * v;
+      w *= tau_[rank_];
+      Z.noalias() -= w * v.transpose();
     }
     ++rank_;
     null_ready_ = false;
   }
 
-  // The reflector of the last appended row, to be applied to other projected rows of the same batch.
-  void apply_last(Eigen::Ref<Matrix> C) const {
+  // Applies the reflector of the last appended row to other projected rows of the same batch, columns of C.
+  void apply_last(Matrix& C, Index begin, Index end) const {
     const Index i = rank_ - 1;
-    if (tau_[i] == 0.0 || C.cols() == 0) return;
-    reflect_columns(reflectors_.col(i).tail(n_ - i), tau_[i], C.bottomRows(n_ - i));
+    if (begin < end) reflect(&reflectors_(i, i), n_ - i, tau_[i], &C(i, begin), C.outerStride(), end - begin);
   }
 
   void remove(Index p) {
@@ -145,11 +127,10 @@ class Basis {
 
   void make_explicit() {
     if (explicit_) return;
-    Y_.setIdentity();
-    for (Index i = rank_ - 1; i >= 0; --i) {
-      if (tau_[i] == 0.0) continue;
-      reflect_columns(reflectors_.col(i).tail(n_ - i), tau_[i], Y_.bottomRightCorner(n_ - i, n_ - i));
-    }
+    Y_.setZero();
+    Y_.topRows(n_).setIdentity();
+    for (Index i = rank_ - 1; i >= 0; --i)
+      reflect(&reflectors_(i, i), n_ - i, tau_[i], &Y_(i, i), Y_.outerStride(), n_ - i);
     explicit_ = true;
   }
 
@@ -170,20 +151,7 @@ class Basis {
   }
 
  private:
-  void reflect(Index i, Eigen::Ref<Vector> c) const {
-    if (tau_[i] == 0.0) return;
-    const auto v = reflectors_.col(i).tail(n_ - i);
-    auto tail = c.tail(n_ - i);
-    tail -= (tau_[i] * v.dot(tail)) * v;
-  }
-
-  template <class V, class C>
-  static void reflect_columns(const V& v, double tau, C&& block) {
-    for (Index j = 0; j < block.cols(); ++j) {
-      auto column = block.col(j);
-      column -= (tau * v.dot(column)) * v;
-    }
-  }
+  void reflect_one(Index i, double* c) const { reflect(&reflectors_(i, i), n_ - i, tau_[i], c + i, 0, 1); }
 
   static void rotate(double* __restrict a, double* __restrict b, Index size, double cosine, double sine) {
     for (Index i = 0; i < size; ++i) {

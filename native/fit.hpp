@@ -15,7 +15,7 @@ namespace poise {
 class Fit {
  public:
   void resize(Index rows, Index n) {
-    P_.setZero(rows + n, n);
+    P_.setZero(rows + n + padding, n);
     turns_.setZero(n, n);
     for (Vector* v : {&d_, &pulls_, &tails_}) v->setZero(rows + n);
     for (Vector* v : {&turn_tau_, &y_, &column_, &norms_, &head_, &tau_, &right_head_, &right_tau_}) v->setZero(n);
@@ -146,6 +146,7 @@ class Fit {
 
   Index reduce(double tolerance) {
     auto P = P_.topLeftCorner(count_, columns_);
+    P_.block(count_, 0, padding, columns_).setZero();  // below every column that becomes a reflector
     for (Index j = 0; j < columns_; ++j) {
       order_[static_cast<size_t>(j)] = j;
       norms_[j] = P.col(j).squaredNorm();
@@ -172,12 +173,12 @@ class Fit {
         continue;
       }
       const double image = make_reflector(v, tau_[k]);
+      if (k + 1 < columns_)
+        poise::reflect(v.data(), count_ - k, tau_[k], &P_(k, k + 1), P_.outerStride(), columns_ - k - 1);
       for (Index j = k + 1; j < columns_; ++j) {
-        auto tail = P.col(j).tail(count_ - k);
-        if (tau_[k] != 0.0) tail -= (tau_[k] * v.dot(tail)) * v;
-        const double before = norms_[j];
-        norms_[j] -= tail[0] * tail[0];
-        if (norms_[j] < 1e-8 * before) norms_[j] = tail.tail(count_ - k - 1).squaredNorm();
+        const double before = norms_[j], gone = P(k, j) * P(k, j);
+        norms_[j] -= gone;
+        if (norms_[j] < 1e-8 * before) norms_[j] = P.col(j).tail(count_ - k - 1).squaredNorm();
       }
       head_[k] = v[0];
       v[0] = image;

@@ -69,11 +69,12 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     soft_.reserve(rows);
     batch_.reserve(rows);
     inequalities_.reserve(rows);
-    for (Vector* v : {&x_, &start_, &before_, &direction_, &step_, &gradient_, &projected_, &multiplier_}) v->setZero(n_);
+    for (Vector* v : {&x_, &start_, &before_, &direction_, &step_, &gradient_, &multiplier_}) v->setZero(n_);
+    projected_.setZero(n_ + padding);
     dual_.setZero(m_);
     slack_.setZero(m_);
     force_.setZero(m_);
-    block_.setZero(n_, m_);
+    block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
   } else if (!warm) {
     std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
@@ -397,7 +398,7 @@ void Lexicographic::freeze_fit(Index level) {
     if (!(norm > 0.0)) continue;
     auto combination = combinations_.col(combined_);
     combination = gradient_ / norm;
-    projected_ = combination;
+    projected_.head(n_) = combination;
     basis_.project(projected_);
     basis_.append(projected_);
     held_.push_back({-1, combination.dot(x_), true, combined_++});
@@ -448,18 +449,17 @@ double Lexicographic::level_cost(Index level, const Vector& x) const {
 bool Lexicographic::hold(Index begin, Index end) {
   const Index rows = end - begin;
   if (rows <= 0) return true;
-  auto block = block_.leftCols(rows);
   batch_.assign(soft_.begin() + begin, soft_.begin() + end);
   for (Index j = 0; j < rows; ++j) {
     const Index i = batch_[static_cast<size_t>(j)];
-    block.col(j) = rows_[i].inverse_norm * rows_.raw(i);
+    block_.col(j).head(n_) = rows_[i].inverse_norm * rows_.raw(i);
   }
-  basis_.project_all(block);
+  basis_.project_all(block_, rows);
   for (Index j = 0; j < rows && basis_.freedom() > 0; ++j) {
     Index best = j;
     double largest = -1.0;
     for (Index c = j; c < rows; ++c) {
-      const double tail = block.col(c).tail(basis_.freedom()).squaredNorm();
+      const double tail = block_.col(c).segment(basis_.rank(), basis_.freedom()).squaredNorm();
       if (tail > largest) {
         largest = tail;
         best = c;
@@ -467,12 +467,12 @@ bool Lexicographic::hold(Index begin, Index end) {
     }
     if (!(largest > rank_ * rank_)) return !(largest > rounding_ * rounding_);
     if (best != j) {
-      block.col(j).swap(block.col(best));
+      block_.col(j).swap(block_.col(best));
       std::swap(batch_[static_cast<size_t>(j)], batch_[static_cast<size_t>(best)]);
     }
     const Index row = batch_[static_cast<size_t>(j)];
-    basis_.append(block.col(j));
-    basis_.apply_last(block.rightCols(rows - j - 1));
+    basis_.append(block_.col(j));
+    basis_.apply_last(block_, j + 1, rows);
     held_.push_back({row, bound(row), side(row) == equality});
     place(row) = Place::held;
   }
@@ -509,12 +509,15 @@ void Lexicographic::step_to_held() {
   const Index rank = basis_.rank();
   for (int pass = 0; pass < 2; ++pass) {
     size_ = x_.norm();
+    bool still = true;
     for (Index p = 0; p < rank; ++p) {
       const Held& h = held_[static_cast<size_t>(p)];
       step_[p] = h.target - value(h);
-      // Rounding in a settled row must not be blown up by a small diagonal of L.
-      if (h.frozen && std::abs(step_[p]) < 1e-14 * (std::abs(h.target) + size_)) step_[p] = 0.0;
+      // Rounding must not be blown up by a small diagonal of L, least of all in settled rows.
+      if (std::abs(step_[p]) < (h.frozen ? 1e-14 : 1e-15) * (std::abs(h.target) + size_)) step_[p] = 0.0;
+      still = still && step_[p] == 0.0;
     }
+    if (still) return;
     basis_.forward(step_, 0);
     basis_.move(x_, step_, 0);
     const double length = step_.head(rank).norm();
@@ -614,7 +617,7 @@ void Lexicographic::multipliers(Index level) {
   }
   const Index first = first_free();
   if (!conflict_ || first >= basis_.rank()) return;
-  projected_ = gradient_;
+  projected_.head(n_) = gradient_;
   basis_.project(projected_);
   multiplier_.head(basis_.rank()) = -projected_.head(basis_.rank());
   basis_.backward(multiplier_, first);
@@ -702,9 +705,9 @@ Index Lexicographic::most_violated(Index level) {
 }
 
 double Lexicographic::project_row(Index row) {
-  projected_ = rows_[row].inverse_norm * rows_.raw(row);
+  projected_.head(n_) = rows_[row].inverse_norm * rows_.raw(row);
   basis_.project(projected_);
-  return projected_.tail(basis_.freedom()).norm();
+  return projected_.segment(basis_.rank(), basis_.freedom()).norm();
 }
 
 bool Lexicographic::enter(Index row, Index level) {

@@ -7,11 +7,10 @@
 #include <limits>
 #include <vector>
 
+#include "reflector.hpp"
+
 namespace poise {
 
-using Eigen::Index;
-using Vector = Eigen::VectorXd;
-using Matrix = Eigen::MatrixXd;
 using RowView = Eigen::Map<const Eigen::VectorXd>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -91,18 +90,22 @@ class Rows {
       row.level = level;
       const RowView a = raw(i);
       Index at = 0;
-      const double largest = a.size() ? a.cwiseAbs().maxCoeff(&at) : 0.0;
+      while (at < a.size() && a[at] == 0.0) ++at;
       const double weight = view_->weight[i];
-      if (!(largest > 0.0) || !(weight > 0.0)) continue;
-      // Scaling by the largest entry first keeps the norm finite for entries of any size.
-      const double relative = largest > 1e140 || largest < 1e-140 ? (a / largest).norm() : 0.0;
-      const double norm = relative > 0.0 ? largest * relative : a.norm();
-      if (norm == largest && (a.array() != 0.0).count() == 1) row.column = at;
+      if (at == a.size() || !(weight > 0.0)) continue;
+      double squared = a.squaredNorm();
+      double norm = std::sqrt(squared);
+      if (!(squared < 1e280 && squared > 1e-280)) {
+        // Scaling by the largest entry first keeps the norm finite for entries of any size.
+        const double largest = a.cwiseAbs().maxCoeff();
+        norm = largest * (a / largest).norm();
+      }
+      if (norm == std::abs(a[at]) && (a.array() != 0.0).count() == 1) row.column = at;
       row.inverse_norm = 1.0 / norm;
       const double lower = unbounded(view_->lower[i]), upper = unbounded(view_->upper[i]);
       row.lower = lower * row.inverse_norm;
       row.upper = upper * row.inverse_norm;
-      row.pull = std::sqrt(weight) * norm;
+      row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
       if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.pull)) continue;
       strongest = std::max(strongest, row.pull);
       if (std::isfinite(row.lower)) row.magnitude = std::abs(row.lower);

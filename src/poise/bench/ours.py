@@ -41,24 +41,30 @@ class StrictKernel:
     name, strict = KERNEL, True
 
     def __init__(self) -> None:
-        self._kernel_class = _compiled_kernel()
+        self._module = _compiled_kernel()
+        self._levels: list[int] = []
         self.reset()
 
     def prepare(self, program: Program) -> tuple[Any, ...]:
+        if program.level_begin != self._levels:
+            self._levels = program.level_begin
+            self.reset()
         rows = program.A, program.lower, program.upper, program.weight
-        results = np.empty(program.variables), np.empty(program.rows), np.empty(program.rows, dtype=np.int8)
-        return (*rows, program.level_begin, [0.0] * len(program), math.inf, True, *results)
+        return (*rows, math.inf, True, np.empty(program.variables), np.empty(program.rows, dtype=np.int8))
 
     def reset(self) -> None:
-        self._kernel = self._kernel_class()
-        self._call = self._kernel.solve
+        kernel = self._module.Kernel()
+        if self._levels:
+            kernel.layout(self._levels, [0.0] * (len(self._levels) - 1))
+        self._call = kernel.solve
 
-    def solve(self, prepared: tuple[Any, ...]) -> tuple[str, Array]:
-        return self._call(*prepared), prepared[-3]
+    def solve(self, prepared: tuple[Any, ...]) -> tuple[tuple[int, ...], Array]:
+        return self._call(*prepared), prepared[-2]
 
-    def read(self, outcome: tuple[str, Array]) -> Answer:
-        status, x = outcome
-        return Answer(x.copy(), status == "optimal", self._kernel.counters())
+    def read(self, outcome: tuple[tuple[int, ...], Array]) -> Answer:
+        (status, *counts), x = outcome
+        counters = dict(zip(self._module.counters, counts, strict=True))
+        return Answer(x.copy(), self._module.statuses[status] == "optimal", counters)
 
 
 class WeightedCall:
@@ -82,6 +88,6 @@ class WeightedCall:
 
 def _compiled_kernel() -> Any:
     try:
-        return importlib.import_module("poise.solvers._kernel").Kernel
+        return importlib.import_module("poise.solvers._kernel")
     except ImportError:
         raise ImportError("the compiled kernel is not built; install a C++17 compiler and reinstall poise") from None

@@ -16,9 +16,9 @@ from poise.solvers.settings import checked_damping, level_damping
 from poise.solvers.solution import Solution
 
 try:
-    from poise.solvers._kernel import Kernel
+    from poise.solvers import _kernel
 except ImportError:  # built without a compiler
-    Kernel = None  # type: ignore[assignment, misc]
+    _kernel = None
 
 
 class Lexicographic:
@@ -45,8 +45,8 @@ class Lexicographic:
         self.budget = budget
         self.damping = checked_damping(damping)
         self.warm = warm
-        self._kernel = Kernel() if Kernel is not None else None
         self._reference = Cascade(damping=damping)
+        self.reset()
         if self._kernel is None:
             warnings.warn(
                 "the compiled kernel is not built; Lexicographic answers with the slow Cascade. "
@@ -57,39 +57,31 @@ class Lexicographic:
 
     def reset(self) -> None:
         """Forgets the active set of the last solution."""
-        if Kernel is not None:
-            self._kernel = Kernel()
+        self._kernel = None if _kernel is None else _kernel.Kernel()
+        self._levels: list[int] = []
 
     def solve(self, program: Program) -> Solution:
         """The lexicographic optimum of the program; never raises on a valid Program."""
-        if self._kernel is None:
+        kernel = self._kernel
+        if kernel is None:
             return self._reference.solve(program)
         start = time.perf_counter()
+        if self._levels != program.level_begin:
+            self._levels = program.level_begin
+            kernel.layout(program.level_begin, level_damping(self.damping, len(program)))
         A = program.A
-        m, n = A.shape
-        x, slack, sides = np.empty(n), np.empty(m), np.empty(m, dtype=np.int8)
-        status = self._kernel.solve(
-            A,
-            program.lower,
-            program.upper,
-            program.weight,
-            program.level_begin,
-            level_damping(self.damping, len(program)),
-            math.inf if self.budget is None else self.budget,
-            self.warm,
-            x,
-            slack,
-            sides,
+        x, sides = np.empty(A.shape[1]), np.empty(len(A), dtype=np.int8)
+        budget = math.inf if self.budget is None else self.budget
+        status, *counts = kernel.solve(
+            A, program.lower, program.upper, program.weight, budget, self.warm, x, sides
         )
-        counters = self._kernel.counters()
-        solution = Solution(
+        return Solution(
             program=program,
             x=x,
-            status=status,
+            status=_kernel.statuses[status],
             sides=sides,
-            iterations=counters["iterations"],
+            iterations=counts[0],
             milliseconds=1e3 * (time.perf_counter() - start),
             solver="lexicographic",
-            counters=counters,
+            counters=dict(zip(_kernel.counters, counts, strict=True)),
         )
-        return solution
