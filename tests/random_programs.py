@@ -7,7 +7,6 @@ import numpy as np
 from poise.solvers.program import Program
 from poise.solvers.rows import Rows
 
-
 MATRICES = ("plain", "scaled", "deficient", "singular", "duplicated", "dependent", "sparse", "unit")
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive_slack
-from random_programs import SMALL_KINDS, small_program
 
+from exhaustive import exhaustive_slack
 from poise.errors import SolverError
 from poise.solvers import EQUALITY, INSIDE, LOWER, UPPER, Cascade, Lexicographic, Program, Rows
+from random_programs import SMALL_KINDS, small_program
 
 Strict = Callable[..., Any]
 
@@ -104,7 +104,9 @@ def test_the_order_of_rows_within_a_level_is_irrelevant(strict: Strict, seed: in
 
 
 @pytest.mark.parametrize("damping", [0.3, [0.3, 0.0, 0.1]])
-def test_a_damped_level_minimises_its_cost_plus_the_damped_length_of_x(strict: Strict, damping: float | list[float]) -> None:
+def test_a_damped_level_minimises_its_cost_plus_the_damped_length_of_x(
+    strict: Strict, damping: float | list[float]
+) -> None:
     rng = np.random.default_rng(4)
     A, b = rng.standard_normal((3, 5)), rng.standard_normal(3)
     d = damping if isinstance(damping, float) else damping[0]

@@ -10,10 +10,10 @@ import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_programs import random_program, small_program
 
 from poise.errors import SolverError
 from poise.solvers import Cascade, Lexicographic, NullSpace, Program, Rows, Solution, certificate
+from random_programs import random_program, small_program
 
 SEQUENCES = ["A_g1_nominal", "A_talos_nominal", "B_g1_nominal", "B_talos_nominal"]
 seeds = st.integers(min_value=0, max_value=2**31)
@@ -55,10 +55,11 @@ def test_random_programs_are_solved_to_the_certificate() -> None:
 @pytest.mark.slow
 def test_ten_thousand_random_programs_are_solved_to_the_certificate() -> None:
     wrong = certify(range(10_000))
-    assert not (wrong["status"] or wrong["not finite"] or wrong["residual, well conditioned"]), wrong
     # Rows that are independent by 1e-8 or less of their length, on several levels at once, leave multipliers that
     # double precision cannot tell from zero; docs/solver.md gives the count.
-    assert len(wrong["residual"]) <= 10, wrong["residual"]
+    undecided = wrong.pop("residual")
+    assert wrong == {name: [] for name in wrong}
+    assert len(undecided) <= 3, undecided
 
 
 @pytest.mark.parametrize("name", SEQUENCES)

@@ -40,18 +40,24 @@ class Certificate:
 def certificate(program: Program, answer: Solution | Array, tolerance: float = 1e-11) -> Certificate:
     """Karush-Kuhn-Tucker residuals of x, level by level.
 
-    Let a_i be the rows scaled to unit norm, s_i their slack at x and p_i their weight (times the squared norm,
-    relative to the heaviest row of the level). x is lexicographically optimal if and only if for every
-    level k there are multipliers lambda_i of the rows i of the levels above with::
+    Let a_i be the rows scaled to unit norm, s_i their slack at x and p_i their weight (times the squared norm, relative
+    to the heaviest row of the level). x is lexicographically optimal if and only if for every level k there are
+    multipliers lambda_i of the rows i of the levels above with::
 
         sum_{i in k} p_i s_i a_i + sum_{i above k} lambda_i a_i = 0
 
-    (or the same with the rows of level k within rounding of their bounds among the unknown lambda_i, no larger than p_i
-    times the rounding: their slack cannot show the force by which they balance lighter rows). Here lambda_i is free for equalities, for violated rows, and for rows with a multiplier at an earlier level (all
-    of these are settled already; so is a row so nearly dependent on others that a relative error of 1e-12 in the rows
-    hides whether it has a multiplier), has the sign of its bound for rows at a bound, and is zero for rows inside.
-    The residual of level k is the norm of that sum, minimised over lambda, divided by
-    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x| and
+    where lambda_i is
+
+    - free for rows that are settled: equalities, violated rows, and rows with a multiplier at an earlier level (or so
+      nearly dependent on others that a relative error of 1e-12 in the rows hides whether they have one);
+    - of the sign of its bound for rows at a bound;
+    - zero for rows inside.
+
+    The slack of a row of level k within rounding of its bound cannot show the force by which it balances lighter
+    rows; where that serves better, these forces are unknowns too, no larger than p_i times the rounding.
+
+    The residual of level k is the norm of the sum, minimised over lambda, divided by
+    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x|, and
     the sum by machine epsilon times |lambda|. The last condition is the same with x in place of the first sum: no
     shorter x would do.
 

@@ -16,7 +16,7 @@ from poise.solvers.settings import checked_damping, level_damping
 from poise.solvers.solution import Solution
 
 try:
-    from poise.solvers import _kernel
+    from poise.solvers import _kernel  # type: ignore[attr-defined]
 except ImportError:  # built without a compiler
     _kernel = None
 
@@ -72,9 +72,7 @@ class Lexicographic:
         A = program.A
         x, sides = np.empty(A.shape[1]), np.empty(len(A), dtype=np.int8)
         budget = math.inf if self.budget is None else self.budget
-        status, *counts = kernel.solve(
-            A, program.lower, program.upper, program.weight, budget, self.warm, x, sides
-        )
+        status, *counts = kernel.solve(A, program.lower, program.upper, program.weight, budget, self.warm, x, sides)
         return Solution(
             program=program,
             x=x,

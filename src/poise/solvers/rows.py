@@ -125,7 +125,7 @@ class Rows:
     def _check(self) -> None:
         # One reduction each in the good case; the offending rows are looked up only for the message.
         if not np.isfinite(self.A).all():
-            raise self._offending(~np.isfinite(self.A).all(axis=1), "A has NaN or infinite entries in")
+            raise self._offending(np.asarray(~np.isfinite(self.A).all(axis=1)), "A has NaN or infinite entries in")
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise self._offending(np.isnan(self.lower) | np.isnan(self.upper), "a bound is NaN in")
         if (self.lower > self.upper).any():

@@ -18,9 +18,9 @@ Sides = NDArray[np.int8]
 LOWER, INSIDE, UPPER, EQUALITY = -1, 0, 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: that would triple the cost of making one, a tenth of a small solve
 class Solution:
-    """Answer to a Program; always finite.
+    """Answer to a Program; always finite. Treat it as a value: nothing in it changes after the solve.
 
     Attributes:
         program: the question.
