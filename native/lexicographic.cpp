@@ -1,35 +1,41 @@
 #include "lexicographic.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace poise {
 
 namespace {
 
-// In builds that define EIGEN_RUNTIME_NO_MALLOC, an allocation by Eigen while this lives is a failed assertion.
-struct MallocForbidden {
 #ifdef EIGEN_RUNTIME_NO_MALLOC
+// In builds that define it, an allocation by Eigen while this lives is a failed assertion. The flag behind it is
+// one for all threads, so such builds solve one program at a time.
+struct MallocForbidden {
   MallocForbidden() { Eigen::internal::set_is_malloc_allowed(false); }
   ~MallocForbidden() { Eigen::internal::set_is_malloc_allowed(true); }
-#else
-  MallocForbidden() {}
-#endif
 };
+std::mutex one_at_a_time;
+#endif
 
 }  // namespace
 
 Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool warm) {
+#ifdef EIGEN_RUNTIME_NO_MALLOC
+  const std::lock_guard<std::mutex> lock(one_at_a_time);
+#endif
   has_deadline_ = std::isfinite(budget_seconds);
   if (has_deadline_)
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::nanoseconds(static_cast<long long>(std::max(0.0, budget_seconds) * 1e9));
   count_ = Counters{};
   prepare(view, warm);
+#ifdef EIGEN_RUNTIME_NO_MALLOC
   const MallocForbidden forbidden;
+#endif
   Status status = solve_levels();
   // Near-singular rows of one level may send x far away and a later one call it back; what was settled out there
   // carries the rounding of large numbers. Once more, from here.
-  if (status == Status::optimal && farthest_ > 10.0 * (1.0 + x_.norm())) {
+  if (status == Status::optimal && farthest_ > 1e3 && farthest_ > 2.0 * x_.norm()) {
     prepare(view, true);
     status = solve_levels();
   }

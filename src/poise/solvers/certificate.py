@@ -57,8 +57,8 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
     rows; where that serves better, these forces are unknowns too, no larger than p_i times the rounding.
 
     The residual of level k is the norm of the sum, minimised over lambda, divided by
-    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x|, and
-    the sum by machine epsilon times |lambda|. The last condition is the same with x in place of the first sum: no
+    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x|,
+    and the sum by machine epsilon times |lambda|. The last condition is the same with x in place of the first sum: no
     shorter x would do.
 
     Only x is used: what the solver says of its active set is ignored. Damped solutions are not optimal in this sense.
