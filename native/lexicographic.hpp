@@ -124,7 +124,7 @@ class Lexicographic {
   std::vector<Place> place_;
   std::vector<Index> inequalities_;        // rows that can be violated, by level
   std::vector<Index> inequalities_begin_;  // levels + 1
-  Vector x_, start_, before_, direction_, step_, gradient_, projected_, multiplier_, dual_, slack_, force_;
+  Vector x_, first_, start_, before_, direction_, step_, gradient_, projected_, multiplier_, dual_, slack_, force_;
   Matrix block_, combinations_;
   Index combined_ = 0;
   double size_ = 0.0, start_size_ = 0.0, farthest_ = 0.0, scale_ = 0.0, strength_ = 1e-11;

@@ -1,0 +1,111 @@
+// The rows held exactly, and x on them.
+#include <algorithm>
+
+#include "lexicographic.hpp"
+
+namespace poise {
+
+// Appends the soft rows [begin, end) to the decomposition, largest independent part first. False if a row is
+// nearly, but not quite, a combination of the others: holding the rest exactly would then be unstable.
+bool Lexicographic::hold(Index begin, Index end) {
+  const Index rows = end - begin;
+  if (rows <= 0) return true;
+  batch_.assign(soft_.begin() + begin, soft_.begin() + end);
+  for (Index j = 0; j < rows; ++j) {
+    const Index i = batch_[static_cast<size_t>(j)];
+    block_.col(j).head(n_) = rows_[i].inverse_norm * rows_.raw(i);
+  }
+  basis_.project_all(block_, rows);
+  for (Index j = 0; j < rows && basis_.freedom() > 0; ++j) {
+    Index best = j;
+    double largest = -1.0;
+    for (Index c = j; c < rows; ++c) {
+      const double tail = block_.col(c).segment(basis_.rank(), basis_.freedom()).squaredNorm();
+      if (tail > largest) {
+        largest = tail;
+        best = c;
+      }
+    }
+    if (!(largest > rank_ * rank_)) return !(largest > rounding_ * rounding_);
+    if (best != j) {
+      block_.col(j).swap(block_.col(best));
+      std::swap(batch_[static_cast<size_t>(j)], batch_[static_cast<size_t>(best)]);
+    }
+    const Index row = batch_[static_cast<size_t>(j)];
+    basis_.append(block_.col(j));
+    basis_.apply_last(block_, j + 1, rows);
+    held_.push_back({row, bound(row), side(row) == equality});
+    place(row) = Place::held;
+  }
+  return true;
+}
+
+// Appends the row whose projection was just made.
+void Lexicographic::hold_last(Index row) {
+  basis_.append(projected_);
+  held_.push_back({row, bound(row), false});
+  place(row) = Place::held;
+  ++count_.updates;
+}
+
+void Lexicographic::release(Index position) {
+  const Index row = held_[static_cast<size_t>(position)].row;
+  basis_.remove(position);
+  held_.erase(held_.begin() + position);
+  place(row) = Place::out;
+  side(row) = inside;
+  dual_[row] = 0.0;
+  ++count_.updates;
+}
+
+Index Lexicographic::first_free() const {
+  Index p = 0;
+  while (p < static_cast<Index>(held_.size()) && held_[static_cast<size_t>(p)].frozen) ++p;
+  return p;
+}
+
+// Moves x so that every held row takes its target. A step much longer than where it ends leaves its rounding behind,
+// so it is taken once more.
+void Lexicographic::step_to_held() {
+  const Index rank = basis_.rank();
+  for (int pass = 0; pass < 2; ++pass) {
+    size_ = x_.norm();
+    bool still = true;
+    for (Index p = 0; p < rank; ++p) {
+      const Held& h = held_[static_cast<size_t>(p)];
+      step_[p] = h.target - value(h);
+      // Rounding must not be blown up by a small diagonal of L, least of all in settled rows.
+      if (std::abs(step_[p]) < (h.frozen ? 1e-14 : 1e-15) * (std::abs(h.target) + size_)) step_[p] = 0.0;
+      still = still && step_[p] == 0.0;
+    }
+    if (still) return;
+    basis_.forward(step_, 0);
+    basis_.move(x_, step_, 0);
+    const double length = step_.head(rank).norm();
+    size_ = x_.norm();
+    if (length <= 1e3 * (1.0 + size_)) return;
+  }
+}
+
+// Whether held rows are off their targets by more than rounding at x: a step from far away carries its own.
+bool Lexicographic::drifted() const {
+  return std::any_of(held_.begin(), held_.end(), [&](const Held& h) {
+    return std::abs(h.target - value(h)) > 1e-13 * (1.0 + std::abs(h.target) + size_);
+  });
+}
+
+// An active set that was tried and dropped may have sent x far away along directions that nothing holds now: start
+// again from the optimum of the level above.
+bool Lexicographic::come_back() {
+  const bool far = size_ > 1e3 * (1.0 + start_size_);
+  if (far) x_ = start_;
+  return far;
+}
+
+double Lexicographic::project_row(Index row) {
+  projected_.head(n_) = rows_[row].inverse_norm * rows_.raw(row);
+  basis_.project(projected_);
+  return projected_.segment(basis_.rank(), basis_.freedom()).norm();
+}
+
+}  // namespace poise
