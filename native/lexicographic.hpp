@@ -23,7 +23,7 @@ struct Counters {
   Index fits = 0;            // least-squares fits of levels in conflict
   Index levels_solved = 0;
   Index descents = 0;  // iterations of the primal fallback
-  Index ignored = 0;      // violated rows left alone because rounding admits no exchange
+  Index ignored = 0;   // violated rows left alone because rounding admits no exchange
 };
 
 class Lexicographic {
@@ -53,28 +53,28 @@ class Lexicographic {
     double wrong = 0.0;  // how wrong the sign is
   };
 
+  // Levels in order (lexicographic.cpp).
   void prepare(const ProgramView& view, bool warm);
   Status solve_levels();
   Outcome solve_level(Index level);
   Outcome settle(Index level);
-  Outcome compromise(Index level);
-  Outcome descend(Index level);
-  bool collect_violated(Index level);
-  double room_above(Index level, Index& blocking);
-  double line_search(Index level, double room);
   void finish(Index level);
+  void freeze_fit(Index level);
   void retreat(Index level);
+  double level_cost(Index level, const Vector& x) const;
 
+  // Rows held exactly, and x on them (held.cpp).
   bool hold(Index begin, Index end);
   void hold_last(Index row);
-  void freeze_fit(Index level);
-  double value(const Held& held) const {
-    return held.row >= 0 ? rows_.value(held.row, x_) : combinations_.col(held.combination).dot(x_);
-  }
   void release(Index position);
+  Index first_free() const;
   void step_to_held();
   bool drifted() const;
   bool come_back();
+  double project_row(Index row);
+
+  // A level in conflict (compromise.cpp).
+  Outcome compromise(Index level);
   void fit_level(Index level);
   void factor_level(double damping, double tolerance);
   void multipliers(Index level);
@@ -83,7 +83,12 @@ class Lexicographic {
   Index most_violated(Index level);
   bool enter(Index row, Index level);
   bool exchange(Index row);
-  double project_row(Index row);
+
+  // Where the dual active set may cycle (descend.cpp).
+  Outcome descend(Index level);
+  bool collect_violated(Index level);
+  double room_above(Index level, Index& blocking);
+  double line_search(Index level, double room);
 
   // How many of inequalities_ belong to this and the higher levels.
   Index usable(Index level) const {
@@ -101,15 +106,14 @@ class Lexicographic {
   signed char& side(Index row) { return side_[static_cast<size_t>(row)]; }
   signed char side(Index row) const { return side_[static_cast<size_t>(row)]; }
   Place& place(Index row) { return place_[static_cast<size_t>(row)]; }
-  Index first_free() const;
-  bool out_of_time() const {
-    return has_deadline_ && std::chrono::steady_clock::now() >= deadline_;
+  double value(const Held& held) const {
+    return held.row >= 0 ? rows_.value(held.row, x_) : combinations_.col(held.combination).dot(x_);
   }
-  double level_cost(Index level, const Vector& x) const;
+  bool out_of_time() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
 
-  static constexpr double rank_ = 2e-9;          // smallest independent part of a unit row
-  static constexpr double rounding_ = 1e-13;     // a unit row with less is an exact combination of others
-  static constexpr double feasibility_ = 1e-11;  // of unit rows, relative to bounds and x
+  static constexpr double rank_ = 2e-9;                // smallest independent part of a unit row
+  static constexpr double rounding_ = 1e-13;           // a unit row with less is an exact combination of others
+  static constexpr double feasibility_ = 1e-11;        // of unit rows, relative to their bounds
   static constexpr double weakest_multiplier_ = 1e-9;  // one above this part of the largest force counts
 
   const ProgramView* view_ = nullptr;
@@ -117,18 +121,29 @@ class Lexicographic {
   Rows rows_;
   Basis basis_;
   Fit fit_;
-  std::vector<Held> held_;
-  std::vector<Index> soft_, batch_;
-  std::vector<signed char> side_, guess_;
-  std::vector<Index> levels_before_;
+  std::vector<Held> held_;          // in the order of the rows of the basis
+  std::vector<Index> soft_;         // active rows of the level at hand
+  std::vector<Index> batch_;        // rows being appended to the basis
+  std::vector<signed char> side_;   // of every row, as far as it is known
+  std::vector<signed char> guess_;  // the sides of the last solution
   std::vector<Place> place_;
+  std::vector<Index> levels_before_;       // layout of the last program
   std::vector<Index> inequalities_;        // rows that can be violated, by level
-  std::vector<Index> inequalities_begin_;  // levels + 1
-  Vector x_, first_, start_, before_, direction_, step_, gradient_, projected_, multiplier_, dual_, slack_, force_;
+  std::vector<Index> inequalities_begin_;  // where each level begins in them, and their end
+  Vector x_, first_, start_;               // now; after the first pass; at the optimum of the level above
+  Vector before_, direction_;              // one step of the descent
+  Vector step_, gradient_, projected_;     // work space
+  Vector multiplier_;                      // of the held rows
+  Vector dual_, slack_, force_;            // of every row, for the level at hand
   Matrix block_, combinations_;
   Index combined_ = 0;
-  double size_ = 0.0, start_size_ = 0.0, farthest_ = 0.0, scale_ = 0.0, strength_ = 1e-11;
-  bool conflict_ = false, careful_ = false, complete_ = false, has_deadline_ = false;
+  double size_ = 0.0, start_size_ = 0.0, farthest_ = 0.0;  // norms of x
+  double scale_ = 0.0;                                     // largest force of the level
+  double strength_ = 1e-14;                                // smallest multiplier that counts, relative to scale_
+  bool conflict_ = false;                                  // the level at hand has slack
+  bool careful_ = false;                                   // decide by the smallest index
+  bool complete_ = false;                                  // no freedom is left
+  bool has_deadline_ = false;
   std::chrono::steady_clock::time_point deadline_;
   Counters count_;
 };

@@ -268,3 +268,13 @@ def test_damping_means_the_same_at_every_scale_of_the_rows(scale: float) -> None
     solution = Lexicographic(damping=0.2 * scale).solve(Program([Rows(scale * A, scale * b, scale * b)]))
     expected = np.linalg.solve(A.T @ A + 0.04 * np.eye(6), A.T @ b)
     np.testing.assert_allclose(solution.x, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("spoil", [np.nan, np.inf, 1e300])
+def test_numbers_spoiled_after_construction_still_give_a_finite_answer(spoil: float) -> None:
+    solver = Lexicographic()
+    for seed in range(20):
+        program, good = well_conditioned(seed), well_conditioned(seed)
+        program.A[seed % program.rows, 0] = spoil  # as a sensor might, in memory that is reused
+        assert np.isfinite(solver.solve(program).x).all()
+        np.testing.assert_allclose(solver.solve(good).x, Lexicographic().solve(good).x, atol=1e-6)
