@@ -75,7 +75,7 @@ void Lexicographic::step_to_held() {
       const Held& h = held_[static_cast<size_t>(p)];
       step_[p] = h.target - value(h);
       // Rounding must not be blown up by a small diagonal of L, least of all in settled rows.
-      if (std::abs(step_[p]) < (h.frozen ? 1e-14 : 1e-15) * (std::abs(h.target) + size_)) step_[p] = 0.0;
+      if (std::abs(step_[p]) < (h.frozen ? 4e-15 : 1e-15) * (std::abs(h.target) + size_)) step_[p] = 0.0;
       still = still && step_[p] == 0.0;
     }
     if (still) return;

@@ -111,7 +111,7 @@ class Lexicographic {
   }
   bool out_of_time() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
 
-  static constexpr double rank_ = 2e-9;                // smallest independent part of a unit row
+  static constexpr double rank_ = 1e-9;                // smallest independent part of a unit row
   static constexpr double rounding_ = 1e-13;           // a unit row with less is an exact combination of others
   static constexpr double feasibility_ = 1e-11;        // of unit rows, relative to their bounds
   static constexpr double weakest_multiplier_ = 1e-9;  // one above this part of the largest force counts
