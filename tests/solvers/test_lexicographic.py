@@ -48,15 +48,15 @@ def certify(seeds: range) -> dict[str, list[int]]:
 
 
 def assert_certified(count: int) -> None:
-    """All random programs are certified, but for one in a thousand whose multipliers nobody can tell from zero.
+    """All random programs are certified, but for very few whose multipliers nobody can tell from zero.
 
     Rows that are independent by 1e-8 or less of their length, on several levels at once, leave it to rounding (and so
-    to the compiler) which rows count as settled; docs/solver.md gives the count seen.
+    to the compiler) which rows count as settled. The default build has none among the first 10,000; see docs/solver.md.
     """
     wrong = certify(range(count))
     undecided = wrong.pop("residual")
     assert wrong == {name: [] for name in wrong}
-    assert len(undecided) <= count // 1000, undecided
+    assert len(undecided) <= max(1, count // 4000), undecided
 
 
 def test_random_programs_are_solved_to_the_certificate() -> None:
