@@ -100,23 +100,23 @@ double Lexicographic::room_above(Index level, Index& blocking) {
 
 // The step in [0, room] along direction_ that minimises the squared violation of the level.
 double Lexicographic::line_search(Index level, double room) {
+  if (!least_norm(level))
+    for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
+      values_[i] = rows_.value(i, before_);
+      rates_[i] = rows_.value(i, direction_);
+    }
   const auto slope_at = [&](double t) {
     if (least_norm(level)) return (before_ + t * direction_).dot(direction_);
     const double damping = rows_.damping(level);
     double slope = damping * damping * (before_ + t * direction_).dot(direction_);
     for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
       if (rows_[i].kind == Kind::free) continue;
-      const double rate = slack_[i], v = force_[i] + t * rate;  // filled below
+      const double rate = rates_[i], v = values_[i] + t * rate;
       const double excess = v > rows_[i].upper ? v - rows_[i].upper : v < rows_[i].lower ? v - rows_[i].lower : 0.0;
       slope += rows_[i].pull * rows_[i].pull * excess * rate;
     }
     return slope;
   };
-  if (!least_norm(level))
-    for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
-      force_[i] = rows_.value(i, before_);
-      slack_[i] = rows_.value(i, direction_);
-    }
   if (room <= 0.0 || slope_at(room) <= 0.0) return room;
   double low = 0.0, high = room;
   // The slope grows piecewise linearly: secant steps with a bisection safeguard end on its root.

@@ -85,6 +85,8 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     dual_.setZero(m_);
     slack_.setZero(m_);
     force_.setZero(m_);
+    values_.setZero(m_);
+    rates_.setZero(m_);
     block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
   } else if (!warm) {

@@ -132,6 +132,7 @@ class Lexicographic {
   std::vector<Index> inequalities_begin_;  // where each level begins in them, and their end
   Vector x_, first_, start_;               // now; after the first pass; at the optimum of the level above
   Vector before_, direction_;              // one step of the descent
+  Vector values_, rates_;                  // of the rows of its level, before and along it
   Vector step_, gradient_, projected_;     // work space
   Vector multiplier_;                      // of the held rows
   Vector dual_, slack_, force_;            // of every row, for the level at hand
