@@ -25,7 +25,7 @@ Lexicographic::Outcome Lexicographic::compromise(Index level) {
       fit_level(level);
     }
     multipliers(level);
-    const Choice choice = wrong_dual();
+    const Choice choice = wrong_dual(false);
     if (choice.at >= 0) {
       drop(choice);
       continue;
@@ -128,7 +128,7 @@ void Lexicographic::multipliers(Index level) {
 }
 
 // The active row whose multiplier first changes sign on the way to the new ones.
-Lexicographic::Choice Lexicographic::wrong_dual() const {
+Lexicographic::Choice Lexicographic::wrong_dual(bool smallest_index) const {
   Choice best;
   if (!conflict_) return best;
   Index best_row = -1;
@@ -138,7 +138,7 @@ Lexicographic::Choice Lexicographic::wrong_dual() const {
     if (!(wrong > allowed)) return;
     const double now = std::max(0.0, s * dual_[row]);
     const double step = now / (now + wrong);
-    const bool better = best.at < 0 || (careful_ ? row < best_row
+    const bool better = best.at < 0 || (smallest_index ? row < best_row
                                                  : step < best.step || (step == best.step && wrong > best.wrong));
     if (better) {
       best = {at, soft, step, wrong};

@@ -6,8 +6,8 @@
 namespace poise {
 
 // Primal active set from the optimum of the level above: every step keeps the levels above and lowers the cost of
-// this one (an exact line search over the pieces of the squared violation), so that it cannot cycle; the
-// smallest-index rule decides where a step has length zero.
+// this one (an exact line search over the pieces of the squared violation), which leaves no room for a
+// cycle but where steps have length zero; there the smallest index decides.
 Lexicographic::Outcome Lexicographic::descend(Index level) {
   x_ = start_;
   size_ = x_.norm();
@@ -48,9 +48,7 @@ Lexicographic::Outcome Lexicographic::descend(Index level) {
     if ((changed || step < 1.0) && stalled == 0) continue;
     fit_level(level);
     multipliers(level);
-    careful_ = stalled > 5;
-    const Choice choice = wrong_dual();
-    careful_ = false;
+    const Choice choice = wrong_dual(stalled > 5);
     if (choice.at < 0) return Outcome::done;
     drop(choice);
   }

@@ -78,7 +78,7 @@ class Lexicographic {
   void fit_level(Index level);
   void factor_level(double damping, double tolerance);
   void multipliers(Index level);
-  Choice wrong_dual() const;
+  Choice wrong_dual(bool smallest_index) const;
   void drop(const Choice& choice);
   Index most_violated(Index level);
   bool enter(Index row, Index level);
@@ -142,7 +142,6 @@ class Lexicographic {
   double scale_ = 0.0;                                     // largest force of the level
   double strength_ = 1e-14;                                // smallest multiplier that counts, relative to scale_
   bool conflict_ = false;                                  // the level at hand has slack
-  bool careful_ = false;                                   // decide by the smallest index
   bool complete_ = false;                                  // no freedom is left
   bool has_deadline_ = false;
   std::chrono::steady_clock::time_point deadline_;

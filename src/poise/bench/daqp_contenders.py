@@ -46,7 +46,26 @@ class _DaqpProblem:
         return self
 
 
-class DaqpWeighted:
+class _DaqpModel:
+    """A daqp Model that lives as long as the shape of its problems."""
+
+    def __init__(self) -> None:
+        self._daqp = package("daqp")
+        self.reset()
+
+    def reset(self) -> None:
+        self._model: Any = None
+        self._shape: tuple[object, ...] = ()
+
+    def read(self, outcome: Any) -> Answer:
+        x, _, flag, _ = outcome
+        ok = flag in (1, 2)  # optimal, or optimal with soft rows violated
+        if not ok:
+            self.reset()
+        return Answer(np.array(x), ok)
+
+
+class DaqpWeighted(_DaqpModel):
     """daqp on the weighted quadratic program: a Model set up once, updated and warm started at each step.
 
     Level 0 is hard, its rows with a single entry are simple bounds, inequalities further down are daqp's soft
@@ -55,10 +74,6 @@ class DaqpWeighted:
 
     name, strict = REFERENCE, False
 
-    def __init__(self) -> None:
-        self._daqp = package("daqp")
-        self.reset()
-
     def prepare(self, program: Program) -> _DaqpProblem:
         qp = QuadraticProgram.of(program)
         sense = np.where(qp.soft, _SOFT, np.where(qp.equality, _EQUALITY, 0))
@@ -66,10 +81,6 @@ class DaqpWeighted:
             rho = np.where(qp.soft, 1.0 / qp.weight, 0.0)
         box, general = _split(qp.A, ~qp.soft)
         return _daqp_problem(qp, sense, rho, box, general, np.zeros(0, dtype=np.intc))
-
-    def reset(self) -> None:
-        self._model: Any = None
-        self._shape: tuple[object, ...] = ()
 
     def solve(self, prepared: _DaqpProblem) -> Any:
         model = self._model
@@ -83,11 +94,8 @@ class DaqpWeighted:
             model.soft_weights(rho_l=prepared.rho, rho_u=prepared.rho)
         return model.solve()
 
-    def read(self, outcome: Any) -> Answer:
-        return _daqp_answer(self, outcome)
 
-
-class DaqpHierarchical:
+class DaqpHierarchical(_DaqpModel):
     """daqp's hierarchical mode: the same levels through `break_points`, with the least-norm cost below them.
 
     Its regularisation `rho_soft` stays at the default of 1e-6. With 1e-8 it agrees with the strict optimum on most of
@@ -96,10 +104,6 @@ class DaqpHierarchical:
     """
 
     name, strict = "daqp hierarchical", True
-
-    def __init__(self) -> None:
-        self._daqp = package("daqp")
-        self.reset()
 
     def prepare(self, program: Program) -> _DaqpProblem:
         n, m = program.variables, program.rows
@@ -114,10 +118,6 @@ class DaqpHierarchical:
         begin = n if len(box[0]) else 0
         ends = [begin + int(np.sum(general < end)) for end in program.level_begin[1:]]
         return _daqp_problem(qp, np.where(equality, _EQUALITY, 0), none, box, general, np.array(ends, dtype=np.intc))
-
-    def reset(self) -> None:
-        self._model: Any = None
-        self._shape: tuple[object, ...] = ()
 
     def solve(self, prepared: _DaqpProblem) -> Any:
         model = self._model
@@ -137,9 +137,6 @@ class DaqpHierarchical:
                 prepared.break_points,
             )
         return model.solve()
-
-    def read(self, outcome: Any) -> Answer:
-        return _daqp_answer(self, outcome)
 
 
 def _split(A: Array, hard: NDArray[np.bool_]) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], NDArray[np.intp]]:
@@ -177,11 +174,3 @@ def _daqp_problem(
         rho=np.append(np.zeros(begin), rho[general]),
         break_points=break_points,
     ).ready()
-
-
-def _daqp_answer(contender: DaqpWeighted | DaqpHierarchical, outcome: Any) -> Answer:
-    x, _, flag, _ = outcome
-    ok = flag in (1, 2)  # optimal, or optimal with soft rows violated
-    if not ok:
-        contender.reset()
-    return Answer(np.array(x), ok)
