@@ -17,7 +17,7 @@ bin := $(VENV)/bin
 pip := $(bin)/python -m pip install --quiet
 tools := $(VENV)/.poise-tools
 installed := $(VENV)/.poise-installed
-native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp)
+native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp native/*/*.hpp native/*/*.cpp)
 pages := tests/test_docs.py tests/test_readme.py
 
 .DEFAULT_GOAL := help

@@ -29,5 +29,65 @@ class SolverError(PoiseError, ValueError):
     """A solver was built with settings it cannot use, or given a program outside its class."""
 
 
+class RobotError(PoiseError, ValueError):
+    """A robot that cannot be loaded as described, or a part that it does not have.
+
+    Attributes:
+        file: the file at fault (``""`` if there is none).
+        element: the link, joint, frame, key or name at fault inside it (``""`` if the whole file is).
+        near: names that exist and resemble the one that was asked for, the closest first.
+    """
+
+    def __init__(self, message: str, *, file: str = "", element: str = "", near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.file = file
+        self.element = element
+        self.near = near
+
+
+class StateError(PoiseError, ValueError):
+    """A state that no robot can be in: wrong sizes, NaN, a quaternion that is not of unit length.
+
+    Attributes:
+        robot: name of the robot.
+        element: which part of the state is at fault: ``"q"``, ``"v"``, ``"time"``, ``"contacts"``.
+    """
+
+    def __init__(self, message: str, *, robot: str = "", element: str = "") -> None:
+        super().__init__(message)
+        self.robot = robot
+        self.element = element
+
+
+class TaskError(PoiseError, ValueError):
+    """A task or constraint that cannot be built as given: a target of the wrong size, crossed bounds, an unknown axis.
+
+    Attributes:
+        task: its name.
+    """
+
+    def __init__(self, message: str, task: str = "") -> None:
+        super().__init__(message)
+        self.task = task
+
+
+class HierarchyError(PoiseError, ValueError):
+    """Levels that do not fit together: a name used twice, tasks of different robots, nothing to do."""
+
+
 class UsageError(PoiseError):
     """The command line was given something it cannot use; the process ends with status 2."""
+
+
+class RecordingError(PoiseError, ValueError):
+    """A recording that cannot be read, written or made, or that has no channel of that name.
+
+    Attributes:
+        path: the file at fault (``""`` if there is none).
+        near: channels that exist and resemble the one that was asked for, the closest first.
+    """
+
+    def __init__(self, message: str, *, path: str = "", near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.path = path
+        self.near = near

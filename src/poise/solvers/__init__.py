@@ -25,6 +25,7 @@ from poise.solvers.null_space import NullSpace
 from poise.solvers.program import Program
 from poise.solvers.rows import Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
+from poise.solvers.stack import Block, Stack
 from poise.solvers.weighted import Weighted
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "INSIDE",
     "LOWER",
     "UPPER",
+    "Block",
     "Cascade",
     "Certificate",
     "Lexicographic",
@@ -39,6 +41,7 @@ __all__ = [
     "Program",
     "Rows",
     "Solution",
+    "Stack",
     "Weighted",
     "certificate",
 ]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from poise.errors import RowsError
 from poise.solvers.rows import Array, Rows
+
+if TYPE_CHECKING:
+    from poise.solvers.stack import Block
 
 
 class Program:
@@ -29,6 +33,8 @@ class Program:
     >>> program = Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])
     """
 
+    _blocks: Sequence[Block] = ()
+
     def __init__(
         self,
         levels: Iterable[Rows | Sequence[Rows]],
@@ -42,7 +48,7 @@ class Program:
                 if not isinstance(rows, Rows):
                     raise RowsError(f"level {k} holds a {type(rows).__name__}; expected Rows or a list of Rows")
             blocks.append(group)
-        self.levels: tuple[tuple[Rows, ...], ...] = tuple(blocks)
+        self.levels = tuple(blocks)
         if names is not None and len(names) != len(blocks):
             raise RowsError(f"{len(names)} names were given for {len(blocks)} levels; give one per level")
         self.names: tuple[str, ...] = (
@@ -51,6 +57,16 @@ class Program:
         self.variables = self._common_size(variables)
         counts = [sum(len(rows) for rows in group) for group in blocks]
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
+
+    @cached_property
+    def levels(self) -> tuple[tuple[Rows, ...], ...]:
+        """The rows, by level; a program made by a `Stack` builds them when they are first asked for."""
+        from poise.solvers.stack import rows_of
+
+        groups: list[list[Rows]] = [[] for _ in self.names]
+        for block in self._blocks:
+            groups[block.level].append(rows_of(block, self))
+        return tuple(tuple(group) for group in groups)
 
     def _common_size(self, variables: int | None) -> int:
         size, source = variables, "the program"
@@ -69,7 +85,7 @@ class Program:
         return size or 0
 
     def __len__(self) -> int:
-        return len(self.levels)
+        return len(self.names)
 
     def __repr__(self) -> str:
         counts = ", ".join(str(b - a) for a, b in zip(self.level_begin, self.level_begin[1:], strict=False))

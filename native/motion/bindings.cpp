@@ -1,0 +1,69 @@
+// Python's view of the writers: made once, with the arrays they read and write; called at every tick without arguments.
+#include "arrays.hpp"
+#include "frame_rows.hpp"
+#include "joint_bounds.hpp"
+#include "references.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+NB_MODULE(_motion, m) {
+  m.doc() = "Writes the rows of common tasks into the memory of a program.";
+
+  m.def("log", [](const poise::MatrixIn& R, const poise::VectorOut& out) {
+    poise::expect(R.shape(0) == 3 && R.shape(1) == 3 && out.shape(0) == 3, "a rotation is 3 x 3");
+    Eigen::Map<poise::Vector3>(out.data()) =
+        poise::log_so3(Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(R.data()));
+  }, "R"_a, "out"_a);
+
+  nb::class_<poise::FrameRows>(m, "FrameRows")
+      .def(nb::init<poise::ColumnsIn, poise::IndicesIn, poise::VectorIn, poise::ColumnsIn, poise::VectorIn,
+                    poise::ColumnsIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn>(),
+           "J"_a, "columns"_a, "position"_a, "rotation"_a, "joint_position"_a, "joint_rotation"_a, "linear_velocity"_a,
+           "angular_velocity"_a, "linear_acceleration"_a, "angular_acceleration"_a)
+      .def("jacobian", [](const poise::FrameRows& frame, const poise::RowsOut& out) {
+        static const double identity[36] = {1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+                                            0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1};
+        poise::expect_rows(out, 6, frame.variables());
+        frame.rows(identity, 6, out.data(), out.stride(0));
+      }, "out"_a)
+      .def("drift", [](const poise::FrameRows& frame, const poise::VectorOut& out) {
+        poise::expect(out.shape(0) == 6, "a frame has six components");
+        Eigen::Map<Eigen::Matrix<double, 6, 1>>(out.data()) = frame.drift();
+      }, "out"_a);
+
+  nb::class_<poise::FrameWriter>(m, "FrameWriter")
+      .def(nb::init<poise::FrameRows, poise::MatrixIn, poise::VectorIn, poise::MatrixIn, poise::VectorOut,
+                    poise::RowsOut, poise::VectorOut>(),
+           "frame"_a, "S"_a, "target_position"_a, "target_rotation"_a, "error"_a, "A"_a, "drift"_a)
+      .def("write", &poise::FrameWriter::write)
+      .def("write_drift", &poise::FrameWriter::write_drift);
+
+  nb::class_<poise::PointWriter>(m, "PointWriter")
+      .def(nb::init<poise::ColumnsIn, poise::VectorIn, poise::VectorIn, poise::MatrixIn, poise::VectorIn,
+                    poise::VectorOut, poise::RowsOut, poise::VectorOut>(),
+           "J"_a, "point"_a, "acceleration"_a, "S"_a, "target"_a, "error"_a, "A"_a, "drift"_a)
+      .def("write", &poise::PointWriter::write)
+      .def("write_drift", &poise::PointWriter::write_drift);
+
+  nb::class_<poise::References>(m, "References")
+      .def(nb::init<poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
+                    poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
+                    poise::IndicesIn, poise::IndicesIn, poise::VectorIn, poise::VectorIn, poise::VectorOut,
+                    poise::VectorOut, poise::RowsOut, poise::VectorIn>(),
+           "error"_a, "low"_a, "high"_a, "gain"_a, "gain_rate"_a, "coupling"_a, "damping"_a, "target_rate"_a,
+           "target_acceleration"_a, "drift"_a, "group_begin"_a, "group_end"_a, "group_speed"_a, "group_acceleration"_a,
+           "lower"_a, "upper"_a, "A"_a, "v"_a)
+      .def("velocity", &poise::References::velocity)
+      .def("acceleration", &poise::References::acceleration);
+
+  nb::class_<poise::JointBounds>(m, "JointBounds")
+      .def(nb::init<poise::VectorIn, poise::VectorIn, poise::IndicesIn, poise::IndicesIn, poise::VectorIn,
+                    poise::VectorIn, poise::VectorIn, poise::VectorIn, double, double, bool, poise::VectorOut,
+                    poise::VectorOut>(),
+           "q"_a, "v"_a, "q_index"_a, "v_index"_a, "q_min"_a, "q_max"_a, "speed"_a, "acceleration"_a, "period"_a,
+           "recovery"_a, "second_order"_a, "lower"_a, "upper"_a)
+      .def("range", &poise::JointBounds::range)
+      .def("speed", &poise::JointBounds::speed)
+      .def("acceleration", &poise::JointBounds::acceleration);
+}

@@ -1,0 +1,161 @@
+// Rows that speak of one frame: position, orientation, or any fixed combination of both.
+//
+// With p and R the frame's place and orientation in the world, p* and R* those wanted, and S a constant matrix with one
+// line per row that picks or combines components (k x 6, linear part first):
+//
+//   error    e = S (p - p*, log(R R*^T))
+//   rows     A = S J,   J the Jacobian of the frame: velocity of its origin and angular velocity, in world axes
+//   drift    d = S (Jdot v), the acceleration of the frame when no joint accelerates
+#pragma once
+
+#include "arrays.hpp"
+#include "so3.hpp"
+
+namespace poise {
+
+class FrameRows {
+ public:
+  // What a snapshot keeps about the frame and the joint that carries it.
+  FrameRows(ColumnsIn J, IndicesIn columns, VectorIn p, ColumnsIn R, VectorIn joint_p, ColumnsIn joint_R,
+            VectorIn linear_velocity, VectorIn angular_velocity, VectorIn linear_acceleration,
+            VectorIn angular_acceleration)
+      : J_(std::move(J)), columns_(std::move(columns)), p_(std::move(p)), R_(std::move(R)),
+        joint_p_(std::move(joint_p)), joint_R_(std::move(joint_R)), v_(std::move(linear_velocity)),
+        w_(std::move(angular_velocity)), a_(std::move(linear_acceleration)), alpha_(std::move(angular_acceleration)) {
+    expect(J_.shape(0) == 6, "a Jacobian has six lines");
+    for (const auto* vector : {&p_, &joint_p_, &v_, &w_, &a_, &alpha_})
+      expect(vector->shape(0) == 3, "a vector has three components");
+    for (const auto* matrix : {&R_, &joint_R_})
+      expect(matrix->shape(0) == 3 && matrix->shape(1) == 3, "a rotation is 3 x 3");
+    for (size_t i = 0; i < columns_.shape(0); ++i)
+      expect(columns_.data()[i] >= 0 && static_cast<size_t>(columns_.data()[i]) < J_.shape(1), "no such column");
+  }
+
+  Vector3 error_linear(const Vector3& target) const { return vector3(p_) - target; }
+
+  Vector3 error_angular(const Matrix3& target) const { return log_so3(matrix3(R_) * target.transpose()); }
+
+  void rows(const double* S, size_t k, double* A, int64_t stride) const {
+    const double *p = p_.data(), *J = J_.data();
+    for (size_t c = 0; c < columns_.shape(0); ++c) {
+      const int column = columns_.data()[c];
+      const double* j = J + 6 * column;  // twist of this joint, at the origin of the world
+      const double t[6] = {j[0] + j[4] * p[2] - j[5] * p[1], j[1] + j[5] * p[0] - j[3] * p[2],
+                           j[2] + j[3] * p[1] - j[4] * p[0], j[3], j[4], j[5]};
+      for (size_t i = 0; i < k; ++i) {
+        const double* s = S + 6 * i;
+        A[static_cast<int64_t>(i) * stride + column] =
+            s[0] * t[0] + s[1] * t[1] + s[2] * t[2] + s[3] * t[3] + s[4] * t[4] + s[5] * t[5];
+      }
+    }
+  }
+
+  // Acceleration of the frame's origin and angular acceleration, in world axes, from those of the joint's body.
+  Eigen::Matrix<double, 6, 1> drift() const {
+    const Matrix3 R = matrix3(joint_R_);
+    const Vector3 w = R * vector3(w_), alpha = R * vector3(alpha_);
+    const Vector3 at_joint = R * (vector3(a_) + vector3(w_).cross(vector3(v_)));
+    const Vector3 arm = vector3(p_) - vector3(joint_p_);
+    Eigen::Matrix<double, 6, 1> d;
+    d << at_joint + alpha.cross(arm) + w.cross(w.cross(arm)), alpha;
+    return d;
+  }
+
+  size_t variables() const { return J_.shape(1); }
+
+ private:
+  ColumnsIn J_;
+  IndicesIn columns_;
+  VectorIn p_;
+  ColumnsIn R_;
+  VectorIn joint_p_;
+  ColumnsIn joint_R_;
+  VectorIn v_, w_, a_, alpha_;
+};
+
+// A task on one frame, bound to the memory it writes.
+class FrameWriter {
+ public:
+  FrameWriter(FrameRows frame, MatrixIn S, VectorIn target_p, MatrixIn target_R, VectorOut error, RowsOut A,
+              VectorOut drift)
+      : frame_(std::move(frame)), S_(std::move(S)), target_p_(std::move(target_p)), target_R_(std::move(target_R)),
+        error_(std::move(error)), A_(std::move(A)), drift_(std::move(drift)) {
+    const size_t k = S_.shape(0);
+    expect(S_.shape(1) == 6 && target_p_.shape(0) == 3 && target_R_.shape(0) == 3 && target_R_.shape(1) == 3,
+           "a frame has six components, a target three and 3 x 3");
+    expect(error_.shape(0) == k && drift_.shape(0) == k, "the errors to write do not fit the task");
+    expect_rows(A_, k, frame_.variables());
+    for (size_t i = 0; i < k && !turns_; ++i)
+      for (size_t c = 3; c < 6; ++c) turns_ = turns_ || S_.data()[6 * i + c] != 0.0;
+  }
+
+  void write() const {
+    Eigen::Matrix<double, 6, 1> e = Eigen::Matrix<double, 6, 1>::Zero();
+    e.head<3>() = frame_.error_linear(vector3(target_p_));
+    if (turns_) e.tail<3>() = frame_.error_angular(Eigen::Map<const RowMajor3>(target_R_.data()));
+    combine(e, error_.data());
+    frame_.rows(S_.data(), S_.shape(0), A_.data(), A_.stride(0));
+  }
+
+  void write_drift() const { combine(frame_.drift(), drift_.data()); }
+
+ private:
+  using RowMajor3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
+  void combine(const Eigen::Matrix<double, 6, 1>& e, double* out) const {
+    for (size_t i = 0; i < S_.shape(0); ++i)
+      out[i] = Eigen::Map<const Eigen::Matrix<double, 6, 1>>(S_.data() + 6 * i).dot(e);
+  }
+
+  FrameRows frame_;
+  MatrixIn S_;
+  VectorIn target_p_;
+  MatrixIn target_R_;
+  VectorOut error_;
+  RowsOut A_;
+  VectorOut drift_;
+  bool turns_ = false;
+};
+
+// A task on a point that all joints move, such as the centre of mass: e = S (c - c*), A = S J, d = S (Jdot v).
+class PointWriter {
+ public:
+  PointWriter(ColumnsIn J, VectorIn point, VectorIn acceleration, MatrixIn S, VectorIn target, VectorOut error, RowsOut A,
+              VectorOut drift)
+      : J_(std::move(J)), point_(std::move(point)), acceleration_(std::move(acceleration)), S_(std::move(S)),
+        target_(std::move(target)), error_(std::move(error)), A_(std::move(A)), drift_(std::move(drift)) {
+    const size_t k = S_.shape(0);
+    expect(J_.shape(0) == 3 && point_.shape(0) == 3 && acceleration_.shape(0) == 3 && S_.shape(1) == 3 &&
+               target_.shape(0) == 3, "a point has three components");
+    expect(error_.shape(0) == k && drift_.shape(0) == k, "the errors to write do not fit the task");
+    expect_rows(A_, k, J_.shape(1));
+  }
+
+  void write() const {
+    const Vector3 e = vector3(point_) - vector3(target_);
+    const size_t variables = J_.shape(1);
+    const double* J = J_.data();
+    for (size_t i = 0; i < S_.shape(0); ++i) {
+      const Vector3 s(S_.data() + 3 * i);
+      error_.data()[i] = s.dot(e);
+      double* row = A_.data() + static_cast<int64_t>(i) * A_.stride(0);
+      for (size_t c = 0; c < variables; ++c) row[c] = s[0] * J[3 * c] + s[1] * J[3 * c + 1] + s[2] * J[3 * c + 2];
+    }
+  }
+
+  void write_drift() const {
+    for (size_t i = 0; i < S_.shape(0); ++i)
+      drift_.data()[i] = Vector3(S_.data() + 3 * i).dot(vector3(acceleration_));
+  }
+
+ private:
+  ColumnsIn J_;
+  VectorIn point_, acceleration_;
+  MatrixIn S_;
+  VectorIn target_;
+  VectorOut error_;
+  RowsOut A_;
+  VectorOut drift_;
+};
+
+}  // namespace poise

@@ -1,0 +1,91 @@
+// Bounds on the next speed of single joints, so that ranges, speeds and accelerations never contradict each other.
+//
+// Per joint: q and v now, range [q_min, q_max], greatest speed V and acceleration A, and the period T. Whatever the
+// command, the joint is at y = q (velocity order: it then moves by v' T) or y = q + v T / 2 (acceleration order: it
+// moves by (v + v') T / 2) before v' acts. It can still stop before q_max with deceleration A when
+//
+//   v'^2 / (2 A) + v' T <= D,  D = q_max - y     that is     v' <= s(D) = -A T + sqrt(A^2 T^2 + 2 A D)
+//
+// Outside the range (D < 0) it comes back with time constant `recovery`, at no more than V and no more than s of the
+// far side. No bound asks for more than the acceleration A from the speed now, so the bounds of all three kinds always
+// have a point in common: v - A T, or the nearest speed to it that the others allow.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrays.hpp"
+
+namespace poise {
+
+class JointBounds {
+ public:
+  JointBounds(VectorIn q, VectorIn v, IndicesIn q_index, IndicesIn v_index, VectorIn q_min, VectorIn q_max,
+              VectorIn speed, VectorIn acceleration, double period, double recovery, bool second_order, VectorOut lower,
+              VectorOut upper)
+      : q_(std::move(q)), v_(std::move(v)), q_index_(std::move(q_index)), v_index_(std::move(v_index)),
+        q_min_(std::move(q_min)), q_max_(std::move(q_max)), speed_(std::move(speed)),
+        acceleration_(std::move(acceleration)), period_(period), recovery_(recovery), second_order_(second_order),
+        lower_(std::move(lower)), upper_(std::move(upper)) {
+    const size_t joints = q_index_.shape(0);
+    for (const auto* column : {&q_min_, &q_max_, &speed_, &acceleration_})
+      expect(column->shape(0) == joints, "a limit does not fit the joints");
+    expect(v_index_.shape(0) == joints && lower_.shape(0) == joints && upper_.shape(0) == joints,
+           "the bounds to write do not fit the joints");
+    for (size_t i = 0; i < joints; ++i)
+      expect(q_index_.data()[i] >= 0 && static_cast<size_t>(q_index_.data()[i]) < q_.shape(0) &&
+                 v_index_.data()[i] >= 0 && static_cast<size_t>(v_index_.data()[i]) < v_.shape(0), "no such joint");
+    expect(period_ > 0.0 && recovery_ > 0.0, "the period is not positive");
+  }
+
+  void range() const {
+    each([this](size_t i, double y, double v, double V, double A, double& low, double& high) {
+      const double above = q_max_.data()[i] - y, below = y - q_min_.data()[i];
+      high = std::max(allowed(above, below, V, A), v - A * period_);
+      low = std::min(-allowed(below, above, V, A), v + A * period_);
+    });
+  }
+
+  void speed() const {
+    each([this](size_t, double, double v, double V, double A, double& low, double& high) {
+      high = std::max(V, v - A * period_);
+      low = std::min(-V, v + A * period_);
+    });
+  }
+
+  void acceleration() const {
+    each([this](size_t, double, double v, double, double A, double& low, double& high) {
+      high = v + A * period_;
+      low = v - A * period_;
+    });
+  }
+
+ private:
+  template <typename Each>
+  void each(Each bounds) const {
+    for (size_t i = 0; i < q_index_.shape(0); ++i) {
+      const double v = v_.data()[v_index_.data()[i]];
+      const double y = q_.data()[q_index_.data()[i]] + (second_order_ ? 0.5 * period_ * v : 0.0);
+      double low, high;
+      bounds(i, y, v, speed_.data()[i], acceleration_.data()[i], low, high);
+      lower_.data()[i] = second_order_ ? (low - v) / period_ : low;
+      upper_.data()[i] = second_order_ ? (high - v) / period_ : high;
+    }
+  }
+
+  double stopping(double D, double A) const { return -A * period_ + std::sqrt(A * period_ * A * period_ + 2.0 * A * D); }
+
+  double allowed(double D, double far, double V, double A) const {
+    if (D >= 0.0) return stopping(D, A);
+    return -std::min({-D / std::max(recovery_, period_), V, stopping(far, A)});
+  }
+
+  VectorIn q_, v_;
+  IndicesIn q_index_, v_index_;
+  VectorIn q_min_, q_max_, speed_, acceleration_;
+  double period_, recovery_;
+  bool second_order_;
+  VectorOut lower_, upper_;
+};
+
+}  // namespace poise

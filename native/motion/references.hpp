@@ -1,0 +1,134 @@
+// From errors to bounds: the reference behaviour of all rows of a program at once.
+//
+// A row has an error e that is wanted inside [low, high] (both zero for an equality), a gain g(t) in 1/s with its
+// derivative g'(t), a damping k in 1/s, the rate r* and acceleration a* of its target, and the drift d = Jdot v:
+//
+//   velocity order      J v    in  r* - g (e - [high, low])
+//   acceleration order  J v'   in  a* - g' (e - b) - c (J v - r*) - k (J v - r* + g (e - b)) - d,   b in [low, high]
+//
+// The coupling c equals g where e is the integral of J v - r*: with g constant and k = g the second is then the
+// critically damped answer of the first. It is zero for rows that want a rate (momentum), whose e is zero, whose g is
+// one and whose interval is one of rates. A bound at infinity stays there. Rows that belong together (the
+// components of a position) share a limit on speed and one on acceleration: an equality is scaled as a vector, the
+// bounds of an interval are clipped one by one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "arrays.hpp"
+
+namespace poise {
+
+class References {
+ public:
+  References(VectorIn error, VectorIn low, VectorIn high, VectorIn gain, VectorIn gain_rate, VectorIn coupling,
+             VectorIn damping, VectorIn target_rate, VectorIn target_acceleration, VectorIn drift, IndicesIn group_begin,
+             IndicesIn group_end, VectorIn group_speed, VectorIn group_acceleration, VectorOut lower, VectorOut upper, RowsOut A, VectorIn v)
+      : e_(std::move(error)), low_(std::move(low)), high_(std::move(high)), g_(std::move(gain)),
+        g_rate_(std::move(gain_rate)), c_(std::move(coupling)), k_(std::move(damping)), r_(std::move(target_rate)),
+        a_(std::move(target_acceleration)), d_(std::move(drift)), begin_(std::move(group_begin)),
+        end_(std::move(group_end)), speed_(std::move(group_speed)), acceleration_(std::move(group_acceleration)), lower_(std::move(lower)),
+        upper_(std::move(upper)), A_(std::move(A)), v_(std::move(v)) {
+    const size_t rows = e_.shape(0);
+    for (const auto* column : {&low_, &high_, &g_, &g_rate_, &c_, &k_, &r_, &a_, &d_})
+      expect(column->shape(0) == rows, "a column does not fit the rows");
+    expect(lower_.shape(0) == rows && upper_.shape(0) == rows, "the bounds to write do not fit the rows");
+    expect_rows(A_, rows, v_.shape(0));
+    const size_t groups = speed_.shape(0);
+    expect(acceleration_.shape(0) == groups && begin_.shape(0) == groups && end_.shape(0) == groups,
+           "the groups do not fit");
+    for (size_t i = 0; i < groups; ++i)
+      expect(0 <= begin_.data()[i] && begin_.data()[i] <= end_.data()[i] && static_cast<size_t>(end_.data()[i]) <= rows,
+             "a group leaves the rows");
+  }
+
+  void velocity() const {
+    each_group([this](size_t i, double scale, double cap) {
+      const double g = scale * g_.data()[i], e = e_.data()[i], r = r_.data()[i];
+      lower_.data()[i] = r + clip(-g * (e - low_.data()[i]), cap);
+      upper_.data()[i] = r + clip(-g * (e - high_.data()[i]), cap);
+    });
+  }
+
+  void acceleration() const {
+    each_group([this](size_t i, double scale, double cap) {
+      const double* row = A_.data() + static_cast<int64_t>(i) * A_.stride(0);
+      const double rate = Eigen::Map<const Eigen::VectorXd>(row, static_cast<Eigen::Index>(v_.shape(0)))
+                              .dot(Eigen::Map<const Eigen::VectorXd>(v_.data(), static_cast<Eigen::Index>(v_.shape(0)))) -
+                          r_.data()[i];
+      lower_.data()[i] = wanted(i, e_.data()[i] - low_.data()[i], rate, scale, cap);
+      upper_.data()[i] = wanted(i, e_.data()[i] - high_.data()[i], rate, scale, cap);
+    });
+    limit_acceleration();
+    for (size_t group = 0; group < speed_.shape(0); ++group)
+      for (int i = begin_.data()[group]; i < end_.data()[group]; ++i) {
+        const double constant = a_.data()[i] - d_.data()[i];
+        lower_.data()[i] += constant;
+        upper_.data()[i] += constant;
+      }
+  }
+
+ private:
+  static double clip(double value, double cap) {
+    return std::isinf(value) ? value : std::min(std::max(value, -cap), cap);
+  }
+
+  double wanted(size_t i, double e, double rate, double scale, double cap) const {
+    if (std::isinf(e)) return -e;
+    const double g = scale * g_.data()[i], k = k_.data()[i];
+    return k * (clip(-g * e, cap) - rate) - scale * g_rate_.data()[i] * e - scale * c_.data()[i] * rate;
+  }
+
+  // Equalities are scaled as one vector; for intervals the limit is handed on, to clip each bound.
+  template <typename Each>
+  void each_group(Each each) const {
+    for (size_t group = 0; group < speed_.shape(0); ++group) {
+      const size_t begin = static_cast<size_t>(begin_.data()[group]), end = static_cast<size_t>(end_.data()[group]);
+      double scale = 1.0, cap = std::numeric_limits<double>::infinity();
+      if (std::isfinite(speed_.data()[group])) {
+        cap = speed_.data()[group];
+        if (equality(begin, end)) {
+          double squared = 0.0;
+          for (size_t i = begin; i < end; ++i) squared += std::pow(g_.data()[i] * (e_.data()[i] - low_.data()[i]), 2);
+          if (squared > cap * cap) scale = cap / std::sqrt(squared);
+        }
+      }
+      for (size_t i = begin; i < end; ++i) each(i, scale, cap);
+    }
+  }
+
+  void limit_acceleration() const {
+    for (size_t group = 0; group < speed_.shape(0); ++group) {
+      const double cap = acceleration_.data()[group];
+      if (!std::isfinite(cap)) continue;
+      const size_t begin = static_cast<size_t>(begin_.data()[group]), end = static_cast<size_t>(end_.data()[group]);
+      double scale = 1.0;
+      if (equality(begin, end)) {
+        double squared = 0.0;
+        for (size_t i = begin; i < end; ++i) squared += lower_.data()[i] * lower_.data()[i];
+        if (squared > cap * cap) scale = cap / std::sqrt(squared);
+      }
+      for (size_t i = begin; i < end; ++i) {
+        lower_.data()[i] = clip(scale * lower_.data()[i], cap);
+        upper_.data()[i] = clip(scale * upper_.data()[i], cap);
+      }
+    }
+  }
+
+  bool equality(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i)
+      if (low_.data()[i] != high_.data()[i]) return false;
+    return true;
+  }
+
+  VectorIn e_, low_, high_, g_, g_rate_, c_, k_, r_, a_, d_;
+  IndicesIn begin_, end_;
+  VectorIn speed_, acceleration_;
+  VectorOut lower_, upper_;
+  RowsOut A_;
+  VectorIn v_;
+};
+
+}  // namespace poise

@@ -1,0 +1,21 @@
+// Logarithm of a rotation.
+#pragma once
+
+#include <cmath>
+
+#include "arrays.hpp"
+
+namespace poise {
+
+// The rotation vector e with exp(e) = R, |e| <= pi. Through the quaternion, whose larger part is taken first, so that
+// it is accurate near the identity and near half a turn alike.
+inline Vector3 log_so3(const Matrix3& R) {
+  Eigen::Quaterniond quaternion(R);
+  const double sine = quaternion.vec().norm();  // of half the angle
+  const double cosine = std::abs(quaternion.w());
+  const double sign = quaternion.w() < 0.0 ? -1.0 : 1.0;
+  if (sine < 1e-10) return 2.0 * sign * quaternion.vec();  // atan(s) = s to machine precision
+  return (2.0 * sign * std::atan2(sine, cosine) / sine) * quaternion.vec();
+}
+
+}  // namespace poise

@@ -1,0 +1,30 @@
+"""What must hold: constraints, which are tasks that usually stand in `always`.
+
+| constraint | keeps |
+|---|---|
+| `JointRange`, `JointSpeed`, `JointAcceleration` | joints inside their limits, braking in time |
+| `Box`, `Polyhedron`, `HalfSpace` | a point of the body in a region |
+| `CenterOfMassInside` | the centre of mass above the support polygon |
+| `SelfCollision` | bodies apart from each other |
+| `PinnedContact` | a frame at rest |
+
+They may as well stand in a level, where they give way to what is above them.
+"""
+
+from poise.constraints.balance import CenterOfMassInside, CenterOfMassPlanes, HalfSpace
+from poise.constraints.contact import PinnedContact
+from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, JointSpeed
+from poise.constraints.regions import Box, Polyhedron
+
+__all__ = [
+    "Box",
+    "CenterOfMassInside",
+    "CenterOfMassPlanes",
+    "HalfSpace",
+    "JointAcceleration",
+    "JointLimit",
+    "JointRange",
+    "JointSpeed",
+    "PinnedContact",
+    "Polyhedron",
+]

@@ -1,0 +1,152 @@
+"""Constraints on the centre of mass: one side of a plane, or above the support polygon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.constraints.regions import Polyhedron, checked_planes
+from poise.errors import TaskError
+from poise.geometry.polygon import convex_hull, half_planes
+from poise.robots import Foot, Frame, Robot
+from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.layout import ACCELERATION, Layout, Memory
+from poise.tasks.motion import MotionTask
+from poise.tasks.reference import Reference
+from poise.tasks.task import Task, Writer
+
+Array = NDArray[np.float64]
+
+
+class CenterOfMassPlanes(MotionTask):
+    """``N c <= b`` for the centre of mass c: the compiled base of the constraints below."""
+
+    unit = "m"
+    needs = CENTER_OF_MASS
+
+    def __init__(
+        self,
+        normals: ArrayLike,
+        offsets: ArrayLike,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "center of mass",
+    ) -> None:
+        self.normals, offsets = checked_planes(normals, offsets, name)
+        super().__init__(name, weight, (np.full(len(offsets), -np.inf), offsets), reference)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(f"side {i}" for i in range(len(self.normals)))
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        return _point_writers(snapshot, np.ascontiguousarray(self.normals), memory, layout)
+
+
+def HalfSpace(  # noqa: N802  (reads as the constraint it makes)
+    frame: Frame | None,
+    normal: ArrayLike,
+    offset: float,
+    weight: ArrayLike = 1.0,
+    reference: Reference | None = None,
+    name: str = "",
+) -> Task:
+    """A point stays on one side of a plane: ``nᵀ p <= offset`` along the unit normal n, in m.
+
+    Args:
+        frame: whose origin; None: the centre of mass.
+
+    >>> constraints.HalfSpace(robot.hand("right"), normal=(0, 0, -1), offset=-0.05)  # at least 5 cm above the floor
+    """
+    if frame is None:
+        return CenterOfMassPlanes([normal], offset, weight, reference, name or "half space of the center of mass")
+    return Polyhedron(frame, [normal], offset, weight, reference, name or f"half space of {frame.name}", ["side"])
+
+
+class CenterOfMassInside(MotionTask):
+    """The centre of mass stays above the support polygon, at least `margin` inside its edges.
+
+    Args:
+        margin: m. What is asked of a polygon too small for it is the polygon's middle.
+        polygon: k x 2 corners in the world (m); None: that of the contacts of the state, at every tick, as they move.
+        contacts: with a moving polygon, at most how many contacts count; their corners fix the number of rows.
+
+    >>> constraints.CenterOfMassInside(margin=0.01)
+    """
+
+    unit = "m"
+    needs = CENTER_OF_MASS | FRAMES
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        polygon: ArrayLike | None = None,
+        contacts: int = 2,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "center of mass above its support",
+    ) -> None:
+        super().__init__(name, weight, None, reference)
+        if not np.isfinite(margin):
+            raise TaskError(f"{name}: margin is {margin}; expected metres", name)
+        self.margin = float(margin)
+        self.polygon = None if polygon is None else convex_hull(np.asarray(polygon, dtype=np.float64))
+        if self.polygon is not None and len(self.polygon) < 3:
+            raise TaskError(f"{name}: the polygon has {len(self.polygon)} corners; expected an area", name)
+        self.rows_count = 4 * contacts if self.polygon is None else len(self.polygon)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(f"edge {i}" for i in range(self.rows_count))
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        S = np.zeros((self.rows_count, 3))
+        memory.low[:] = -np.inf
+        writers = _point_writers(snapshot, S, memory, layout)
+        if self.polygon is not None:
+            _set_edges(S, memory.high, self.polygon, self.margin)
+            return writers
+        corners = np.zeros((0, 2))
+
+        def write_polygon() -> None:
+            nonlocal corners
+            now = _corners(snapshot)
+            if now.shape != corners.shape or np.abs(now - corners).max(initial=0.0) > 1e-7:  # a tenth of a micron
+                corners = now
+                _set_edges(S, memory.high, convex_hull(corners), self.margin)
+
+        return [write_polygon, *writers]
+
+
+def _point_writers(snapshot: Snapshot, S: Array, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    writer = _motion.PointWriter(
+        snapshot.center_of_mass_jacobian,
+        snapshot.center_of_mass,
+        snapshot.center_of_mass_drift,
+        S,
+        np.zeros(3),
+        memory.error,
+        memory.A,
+        memory.drift,
+    )
+    return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
+
+
+def _corners(snapshot: Snapshot) -> Array:
+    points = [np.zeros((0, 2))]
+    for part in snapshot.state.contacts if snapshot.state is not None else ():
+        corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
+        points.append((corners @ snapshot.rotation(part).T + snapshot.position(part))[:, :2])
+    return np.vstack(points)
+
+
+def _set_edges(S: Array, high: Array, polygon: Array, margin: float) -> None:
+    """Writes one half-plane per row; rows without an edge are switched off by an infinite bound."""
+    S[:], high[:] = 0.0, np.inf
+    if len(polygon) == 0:
+        return
+    A, b = half_planes(polygon)
+    room = float(min(b - A @ polygon.mean(axis=0)))  # beyond it a margin would leave nothing
+    count = min(len(S), len(b))
+    S[:count, :2] = A[:count]
+    high[:count] = b[:count] - min(margin, max(room, 0.0))

@@ -1,0 +1,129 @@
+"""Limits of joints: range, speed and acceleration, which never contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import TaskError
+from poise.robots import Joint, Robot
+from poise.state import Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.layout import ACCELERATION, Layout, Memory
+from poise.tasks.posture import Joints, checked_joints
+from poise.tasks.task import Task, Writer, checked_weight
+
+Array = NDArray[np.float64]
+
+
+class JointLimit(Task):
+    """Bounds on single joints that leave room for each other.
+
+    Per joint, with speed limit V, acceleration limit A and period T, the next speed v' is bounded so that the joint
+    can still stop before the end of its range with A::
+
+        v'²/(2 A) + v' T <= q_max - q
+
+    so a joint slows down in time instead of meeting a wall. Outside its range it comes back with a time constant of
+    `recovery`, never faster than V. No bound asks for a change beyond A T, so range, speed and acceleration always
+    have a point in common, wherever a motion starts. The equations are in `native/motion/joint_bounds.hpp`.
+    """
+
+    unit = "rad/s"
+    wants_rate = True
+
+    def __init__(
+        self,
+        robot: Robot,
+        joints: Joints = None,
+        acceleration: ArrayLike | None = None,
+        weight: ArrayLike = 1.0,
+        name: str = "",
+        margin: float = 0.0,
+        scale: float = 1.0,
+        recovery: float = 0.1,
+    ) -> None:
+        self.name = name or self.default_name
+        if not isinstance(robot, Robot):
+            raise TaskError(f"{self.name}: {robot!r} is not a robot; give what load_robot returned", self.name)
+        self.weight = checked_weight(weight, self.name)
+        self.robot = robot
+        self.joints: tuple[Joint, ...] = checked_joints(joints, self.name) or robot.joints
+        places = [joint.v - 6 for joint in self.joints]
+        limits = robot.limits
+        self.lower, self.upper = limits.lower[places] + margin, limits.upper[places] - margin
+        self.speed = scale * limits.velocity[places]
+        given = limits.acceleration[places] if acceleration is None else acceleration
+        self.acceleration = np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (len(places),)))
+        self.recovery = recovery
+        if not (self.lower < self.upper).all():
+            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range; give less", self.name)
+        if not (np.isfinite(self.acceleration).all() and (self.acceleration > 0).all() and scale > 0 and recovery > 0):
+            raise TaskError(f"{self.name}: acceleration, scale and recovery must be positive and finite", self.name)
+
+    default_name = "joint limit"
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        if robot.name != self.robot.name:
+            raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
+        return tuple(joint.name for joint in self.joints)
+
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        memory.A[np.arange(len(self.joints)), [joint.v for joint in self.joints]] = 1.0
+        bounds = _motion.JointBounds(
+            q=snapshot.q,
+            v=snapshot.v,
+            q_index=np.array([joint.q for joint in self.joints], dtype=np.int32),
+            v_index=np.array([joint.v for joint in self.joints], dtype=np.int32),
+            q_min=self.lower,
+            q_max=self.upper,
+            speed=self.speed,
+            acceleration=self.acceleration,
+            period=layout.period,
+            recovery=self.recovery,
+            second_order=layout.order == ACCELERATION,
+            lower=memory.lower,
+            upper=memory.upper,
+        )
+        return [self._write(bounds)]
+
+    def _write(self, bounds: _motion.JointBounds) -> Writer:
+        raise NotImplementedError
+
+
+class JointRange(JointLimit):
+    """Joints stay inside their range, and brake before its ends.
+
+    Args:
+        robot: whose limits.
+        joints: which joints; None: all.
+        acceleration: what braking may use, rad/s²; None: the robot's own limit.
+        margin: rad to keep from each end.
+        recovery: seconds in which a joint that starts outside comes back (to 37 %).
+
+    >>> poise.Hierarchy(always=[constraints.JointRange(robot)], levels=[...])
+    """
+
+    default_name = "joint range"
+
+    def _write(self, bounds: _motion.JointBounds) -> Writer:
+        return bounds.range
+
+
+class JointSpeed(JointLimit):
+    """Joints stay below their speed limit, times `scale`."""
+
+    default_name = "joint speed"
+
+    def _write(self, bounds: _motion.JointBounds) -> Writer:
+        return bounds.speed
+
+
+class JointAcceleration(JointLimit):
+    """Joints do not change their speed by more than A T in one period."""
+
+    default_name = "joint acceleration"
+
+    def _write(self, bounds: _motion.JointBounds) -> Writer:
+        return bounds.acceleration

@@ -1,0 +1,92 @@
+"""Command, Errors and Step: what a controller decides, why, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.solvers import Solution
+from poise.state import State
+from poise.tasks import Assembly, Task
+
+Array = NDArray[np.float64]
+
+
+class TaskLabel(NamedTuple):
+    """Which task an error belongs to."""
+
+    level: str
+    name: str
+    unit: str
+    labels: tuple[str, ...]
+
+
+def task_labels(assembly: Assembly, groups: Sequence[tuple[str, Sequence[Task]]]) -> tuple[TaskLabel, ...]:
+    """Labels of the tasks of an assembly, with the unit of their error."""
+    pairs = zip(assembly.tasks, assembly.stack.blocks, strict=True)
+    return tuple(TaskLabel(groups[block.level][0], block.name, task.unit, block.labels) for task, block in pairs)
+
+
+class Errors:
+    """How far every task is from being met, at the state that a command was computed for.
+
+    Attributes:
+        tasks: level, name, unit and labels of each.
+    """
+
+    __slots__ = ("_columns", "_places", "tasks")
+
+    def __init__(self, tasks: Sequence[TaskLabel], places: Sequence[slice], columns: Array) -> None:
+        self.tasks = tasks
+        self._places = places
+        self._columns = columns
+
+    def values(self, index: int) -> Array:
+        """The error of one task beyond what it allows: zero inside its interval, in its unit."""
+        error, low, high = self._columns[:, self._places[index]]
+        return error - np.clip(error, low, high)
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+
+@dataclass(eq=False, slots=True)
+class Command:
+    """What goes to the plant for one period. Always finite.
+
+    Attributes:
+        velocity: v to take (nv).
+        acceleration: v̇ (nv); None from a controller that works with velocities only.
+        torque: joint torques (nv - 6), N m; None from a kinematic controller.
+        period: seconds that it holds.
+        solution: the answer of the solver that justifies it; None where a fallback spoke.
+        fallback: "" or the name of what replaced the solution, and why.
+        errors: how far the tasks are from being met; None where a fallback spoke.
+    """
+
+    velocity: Array
+    acceleration: Array | None
+    torque: Array | None
+    period: float
+    solution: Solution | None = None
+    fallback: str = ""
+    errors: Errors | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Step:
+    """One tick of a control loop, as every listener receives it.
+
+    Attributes:
+        state: what was measured.
+        command: what was decided.
+        milliseconds: that the decision took.
+    """
+
+    state: State
+    command: Command
+    milliseconds: float

@@ -1,0 +1,168 @@
+"""KinematicController: prioritized motion without forces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.control.command import Command, Errors, task_labels
+from poise.control.ramp import Ramp
+from poise.errors import PoiseError, SolverError
+from poise.hierarchy import Behavior, Hierarchy
+from poise.robots import Robot
+from poise.solvers import Lexicographic, Program, Solution
+from poise.state import Snapshot, State
+from poise.tasks import ACCELERATION, VELOCITY, Assembly, Layout
+
+Array = NDArray[np.float64]
+
+#: What a command is multiplied by at each tick of a hold: it stops within a tenth of a second at 200 Hz.
+HOLD = 0.8
+
+
+class KinematicController:
+    """Moves a robot by the levels of a hierarchy, one solve per period, without looking at forces.
+
+    At velocity order the unknowns are velocities, at acceleration order accelerations (commands are then smoother, and
+    limits on acceleration are kept exactly). Every call returns a finite command; when no solution is to be had it is
+    a hold (the last command, fading), and `Command.fallback` says why.
+
+    Args:
+        behavior: a Hierarchy, or a function of the snapshot that returns one.
+        solver: `Lexicographic()` if None; `Weighted` or `NullSpace` by choice.
+        period: seconds between two calls.
+        order: VELOCITY or ACCELERATION.
+        ramp: seconds in which the command passes from one hierarchy to the next, and from rest to the first; 0: at once.
+
+    >>> controller = poise.KinematicController(hierarchy, period=0.005)
+    >>> command = controller.step(state)
+    """
+
+    def __init__(
+        self,
+        behavior: Behavior,
+        solver: object = None,
+        period: float = 0.005,
+        order: int = VELOCITY,
+        ramp: float = 0.2,
+    ) -> None:
+        if not callable(behavior):
+            raise PoiseError(f"behavior is {behavior!r}; expected a Hierarchy or a function that returns one")
+        if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
+            raise PoiseError(f"period is {period!r}; expected positive seconds")
+        if order not in (VELOCITY, ACCELERATION):
+            raise PoiseError(f"order is {order!r}; expected poise.VELOCITY or poise.ACCELERATION")
+        if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
+            raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
+        self.behavior = behavior
+        self.solver = Lexicographic() if solver is None else solver
+        solve = getattr(self.solver, "solve", None)
+        if solve is None:
+            raise SolverError(f"solver is {solver!r}; expected one of poise.solvers, e.g. Lexicographic()")
+        self._solve: Callable[[Program], Solution] = solve
+        self.period = float(period)
+        self.order = order
+        self.ramp = float(ramp)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the robot, the last command and the hierarchy, as if newly built."""
+        self.robot: Robot | None = None
+        self.hierarchy: Hierarchy | None = None
+        self.command: Command | None = None
+
+    def step(self, state: State) -> Command:
+        """The command for a state; never raises once the hierarchy fits the robot, always finite."""
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        try:
+            command = self._solved(state)
+        except (ArithmeticError, LookupError, TypeError, ValueError, PoiseError) as error:
+            if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
+                raise
+            command = self._hold(f"hold: {type(error).__name__}: {error}")
+        self.command = command
+        return command
+
+    # -- one tick --------------------------------------------------------------------------------------------------
+
+    def _start(self, robot: Robot) -> None:
+        self.reset()
+        self.robot = robot
+        self._snapshot = Snapshot(robot)
+        nv = robot.model.nv
+        self._layout = Layout(self.order, self.period, nv, nv)
+        self._last: Array = np.zeros(nv)
+        self._velocity: Array = np.zeros(nv)
+        self._transition: Ramp | None = None
+
+    def _solved(self, state: State) -> Command:
+        q, v = state.q, state.v
+        if not math.isfinite(q.dot(q) + v.dot(v)):
+            return self._hold("hold: the state has NaN or infinite entries")
+        snapshot = self._snapshot.at(state)
+        hierarchy = self.behavior(snapshot)
+        if hierarchy is not self.hierarchy:
+            self._change(hierarchy, state)
+        assembly = self._assembly
+        assembly.write()
+        solution = self._solve(assembly.stack.program())
+        x = solution.x
+        if self._transition is not None:
+            blended = self._transition.blend(self._last, x, state.time, self.ramp, self.period)
+            if blended is None:
+                self._transition = None
+            else:
+                x = blended
+        if not math.isfinite(x.dot(x)):
+            return self._hold("hold: the solution is not finite")
+        self._last = x
+        errors = Errors(self._labels, self._places, assembly.columns[:3].copy())
+        if self.order == VELOCITY:
+            self._velocity = x
+            return Command(x, None, None, self.period, solution, _named(solution), errors)
+        self._velocity = v + self.period * x
+        return Command(self._velocity, x, None, self.period, solution, _named(solution), errors)
+
+    def _change(self, hierarchy: Hierarchy, state: State) -> None:
+        """Binds another hierarchy, and starts to pass over to it."""
+        snapshot, layout, old = self._snapshot, self._layout, self.hierarchy
+        if not isinstance(hierarchy, Hierarchy):
+            raise PoiseError(f"the behavior returned {hierarchy!r}; expected a Hierarchy")
+        common = 0 if old is None else old.common_levels(hierarchy)
+        if old is not None and common == len(old.levels) == len(hierarchy.levels):
+            self.hierarchy = hierarchy  # the same tasks in another object
+            return
+        if hierarchy.robot_name not in (None, snapshot.robot.name):
+            raise PoiseError(
+                f"the hierarchy is made for {hierarchy.robot_name}, the state is of {snapshot.robot.name}; "
+                "build both from one robot"
+            )
+        groups = hierarchy.groups()
+        self._assembly = Assembly(snapshot, groups, layout)
+        blocks = self._assembly.stack.blocks
+        self._labels = task_labels(self._assembly, groups)
+        self._places = tuple(b.rows for b in blocks)
+        if old is None and self.order == VELOCITY:
+            self._last = np.array(state.v)
+        if self.ramp > 0.0:
+            self._transition = Ramp(snapshot, hierarchy, max(common, 0), layout, state.time)
+        self.hierarchy = hierarchy
+
+    def _hold(self, reason: str) -> Command:
+        """The last command, fading: finite whatever happens."""
+        if self.order == VELOCITY:
+            self._last = self._velocity = HOLD * self._velocity
+            return Command(self._velocity, None, None, self.period, None, reason, None)
+        slower = HOLD * self._velocity
+        self._last = (slower - self._velocity) / self.period
+        self._velocity = slower
+        return Command(slower, self._last, None, self.period, None, reason, None)
+
+
+def _named(solution: Solution) -> str:
+    """"" for an optimal solution, else what the solver had to give up."""
+    return "" if solution.status == "optimal" else solution.status

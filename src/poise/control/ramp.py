@@ -1,0 +1,66 @@
+"""Ramp: passing from one hierarchy to another without a jump."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.hierarchy import Hierarchy
+from poise.robots import Robot
+from poise.solvers import Lexicographic
+from poise.state import Snapshot
+from poise.tasks import Assembly, Layout, Memory, Task
+from poise.tasks.task import Writer
+
+Array = NDArray[np.float64]
+
+
+class Ramp:
+    """The command moves in a straight line, within `seconds`, from what it was to what a new hierarchy wants.
+
+    With x₋ the last command, x the new wish, T the period and r the time left, the command is::
+
+        x₋' + (T / r) (x - x₋')
+
+    where x₋' is the nearest to x₋ that keeps what both hierarchies have in common: `always`, and the first levels
+    that are the same task for task. These therefore lose nothing while the rest passes over. A change during a ramp
+    starts it anew from the present command; one at every tick makes it a low-pass filter with time constant `seconds`.
+    """
+
+    def __init__(self, snapshot: Snapshot, hierarchy: Hierarchy, common: int, layout: Layout, begin: float) -> None:
+        self.begin = begin
+        kept = hierarchy.groups()[: common + 1]
+        self._last = KeepCommand(snapshot.robot)
+        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout)
+        self._solver = Lexicographic()
+
+    def blend(self, last: Array, wish: Array, time: float, seconds: float, period: float) -> Array | None:
+        """The command at a time; None when the ramp is over."""
+        left = self.begin + seconds - time
+        if left <= period:
+            return None
+        self._last.value[:] = last
+        self._assembly.write()
+        kept = self._solver.solve(self._assembly.stack.program()).x
+        return kept + (period / left) * (wish - kept)
+
+
+class KeepCommand(Task):
+    """``x = x₋`` for all unknowns."""
+
+    unit = "as commanded"
+    name = "last command"
+
+    def __init__(self, robot: Robot) -> None:
+        self.value = np.zeros(robot.model.nv)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(str(i) for i in range(len(self.value)))
+
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:
+        memory.A[:] = np.eye(len(self.value))
+
+        def write() -> None:
+            memory.lower[:] = memory.upper[:] = self.value
+
+        return [write]

@@ -1,0 +1,57 @@
+"""IdealPlant: a robot that does exactly what it is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio
+
+from poise.control import Command
+from poise.errors import PoiseError
+from poise.robots import Robot, State
+
+
+class IdealPlant:
+    """Integrates commands: no mass, no contact, no delay.
+
+    Velocities are taken at once and held for the period; accelerations are constant over it. Both are exact on the
+    base's rotation. Contacts stay those of the start; `State.contacts` may be changed with `stand_on`.
+
+    >>> plant = poise.IdealPlant(robot.stance("standing"))
+    """
+
+    def __init__(self, start: State) -> None:
+        if not isinstance(start, State):
+            raise PoiseError(f"IdealPlant starts from {start!r}; expected a State, e.g. robot.stance('standing')")
+        self._state = start
+        self._command: Command | None = None
+
+    @property
+    def robot(self) -> Robot:
+        return self._state.robot
+
+    def state(self) -> State:
+        """Where the robot is now."""
+        return self._state
+
+    def stand_on(self, contacts: tuple) -> None:  # type: ignore[type-arg]
+        """From now on the robot stands on these parts."""
+        self._state = self._state.replace(contacts=contacts)
+
+    def apply(self, command: Command) -> None:
+        """What to do until the next command."""
+        self._command = command
+
+    def advance(self) -> None:
+        """Lets the command's period pass."""
+        command, state = self._command, self._state
+        if command is None:
+            return
+        period = command.period
+        if command.acceleration is None:
+            velocity = np.array(command.velocity)
+            step = period * velocity
+        else:
+            velocity = state.v + period * command.acceleration
+            step = (0.5 * period) * (state.v + velocity)
+        q = pinocchio.integrate(state.robot.model, state.q, step)
+        self._state = State._trusted(state.robot, q, velocity, state.time + period, state.contacts)

@@ -1,0 +1,233 @@
+"""Snapshot: a state and what follows from it, each quantity computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.robots import Frame, Robot, State
+from poise.state import _motion  # type: ignore[attr-defined]
+
+Array = NDArray[np.float64]
+
+#: What a reader of the snapshot's memory asks to be filled; see `Snapshot.fill`.
+FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS = (1 << i for i in range(5))
+
+
+class FrameMemory:
+    """Where a snapshot keeps one frame: arrays that hold new numbers at each tick and never move.
+
+    Attributes:
+        position: origin of the frame in the world, m.
+        rotation: world_from_frame, columns are the frame's axes.
+        rows: the compiled reader of the frame's Jacobian and drift.
+    """
+
+    __slots__ = ("position", "rotation", "rows")
+
+    def __init__(self, robot: Robot, data: Any, frame: Frame) -> None:
+        model, joint = robot.model, frame.joint
+        pose, carrier = data.oMf[frame.index], data.oMi[joint]
+        velocity, acceleration = data.v[joint], data.a[joint]
+        columns = [i for j in model.supports[joint] for i in range(model.idx_vs[j], model.idx_vs[j] + model.nvs[j])]
+        self.position: Array = pose.translation
+        self.rotation: Array = pose.rotation
+        self.rows = _motion.FrameRows(
+            data.J,
+            np.array(columns, dtype=np.int32),
+            pose.translation,
+            pose.rotation,
+            carrier.translation,
+            carrier.rotation,
+            velocity.linear,
+            velocity.angular,
+            acceleration.linear,
+            acceleration.angular,
+        )
+
+
+class Snapshot:
+    """A state of a robot and all that follows from it, by pinocchio, in memory that the next state uses again.
+
+    One snapshot serves one control loop: `at(state)` moves it to a new state, and each quantity is computed when it
+    is first asked for. Arrays that it returns are views: valid until the next `at`, not to be written.
+
+    Axes are the world's: the velocity of a frame is that of its origin, then its angular velocity.
+
+    >>> snapshot = Snapshot(robot).at(robot.stance("standing"))
+    >>> snapshot.position(robot.hand("left")), snapshot.center_of_mass
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self.model = robot.model
+        self.data = robot.model.createData()
+        self.q: Array = np.array(pinocchio.neutral(robot.model))
+        self.v: Array = np.zeros(robot.model.nv)
+        self.time = 0.0
+        self.state: State | None = None
+        self._zero = np.zeros(robot.model.nv)
+        self._filled = 0
+        self._frames: dict[int, FrameMemory] = {}
+        self._mass = sum(inertia.mass for inertia in robot.model.inertias)
+        self._center_of_mass: Array = self.data.com[0]
+        self._center_of_mass_jacobian: Array = self.data.Jcom
+        self._center_of_mass_drift: Array = np.zeros(3)
+        self._force: Array = self.data.dhg.linear
+        self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
+            (DYNAMICS, self._fill_dynamics),
+            (FRAMES, self._fill_frames),
+            (MOMENTUM, self._fill_momentum),
+            (CENTER_OF_MASS, self._fill_center_of_mass),
+            (DRIFT, self._fill_drift),
+        )
+
+    def at(self, state: State) -> Snapshot:
+        """This snapshot, of another state of the same robot."""
+        self.state = state
+        self.q[:] = state.q
+        self.v[:] = state.v
+        self.time = state.time
+        self._filled = 0
+        return self
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+
+    def fill(self, what: int) -> None:
+        """Computes what is asked for (a sum of FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS) and still missing."""
+        missing = what & ~self._filled
+        if missing:
+            for bit, step in self._steps:
+                if missing & bit and not self._filled & bit:
+                    step()
+
+    def frame(self, frame: Frame) -> FrameMemory:
+        """Where a frame is kept; what it holds is new after `fill(FRAMES)`, or `fill(DRIFT)` for its drift."""
+        memory = self._frames.get(frame.index)
+        if memory is None:
+            memory = self._frames[frame.index] = FrameMemory(self.robot, self.data, frame)
+        return memory
+
+    def _fill_frames(self) -> None:
+        pinocchio.computeJointJacobians(self.model, self.data, self.q)
+        pinocchio.updateFramePlacements(self.model, self.data)
+        self._filled |= FRAMES
+
+    def _fill_center_of_mass(self) -> None:
+        self.fill(FRAMES)  # its joint poses are where the centre of mass starts from
+        pinocchio.jacobianCenterOfMass(self.model, self.data, False)
+        self._filled |= CENTER_OF_MASS
+
+    def _fill_momentum(self) -> None:
+        pinocchio.ccrba(self.model, self.data, self.q, self.v)
+        self._filled |= MOMENTUM
+
+    def _fill_drift(self) -> None:
+        # With zero accelerations, what is left of every acceleration is its drift.
+        pinocchio.computeCentroidalMomentumTimeVariation(self.model, self.data, self.q, self.v, self._zero)
+        np.divide(self._force, self._mass, out=self._center_of_mass_drift)
+        self._filled |= DRIFT
+
+    def _fill_dynamics(self) -> None:
+        pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
+        pinocchio.updateFramePlacements(self.model, self.data)
+        M = self.data.M
+        M[:] = np.triu(M) + np.triu(M, 1).T
+        self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM
+
+    # -- frames ----------------------------------------------------------------------------------------------------
+
+    def pose(self, frame: Frame) -> pinocchio.SE3:
+        """world_from_frame."""
+        self.fill(FRAMES)
+        memory = self.frame(frame)
+        return pinocchio.SE3(memory.rotation, memory.position)
+
+    def position(self, frame: Frame) -> Array:
+        """Origin of the frame in the world, m."""
+        self.fill(FRAMES)
+        return self.frame(frame).position
+
+    def rotation(self, frame: Frame) -> Array:
+        """world_from_frame, 3 x 3."""
+        self.fill(FRAMES)
+        return self.frame(frame).rotation
+
+    def jacobian(self, frame: Frame) -> Array:
+        """J with (velocity of the origin, angular velocity) = J v, 6 x nv, in world axes."""
+        self.fill(FRAMES)
+        J = np.zeros((6, self.model.nv))
+        self.frame(frame).rows.jacobian(J)
+        return J
+
+    def drift(self, frame: Frame) -> Array:
+        """J̇ v: what the frame accelerates by when no joint does, m/s² and rad/s²."""
+        self.fill(FRAMES | DRIFT)
+        out = np.empty(6)
+        self.frame(frame).rows.drift(out)
+        return out
+
+    def velocity(self, frame: Frame) -> Array:
+        """(velocity of the origin, angular velocity), m/s and rad/s."""
+        return self.jacobian(frame) @ self.v
+
+    # -- centre of mass and momentum -------------------------------------------------------------------------------
+
+    @property
+    def center_of_mass(self) -> Array:
+        """m."""
+        self.fill(CENTER_OF_MASS)
+        return self._center_of_mass
+
+    @property
+    def center_of_mass_jacobian(self) -> Array:
+        """3 x nv."""
+        self.fill(CENTER_OF_MASS)
+        return self._center_of_mass_jacobian
+
+    @property
+    def center_of_mass_velocity(self) -> Array:
+        """m/s."""
+        return self.center_of_mass_jacobian @ self.v
+
+    @property
+    def center_of_mass_drift(self) -> Array:
+        """m/s²."""
+        self.fill(DRIFT)
+        return self._center_of_mass_drift
+
+    @property
+    def momentum_matrix(self) -> Array:
+        """A_g, 6 x nv: (linear, angular momentum about the centre of mass) = A_g v."""
+        self.fill(MOMENTUM)
+        return self.data.Ag
+
+    @property
+    def momentum(self) -> Array:
+        """(linear, angular momentum about the centre of mass), kg m/s and kg m²/s."""
+        self.fill(MOMENTUM)
+        return self.data.Ag @ self.v
+
+    @property
+    def momentum_drift(self) -> Array:
+        """Ȧ_g v, N and N m."""
+        self.fill(DRIFT)
+        return self.data.dhg.vector
+
+    # -- dynamics --------------------------------------------------------------------------------------------------
+
+    @property
+    def mass_matrix(self) -> Array:
+        """M, nv x nv, with the rotors' inertia."""
+        self.fill(DYNAMICS)
+        return self.data.M
+
+    @property
+    def nonlinear_effects(self) -> Array:
+        """h: the generalised forces that gravity and motion ask for, N and N m."""
+        self.fill(DYNAMICS)
+        return self.data.nle

@@ -1,0 +1,82 @@
+"""Assembly: many tasks, one stack, written at every tick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.errors import TaskError
+from poise.solvers import Stack
+from poise.state import DRIFT, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.layout import ACCELERATION, COLUMNS, Layout, memory_of
+from poise.tasks.task import Task, Writer
+
+Array = NDArray[np.float64]
+
+
+class Assembly:
+    """Binds tasks to the memory of one stack; `write` then fills it for the state that the snapshot is at.
+
+    Args:
+        snapshot: what the writers read, at every tick.
+        levels: per level its name and tasks, the most important first.
+        layout: what the unknowns are.
+    """
+
+    def __init__(self, snapshot: Snapshot, levels: Sequence[tuple[str, Sequence[Task]]], layout: Layout) -> None:
+        robot = snapshot.robot
+        self.snapshot, self.layout = snapshot, layout
+        self.tasks = [task for _, tasks in levels for task in tasks]
+        order = layout.order
+        named = [(name, [(t.name, t.row_unit(order), t.labels(robot)) for t in tasks]) for name, tasks in levels]
+        self.stack = Stack(named, layout.variables)
+        self.needs = DRIFT if order == ACCELERATION else 0
+        self.columns: Array = np.zeros((len(COLUMNS), len(self.stack.weight)))
+        writers: list[Writer] = []
+        groups: list[tuple[int, int, float, float]] = []
+        for task, block in zip(self.tasks, self.stack.blocks, strict=True):
+            self.needs |= task.needs
+            memory = memory_of(block, self.columns, layout.motion)
+            memory.weight[:] = _weights(task, len(block.labels))
+            writers += task.bind(snapshot, memory, layout)
+            begin = block.rows.start
+            for count, speed, acceleration in task.groups(robot):
+                groups.append((begin, begin + count, speed, acceleration))
+                begin += count
+        references = self._references(groups)
+        last = references.acceleration if order == ACCELERATION else references.velocity
+        self._writers: tuple[Writer, ...] = (*writers, last)
+
+    def write(self) -> None:
+        """Fills the stack for the state that the snapshot is at."""
+        self.snapshot.fill(self.needs)
+        for writer in self._writers:
+            writer()
+
+    def column(self, name: str) -> Array:
+        """One value per row, e.g. ``"error"``."""
+        return self.columns[COLUMNS.index(name)]
+
+    def _references(self, groups: list[tuple[int, int, float, float]]) -> _motion.References:
+        begin, end, speed, acceleration = zip(*groups, strict=True) if groups else ((), (), (), ())
+        columns = {name: self.column(name) for name in COLUMNS}
+        return _motion.References(
+            **columns,
+            group_begin=np.array(begin, dtype=np.int32),
+            group_end=np.array(end, dtype=np.int32),
+            group_speed=np.array(speed, dtype=np.float64),
+            group_acceleration=np.array(acceleration, dtype=np.float64),
+            lower=self.stack.lower,
+            upper=self.stack.upper,
+            A=self.stack.A,
+            v=self.snapshot.v,
+        )
+
+
+def _weights(task: Task, rows: int) -> Array:
+    weight = np.asarray(task.weight, dtype=np.float64)
+    if weight.ndim and len(weight) != rows:
+        raise TaskError(f"{task.name}: {len(weight)} weights for {rows} rows; give one, or one per row", task.name)
+    return np.broadcast_to(weight, (rows,))

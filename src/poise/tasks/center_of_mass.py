@@ -1,0 +1,126 @@
+"""CenterOfMass: where the body's mass is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.robots import Frame, Robot
+from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.axes import axis_indices, numbers, selection
+from poise.tasks.layout import ACCELERATION, Layout, Memory
+from poise.tasks.motion import MotionTask, Within
+from poise.tasks.reference import Reference
+from poise.tasks.relative import relative_point
+from poise.tasks.target import moving
+from poise.tasks.task import Writer
+
+Array = NDArray[np.float64]
+
+
+class CenterOfMass(MotionTask):
+    """The centre of mass c goes to a point: ``e = c - c*``, in m, world axes or the axes of a frame.
+
+    Args:
+        target: one number (m) per axis, or all three, or a `Target` of such.
+        axes: which components matter; ``"xy"`` is its projection on the ground.
+        frame: None for the world; else c is seen from this frame, usually a foot ([Galdeano2014] eq. 7), and so is
+            the target: ``e = R_fᵀ (c - p_f) - c*``.
+
+    >>> tasks.CenterOfMass(target=start.support_center, axes="xy")
+    """
+
+    unit = "m"
+    needs = CENTER_OF_MASS | FRAMES
+
+    def __init__(
+        self,
+        target: Any,
+        axes: str = "xyz",
+        frame: Frame | None = None,
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "center of mass",
+    ) -> None:
+        super().__init__(name, weight, within, reference)
+        self.axes = axes
+        self.indices = list(axis_indices(axes, name))
+        self.frame = frame
+        size = 3 if not moving(target) and np.size(target) == 3 else len(axes)
+        self.target = target if moving(target) else self._spread(numbers(target, size, "target", name))
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(self.axes)
+
+    def frames(self) -> tuple[Frame, ...]:
+        return () if self.frame is None else (self.frame,)
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        if self.frame is not None:
+            return super().bind_error(snapshot, memory, layout)
+        point = np.zeros(3)
+
+        def write_target() -> None:
+            value, rate, acceleration = self._sample(snapshot.time)
+            point[:] = value
+            memory.target_rate[:] = rate[self.indices]
+            memory.target_acceleration[:] = acceleration[self.indices]
+
+        write_target()
+        writer = _motion.PointWriter(
+            snapshot.center_of_mass_jacobian,
+            snapshot.center_of_mass,
+            snapshot.center_of_mass_drift,
+            selection(tuple(self.indices), 3),
+            point,
+            memory.error,
+            memory.A,
+            memory.drift,
+        )
+        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
+
+    # -- seen from a frame -----------------------------------------------------------------------------------------
+
+    def value(self, snapshot: Snapshot) -> Array:
+        if self.frame is None:
+            return super().value(snapshot)
+        R, p = snapshot.rotation(self.frame), snapshot.position(self.frame)
+        return (R.T @ (snapshot.center_of_mass - p) - self._sample(snapshot.time)[0])[self.indices]
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        if self.frame is None:
+            return super().jacobian(snapshot)
+        return relative_point(snapshot, self.frame, snapshot.center_of_mass, snapshot.center_of_mass_jacobian)[0][
+            self.indices
+        ]
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        if self.frame is None:
+            return super().drift(snapshot)
+        c, J = snapshot.center_of_mass, snapshot.center_of_mass_jacobian
+        return relative_point(snapshot, self.frame, c, J, snapshot.center_of_mass_drift)[1][self.indices]
+
+    def target_rate(self, time: float) -> Array | None:
+        return self._sample(time)[1][self.indices] if moving(self.target) else None
+
+    def target_acceleration(self, time: float) -> Array | None:
+        return self._sample(time)[2][self.indices] if moving(self.target) else None
+
+    def _sample(self, time: float) -> tuple[Array, Array, Array]:
+        if not moving(self.target):
+            return self.target, np.zeros(3), np.zeros(3)
+        value, rate, acceleration = (self._spread(np.asarray(x, dtype=float)) for x in self.target.sample(time))
+        return value, rate, acceleration
+
+    def _spread(self, values: Array) -> Array:
+        """Three components from those of the chosen axes."""
+        if len(values) == 3:
+            return values
+        full = np.zeros(3)
+        full[self.indices] = values
+        return full

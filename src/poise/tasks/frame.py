@@ -1,0 +1,252 @@
+"""Tasks on one frame: Position, Orientation, Pose, HoldPose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import TaskError
+from poise.robots import Frame, Robot, State
+from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.axes import axis_indices, numbers, selection
+from poise.tasks.layout import ACCELERATION, Layout, Memory
+from poise.tasks.motion import MotionTask, Within
+from poise.tasks.reference import Decay, Reference
+from poise.tasks.target import moving
+from poise.tasks.task import Writer
+
+Array = NDArray[np.float64]
+
+
+class FrameTask(MotionTask):
+    """``e = S (p - p*, log(R R*ᵀ))`` of one frame: the compiled base of the tasks below.
+
+    p (m) and R are the frame's place and orientation in the world, p* and R* those wanted, S (k x 6) picks or
+    combines components. Its rows are ``S J``, with J the frame's Jacobian in world axes.
+    """
+
+    needs = FRAMES
+
+    def __init__(
+        self,
+        frame: Frame,
+        S: Array,
+        words: Sequence[str],
+        target: Any,
+        name: str,
+        weight: ArrayLike,
+        within: Within,
+        reference: Reference | None,
+    ) -> None:
+        super().__init__(name, weight, within, reference)
+        self.frame = frame
+        self.S = S
+        self.words = tuple(words)
+        self.target = target
+        linear = int(np.any(S[:, :3] != 0.0, axis=1).sum())
+        self.parts = tuple(size for size in (linear, len(S) - linear) if size)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return self.words
+
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.frame,)
+
+    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+        """Position, rotation, twist and its derivative of the target; None for a target at rest."""
+        raise NotImplementedError
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        position, rotation = np.zeros(3), np.eye(3)
+
+        def write_target() -> None:
+            position[:], rotation[:], rate, acceleration = self.place(snapshot.time)
+            if rate is not None and acceleration is not None:
+                memory.target_rate[:] = self.S @ rate
+                memory.target_acceleration[:] = self.S @ acceleration
+
+        write_target()
+        writer = _motion.FrameWriter(
+            snapshot.frame(self.frame).rows, self.S, position, rotation, memory.error, memory.A, memory.drift
+        )
+        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
+
+
+class Position(FrameTask):
+    """A frame's origin goes to a point of the world: ``e = p - p*``, in m.
+
+    Args:
+        frame: e.g. ``robot.hand("left")``.
+        target: point in the world (m), or a `Target` of points.
+        axes: which components matter.
+        within: half-widths of a box around the target that will do (m), or a pair of bounds; None: the point itself.
+
+    >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10))
+    >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10), within=0.05)
+    """
+
+    unit = "m"
+
+    def __init__(
+        self,
+        frame: Frame,
+        target: Any,
+        axes: str = "xyz",
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        name = name or f"position of {frame_name(frame)}"
+        indices = axis_indices(axes, name)
+        if not moving(target):
+            target = numbers(target, 3, "target", name)
+        super().__init__(frame, selection(indices, 6), tuple(axes), target, name, weight, within, reference)
+
+    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+        if not moving(self.target):
+            return self.target, np.eye(3), None, None
+        value, rate, acceleration = self.target.sample(time)
+        return value, np.eye(3), np.append(rate, np.zeros(3)), np.append(acceleration, np.zeros(3))
+
+
+class Orientation(FrameTask):
+    """A frame takes an orientation: ``e = log(R R*ᵀ)``, the rotation vector still to undo, in world axes and rad.
+
+    Args:
+        frame: e.g. ``robot.chest``.
+        target: 3 x 3 rotation world_from_frame, a pose, or a `Target` of rotations.
+        axes: about which axes of the world. With fewer than three, what the robot turns about the others leaks into
+            the error, so that its decay is exact only near the target.
+
+    >>> tasks.Orientation(robot.chest, target=np.eye(3), axes="xy")
+    """
+
+    unit = "rad"
+
+    def __init__(
+        self,
+        frame: Frame,
+        target: Any,
+        axes: str = "xyz",
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        name = name or f"orientation of {frame_name(frame)}"
+        indices = tuple(3 + i for i in axis_indices(axes, name))
+        if not moving(target):
+            target = rotation_of(target, name)
+        super().__init__(
+            frame, selection(indices, 6), [f"about {a}" for a in axes], target, name, weight, within, reference
+        )
+
+    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+        if not moving(self.target):
+            return np.zeros(3), self.target, None, None
+        value, rate, acceleration = self.target.sample(time)
+        return np.zeros(3), value, np.append(np.zeros(3), rate), np.append(np.zeros(3), acceleration)
+
+
+class Pose(FrameTask):
+    """A frame takes a pose: ``e = (p - p*, log(R R*ᵀ))``, in m and rad, world axes.
+
+    Args:
+        frame: e.g. ``robot.foot("left")``.
+        target: `pinocchio.SE3` world_from_frame, a 4 x 4 matrix, or a `Target` of poses.
+        axes: which components of the position matter; "" for none.
+        turns: rotations about which axes matter; "" for none.
+
+    >>> tasks.Pose(robot.foot("left"), target=start.pose(robot.foot("left")))
+    """
+
+    unit = "m, rad"
+
+    def __init__(
+        self,
+        frame: Frame,
+        target: Any,
+        axes: str = "xyz",
+        turns: str = "xyz",
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        name = name or f"pose of {frame_name(frame)}"
+        if not axes and not turns:
+            raise TaskError(f"{name}: neither axes nor turns; expected some letters of x, y, z in one of them", name)
+        linear = axis_indices(axes, name) if axes else ()
+        angular = tuple(3 + i for i in axis_indices(turns, name)) if turns else ()
+        if not moving(target):
+            target = pose_of(target, name)
+        words = [*axes, *(f"about {a}" for a in turns)]
+        super().__init__(
+            frame, selection(linear + angular, 6), words, target, name, weight, within, reference
+        )
+
+    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+        if not moving(self.target):
+            return self.target.translation, self.target.rotation, None, None
+        value, rate, acceleration = self.target.sample(time)
+        return value.translation, value.rotation, rate, acceleration
+
+
+class HoldPose(Pose):
+    """A frame stays where it is in a given state, e.g. a foot on the ground.
+
+    Stiffer than other tasks by default (20/s): what it corrects is drift, not distance.
+
+    >>> tasks.HoldPose(robot.foot("left"), at=start)
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        at: State,
+        axes: str = "xyz",
+        turns: str = "xyz",
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        name = name or f"hold {frame_name(frame)}"
+        if not isinstance(at, State):
+            raise TaskError(f"{name}: at is {type(at).__name__}; expected a State, e.g. robot.stance('standing')", name)
+        if at.robot.name != frame.robot_name:
+            raise TaskError(f"{name}: the frame is of {frame.robot_name}, the state of {at.robot.name}", name)
+        super().__init__(frame, at.pose(frame), axes, turns, within, weight, reference or Decay(20.0), name)
+
+
+def frame_name(frame: Any) -> str:
+    """Name of a frame, or an error for what is none."""
+    if not isinstance(frame, Frame):
+        raise TaskError(f"{frame!r} is not a frame; give a part of a robot, e.g. robot.hand('left')")
+    return frame.name
+
+
+def rotation_of(value: Any, task: str) -> Array:
+    """A 3 x 3 rotation from a matrix or a pose."""
+    matrix = np.asarray(value.rotation if isinstance(value, pinocchio.SE3) else value)
+    if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
+        raise TaskError(f"{task}: target is no rotation; expected an orthonormal 3 x 3 matrix world_from_frame", task)
+    return np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def pose_of(value: Any, task: str) -> pinocchio.SE3:
+    """An SE3 from a pose or a 4 x 4 matrix."""
+    if isinstance(value, pinocchio.SE3):
+        if not np.isfinite(value.homogeneous).all():
+            raise TaskError(f"{task}: target has NaN or infinite entries; expected a finite pose", task)
+        return value
+    matrix = np.asarray(value)
+    if matrix.shape != (4, 4):
+        raise TaskError(f"{task}: target has shape {matrix.shape}; expected a pinocchio.SE3 or a 4 x 4 matrix", task)
+    return pinocchio.SE3(rotation_of(matrix[:3, :3], task), numbers(matrix[:3, 3], 3, "target", task))

@@ -1,0 +1,195 @@
+"""Tasks on the joints themselves: Posture, JointComfort, LeastVelocity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import TaskError
+from poise.robots import Joint, Robot, State
+from poise.state import Snapshot
+from poise.tasks.layout import Layout, Memory
+from poise.tasks.motion import MotionTask, Within
+from poise.tasks.reference import Decay, Reference
+from poise.tasks.task import Writer
+
+Array = NDArray[np.float64]
+Joints = Iterable[Joint] | None
+
+
+class JointTask(MotionTask):
+    """``e = q_i - q_i*`` of chosen joints: the base of the tasks below. Rows that pick joints never change."""
+
+    unit = "rad"
+    joints: tuple[Joint, ...] | None = None
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.chosen(robot))
+
+    def chosen(self, robot: Robot) -> tuple[Joint, ...]:
+        """The joints of the task: those given, or all of the robot."""
+        return robot.joints if self.joints is None else self.joints
+
+    def wanted(self, robot: Robot) -> Array:
+        """q*, one per chosen joint."""
+        raise NotImplementedError
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        joints, wanted = self.chosen(snapshot.robot), self.wanted(snapshot.robot)
+        places = np.array([joint.q for joint in joints], dtype=int)
+        memory.A[np.arange(len(joints)), [joint.v for joint in joints]] = 1.0
+        q, error = _run(snapshot.q, places), memory.error
+
+        if q is not None:  # joints that follow each other in q, the usual case: no copy
+
+            def write() -> None:
+                np.subtract(q, wanted, out=error)
+
+        else:
+
+            def write() -> None:
+                error[:] = snapshot.q[places] - wanted
+
+        return [write]
+
+
+class Posture(JointTask):
+    """Joints take given angles: ``e = q - q*``, in rad. Usually the last level, which settles what is left.
+
+    Args:
+        target: a State or a configuration q; or, with `joints`, one angle each.
+        joints: which joints; None: all.
+        weight: a number, or one per joint.
+        reference: slower than other tasks by default (2/s): a posture is a preference.
+
+    >>> tasks.Posture(target=start)
+    >>> tasks.Posture(target=(0.0, 0.3), joints=(robot.joint("waist_yaw_joint"), robot.joint("waist_pitch_joint")))
+    """
+
+    def __init__(
+        self,
+        target: State | ArrayLike,
+        joints: Joints = None,
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "posture",
+    ) -> None:
+        super().__init__(name, weight, within, reference or Decay(2.0))
+        self.joints = checked_joints(joints, name)
+        self.robot = target.robot if isinstance(target, State) else None
+        values: Any = target.q if isinstance(target, State) else target
+        try:
+            self.target = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TaskError(f"{name}: target is {str(values)[:60]!r}; expected a State or angles", name) from None
+        if self.target.ndim != 1 or not np.isfinite(self.target).all():
+            raise TaskError(f"{name}: target is not a vector of finite angles; give a State, a q, or angles", name)
+
+    def wanted(self, robot: Robot) -> Array:
+        joints = self.chosen(robot)
+        if len(self.target) == robot.model.nq:
+            return self.target[[joint.q for joint in joints]]
+        if len(self.target) != len(joints):
+            raise TaskError(
+                f"{self.name}: {len(self.target)} angles for {len(joints)} joints of {robot.name}; "
+                f"give one per joint, or a configuration of {robot.model.nq} numbers",
+                self.name,
+            )
+        return self.target
+
+
+class JointComfort(JointTask):
+    """Joints drift to the middle of their range, the attractive potential of [Galdeano2014], equations (14) and (15).
+
+    The paper's rate for joint i is ``-β ε_i`` with ``ε_i = 2 (q_i - q_med) / (q_max - q_min)²``: here the error is
+    ``q_i - q_med`` (rad) and its gain ``2 β / (q_max - q_min)²``, so that wide joints are left alone longer.
+
+    Args:
+        robot: whose ranges.
+        beta: β, 1/s for a range of sqrt(2) rad.
+
+    >>> tasks.JointComfort(robot, beta=1.0)
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        beta: float = 1.0,
+        joints: Joints = None,
+        weight: ArrayLike = 1.0,
+        name: str = "joint comfort",
+    ) -> None:
+        super().__init__(name, weight, None, Decay(beta))
+        self.robot = robot
+        self.joints = checked_joints(joints, name)
+
+    def _places(self, robot: Robot) -> list[int]:
+        return [joint.v - 6 for joint in self.chosen(robot)]
+
+    def wanted(self, robot: Robot) -> Array:
+        return (0.5 * (robot.limits.lower + robot.limits.upper))[self._places(robot)]
+
+    def gain_factors(self, robot: Robot) -> Array | float:
+        return 2.0 / ((robot.limits.upper - robot.limits.lower) ** 2)[self._places(robot)]
+
+
+class LeastVelocity(MotionTask):
+    """Nothing moves more than it has to: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
+
+    The very last level of a hierarchy: it settles what all others leave open.
+
+    Args:
+        joints: which joints; None: all, and the base.
+        damping: K, 1/s.
+
+    >>> tasks.LeastVelocity()
+    """
+
+    unit = "rad/s"
+    wants_rate = True
+
+    def __init__(
+        self,
+        joints: Joints = None,
+        damping: float = 10.0,
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        name: str = "least velocity",
+    ) -> None:
+        super().__init__(name, weight, within, Decay(damping))
+        self.joints = checked_joints(joints, name)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        if self.joints is not None:
+            return tuple(joint.name for joint in self.joints)
+        base = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
+        return base + tuple(joint.name for joint in robot.joints)
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        places = range(len(memory.error)) if self.joints is None else [joint.v for joint in self.joints]
+        memory.A[np.arange(len(memory.error)), list(places)] = 1.0
+        return ()
+
+
+def checked_joints(joints: Joints, task: str) -> tuple[Joint, ...] | None:
+    """A tuple of joints, or None for all."""
+    if joints is None:
+        return None
+    chosen = (joints,) if isinstance(joints, Joint) else tuple(joints)
+    for joint in chosen:
+        if not isinstance(joint, Joint):
+            raise TaskError(f"{task}: {joint!r} is not a joint; give e.g. robot.joint('left_knee_joint')", task)
+    if not chosen:
+        raise TaskError(f"{task}: no joints; give some, or None for all", task)
+    return chosen
+
+
+def _run(q: Array, places: Array) -> Array | None:
+    """A view of q at these places if they follow each other."""
+    if len(places) and (np.diff(places) == 1).all():
+        return q[places[0] : places[-1] + 1]
+    return None

@@ -1,0 +1,122 @@
+"""RelativePose: one frame seen from another, e.g. one foot from the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import TaskError
+from poise.geometry import so3
+from poise.robots import Frame, Robot
+from poise.state import FRAMES, Snapshot
+from poise.tasks.axes import axis_indices
+from poise.tasks.frame import frame_name, pose_of
+from poise.tasks.motion import MotionTask, Within
+from poise.tasks.reference import Reference
+from poise.tasks.target import moving
+
+Array = NDArray[np.float64]
+
+
+class RelativePose(MotionTask):
+    """The pose of a frame seen from another: the relative feet pose of [Galdeano2014], equations (1) to (6).
+
+    With a the frame that sees and b the one that is seen, in the axes of a::
+
+        e = (R_aᵀ (p_b - p_a) - p*,  log(R_aᵀ R_b R*ᵀ))      in m and rad
+
+    The paper writes desired minus present; we write present minus desired, as everywhere in Poise.
+
+    Args:
+        frame: b.
+        seen_from: a.
+        target: a_from_b, as `pinocchio.SE3` or 4 x 4 matrix, or a `Target` of poses (rates in the axes of a).
+        axes, turns: components that matter, in the axes of a.
+
+    >>> tasks.RelativePose(robot.foot("right"), seen_from=robot.foot("left"), target=left_from_right)
+    """
+
+    unit = "m, rad"
+    needs = FRAMES
+
+    def __init__(
+        self,
+        frame: Frame,
+        seen_from: Frame,
+        target: Any,
+        axes: str = "xyz",
+        turns: str = "xyz",
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        name = name or f"pose of {frame_name(frame)} seen from {frame_name(seen_from)}"
+        super().__init__(name, weight, within, reference)
+        if not axes and not turns:
+            raise TaskError(f"{name}: neither axes nor turns; expected some letters of x, y, z in one of them", name)
+        self.frame, self.seen_from = frame, seen_from
+        linear = axis_indices(axes, name) if axes else ()
+        angular = tuple(3 + i for i in axis_indices(turns, name)) if turns else ()
+        self.indices = [*linear, *angular]
+        self.words = (*axes, *(f"about {a}" for a in turns))
+        self.parts = tuple(size for size in (len(linear), len(angular)) if size)
+        self.target = target if moving(target) else pose_of(target, name)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return self.words
+
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.frame, self.seen_from)
+
+    def value(self, snapshot: Snapshot) -> Array:
+        a_from_b = snapshot.pose(self.seen_from).actInv(snapshot.pose(self.frame))
+        wanted: pinocchio.SE3 = self.target.sample(snapshot.time)[0] if moving(self.target) else self.target
+        turn = so3.log(a_from_b.rotation @ wanted.rotation.T)
+        return np.concatenate([a_from_b.translation - wanted.translation, turn])[self.indices]
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        R, b = snapshot.rotation(self.seen_from), snapshot.jacobian(self.frame)
+        linear, _ = relative_point(snapshot, self.seen_from, snapshot.position(self.frame), b[:3])
+        return np.vstack([linear, R.T @ (b[3:] - snapshot.jacobian(self.seen_from)[3:])])[self.indices]
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        R, b = snapshot.rotation(self.seen_from), snapshot.drift(self.frame)
+        J, p = snapshot.jacobian(self.frame), snapshot.position(self.frame)
+        _, linear = relative_point(snapshot, self.seen_from, p, J[:3], b[:3])
+        w = snapshot.velocity(self.seen_from)[3:]
+        turning = (J @ snapshot.v)[3:] - w
+        angular = R.T @ (b[3:] - snapshot.drift(self.seen_from)[3:] - np.cross(w, turning))
+        return np.concatenate([linear, angular])[self.indices]
+
+    def target_rate(self, time: float) -> Array | None:
+        return np.asarray(self.target.sample(time)[1])[self.indices] if moving(self.target) else None
+
+    def target_acceleration(self, time: float) -> Array | None:
+        return np.asarray(self.target.sample(time)[2])[self.indices] if moving(self.target) else None
+
+
+def relative_point(
+    snapshot: Snapshot, frame: Frame, point: Array, J: Array, point_drift: Array | None = None
+) -> tuple[Array, Array]:
+    """Jacobian and drift of ``R_fᵀ (c - p_f)``: a point c of the body, with Jacobian J, seen from a moving frame f.
+
+    With r = c - p_f and ω the angular velocity of the frame::
+
+        rate   = R_fᵀ (ṙ - ω x r)
+        drift  = R_fᵀ (r̈ - ω̇ x r - 2 ω x ṙ + ω x (ω x r))     with the drifts of c, p_f and ω in place of r̈ and ω̇
+
+    The drift is zero unless that of the point is given.
+    """
+    R, f = snapshot.rotation(frame), snapshot.jacobian(frame)
+    r = point - snapshot.position(frame)
+    jacobian = R.T @ (J - f[:3] + so3.hat(r) @ f[3:])
+    if point_drift is None:
+        return jacobian, np.zeros(3)
+    d, w = snapshot.drift(frame), f[3:] @ snapshot.v
+    rate = (J - f[:3]) @ snapshot.v
+    turning = np.cross(d[3:], r) + 2.0 * np.cross(w, rate) - np.cross(w, np.cross(w, r))
+    return jacobian, R.T @ (point_drift - d[:3] - turning)

@@ -1,0 +1,91 @@
+"""Task: anything that a level of a hierarchy, or its `always`, can hold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import TaskError
+from poise.robots import Frame, Robot
+from poise.solvers import Rows
+from poise.state import Snapshot
+from poise.tasks.layout import VELOCITY, Layout, Memory
+
+Array = NDArray[np.float64]
+
+#: Writes rows or columns of a task from the snapshot's memory; called at every tick, without arguments.
+Writer = Callable[[], None]
+
+
+class Task(ABC):
+    """Rows ``lower <= A x <= upper`` as a function of the snapshot, with a name, a unit and a weight.
+
+    The same task serves kinematics and dynamics: the layout says whether x holds velocities or accelerations. A task
+    is frozen, has no memory, and may stand in several hierarchies. A constraint is a task that stands in `always`.
+
+    Attributes:
+        name: what a reader sees in tables, explanations and recordings.
+        unit: of its error; of its rate for tasks that want one.
+        weight: importance inside its level, 1/unit²; a number, or one per row.
+        needs: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...).
+        wants_rate: the task speaks of velocities only and has no error in position.
+    """
+
+    name: str
+    unit: str
+    weight: ArrayLike = 1.0
+    needs: int = 0
+    wants_rate = False
+
+    @abstractmethod
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        """One word per row; their number is the size of the task on this robot."""
+
+    @abstractmethod
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        """Writers that fill the memory from the snapshot, called in order at every tick. What never changes is
+        written here, once."""
+
+    def row_unit(self, order: int) -> str:
+        """Unit of its rows, and of their slack: a rate of its unit at velocity order, an acceleration at the other."""
+        per = "/s" if order == VELOCITY else "/s²"
+        if self.wants_rate:
+            per = "" if order == VELOCITY else "/s"
+        return ", ".join((unit + per).replace("/s/s", "/s²") for unit in self.unit.split(", "))
+
+    def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
+        """Groups of rows with (count, greatest speed, greatest acceleration) whose bounds follow from their errors.
+
+        Empty for tasks that write their bounds themselves.
+        """
+        return ()
+
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames that it speaks of, so that a hierarchy can see that all are of one robot."""
+        return ()
+
+    def rows(self, snapshot: Snapshot, layout: Layout) -> Rows:
+        """The rows at this snapshot, as a value: for a look, a test, or another solver."""
+        from poise.tasks.assembly import Assembly
+
+        assembly = Assembly(snapshot, [(self.name, [self])], layout)
+        assembly.write()
+        block, stack = assembly.stack.blocks[0], assembly.stack
+        return Rows(stack.A, stack.lower, stack.upper, stack.weight, block.name, block.unit, block.labels)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+def checked_weight(weight: ArrayLike, task: str) -> ArrayLike:
+    """The weight, if it is one."""
+    try:
+        values = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim > 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise TaskError(f"{task}: weight is {weight!r}; expected a number, or one per row, not negative", task)
+    return values

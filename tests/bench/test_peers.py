@@ -1,0 +1,156 @@
+"""Whole steps are measured in turns, judged by their errors, and told as plain data. Times are not judged here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from poise.bench import peers
+from poise.bench.peers import PeerError, measure, problem, table
+
+GOOD = {"hand": 1e-3, "feet": 1e-6, "feet_rotation": 1e-6, "center_of_mass": 1e-5}
+
+
+class Fake:
+    """Takes always the same time; writes down when it was asked."""
+
+    version = "1.0"
+
+    def __init__(self, name: str, microseconds: float, errors: dict[str, float] | None = None) -> None:
+        self.name, self.microseconds = name, microseconds
+        self.errors = GOOD if errors is None else errors
+        self.asked: list[str] = []
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        self.asked.append(self.name)
+        return [self.microseconds] * steps, self.errors
+
+
+class Divided(Fake):
+    def parts(self, steps: int) -> dict[str, list[float]]:
+        return {"pinocchio": [10.0] * steps, "assembly": [5.0] * steps, "solve": [25.0] * steps}
+
+
+class Mortal(Fake):
+    """Dies in its third chunk."""
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        if len(self.asked) == 2:
+            raise PeerError("mink stopped: out of memory")
+        return super().go(steps)
+
+
+@pytest.fixture
+def result() -> dict[str, Any]:
+    contenders = [Divided("poise", 40.0), Fake("pink", 200.0), Mortal("mink", 150.0), Fake("placo", 20.0)]
+    return measure(contenders, rounds=4, steps=10, skipped={"tsid": "no wheel"})
+
+
+def test_the_result_is_plain_data(result: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+
+
+def test_the_ratio_is_how_many_times_longer_than_ours_a_peer_takes(result: dict[str, Any]) -> None:
+    assert result["contenders"]["pink"]["ratio"] == {"median": 5.0, "low": 5.0, "high": 5.0, "p99": 5.0}
+    assert result["contenders"]["placo"]["ratio"]["median"] == 0.5
+    assert result["contenders"]["poise"]["ratio"] is None
+
+
+def test_the_bars_compare_medians_and_say_what_was_not_measured(result: dict[str, Any]) -> None:
+    assert result["bars"]["pink"] == {"bar": 4.0, "seen": 5.0, "met": True}
+    assert result["bars"]["mink"] == {"bar": 3.0, "seen": None, "met": None}
+    assert result["bars"]["placo"] == {"bar": 1.0, "seen": 0.5, "met": False}
+    assert not result["met"]
+
+
+def test_a_peer_that_dies_is_skipped_with_its_reason_and_the_others_go_on(result: dict[str, Any]) -> None:
+    assert result["skipped"] == {"tsid": "no wheel", "mink": "mink stopped: out of memory"}
+    assert set(result["contenders"]) == {"poise", "pink", "placo"}
+
+
+def test_the_parts_are_told_as_shares_of_their_sum(result: dict[str, Any]) -> None:
+    parts = result["contenders"]["poise"]["parts"]
+    assert {part: entry["share"] for part, entry in parts.items()} == {
+        "pinocchio": 0.25,
+        "assembly": 0.125,
+        "solve": 0.625,
+    }
+    assert result["contenders"]["pink"]["parts"] == {}
+
+
+def test_the_order_turns_around_from_round_to_round_after_one_to_warm_up() -> None:
+    log: list[str] = []
+    contenders = [Fake("a", 1.0), Fake("b", 1.0)]
+    for contender in contenders:
+        contender.asked = log
+    measure(contenders, rounds=3, steps=1)
+    assert "".join(log) == "ab" + "ba" + "ab" + "ba"
+
+
+def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() -> None:
+    class Disturbed(Fake):
+        def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+            microseconds, errors = super().go(steps)
+            return [9.0 * t for t in microseconds] if len(self.asked) == 3 else microseconds, errors
+
+    result = measure([Fake("poise", 10.0), Disturbed("pink", 50.0)], rounds=5, steps=4)
+    entry = result["contenders"]["pink"]
+    assert entry["ratio"]["median"] == entry["ratio"]["low"] == 5.0 < entry["ratio"]["high"]
+    assert entry["microseconds"]["median"] == 50.0 < entry["microseconds"]["max"] == 450.0
+
+
+@pytest.mark.parametrize("errors", [{**GOOD, "hand": 6e-3}, {**GOOD, "feet": float("nan")}, {"hand": 0.0}], ids=str)
+def test_who_misses_the_target_or_lets_a_foot_slip_does_not_do_the_job(errors: dict[str, float]) -> None:
+    result = measure([Fake("poise", 1.0), Fake("pink", 9.0, errors)], rounds=1, steps=2)
+    assert [entry["does_the_job"] for entry in result["contenders"].values()] == [True, False]
+    assert "pink does NOT do the job" in table(result)
+    json.dumps(result, allow_nan=False)
+
+
+def test_no_bar_is_met_by_being_fast_and_wrong() -> None:
+    result = measure([Fake("poise", 1.0, {**GOOD, "hand": 1.0}), Fake("pink", 9.0)], rounds=1, steps=2)
+    assert result["bars"]["pink"]["met"] is False
+
+
+def test_the_errors_told_are_the_worst_of_all_rounds() -> None:
+    class Improving(Fake):
+        def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+            microseconds, errors = super().go(steps)
+            return microseconds, {**errors, "hand": 1e-3 / len(self.asked)}
+
+    assert measure([Improving("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4
+
+
+def test_the_table_has_a_line_for_everybody(result: dict[str, Any]) -> None:
+    text = table(result)
+    assert all(line == line.rstrip() and len(line) <= 132 for line in text.splitlines())
+    for words in (
+        "pink at least 4 times ours: 5.00, met",
+        "0.50, NOT met",
+        "skipped: mink (mink stopped",
+        "solve 62% (25.0)",
+    ):
+        assert words in text
+    assert "not all bars are met" in text
+
+
+def test_without_ours_there_are_times_but_no_ratios() -> None:
+    result = measure([Fake("pink", 200.0), Fake("placo", 20.0)], rounds=2, steps=2)
+    assert all(entry["ratio"] is None for entry in result["contenders"].values())
+    assert "200.0" in table(result)
+
+
+def test_the_target_starts_at_the_hand_and_stays_within_reach() -> None:
+    assert problem.offset(0) == (0.0, 0.0, 0.0)
+    for step in range(5000):
+        assert max(abs(x) for x in problem.offset(step)) <= 2.0 * problem.AMPLITUDE
+        speed = [
+            abs(a - b) / problem.PERIOD for a, b in zip(problem.offset(step + 1), problem.offset(step), strict=True)
+        ]
+        assert max(speed) <= problem.AMPLITUDE * max(problem.FREQUENCIES) + 1e-9
+
+
+def test_every_bar_has_its_peer() -> None:
+    assert set(peers.BARS) == {peer.name for peer in peers.PEERS}

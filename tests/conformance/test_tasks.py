@@ -1,0 +1,141 @@
+"""Every task: its Jacobian and drift against finite differences, its rows against the equations, at both orders."""
+
+import inspect
+
+import numpy as np
+import pinocchio
+import pytest
+from task_examples import AT_TARGET, LIMITS
+
+import poise.constraints
+import poise.tasks
+from poise.robots import Robot, State, load_robot
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY, Layout, MotionTask, Task
+
+STEP = 1e-5  # of the finite differences: their error is about 1e-10 here, rounding another 1e-11
+
+#: Rotations about some axes only: what turns about the others leaks in, so the decay is exact only near the target.
+SOME_TURNS = {"orientation y", "pose parts", "relative pose parts"}
+pytestmark = pytest.mark.parametrize("name", AT_TARGET)
+
+
+@pytest.fixture(scope="module", params=["g1", "talos"])
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return load_robot(request.param)
+
+
+def random_state(robot: Robot, seed: int) -> State:
+    """Some state of the robot, near standing, with the base turned and everything moving."""
+    random = np.random.default_rng(seed)
+    start = robot.stance("standing")
+    step = np.concatenate([random.normal(0, 0.3, 6), random.normal(0, 0.2, robot.model.nv - 6)])
+    q = pinocchio.integrate(robot.model, start.q, step)
+    return State(robot, q, random.normal(0, 1.0, robot.model.nv), 0.7, contacts=robot.feet)
+
+
+def moved(state: State, velocity: np.ndarray, seconds: float) -> State:
+    return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
+
+
+def layout(robot: Robot, order: int) -> Layout:
+    return Layout(order, 0.005, robot.model.nv, robot.model.nv)
+
+
+def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, what: str) -> np.ndarray:
+    """Central difference of a quantity of the task along a velocity."""
+    ahead, behind = (
+        getattr(task, what)(snapshot.at(moved(state, velocity, s))).copy() for s in (STEP, -STEP)
+    )
+    return (ahead - behind) / (2 * STEP)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_jacobian_is_the_slope_of_the_error_at_the_target(robot: Robot, name: str, seed: int) -> None:
+    state = random_state(robot, seed)
+    task, snapshot = AT_TARGET[name](robot, state), Snapshot(robot)
+    if task.wants_rate:
+        pytest.skip("speaks of rates only")
+    J = task.jacobian(snapshot.at(state)).copy()
+    assert J.shape == (len(task.labels(robot)), robot.model.nv)
+    velocity = np.random.default_rng(seed + 100).normal(0, 1, robot.model.nv)
+    assert slope(task, snapshot, state, velocity, "value") == pytest.approx(J @ velocity, abs=2e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rate_against_the_error_makes_it_decay_from_anywhere(robot: Robot, name: str, seed: int) -> None:
+    state = random_state(robot, seed)
+    task, snapshot = AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
+    if task.wants_rate:
+        pytest.skip("speaks of rates only")
+    J, e = task.jacobian(snapshot.at(state)).copy(), task.value(snapshot).copy()
+    velocity = -np.linalg.pinv(J) @ e
+    reached = J @ velocity  # -e, unless more rows are asked for than can move alone
+    if name in SOME_TURNS:
+        assert e @ slope(task, snapshot, state, velocity, "value") < -0.5 * e @ e
+    elif np.allclose(reached, -e, atol=1e-9):
+        assert slope(task, snapshot, state, velocity, "value") == pytest.approx(-e, abs=1e-6)
+    else:
+        assert len(e) > 3, "only regions with more sides than dimensions may be unable to"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) -> None:
+    state = random_state(robot, seed)
+    task, snapshot = AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
+    ahead, behind = (
+        task.jacobian(snapshot.at(moved(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP)
+    )
+    expected = (ahead - behind) / (2 * STEP)
+    scale = max(1.0, np.abs(expected).max())
+    assert task.drift(snapshot.at(state)) / scale == pytest.approx(expected / scale, abs=1e-6)
+
+
+def test_velocity_rows_ask_for_the_rate_of_the_reference(robot: Robot, name: str) -> None:
+    task, snapshot = AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(random_state(robot, 3))
+    rows = task.rows(snapshot, layout(robot, VELOCITY))
+    assert rows.A == pytest.approx(task.jacobian(snapshot))
+    if not task.wants_rate and task.within is None:
+        gain = task.reference.gains(snapshot.time)[0] * np.asarray(task.gain_factors(robot))
+        if (rows.lower == rows.upper).all():
+            assert rows.lower == pytest.approx(-gain * task.value(snapshot))
+
+
+def test_acceleration_rows_hold_the_drift_and_damp(robot: Robot, name: str) -> None:
+    state = random_state(robot, 3)
+    task, snapshot = AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(state)
+    rows = task.rows(snapshot, layout(robot, ACCELERATION))
+    J, d, e = task.jacobian(snapshot), task.drift(snapshot), task.value(snapshot)
+    assert rows.A == pytest.approx(J)
+    if not (rows.lower == rows.upper).all():
+        pytest.skip("an interval")
+    g, _, k = task.reference.gains(snapshot.time)
+    rate = task.target_rate(snapshot.time) if task.target_rate(snapshot.time) is not None else 0.0
+    if task.wants_rate:
+        expected = -k * (J @ state.v - rate) - d
+    else:
+        g = g * np.asarray(task.gain_factors(robot))
+        expected = -g * k * e - (g + k) * (J @ state.v) - d
+    assert rows.lower == pytest.approx(expected, abs=1e-9)
+
+
+def test_it_says_its_name_and_unit(robot: Robot, name: str) -> None:
+    task = AT_TARGET[name](robot, robot.stance("standing"))
+    assert task.name
+    assert task.unit
+    assert len(set(task.labels(robot))) == len(task.labels(robot))
+    assert all(frame.robot_name == robot.name for frame in task.frames())
+
+
+def test_every_public_task_has_an_example(name: str) -> None:
+    if name != next(iter(AT_TARGET)):
+        pytest.skip("asked once")
+    robot = load_robot("g1")
+    state = robot.stance("standing")
+    shown = {type(make(robot, state)) for make in (*AT_TARGET.values(), *LIMITS.values())}
+    abstract = {"Task", "MotionTask", "FrameTask", "JointLimit"}
+    for module in (poise.tasks, poise.constraints):
+        for word in set(module.__all__) - abstract:
+            kind = getattr(module, word)
+            if inspect.isclass(kind) and issubclass(kind, Task):
+                assert kind in shown or word == "SelfCollision", f"{word} has no example in task_examples.py"

@@ -1,0 +1,70 @@
+"""One example of every task, as a function of a state: the conformance tests run over all of them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio
+
+from poise import constraints, tasks
+from poise.robots import Robot, State
+
+Make = Callable[[Robot, State], tasks.Task]
+
+
+def _relative(robot: Robot, at: State) -> pinocchio.SE3:
+    return at.pose(robot.foot("left")).actInv(at.pose(robot.foot("right")))
+
+
+def _from_foot(robot: Robot, at: State) -> np.ndarray:
+    return at.pose(robot.foot("left")).actInv(at.center_of_mass)
+
+
+def _looking_at(at: State, frame, axis) -> np.ndarray:
+    return at.pose(frame).act(0.8 * np.asarray(axis))
+
+
+#: Tasks whose error is zero in the given state.
+AT_TARGET: dict[str, Make] = {
+    "position": lambda r, s: tasks.Position(r.hand("left"), s.pose(r.hand("left")).translation),
+    "position xz": lambda r, s: tasks.Position(r.hand("left"), s.pose(r.hand("left")).translation, axes="xz"),
+    "orientation": lambda r, s: tasks.Orientation(r.chest, s.pose(r.chest)),
+    "orientation y": lambda r, s: tasks.Orientation(r.chest, s.pose(r.chest), axes="y"),
+    "pose": lambda r, s: tasks.Pose(r.hand("right"), s.pose(r.hand("right"))),
+    "pose parts": lambda r, s: tasks.Pose(r.hand("right"), s.pose(r.hand("right")), axes="z", turns="xy"),
+    "hold pose": lambda r, s: tasks.HoldPose(r.foot("right"), at=s),
+    "relative pose": lambda r, s: tasks.RelativePose(r.foot("right"), r.foot("left"), _relative(r, s)),
+    "relative pose parts": lambda r, s: tasks.RelativePose(
+        r.foot("right"), r.foot("left"), _relative(r, s), axes="xy", turns="z"
+    ),
+    "direction": lambda r, s: tasks.Direction(r.chest, (0, 0, 1), s.pose(r.chest).rotation[:, 2]),
+    "gaze": lambda r, s: tasks.Gaze(r.gaze, _looking_at(s, r.gaze, r.gaze.axis)),
+    "gaze of a hand": lambda r, s: tasks.Gaze(
+        r.hand("left"), _looking_at(s, r.hand("left"), (0.6, 0, 0.8)), axis=(0.6, 0, 0.8)
+    ),
+    "center of mass": lambda r, s: tasks.CenterOfMass(s.center_of_mass),
+    "center of mass xy": lambda r, s: tasks.CenterOfMass(s.center_of_mass[:2], axes="xy"),
+    "center of mass from a foot": lambda r, s: tasks.CenterOfMass(_from_foot(r, s), frame=r.foot("left")),
+    "linear momentum": lambda r, s: tasks.LinearMomentum((1.0, 0.0, -1.0)),
+    "angular momentum": lambda r, s: tasks.AngularMomentum(0.5, axes="zx"),
+    "posture": lambda r, s: tasks.Posture(s),
+    "posture of some": lambda r, s: tasks.Posture(s, joints=[r.joints[7], r.joints[2]]),
+    "joint comfort": lambda r, s: tasks.JointComfort(r),
+    "least velocity": lambda r, s: tasks.LeastVelocity(),
+    "least velocity of some": lambda r, s: tasks.LeastVelocity(joints=r.joints[3:5]),
+    "box": lambda r, s: constraints.Box(r.hand("left"), (0.1, -0.2, 0.3), (0.2, 0.3, 0.5)),
+    "polyhedron": lambda r, s: constraints.Polyhedron(
+        r.hand("left"), np.array([[1, 1, 0], [-1, 0, 2], [0, -1, -1.0]]), np.array([0.1, 0.2, 0.3])
+    ),
+    "half space": lambda r, s: constraints.HalfSpace(r.hand("left"), normal=(1, 2, -2), offset=0.3),
+    "half space of the center of mass": lambda r, s: constraints.HalfSpace(None, normal=(1, 2, -2), offset=0.3),
+    "center of mass inside": lambda r, s: constraints.CenterOfMassInside(polygon=s.support_polygon),
+    "pinned contact": lambda r, s: constraints.PinnedContact(r.foot("left")),
+}
+
+#: Limits that write their bounds themselves.
+LIMITS: dict[str, Make] = {
+    "joint range": lambda r, s: constraints.JointRange(r),
+    "joint speed": lambda r, s: constraints.JointSpeed(r),
+    "joint acceleration": lambda r, s: constraints.JointAcceleration(r),
+    "joint range of some": lambda r, s: constraints.JointRange(r, joints=r.joints[4:9]),
+}
