@@ -10,38 +10,50 @@ using namespace nb::literals;
 
 namespace {
 
-using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using VectorIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using VectorOut = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using SideOut = nb::ndarray<signed char, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 class Kernel {
  public:
-  // Where levels begin (one entry more than there are levels) and their damping, for the solves to come.
-  void layout(std::vector<poise::Index> level_begin, std::vector<double> damping) {
-    if (level_begin.empty() || level_begin.front() != 0 || damping.size() + 1 != level_begin.size())
-      throw nb::value_error("levels and damping do not fit");
+  // The shape of the solves to come: where levels begin (one entry more than there are levels), the number of unknowns,
+  // the damping of levels that bring none of their own, and for each row its only column that is not zero, or -1 if
+  // that is to be found out; an empty list says so of all.
+  void layout(std::vector<poise::Index> level_begin, poise::Index variables, std::vector<double> damping,
+              std::vector<int> columns) {
+    if (level_begin.empty() || level_begin.front() != 0 || damping.size() + 1 != level_begin.size() || variables < 0)
+      throw nb::value_error("levels, unknowns and damping do not fit");
     for (size_t k = 0; k + 1 < level_begin.size(); ++k)
       if (level_begin[k] > level_begin[k + 1]) throw nb::value_error("levels are not in order");
+    if (!columns.empty() && columns.size() != static_cast<size_t>(level_begin.back()))
+      throw nb::value_error("columns do not fit the rows");
+    for (int column : columns)
+      if (column < -1 || column >= variables) throw nb::value_error("no such column");
     view_.level_begin = std::move(level_begin);
-    view_.damping = std::move(damping);
+    view_.variables = variables;
+    view_.rows = view_.level_begin.back();
+    view_.columns = std::move(columns);
+    view_.damping = damping;
+    view_.caution.assign(damping.size(), 0.0);
+    damping_ = std::move(damping);
   }
 
   // Solves and writes x and the side of each row; returns the status and what was counted, as `counters` names it.
-  nb::tuple solve(const MatrixIn& A, const VectorIn& lower, const VectorIn& upper, const VectorIn& weight,
-                  double budget, bool warm, const VectorOut& x, const SideOut& sides) {
-    const size_t rows = A.shape(0), variables = A.shape(1);
-    if (lower.shape(0) != rows || upper.shape(0) != rows || weight.shape(0) != rows || sides.shape(0) != rows ||
-        x.shape(0) != variables)
-      throw nb::value_error("arrays do not fit the matrix");
-    if (view_.level_begin.empty() || view_.level_begin.back() != static_cast<poise::Index>(rows))
-      throw nb::value_error("levels do not fit the matrix");
-    view_.variables = static_cast<poise::Index>(variables);
-    view_.rows = static_cast<poise::Index>(rows);
-    view_.A = A.data();
-    view_.lower = lower.data();
-    view_.upper = upper.data();
-    view_.weight = weight.data();
+  // The memory holds A row by row, then lower, upper and weight of all rows, then damping and caution of each level.
+  nb::tuple solve(const VectorIn& memory, double budget, bool warm, const VectorOut& x, const SideOut& sides) {
+    const size_t rows = static_cast<size_t>(view_.rows), variables = static_cast<size_t>(view_.variables);
+    if (view_.level_begin.empty() || memory.shape(0) != rows * (variables + 3) + 2 * damping_.size() ||
+        sides.shape(0) != rows || x.shape(0) != variables)
+      throw nb::value_error("arrays do not fit the layout");
+    view_.A = memory.data();
+    view_.lower = view_.A + rows * variables;
+    view_.upper = view_.lower + rows;
+    view_.weight = view_.upper + rows;
+    for (size_t k = 0; k < damping_.size(); ++k) {
+      const double own = (view_.weight + rows)[k];
+      view_.damping[k] = own > 0.0 ? own : damping_[k];
+      view_.caution[k] = (view_.weight + rows)[damping_.size() + k];
+    }
     poise::Status status;
     {
       nb::gil_scoped_release released;
@@ -71,6 +83,7 @@ class Kernel {
   }
 
   poise::ProgramView view_;
+  std::vector<double> damping_;  // of levels that bring none of their own
   poise::Lexicographic solver_;
 };
 
@@ -80,9 +93,9 @@ NB_MODULE(_kernel, module) {
   module.doc() = "Compiled strict-priority least-squares kernel.";
   nb::class_<Kernel>(module, "Kernel")
       .def(nb::init<>())
-      .def("layout", &Kernel::layout, "level_begin"_a, "damping"_a)
-      .def("solve", &Kernel::solve, "A"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(),
-           "weight"_a.noconvert(), "budget"_a, "warm"_a, "x"_a.noconvert(), "sides"_a.noconvert());
+      .def("layout", &Kernel::layout, "level_begin"_a, "variables"_a, "damping"_a, "columns"_a)
+      .def("solve", &Kernel::solve, "memory"_a.noconvert(), "budget"_a, "warm"_a, "x"_a.noconvert(),
+           "sides"_a.noconvert());
   module.attr("statuses") = nb::make_tuple("optimal", "budget", "iterations");
   module.attr("counters") = nb::make_tuple("iterations", "factorizations", "updates", "fits", "levels_solved",
                                            "descents", "ignored");

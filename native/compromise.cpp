@@ -50,8 +50,9 @@ void Lexicographic::fit_level(Index level) {
       x_.noalias() -= Z * step_.head(freedom);
     }
   } else {
-    const double damping = rows_.damping(level);
-    factor_level(damping, rank_);
+    factor_level(damping_, rank_);
+    if (be_careful(level)) factor_level(damping_, rank_);
+    const double damping = damping_;
     const auto Z = basis_.null_space();
     x_.noalias() += Z * fit_.solve().head(freedom);
     double strongest = 0.0;
@@ -74,6 +75,17 @@ void Lexicographic::fit_level(Index level) {
     }
   }
   size_ = x_.norm();
+}
+
+// A level whose weakest direction is weaker than its caution is damped by what is missing; decided once per level, so
+// that what it minimises does not change while its active set is sought.
+bool Lexicographic::be_careful(Index level) {
+  if (careful_) return false;
+  careful_ = true;
+  const double caution = rows_.caution(level), weakest = fit_.weakest_direction();
+  if (!(caution > weakest)) return false;
+  damping_ = std::max(damping_, std::sqrt(caution * caution - weakest * weakest));
+  return true;
 }
 
 void Lexicographic::factor_level(double damping, double tolerance) {
@@ -99,7 +111,7 @@ void Lexicographic::multipliers(Index level) {
     scale_ = size_;
     conflict_ = size_ > 0.0;
   } else {
-    const double damping = rows_.damping(level);
+    const double damping = damping_;
     for (Index i : soft_) {
       if (std::abs(slack_[i]) > tolerance(i)) conflict_ = true;
       scale_ = std::max(scale_, std::abs(force_[i]));

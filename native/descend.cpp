@@ -105,7 +105,7 @@ double Lexicographic::line_search(Index level, double room) {
     }
   const auto slope_at = [&](double t) {
     if (least_norm(level)) return (before_ + t * direction_).dot(direction_);
-    const double damping = rows_.damping(level);
+    const double damping = damping_;
     double slope = damping * damping * (before_ + t * direction_).dot(direction_);
     for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
       if (rows_[i].kind == Kind::free) continue;

@@ -101,6 +101,8 @@ class Fit {
   // Size of the right-hand side of the last solve, whose rounding is the noise in left().
   double size() const { return size_; }
   Index rank() const { return rank_; }
+  // Size of the weakest direction that counts: close to the smallest singular value that is not zero.
+  double weakest_direction() const { return rank_ > 0 ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity; }
   // Size of the largest column that was too small to count.
   double dropped() const { return dropped_; }
   double left_size() const { return left_size_; }

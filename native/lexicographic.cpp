@@ -120,6 +120,8 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   size_ = start_size_ = x_.norm();
   soft_.clear();
   conflict_ = false;
+  careful_ = least_norm(level) || rows_.caution(level) == 0.0;
+  damping_ = least_norm(level) ? 0.0 : rows_.damping(level);
   if (least_norm(level)) {
     if (basis_.freedom() == 0 && first_free() == basis_.rank()) return Outcome::done;
     return compromise(level);
@@ -140,11 +142,24 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
     soft_.push_back(i);
   }
   for (Index i : soft_) place(i) = Place::soft;
-  if (equalities <= basis_.freedom() && rows_.damping(level) == 0.0) {
+  if (equalities <= basis_.freedom() && damping_ == 0.0) {
     const Outcome outcome = settle(level);
     if (outcome != Outcome::conflict) return outcome;
   }
   return compromise(level);
+}
+
+// Whether a row of the level that was just held is so close to the rows before it that the level's caution may act.
+bool Lexicographic::nearly_singular(Index level) const {
+  if (careful_) return false;
+  const double caution = 2.0 * rows_.caution(level);  // twice: the fit has the last word
+  for (size_t p = held_.size(); p-- > 0;) {
+    const Index row = held_[p].row;
+    if (row < 0 || rows_[row].level != level) break;
+    const auto at = static_cast<Index>(p);
+    if (std::abs(basis_.factor(at, at)) * rows_[row].pull < caution) return true;
+  }
+  return false;
 }
 
 // Holds every soft row exactly; conflict as soon as the rows are dependent and cannot all hold.
@@ -153,7 +168,7 @@ Lexicographic::Outcome Lexicographic::settle(Index level) {
   while (split < static_cast<Index>(soft_.size()) && side(soft_[static_cast<size_t>(split)]) == equality)
     ++split;
   if (!soft_.empty()) ++count_.factorizations;
-  const bool separable = hold(0, split);
+  const bool separable = hold(0, split) && !nearly_singular(level);
   hold(split, static_cast<Index>(soft_.size()));
   Outcome outcome = Outcome::conflict;
   while (separable) {
@@ -222,7 +237,7 @@ void Lexicographic::freeze_fit(Index level) {
       if (std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_) held_[p].frozen = true;
   const auto middle =
       std::partition(soft_.begin(), soft_.end(), [&](Index i) { return side(i) == equality || strong(i); });
-  const bool refit = middle != soft_.end() || rows_.damping(level) > 0.0;
+  const bool refit = middle != soft_.end() || damping_ > 0.0;
   for (auto weak = middle; weak != soft_.end(); ++weak) {
     if (project_row(*weak) > rank_) {
       hold_last(*weak);

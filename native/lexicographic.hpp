@@ -77,6 +77,8 @@ class Lexicographic {
   Outcome compromise(Index level);
   void fit_level(Index level);
   void factor_level(double damping, double tolerance);
+  bool be_careful(Index level);
+  bool nearly_singular(Index level) const;
   void multipliers(Index level);
   Choice wrong_dual(bool smallest_index) const;
   void drop(const Choice& choice);
@@ -142,6 +144,8 @@ class Lexicographic {
   double scale_ = 0.0;                                     // largest force of the level
   double strength_ = 1e-14;                                // smallest multiplier that counts, relative to scale_
   bool conflict_ = false;                                  // the level at hand has slack
+  bool careful_ = true;                                    // its caution has had its say
+  double damping_ = 0.0;                                   // what it is damped by
   bool complete_ = false;                                  // no freedom is left
   bool has_deadline_ = false;
   std::chrono::steady_clock::time_point deadline_;

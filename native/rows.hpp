@@ -27,6 +27,8 @@ struct ProgramView {
   const double* weight = nullptr;
   std::vector<Index> level_begin;  // levels + 1 entries
   std::vector<double> damping;     // one per level, in units of the level's cost per squared x
+  std::vector<double> caution;     // likewise, of levels that turn out to be nearly singular
+  std::vector<int> columns;        // per row its only non-zero column, or -1 if unknown; empty: all unknown
 
   Index levels() const { return static_cast<Index>(level_begin.size()) - 1; }
 };
@@ -52,6 +54,7 @@ class Rows {
     view_ = &view;
     rows_.resize(static_cast<size_t>(view.rows));
     damping_.resize(static_cast<size_t>(view.levels()));
+    caution_.resize(static_cast<size_t>(view.levels()));
     for (Index level = 0; level < view.levels(); ++level) read_level(level);
   }
 
@@ -59,6 +62,7 @@ class Rows {
   Index begin(Index level) const { return view_->level_begin[static_cast<size_t>(level)]; }
   Index end(Index level) const { return view_->level_begin[static_cast<size_t>(level) + 1]; }
   double damping(Index level) const { return damping_[static_cast<size_t>(level)]; }
+  double caution(Index level) const { return caution_[static_cast<size_t>(level)]; }
   RowView raw(Index i) const { return RowView(view_->A + i * view_->variables, view_->variables); }
 
   double value(Index i, const Vector& x) const {
@@ -82,12 +86,37 @@ class Rows {
     return std::abs(bound) < 1e20 ? bound : std::copysign(infinity, bound);
   }
 
+  // A row known to have one entry, of ordinary size; false leaves it to the general case.
+  bool read_unit(Row& row, Index i, int column) {
+    const double entry = view_->A[i * view_->variables + column], norm = std::abs(entry), weight = view_->weight[i];
+    if (!(norm > 1e-100 && norm < 1e100 && weight > 0.0 && weight < 1e100)) return false;
+    row.column = column;
+    row.inverse_norm = 1.0 / norm;
+    row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
+    set_bounds(row, i);
+    return true;
+  }
+
+  void set_bounds(Row& row, Index i) {
+    row.lower = unbounded(view_->lower[i]) * row.inverse_norm;
+    row.upper = unbounded(view_->upper[i]) * row.inverse_norm;
+    if (std::isfinite(row.lower)) row.magnitude = std::abs(row.lower);
+    if (std::isfinite(row.upper)) row.magnitude = std::max(row.magnitude, std::abs(row.upper));
+    if (std::isfinite(row.lower) || std::isfinite(row.upper))
+      row.kind = row.lower == row.upper ? Kind::equality : Kind::inequality;
+  }
+
   void read_level(Index level) {
     double strongest = 0.0;
     for (Index i = begin(level); i < end(level); ++i) {
       Row& row = rows_[static_cast<size_t>(i)];
       row = Row{};
       row.level = level;
+      const int known = view_->columns.empty() ? -1 : view_->columns[static_cast<size_t>(i)];
+      if (known >= 0 && read_unit(row, i, known)) {
+        strongest = std::max(strongest, row.pull);
+        continue;
+      }
       const RowView a = raw(i);
       Index at = 0;
       while (at < a.size() && a[at] == 0.0) ++at;
@@ -102,26 +131,21 @@ class Rows {
       }
       if (norm == std::abs(a[at]) && (a.array() != 0.0).count() == 1) row.column = at;
       row.inverse_norm = 1.0 / norm;
-      const double lower = unbounded(view_->lower[i]), upper = unbounded(view_->upper[i]);
-      row.lower = lower * row.inverse_norm;
-      row.upper = upper * row.inverse_norm;
       row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
       if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.pull)) continue;
       strongest = std::max(strongest, row.pull);
-      if (std::isfinite(row.lower)) row.magnitude = std::abs(row.lower);
-      if (std::isfinite(row.upper)) row.magnitude = std::max(row.magnitude, std::abs(row.upper));
-      if (!std::isfinite(row.lower) && !std::isfinite(row.upper)) continue;
-      row.kind = row.lower == row.upper ? Kind::equality : Kind::inequality;
+      set_bounds(row, i);
     }
     for (Index i = begin(level); i < end(level); ++i)
       if (strongest > 0.0) rows_[static_cast<size_t>(i)].pull /= strongest;
-    damping_[static_cast<size_t>(level)] =
-        strongest > 0.0 ? view_->damping[static_cast<size_t>(level)] / strongest : 0.0;
+    const auto at = static_cast<size_t>(level);
+    damping_[at] = strongest > 0.0 ? view_->damping[at] / strongest : 0.0;
+    caution_[at] = strongest > 0.0 ? view_->caution[at] / strongest : 0.0;
   }
 
   const ProgramView* view_ = nullptr;
   std::vector<Row> rows_;
-  std::vector<double> damping_;
+  std::vector<double> damping_, caution_;
 };
 
 }  // namespace poise

@@ -50,10 +50,12 @@ NB_MODULE(_motion, m) {
       .def(nb::init<poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
                     poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
                     poise::IndicesIn, poise::IndicesIn, poise::VectorIn, poise::VectorIn, poise::VectorOut,
-                    poise::VectorOut, poise::RowsOut, poise::VectorIn>(),
+                    poise::VectorOut, poise::RowsOut, poise::VectorIn, poise::VectorIn, poise::VectorIn,
+                    poise::IndicesIn, poise::VectorOut, double>(),
            "error"_a, "low"_a, "high"_a, "gain"_a, "gain_rate"_a, "coupling"_a, "damping"_a, "target_rate"_a,
            "target_acceleration"_a, "drift"_a, "group_begin"_a, "group_end"_a, "group_speed"_a, "group_acceleration"_a,
-           "lower"_a, "upper"_a, "A"_a, "v"_a)
+           "lower"_a, "upper"_a, "A"_a, "v"_a, "weight"_a, "curvature"_a, "level_begin"_a, "caution"_a,
+           "period"_a)
       .def("velocity", &poise::References::velocity)
       .def("acceleration", &poise::References::acceleration);
 

@@ -11,6 +11,20 @@
 // one and whose interval is one of rates. A bound at infinity stays there. Rows that belong together (the
 // components of a position) share a limit on speed and one on acceleration: an equality is scaled as a vector, the
 // bounds of an interval are clipped one by one.
+//
+// Linearised tasks mislead where what they ask for is far and hardly to be had: an arm stretched towards a point out of
+// reach would whip about. In a direction in which the rows are nearly singular (singular value s), one step at velocity
+// order turns a deviation u into u - u T c g |e| / (s^2 + damping^2): with c the curvature of a row (its second
+// derivative, about the height of the robot, 0 for rows that are linear in q), g |e| what it asks for and T the period,
+// it overshoots unless s^2 + damping^2 is larger than T c g |e|. So each level gets a caution, the damping that it is
+// brought to where its own singular values are too small, as in Levenberg-Marquardt with a damping that follows the
+// residual (Sugihara 2011):
+//
+//   caution^2 = 8 T |w c g (e - its projection on [low, high])|,   w the weights
+//
+// For a single joint one half would do; with all joints of a body bending at once, hands held out to points far out of
+// reach still chattered at 4 and were calm at 8, on four robots. It vanishes with the error, and a level away from
+// singularities never feels it. Below `negligible` it counts as zero.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +39,23 @@ class References {
  public:
   References(VectorIn error, VectorIn low, VectorIn high, VectorIn gain, VectorIn gain_rate, VectorIn coupling,
              VectorIn damping, VectorIn target_rate, VectorIn target_acceleration, VectorIn drift, IndicesIn group_begin,
-             IndicesIn group_end, VectorIn group_speed, VectorIn group_acceleration, VectorOut lower, VectorOut upper, RowsOut A, VectorIn v)
+             IndicesIn group_end, VectorIn group_speed, VectorIn group_acceleration, VectorOut lower, VectorOut upper, RowsOut A, VectorIn v,
+             VectorIn weight, VectorIn curvature, IndicesIn level_begin, VectorOut caution, double period)
       : e_(std::move(error)), low_(std::move(low)), high_(std::move(high)), g_(std::move(gain)),
         g_rate_(std::move(gain_rate)), c_(std::move(coupling)), k_(std::move(damping)), r_(std::move(target_rate)),
         a_(std::move(target_acceleration)), d_(std::move(drift)), begin_(std::move(group_begin)),
         end_(std::move(group_end)), speed_(std::move(group_speed)), acceleration_(std::move(group_acceleration)), lower_(std::move(lower)),
-        upper_(std::move(upper)), A_(std::move(A)), v_(std::move(v)) {
+        upper_(std::move(upper)), A_(std::move(A)), v_(std::move(v)), weight_(std::move(weight)),
+        curvature_(std::move(curvature)), level_begin_(std::move(level_begin)), caution_(std::move(caution)),
+        period_(period) {
     const size_t rows = e_.shape(0);
-    for (const auto* column : {&low_, &high_, &g_, &g_rate_, &c_, &k_, &r_, &a_, &d_})
+    for (const auto* column : {&low_, &high_, &g_, &g_rate_, &c_, &k_, &r_, &a_, &d_, &weight_, &curvature_})
       expect(column->shape(0) == rows, "a column does not fit the rows");
     expect(lower_.shape(0) == rows && upper_.shape(0) == rows, "the bounds to write do not fit the rows");
     expect_rows(A_, rows, v_.shape(0));
-    const size_t groups = speed_.shape(0);
+    const size_t levels = caution_.shape(0), groups = speed_.shape(0);
+    expect(level_begin_.shape(0) == levels + 1 && level_begin_.data()[0] == 0 && static_cast<size_t>(level_begin_.data()[levels]) == rows,
+           "the levels do not fit the rows");
     expect(acceleration_.shape(0) == groups && begin_.shape(0) == groups && end_.shape(0) == groups,
            "the groups do not fit");
     for (size_t i = 0; i < groups; ++i)
@@ -50,6 +69,7 @@ class References {
       lower_.data()[i] = r + clip(-g * (e - low_.data()[i]), cap);
       upper_.data()[i] = r + clip(-g * (e - high_.data()[i]), cap);
     });
+    be_careful();
   }
 
   void acceleration() const {
@@ -68,6 +88,7 @@ class References {
         lower_.data()[i] += constant;
         upper_.data()[i] += constant;
       }
+    be_careful();
   }
 
  private:
@@ -96,6 +117,22 @@ class References {
         }
       }
       for (size_t i = begin; i < end; ++i) each(i, scale, cap);
+    }
+  }
+
+  void be_careful() const {
+    constexpr double negligible = 1e-6;  // of caution^2: a thousandth of what moves by one unit per rad
+    for (size_t level = 0; level < caution_.shape(0); ++level) {
+      double squared = 0.0;
+      for (int i = level_begin_.data()[level]; i < level_begin_.data()[level + 1]; ++i) {
+        if (curvature_.data()[i] == 0.0) continue;
+        const double e = e_.data()[i];
+        const double miss = e - std::min(std::max(e, low_.data()[i]), high_.data()[i]);
+        const double wish = g_.data()[i] * miss;
+        squared += std::pow(weight_.data()[i] * curvature_.data()[i] * wish, 2);
+      }
+      const double caution = 8.0 * period_ * std::sqrt(squared);
+      caution_.data()[level] = std::isfinite(caution) && caution > negligible ? std::sqrt(caution) : 0.0;
     }
   }
 
@@ -128,7 +165,10 @@ class References {
   VectorIn speed_, acceleration_;
   VectorOut lower_, upper_;
   RowsOut A_;
-  VectorIn v_;
+  VectorIn v_, weight_, curvature_;
+  IndicesIn level_begin_;
+  VectorOut caution_;
+  double period_;
 };
 
 }  // namespace poise

@@ -1,18 +1,60 @@
 """Poise: a motion is a list of things that matter, in order of importance.
 
-Today the package holds `poise.solvers`, which honours such an order exactly: levels of rows
-``lower <= A x <= upper``, equalities and inequalities at any level, where a lower level never costs a higher one
-anything. Robots, tasks and controllers build on it in later parts.
+>>> robot = poise.load_robot("g1")
+>>> start = robot.stance("standing")
+>>> hierarchy = poise.Hierarchy(
+...     always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
+...     levels=[
+...         poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
+...         poise.Level("reach", [tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10))]),
+...     ],
+... )
+>>> recording = poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), seconds=3.0)
+>>> print(recording.summary())
+
+`tasks` are what we want, `constraints` what must hold, `solvers` the mathematics that honours the order.
 """
 
 from importlib import metadata
 
-from poise import solvers
+from poise import behaviors, constraints, solvers, tasks
+from poise.control import Command, KinematicController, Step
 from poise.errors import PoiseError
+from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
+from poise.plants import IdealPlant, steps
+from poise.recording import Recording, load_recording, record
+from poise.robots import Robot, State, load_robot
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY
 
 try:
     __version__ = metadata.version("poise")
 except metadata.PackageNotFoundError:  # imported from a source tree that was never installed
     __version__ = "0+source"
 
-__all__ = ["PoiseError", "__version__", "solvers"]
+__all__ = [
+    "ACCELERATION",
+    "VELOCITY",
+    "Behavior",
+    "Command",
+    "Hierarchy",
+    "IdealPlant",
+    "KinematicController",
+    "Level",
+    "PoiseError",
+    "Recording",
+    "Robot",
+    "Snapshot",
+    "State",
+    "Step",
+    "__version__",
+    "behaviors",
+    "constraints",
+    "load_recording",
+    "load_robot",
+    "record",
+    "solve_pose",
+    "solvers",
+    "steps",
+    "tasks",
+]

@@ -44,9 +44,7 @@ def layout(robot: Robot, order: int) -> Layout:
 
 def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, what: str) -> np.ndarray:
     """Central difference of a quantity of the task along a velocity."""
-    ahead, behind = (
-        getattr(task, what)(snapshot.at(moved(state, velocity, s))).copy() for s in (STEP, -STEP)
-    )
+    ahead, behind = (getattr(task, what)(snapshot.at(moved(state, velocity, s))).copy() for s in (STEP, -STEP))
     return (ahead - behind) / (2 * STEP)
 
 
@@ -83,9 +81,7 @@ def test_a_rate_against_the_error_makes_it_decay_from_anywhere(robot: Robot, nam
 def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
     task, snapshot = AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
-    ahead, behind = (
-        task.jacobian(snapshot.at(moved(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP)
-    )
+    ahead, behind = (task.jacobian(snapshot.at(moved(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP))
     expected = (ahead - behind) / (2 * STEP)
     scale = max(1.0, np.abs(expected).max())
     assert task.drift(snapshot.at(state)) / scale == pytest.approx(expected / scale, abs=1e-6)

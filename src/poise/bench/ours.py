@@ -42,20 +42,20 @@ class StrictKernel:
 
     def __init__(self) -> None:
         self._module = _compiled_kernel()
-        self._levels: list[int] = []
+        self._structure: tuple[list[int], int, Any] | None = None
         self.reset()
 
     def prepare(self, program: Program) -> tuple[Any, ...]:
-        if program.level_begin != self._levels:
-            self._levels = program.level_begin
+        if program.structure != self._structure:
+            self._structure = program.structure
             self.reset()
-        rows = program.A, program.lower, program.upper, program.weight
-        return (*rows, math.inf, True, np.empty(program.variables), np.empty(program.rows, dtype=np.int8))
+        return (program.memory, math.inf, True, np.empty(program.variables), np.empty(program.rows, dtype=np.int8))
 
     def reset(self) -> None:
         kernel = self._module.Kernel()
-        if self._levels:
-            kernel.layout(self._levels, [0.0] * (len(self._levels) - 1))
+        if self._structure is not None:
+            levels, variables, columns = self._structure
+            kernel.layout(levels, variables, [0.0] * (len(levels) - 1), columns)
         self._call = kernel.solve
 
     def solve(self, prepared: tuple[Any, ...]) -> tuple[tuple[int, ...], Array]:

@@ -12,6 +12,8 @@ from poise.errors import TaskError
 from poise.geometry.polygon import convex_hull, half_planes
 from poise.robots import Foot, Frame, Robot
 from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.axes import number, shown
+from poise.tasks.frame import frame_name
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask
 from poise.tasks.reference import Reference
@@ -44,7 +46,7 @@ class CenterOfMassPlanes(MotionTask):
         return _point_writers(snapshot, np.ascontiguousarray(self.normals), memory, layout)
 
 
-def HalfSpace(  # noqa: N802  (reads as the constraint it makes)
+def HalfSpace(
     frame: Frame | None,
     normal: ArrayLike,
     offset: float,
@@ -60,8 +62,9 @@ def HalfSpace(  # noqa: N802  (reads as the constraint it makes)
     >>> constraints.HalfSpace(robot.hand("right"), normal=(0, 0, -1), offset=-0.05)  # at least 5 cm above the floor
     """
     if frame is None:
-        return CenterOfMassPlanes([normal], offset, weight, reference, name or "half space of the center of mass")
-    return Polyhedron(frame, [normal], offset, weight, reference, name or f"half space of {frame.name}", ["side"])
+        return CenterOfMassPlanes(normal, offset, weight, reference, name or "half space of the center of mass")
+    name = name or f"half space of {frame_name(frame)}"
+    return Polyhedron(frame, normal, offset, weight, reference, name, ["side"])
 
 
 class CenterOfMassInside(MotionTask):
@@ -70,7 +73,7 @@ class CenterOfMassInside(MotionTask):
     Args:
         margin: m. What is asked of a polygon too small for it is the polygon's middle.
         polygon: k x 2 corners in the world (m); None: that of the contacts of the state, at every tick, as they move.
-        contacts: with a moving polygon, at most how many contacts count; their corners fix the number of rows.
+        contacts: with a moving polygon, how many contacts count, the first of the state; they fix the number of rows.
 
     >>> constraints.CenterOfMassInside(margin=0.01)
     """
@@ -87,21 +90,19 @@ class CenterOfMassInside(MotionTask):
         reference: Reference | None = None,
         name: str = "center of mass above its support",
     ) -> None:
-        super().__init__(name, weight, None, reference)
-        if not np.isfinite(margin):
-            raise TaskError(f"{name}: margin is {margin}; expected metres", name)
-        self.margin = float(margin)
-        self.polygon = None if polygon is None else convex_hull(np.asarray(polygon, dtype=np.float64))
-        if self.polygon is not None and len(self.polygon) < 3:
-            raise TaskError(f"{name}: the polygon has {len(self.polygon)} corners; expected an area", name)
+        self.margin = number(margin, "margin", name)
+        self.polygon = None if polygon is None else _area(polygon, name)
+        if not isinstance(contacts, int) or contacts < 1:
+            raise TaskError(f"{name}: contacts is {shown(contacts)}; expected a number, one or more", name)
+        self.contacts = contacts
         self.rows_count = 4 * contacts if self.polygon is None else len(self.polygon)
+        super().__init__(name, weight, (-np.inf, np.inf), reference, self.rows_count)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(f"edge {i}" for i in range(self.rows_count))
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         S = np.zeros((self.rows_count, 3))
-        memory.low[:] = -np.inf
         writers = _point_writers(snapshot, S, memory, layout)
         if self.polygon is not None:
             _set_edges(S, memory.high, self.polygon, self.margin)
@@ -110,7 +111,7 @@ class CenterOfMassInside(MotionTask):
 
         def write_polygon() -> None:
             nonlocal corners
-            now = _corners(snapshot)
+            now = _corners(snapshot, self.contacts)
             if now.shape != corners.shape or np.abs(now - corners).max(initial=0.0) > 1e-7:  # a tenth of a micron
                 corners = now
                 _set_edges(S, memory.high, convex_hull(corners), self.margin)
@@ -132,9 +133,20 @@ def _point_writers(snapshot: Snapshot, S: Array, memory: Memory, layout: Layout)
     return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
 
 
-def _corners(snapshot: Snapshot) -> Array:
+def _area(polygon: ArrayLike, task: str) -> Array:
+    """The corners of a polygon with an area, or a TaskError."""
+    try:
+        corners = convex_hull(polygon)
+    except (TypeError, ValueError):
+        corners = np.zeros((0, 2))
+    if len(corners) < 3:
+        raise TaskError(f"{task}: polygon is {shown(polygon)}; expected k x 2 corners around an area", task)
+    return corners
+
+
+def _corners(snapshot: Snapshot, contacts: int) -> Array:
     points = [np.zeros((0, 2))]
-    for part in snapshot.state.contacts if snapshot.state is not None else ():
+    for part in snapshot.state.contacts[:contacts] if snapshot.state is not None else ():
         corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
         points.append((corners @ snapshot.rotation(part).T + snapshot.position(part))[:, :2])
     return np.vstack(points)
@@ -147,6 +159,5 @@ def _set_edges(S: Array, high: Array, polygon: Array, margin: float) -> None:
         return
     A, b = half_planes(polygon)
     room = float(min(b - A @ polygon.mean(axis=0)))  # beyond it a margin would leave nothing
-    count = min(len(S), len(b))
-    S[:count, :2] = A[:count]
-    high[:count] = b[:count] - min(margin, max(room, 0.0))
+    S[: len(b), :2] = A
+    high[: len(b)] = b - min(margin, max(room, 0.0))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poise.robots import Frame, Robot
 from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
-from poise.tasks.axes import axis_indices, selection
+from poise.tasks.axes import component_indices, positive, selection
 from poise.tasks.frame import frame_name
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask
@@ -35,6 +35,7 @@ class PinnedContact(MotionTask):
     unit = "m/s, rad/s"
     needs = FRAMES
     wants_rate = True
+    curvature = 0.0
 
     def __init__(
         self,
@@ -46,10 +47,9 @@ class PinnedContact(MotionTask):
         name: str = "",
     ) -> None:
         name = name or f"contact of {frame_name(frame)}"
-        super().__init__(name, weight, None, Decay(damping))
+        linear, angular = component_indices(axes, turns, name)
+        super().__init__(name, weight, None, Decay(positive(damping, "damping", name)), len(linear + angular))
         self.frame = frame
-        linear = axis_indices(axes, name) if axes else ()
-        angular = tuple(3 + i for i in axis_indices(turns, name)) if turns else ()
         self.S = selection(linear + angular, 6)
         self.words = (*axes, *(f"about {a}" for a in turns))
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from poise.errors import TaskError
 from poise.robots import Joint, Robot
 from poise.state import Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.axes import number, numbers, positive, shown
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.posture import Joints, checked_joints
 from poise.tasks.task import Task, Writer, checked_weight
@@ -46,21 +47,23 @@ class JointLimit(Task):
     ) -> None:
         self.name = name or self.default_name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{self.name}: {robot!r} is not a robot; give what load_robot returned", self.name)
-        self.weight = checked_weight(weight, self.name)
+            raise TaskError(f"{self.name}: {shown(robot)} is not a robot; give what load_robot returned", self.name)
         self.robot = robot
-        self.joints: tuple[Joint, ...] = checked_joints(joints, self.name) or robot.joints
+        self.joints: tuple[Joint, ...] = checked_joints(joints, self.name, robot) or robot.joints
+        self.weight = checked_weight(weight, self.name, len(self.joints))
         places = [joint.v - 6 for joint in self.joints]
         limits = robot.limits
-        self.lower, self.upper = limits.lower[places] + margin, limits.upper[places] - margin
-        self.speed = scale * limits.velocity[places]
-        given = limits.acceleration[places] if acceleration is None else acceleration
-        self.acceleration = np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (len(places),)))
-        self.recovery = recovery
+        room = number(margin, "margin", self.name)
+        self.lower, self.upper = limits.lower[places] + room, limits.upper[places] - room
         if not (self.lower < self.upper).all():
-            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range; give less", self.name)
-        if not (np.isfinite(self.acceleration).all() and (self.acceleration > 0).all() and scale > 0 and recovery > 0):
-            raise TaskError(f"{self.name}: acceleration, scale and recovery must be positive and finite", self.name)
+            joint = self.joints[int(np.argmin(self.upper - self.lower))].name
+            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; give less", self.name)
+        self.speed = positive(scale, "scale", self.name) * limits.velocity[places]
+        given = limits.acceleration[places] if acceleration is None else acceleration
+        self.acceleration = numbers(given, len(places), "acceleration", self.name)
+        if not (self.acceleration > 0.0).all():
+            raise TaskError(f"{self.name}: acceleration is {shown(acceleration)}; expected positive numbers", self.name)
+        self.recovery = positive(recovery, "recovery", self.name)
 
     default_name = "joint limit"
 
@@ -70,7 +73,8 @@ class JointLimit(Task):
         return tuple(joint.name for joint in self.joints)
 
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        memory.A[np.arange(len(self.joints)), [joint.v for joint in self.joints]] = 1.0
+        memory.columns[:] = [joint.v for joint in self.joints]
+        memory.A[np.arange(len(self.joints)), memory.columns] = 1.0
         bounds = _motion.JointBounds(
             q=snapshot.q,
             v=snapshot.v,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poise.errors import TaskError
 from poise.robots import Frame
-from poise.tasks.axes import numbers
+from poise.tasks.axes import numbers, shown
 from poise.tasks.frame import FrameTask, frame_name
 from poise.tasks.reference import Reference
 
@@ -74,9 +74,13 @@ class Box(FrameTask):
         name: str = "",
     ) -> None:
         name = name or f"box of {frame_name(frame)}"
-        low, high = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
-        if low.shape != (3,) or high.shape != (3,) or np.isnan(low).any() or not (low <= high).all():
-            raise TaskError(f"{name}: from {lower} to {upper}; expected three numbers each, lower below upper", name)
+        try:
+            low, high = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
+        except (TypeError, ValueError):
+            low = high = np.zeros(0)
+        if low.shape != (3,) or high.shape != (3,) or not (low <= high).all():
+            given = f"from {shown(lower)} to {shown(upper)}"
+            raise TaskError(f"{name}: {given}; expected three numbers each, lower below upper", name)
         S = np.hstack([np.eye(3), np.zeros((3, 3))])
         super().__init__(frame, S, "xyz", np.zeros(3), name, weight, (low, high), reference)
 
@@ -86,9 +90,12 @@ class Box(FrameTask):
 
 def checked_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 3) -> tuple[Array, Array]:
     """Normals of unit length and their offsets."""
-    N = np.atleast_2d(np.array(normals, dtype=np.float64))
-    if N.ndim != 2 or N.shape[1] != size or not np.isfinite(N).all():
-        raise TaskError(f"{task}: normals have shape {N.shape}; expected {size} finite numbers per side", task)
+    try:
+        N = np.atleast_2d(np.array(normals, dtype=np.float64))
+    except (TypeError, ValueError):
+        N = np.zeros(0)
+    if N.ndim != 2 or N.shape[1] != size or not len(N) or not np.isfinite(N).all():
+        raise TaskError(f"{task}: normals are {shown(normals)}; expected {size} finite numbers per side", task)
     b = numbers(offsets, len(N), "offsets", task)
     length = np.linalg.norm(N, axis=1)
     if not (length > 1e-9).all():

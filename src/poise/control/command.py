@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from poise.solvers import Solution
 from poise.state import State
-from poise.tasks import Assembly, Task
+from poise.tasks import TaskLabel
 
 Array = NDArray[np.float64]
-
-
-class TaskLabel(NamedTuple):
-    """Which task an error belongs to."""
-
-    level: str
-    name: str
-    unit: str
-    labels: tuple[str, ...]
-
-
-def task_labels(assembly: Assembly, groups: Sequence[tuple[str, Sequence[Task]]]) -> tuple[TaskLabel, ...]:
-    """Labels of the tasks of an assembly, with the unit of their error."""
-    pairs = zip(assembly.tasks, assembly.stack.blocks, strict=True)
-    return tuple(TaskLabel(groups[block.level][0], block.name, task.unit, block.labels) for task, block in pairs)
 
 
 class Errors:
@@ -48,6 +32,11 @@ class Errors:
     def values(self, index: int) -> Array:
         """The error of one task beyond what it allows: zero inside its interval, in its unit."""
         error, low, high = self._columns[:, self._places[index]]
+        return error - np.clip(error, low, high)
+
+    def stacked(self) -> Array:
+        """The same for all rows of all tasks, in order."""
+        error, low, high = self._columns
         return error - np.clip(error, low, high)
 
     def __len__(self) -> int:

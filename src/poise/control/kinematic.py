@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.control.command import Command, Errors, task_labels
+from poise.control.command import Command, Errors
 from poise.control.ramp import Ramp
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Behavior, Hierarchy
@@ -142,9 +142,9 @@ class KinematicController:
                 "build both from one robot"
             )
         groups = hierarchy.groups()
-        self._assembly = Assembly(snapshot, groups, layout)
+        self._assembly = Assembly(snapshot, groups, layout, hierarchy.damping())
         blocks = self._assembly.stack.blocks
-        self._labels = task_labels(self._assembly, groups)
+        self._labels = self._assembly.labels()
         self._places = tuple(b.rows for b in blocks)
         if old is None and self.order == VELOCITY:
             self._last = np.array(state.v)
@@ -164,5 +164,5 @@ class KinematicController:
 
 
 def _named(solution: Solution) -> str:
-    """"" for an optimal solution, else what the solver had to give up."""
+    """ "" for an optimal solution, else what the solver had to give up."""
     return "" if solution.status == "optimal" else solution.status

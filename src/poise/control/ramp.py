@@ -31,7 +31,8 @@ class Ramp:
         self.begin = begin
         kept = hierarchy.groups()[: common + 1]
         self._last = KeepCommand(snapshot.robot)
-        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout)
+        damping = (*hierarchy.damping()[: common + 1], 0.0)
+        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout, damping)
         self._solver = Lexicographic()
 
     def blend(self, last: Array, wish: Array, time: float, seconds: float, period: float) -> Array | None:
@@ -58,6 +59,7 @@ class KeepCommand(Task):
         return tuple(str(i) for i in range(len(self.value)))
 
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:
+        memory.columns[:] = range(len(self.value))
         memory.A[:] = np.eye(len(self.value))
 
         def write() -> None:

@@ -11,7 +11,7 @@ from poise.errors import SolverError
 from poise.solvers.primal import Bounds, Level, Search, Settled
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
-from poise.solvers.settings import checked_damping, level_damping
+from poise.solvers.settings import checked_damping, program_damping
 from poise.solvers.solution import Solution
 from poise.solvers.unit_rows import UnitRows, sides_at
 
@@ -88,7 +88,7 @@ class Cascade:
 
 def _levels(program: Program, rows: UnitRows, damping: float | Sequence[float]) -> list[Level]:
     levels = []
-    for k, d in enumerate(level_damping(damping, len(program))):
+    for k, d in enumerate(program_damping(damping, program)):
         own = np.arange(program.rows)[program.slice(k)]
         own = own[rows.counts[own]]
         if len(own):

@@ -58,7 +58,7 @@ class Lexicographic:
     def reset(self) -> None:
         """Forgets the active set of the last solution."""
         self._kernel = None if _kernel is None else _kernel.Kernel()
-        self._levels: list[int] = []
+        self._structure: object = None
 
     def solve(self, program: Program) -> Solution:
         """The lexicographic optimum of the program; never raises on a valid Program."""
@@ -66,13 +66,15 @@ class Lexicographic:
         if kernel is None:
             return self._reference.solve(program)
         start = time.perf_counter()
-        if self._levels != program.level_begin:
-            self._levels = program.level_begin
-            kernel.layout(program.level_begin, level_damping(self.damping, len(program)))
-        A = program.A
-        x, sides = np.empty(A.shape[1]), np.empty(len(A), dtype=np.int8)
+        structure = program.structure
+        if structure is not self._structure:
+            if self._structure != structure:
+                level_begin, variables, columns = structure
+                kernel.layout(level_begin, variables, level_damping(self.damping, len(program)), columns)
+            self._structure = structure
+        x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], dtype=np.int8)
         budget = math.inf if self.budget is None else self.budget
-        status, *counts = kernel.solve(A, program.lower, program.upper, program.weight, budget, self.warm, x, sides)
+        status, *counts = kernel.solve(program.memory, budget, self.warm, x, sides)
         return Solution(
             program=program,
             x=x,

@@ -9,7 +9,7 @@ import numpy as np
 
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
-from poise.solvers.settings import checked_damping, level_damping
+from poise.solvers.settings import checked_damping, program_damping
 from poise.solvers.solution import Solution
 from poise.solvers.unit_rows import UnitRows, sides_at
 
@@ -57,7 +57,7 @@ class NullSpace:
         Z = np.eye(program.variables)  # N = Z Z.T
         solved = 0
         with np.errstate(all="ignore"):
-            for k, damping in enumerate(level_damping(self.damping, len(program))):
+            for k, damping in enumerate(program_damping(self.damping, program)):
                 own = np.arange(program.rows)[program.slice(k)]
                 own = own[rows.equality[own]]
                 if not len(own) or not Z.shape[1]:

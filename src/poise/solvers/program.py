@@ -29,6 +29,10 @@ class Program:
         levels: each a `Rows` or a list of `Rows`; an empty list is a level without rows.
         names: one per level, for explanations.
         variables: number of unknowns, needed only when no level has a row.
+        damping: added cost ``damping^2 |x|^2``, one per level; zero leaves it to the solver.
+        caution: one per level. A level whose smallest singular value s (among the freedom left to it) is below its
+            caution is damped by ``damping^2 = caution^2 - s^2``; others are solved exactly. Zero: never. Honoured by
+            `Lexicographic`; the other solvers do without.
 
     >>> program = Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])
     """
@@ -40,6 +44,8 @@ class Program:
         levels: Iterable[Rows | Sequence[Rows]],
         names: Sequence[str] | None = None,
         variables: int | None = None,
+        damping: Sequence[float] = (),
+        caution: Sequence[float] = (),
     ) -> None:
         blocks: list[tuple[Rows, ...]] = []
         for k, level in enumerate(levels):
@@ -54,6 +60,8 @@ class Program:
         self.names: tuple[str, ...] = (
             tuple(names) if names is not None else tuple(f"level {k}" for k in range(len(blocks)))
         )
+        self._damping = _one_per_level(damping, len(blocks), "damping")
+        self._caution = _one_per_level(caution, len(blocks), "caution")
         self.variables = self._common_size(variables)
         counts = [sum(len(rows) for rows in group) for group in blocks]
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
@@ -96,26 +104,52 @@ class Program:
         return self.level_begin[-1]
 
     @cached_property
+    def memory(self) -> Array:
+        """All numbers in one piece: A row by row, then lower, upper and weight of all rows, then each level's
+        damping and caution."""
+        blocks = [rows for group in self.levels for rows in group if len(rows)]
+        columns = [[getattr(rows, what) for rows in blocks] for what in ("lower", "upper", "weight")]
+        return np.concatenate([*(rows.A.ravel() for rows in blocks), *sum(columns, []), self._damping, self._caution])
+
+    @property
+    def structure(self) -> tuple[list[int], int, Sequence[int]]:
+        """Where levels begin, the number of unknowns, and what is known of rows with a single entry (see `Stack`)."""
+        return self.level_begin, self.variables, ()
+
+    @cached_property
     def A(self) -> Array:
         """All rows, level by level, m x n."""
-        blocks = [rows.A for group in self.levels for rows in group if len(rows)]
-        return np.concatenate(blocks) if blocks else np.zeros((0, self.variables))
+        return self.memory[: self.rows * self.variables].reshape(self.rows, self.variables)
 
     @cached_property
     def lower(self) -> Array:
-        return self._stack("lower")
+        return self._column(0)
 
     @cached_property
     def upper(self) -> Array:
-        return self._stack("upper")
+        return self._column(1)
 
     @cached_property
     def weight(self) -> Array:
-        return self._stack("weight")
+        return self._column(2)
 
-    def _stack(self, what: str) -> Array:
-        blocks = [getattr(rows, what) for group in self.levels for rows in group if len(rows)]
-        return np.concatenate(blocks) if blocks else np.zeros(0)
+    @cached_property
+    def damping(self) -> Array:
+        """Added cost ``damping² |x|²`` of each level; zero leaves it to the solver."""
+        return self._per_level[0]
+
+    @cached_property
+    def caution(self) -> Array:
+        """What a level is damped to where its rows are nearly singular, see `Program`."""
+        return self._per_level[1]
+
+    @property
+    def _per_level(self) -> Array:
+        return self.memory[self.rows * (self.variables + 3) :].reshape(2, -1)
+
+    def _column(self, index: int) -> Array:
+        begin = self.rows * (self.variables + index)
+        return self.memory[begin : begin + self.rows]
 
     def slice(self, level: int) -> slice:
         """Where a level stands in the stacked arrays."""
@@ -144,3 +178,10 @@ class Program:
         """Weighted squared violation of each level at x."""
         cost = self.weight * self.slack(x) ** 2
         return np.array([cost[self.slice(k)].sum() for k in range(len(self))])
+
+
+def _one_per_level(values: Sequence[float], levels: int, what: str) -> Array:
+    array = np.array(values if len(values) else np.zeros(levels), dtype=np.float64)
+    if array.shape != (levels,) or not (np.isfinite(array).all() and (array >= 0.0).all()):
+        raise RowsError(f"{what} is {values}; expected {levels} finite numbers, zero or more, one per level")
+    return array

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.errors import SolverError
+from poise.solvers.program import Program
 
 
 def checked_damping(damping: float | Sequence[float]) -> float | Sequence[float]:
@@ -25,3 +26,9 @@ def level_damping(damping: float | Sequence[float], levels: int) -> list[float]:
     if isinstance(damping, (int, float)):
         return [float(damping)] * levels
     return [float(damping[k]) if k < len(damping) else 0.0 for k in range(levels)]
+
+
+def program_damping(damping: float | Sequence[float], program: Program) -> list[float]:
+    """One damping per level: the program's own where it has one, else the solver's."""
+    solvers = level_damping(damping, len(program))
+    return [float(own) or value for own, value in zip(program.damping, solvers, strict=True)]

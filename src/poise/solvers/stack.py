@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,23 +45,30 @@ class Stack:
         levels: per level its name and the (name, unit, labels) of its blocks.
         variables: number of unknowns.
 
+    Attributes:
+        A, lower, upper, weight: views to write to, one line per row.
+        damping, caution: likewise, one per level; see `Program`.
+        columns: for rows that will ever have one entry only, its column; -1 for others. Solvers skip reading them.
+
     >>> stack = Stack([("reach", [("hand", "m", ("x", "y"))])], variables=2)
     >>> stack.blocks[0].A[:] = np.eye(2)
     >>> Lexicographic().solve(stack.program()).x
     """
 
-    def __init__(
-        self, levels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[str]]]]], variables: int
-    ) -> None:
+    def __init__(self, levels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[str]]]]], variables: int) -> None:
         counts = [sum(len(labels) for _, _, labels in blocks) for _, blocks in levels]
         self.names = tuple(name for name, _ in levels)
         self.variables = variables
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
         rows = self.level_begin[-1]
-        self._memory = np.zeros(rows * (variables + 3))
-        self._cuts = tuple(rows * (variables + i) for i in range(3))
-        self.A, self.lower, self.upper, self.weight = self._views(self._memory)
+        self._memory = np.zeros(rows * (variables + 3) + 2 * len(levels))
+        self.columns = np.full(rows, -1, dtype=np.int32)
+        self.A = self._memory[: rows * variables].reshape(rows, variables)
+        cuts = [rows * (variables + i) for i in range(4)]
+        self.lower, self.upper, self.weight = (self._memory[a:b] for a, b in pairwise(cuts))
+        self.damping, self.caution = self._memory[cuts[-1] :].reshape(2, -1)
         self.weight[:] = 1.0
+        self._program: type[StackProgram] | None = None
         self.blocks: list[Block] = []
         begin = 0
         for k, (_, blocks) in enumerate(levels):
@@ -72,29 +80,37 @@ class Stack:
 
     def program(self) -> Program:
         """What the stack holds now, as a program of its own."""
-        program = object.__new__(Program)
-        A, lower, upper, weight = self._views(self._memory.copy())
-        program.__dict__.update(
-            names=self.names,
-            variables=self.variables,
-            level_begin=self.level_begin,
-            A=A,
-            lower=lower,
-            upper=upper,
-            weight=weight,
-            _blocks=self.blocks,
-        )
+        if self._program is None:
+            self._program = self._kind()
+        program = object.__new__(self._program)
+        program.memory = self._memory.copy()
         return program
 
-    def _views(self, memory: Array) -> tuple[Array, Array, Array, Array]:
-        a, b, c = self._cuts
-        return memory[:a].reshape(-1, self.variables), memory[a:b], memory[b:c], memory[c:]
+    def _kind(self) -> type[StackProgram]:
+        """A class of programs that share the shape of this stack, so that making one is little more than a copy."""
+        shared = {
+            "names": self.names,
+            "variables": self.variables,
+            "level_begin": self.level_begin,
+            "structure": (self.level_begin, self.variables, self.columns.tolist()),
+            "_blocks": self.blocks,
+        }
+        return type("StackProgram", (StackProgram,), shared)
+
+
+class StackProgram(Program):
+    """A program made by a `Stack`: the shape is the stack's, the numbers are its own."""
 
 
 def rows_of(block: Block, program: Program) -> Rows:
     """The rows of a block as they stand in a program, not checked again."""
     rows = object.__new__(Rows)
     at = block.rows
-    rows.A, rows.lower, rows.upper, rows.weight = program.A[at], program.lower[at], program.upper[at], program.weight[at]
+    rows.A, rows.lower, rows.upper, rows.weight = (
+        program.A[at],
+        program.lower[at],
+        program.upper[at],
+        program.weight[at],
+    )
     rows.name, rows.unit, rows.labels = block.name, block.unit, block.labels
     return rows

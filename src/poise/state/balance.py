@@ -219,16 +219,9 @@ class Patch:
         self.corners: Array = np.atleast_2d(np.asarray(corners, dtype=np.float64))
         self.normal: Array = np.asarray(normal, dtype=np.float64)
         self.friction, self.largest_force = float(friction), float(largest_force)
-        if (
-            self.corners.ndim != 2
-            or self.corners.shape[1] != 3
-            or not self.corners.size
-            or not np.isfinite(self.corners).all()
-        ):
-            raise StateError(
-                f"a patch has corners of shape {self.corners.shape}; give (k, 3) numbers", element="contacts"
-            )
-        length = float(np.linalg.norm(self.normal))
+        shape, length = self.corners.shape, float(np.linalg.norm(self.normal))
+        if len(shape) != 2 or shape[1] != 3 or shape[0] == 0 or not np.isfinite(self.corners).all():
+            raise StateError(f"a patch has corners of shape {shape}; give (k, 3) finite numbers", element="contacts")
         if self.normal.shape != (3,) or not 0.0 < length < math.inf:
             raise StateError(f"a patch has the normal {self.normal}; give 3 numbers, not all zero", element="contacts")
         self.normal = self.normal / length
@@ -263,7 +256,7 @@ def static_support_region(
         {(c_x, c_y) : Σ f_i = (0, 0, m g),   Σ cross(r_i, f_i) = m g (c_y, -c_x, 0),   f_i as a `Patch` allows}
 
     This set is convex, and its height does not matter [Bretl2008]. On level ground it is the `support_polygon`
-    whatever the friction; on stairs it can be larger, on slopes smaller or empty. One linear programme (some
+    whatever the friction; on steep stairs it can be larger, on slopes smaller or empty. One linear programme (some
     milliseconds) per vertex and per edge: for planning and for tests, not for the control loop.
 
     Args:

@@ -77,7 +77,7 @@ class Snapshot:
         self._center_of_mass: Array = self.data.com[0]
         self._center_of_mass_jacobian: Array = self.data.Jcom
         self._center_of_mass_drift: Array = np.zeros(3)
-        self._force: Array = self.data.dhg.linear
+        self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _fill_dynamics
         self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
             (DYNAMICS, self._fill_dynamics),
             (FRAMES, self._fill_frames),
@@ -129,7 +129,8 @@ class Snapshot:
     def _fill_drift(self) -> None:
         # With zero accelerations, what is left of every acceleration is its drift.
         pinocchio.computeCentroidalMomentumTimeVariation(self.model, self.data, self.q, self.v, self._zero)
-        np.divide(self._force, self._mass, out=self._center_of_mass_drift)
+        self._momentum_drift[:] = self.data.dhg.vector
+        np.divide(self._momentum_drift[:3], self._mass, out=self._center_of_mass_drift)
         self._filled |= DRIFT
 
     def _fill_dynamics(self) -> None:
@@ -216,7 +217,7 @@ class Snapshot:
     def momentum_drift(self) -> Array:
         """Ȧ_g v, N and N m."""
         self.fill(DRIFT)
-        return self.data.dhg.vector
+        return self._momentum_drift
 
     # -- dynamics --------------------------------------------------------------------------------------------------
 

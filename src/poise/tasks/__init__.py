@@ -15,7 +15,7 @@ one, derive from `MotionTask`.
 """
 
 from poise.tasks.aim import Direction, Gaze
-from poise.tasks.assembly import Assembly
+from poise.tasks.assembly import Assembly, TaskLabel
 from poise.tasks.center_of_mass import CenterOfMass
 from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position
 from poise.tasks.layout import ACCELERATION, VELOCITY, Layout, Memory
@@ -54,4 +54,5 @@ __all__ = [
     "RelativePose",
     "Target",
     "Task",
+    "TaskLabel",
 ]

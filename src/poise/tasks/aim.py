@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +16,28 @@ from poise.robots import Gaze as GazeFrame
 from poise.state import FRAMES, Snapshot
 from poise.tasks.axes import numbers
 from poise.tasks.frame import frame_name
+from poise.tasks.layout import Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Reference
-from poise.tasks.target import moving
+from poise.tasks.target import checked_target, moving
+from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
 
 #: Taylor coefficients of acos(1 - x) / sqrt(1 - (1 - x)²) in x = 1 - c.
 SERIES = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
+
+
+class Seen(NamedTuple):
+    """A unit vector in the axes of a frame that moves: ``ṅ = J v + shift``, with the drift n̈ when no joint accelerates.
+
+    The shift is what the target itself moves; it has its part in the drift too.
+    """
+
+    n: Array
+    J: Array
+    shift: Array
+    drift: Array
 
 
 class Aim(MotionTask):
@@ -42,7 +57,7 @@ class Aim(MotionTask):
     def __init__(
         self, frame: Frame, axis: ArrayLike, name: str, weight: ArrayLike, within: Within, reference: Reference | None
     ) -> None:
-        super().__init__(name, weight, within, reference)
+        super().__init__(name, weight, within, reference, 2)
         self.frame = frame
         self.axis = unit_vector(axis, "axis", name)
         self.B = np.ascontiguousarray(np.linalg.svd(self.axis[None, :])[2][1:].T)
@@ -54,22 +69,27 @@ class Aim(MotionTask):
         return (self.frame,)
 
     @abstractmethod
-    def seen(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
-        """n, its Jacobian (3 x nv) and its drift, in the axes of the frame."""
+    def seen(self, snapshot: Snapshot) -> Seen:
+        """The direction as the frame sees it."""
 
     def value(self, snapshot: Snapshot) -> Array:
-        n = self.seen(snapshot)[0]
-        return _stretch(float(self.axis @ n))[0] * (self.B.T @ n)
+        n = self.seen(snapshot).n
+        c, across = float(self.axis @ n), self.B.T @ n
+        if c > -0.99:
+            return _stretch(c)[0] * across
+        # Pointing away, every way round is equally short in the end: the first is as good as any.
+        size = float(np.linalg.norm(across))
+        return np.arctan2(size, c) * (across / size if size > 1e-12 else np.array([1.0, 0.0]))
 
     def jacobian(self, snapshot: Snapshot) -> Array:
-        n, J, _ = self.seen(snapshot)
+        n, J, _, _ = self.seen(snapshot)
         f, f1, _ = _stretch(float(self.axis @ n))
         return f * self.B.T @ J + f1 * np.outer(self.B.T @ n, self.axis @ J)
 
     def drift(self, snapshot: Snapshot) -> Array:
-        n, J, d = self.seen(snapshot)
+        n, J, shift, d = self.seen(snapshot)
         f, f1, f2 = _stretch(float(self.axis @ n))
-        rate = J @ snapshot.v
+        rate = J @ snapshot.v + shift
         c_rate, c_drift = self.axis @ rate, self.axis @ d
         B = self.B.T
         return f * (B @ d) + 2.0 * f1 * c_rate * (B @ rate) + (f2 * c_rate**2 + f1 * c_drift) * (B @ n)
@@ -100,11 +120,12 @@ class Direction(Aim):
         super().__init__(frame, axis, name, weight, within, reference)
         self.target = unit_vector(target, "target", name)
 
-    def seen(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
+    def seen(self, snapshot: Snapshot) -> Seen:
         # n = Rᵀ d, so ṅ = -Rᵀ (ω x d) and its drift is Rᵀ (ω x (ω x d) - ω̇ x d).
         R, J = snapshot.rotation(self.frame), snapshot.jacobian(self.frame)[3:]
         d, w, alpha = self.target, J @ snapshot.v, snapshot.drift(self.frame)[3:]
-        return R.T @ d, R.T @ so3.hat(d) @ J, R.T @ (np.cross(w, np.cross(w, d)) - np.cross(alpha, d))
+        drift = R.T @ (np.cross(w, np.cross(w, d)) - np.cross(alpha, d))
+        return Seen(R.T @ d, R.T @ so3.hat(d) @ J, np.zeros(3), drift)
 
 
 class Gaze(Aim):
@@ -136,25 +157,37 @@ class Gaze(Aim):
                 raise TaskError(f"{name}: no axis; give one, or robot.gaze, which has its own", name)
             axis = frame.axis
         super().__init__(frame, axis, name, weight, within, reference)
-        self.target = target if moving(target) else numbers(target, 3, "target", name)
+        self.target: Any = checked_target(target, (3,), name) if moving(target) else numbers(target, 3, "target", name)
 
-    def seen(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        writers = super().bind_error(snapshot, memory, layout)
+
+        def write_target() -> None:  # its acceleration is in the drift
+            n, _, shift, _ = self.seen(snapshot)
+            f, f1, _ = _stretch(float(self.axis @ n))
+            memory.target_rate[:] = -f * (self.B.T @ shift) - f1 * (self.axis @ shift) * (self.B.T @ n)
+
+        return [*writers, write_target] if moving(self.target) else writers
+
+    def seen(self, snapshot: Snapshot) -> Seen:
         R, J = snapshot.rotation(self.frame), snapshot.jacobian(self.frame)
-        g = self.target.sample(snapshot.time)[0] if moving(self.target) else self.target
         v, d = J @ snapshot.v, snapshot.drift(self.frame)
-        r = g - snapshot.position(self.frame)
-        y = R.T @ r
-        # y turns and shifts with the frame; the drift is that of a resting point seen from a moving frame.
-        y_jacobian = R.T @ (so3.hat(r) @ J[3:] - J[:3])
-        w = v[3:]
-        y_drift = R.T @ (-d[:3] - np.cross(d[3:], r) + 2.0 * np.cross(w, v[:3]) + np.cross(w, np.cross(w, r)))
+        still = (self.target, np.zeros(3), np.zeros(3))
+        g, g_rate, g_acceleration = self.target.sample(snapshot.time) if moving(self.target) else still
+        r, w = g - snapshot.position(self.frame), v[3:]
+        # y turns and shifts with the frame; its drift is that of the target seen from a moving frame.
+        y, y_jacobian = R.T @ r, R.T @ (so3.hat(r) @ J[3:] - J[:3])
+        apart = g_rate - v[:3]
+        y_drift = R.T @ (
+            g_acceleration - d[:3] - np.cross(d[3:], r) - 2.0 * np.cross(w, apart) + np.cross(w, np.cross(w, r))
+        )
         length = max(float(np.linalg.norm(y)), 1e-6)  # a target at the eye itself has no direction
         n = y / length
         across = np.eye(3) - np.outer(n, n)
-        n_jacobian = across @ y_jacobian / length
-        rate, n_rate = y_jacobian @ snapshot.v, n_jacobian @ snapshot.v
-        n_drift = (across @ y_drift - 2.0 * (n @ rate) * n_rate) / length - (n_rate @ n_rate) * n
-        return n, n_jacobian, n_drift
+        rate = R.T @ (apart - np.cross(w, r))
+        n_rate = across @ rate / length
+        drift = (across @ y_drift - 2.0 * (n @ rate) * n_rate) / length - (n_rate @ n_rate) * n
+        return Seen(n, across @ y_jacobian / length, across @ (R.T @ g_rate) / length, drift)
 
 
 def unit_vector(values: ArrayLike, what: str, task: str) -> Array:

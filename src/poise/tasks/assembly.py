@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,15 @@ from poise.tasks.task import Task, Writer
 Array = NDArray[np.float64]
 
 
+class TaskLabel(NamedTuple):
+    """Which task an error belongs to."""
+
+    level: str
+    name: str
+    unit: str
+    labels: tuple[str, ...]
+
+
 class Assembly:
     """Binds tasks to the memory of one stack; `write` then fills it for the state that the snapshot is at.
 
@@ -23,9 +33,16 @@ class Assembly:
         snapshot: what the writers read, at every tick.
         levels: per level its name and tasks, the most important first.
         layout: what the unknowns are.
+        damping: of each level, see `Program`.
     """
 
-    def __init__(self, snapshot: Snapshot, levels: Sequence[tuple[str, Sequence[Task]]], layout: Layout) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        levels: Sequence[tuple[str, Sequence[Task]]],
+        layout: Layout,
+        damping: Sequence[float] = (),
+    ) -> None:
         robot = snapshot.robot
         self.snapshot, self.layout = snapshot, layout
         self.tasks = [task for _, tasks in levels for task in tasks]
@@ -38,13 +55,15 @@ class Assembly:
         groups: list[tuple[int, int, float, float]] = []
         for task, block in zip(self.tasks, self.stack.blocks, strict=True):
             self.needs |= task.needs
-            memory = memory_of(block, self.columns, layout.motion)
+            memory = memory_of(block, self.stack, self.columns, layout.motion)
             memory.weight[:] = _weights(task, len(block.labels))
+            memory.curvature[:] = task.curvature * robot.height
             writers += task.bind(snapshot, memory, layout)
             begin = block.rows.start
             for count, speed, acceleration in task.groups(robot):
                 groups.append((begin, begin + count, speed, acceleration))
                 begin += count
+        self.stack.damping[:] = damping if len(damping) else 0.0
         references = self._references(groups)
         last = references.acceleration if order == ACCELERATION else references.velocity
         self._writers: tuple[Writer, ...] = (*writers, last)
@@ -59,6 +78,12 @@ class Assembly:
         """One value per row, e.g. ``"error"``."""
         return self.columns[COLUMNS.index(name)]
 
+    def labels(self) -> tuple[TaskLabel, ...]:
+        """Level, name, unit of the error and labels of each task."""
+        names = self.stack.names
+        pairs = zip(self.tasks, self.stack.blocks, strict=True)
+        return tuple(TaskLabel(names[b.level], b.name, task.unit, b.labels) for task, b in pairs)
+
     def _references(self, groups: list[tuple[int, int, float, float]]) -> _motion.References:
         begin, end, speed, acceleration = zip(*groups, strict=True) if groups else ((), (), (), ())
         columns = {name: self.column(name) for name in COLUMNS}
@@ -72,6 +97,10 @@ class Assembly:
             upper=self.stack.upper,
             A=self.stack.A,
             v=self.snapshot.v,
+            weight=self.stack.weight,
+            level_begin=np.array(self.stack.level_begin, dtype=np.int32),
+            caution=self.stack.caution,
+            period=self.layout.period,
         )
 
 

@@ -1,6 +1,9 @@
-"""Which components a task takes: ``axes="xy"``."""
+"""What a task is built from: axes (``axes="xy"``), numbers and intervals, checked when it is built."""
 
 from __future__ import annotations
+
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +20,23 @@ def axis_indices(axes: str, task: str) -> tuple[int, ...]:
     return tuple("xyz".index(axis) for axis in axes)
 
 
+def component_indices(axes: str, turns: str, task: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Components of a pose, (0, 1) and (5,) for ``"xy"`` and turns about ``"z"``; one of the two may be empty."""
+    if axes == "" == turns:
+        raise TaskError(f"{task}: neither axes nor turns; expected some letters of x, y, z in one of them", task)
+    linear = () if axes == "" else axis_indices(axes, task)
+    return linear, () if turns == "" else tuple(3 + i for i in axis_indices(turns, task))
+
+
 def selection(indices: tuple[int, ...], components: int) -> Array:
     """The matrix that picks these components out of a vector."""
     return np.ascontiguousarray(np.eye(components)[list(indices)])
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: on one line, the first 60 characters."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 def numbers(values: ArrayLike, size: int, what: str, task: str) -> Array:
@@ -27,25 +44,49 @@ def numbers(values: ArrayLike, size: int, what: str, task: str) -> Array:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TaskError(f"{task}: {what} is {str(values)[:60]!r}; expected {size} numbers", task) from None
+        raise TaskError(f"{task}: {what} is {shown(values)}; expected {size} numbers", task) from None
     if array.ndim == 0:
         array = np.full(size, float(array))
     if array.shape != (size,):
         raise TaskError(f"{task}: {what} has shape {array.shape}; expected {size} numbers", task)
     if not np.isfinite(array).all():
-        raise TaskError(f"{task}: {what} is {array}; expected finite numbers", task)
+        raise TaskError(f"{task}: {what} is {shown(values)}; expected finite numbers", task)
     return array
 
 
-def interval(within: ArrayLike | tuple[ArrayLike, ArrayLike] | None, size: int, task: str) -> tuple[Array, Array]:
-    """Bounds of an error: None is an equality, a number or array e stands for [-e, e], a pair for itself."""
+def number(value: Any, what: str, task: str) -> float:
+    """A finite number, or a TaskError."""
+    if not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise TaskError(f"{task}: {what} is {shown(value)}; expected a finite number", task)
+    return float(value)
+
+
+def positive(value: Any, what: str, task: str) -> float:
+    """A positive finite number, or a TaskError."""
+    if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
+        raise TaskError(f"{task}: {what} is {shown(value)}; expected a positive number", task)
+    return float(value)
+
+
+def interval(
+    within: ArrayLike | tuple[ArrayLike, ArrayLike] | None, size: int | None, task: str
+) -> tuple[Array, Array]:
+    """Bounds of an error: None is an equality, a number or array e stands for [-e, e], a pair for itself.
+
+    Without a size, as many bounds as were given.
+    """
     if within is None:
-        return np.zeros(size), np.zeros(size)
-    low, high = within if isinstance(within, tuple) and len(within) == 2 else (-np.abs(within), np.abs(within))  # type: ignore[arg-type]
+        return np.zeros(size or 1), np.zeros(size or 1)
+    pair = within if isinstance(within, tuple) and len(within) == 2 else None
     try:
-        lower, upper = (np.broadcast_to(np.asarray(b, dtype=np.float64), (size,)).copy() for b in (low, high))
+        low, high = (np.asarray(b, dtype=np.float64) for b in pair or (within, within))
+        low = low if pair else -np.abs(low)
+        high = high if pair else np.abs(high)
+        shape = np.broadcast_shapes(low.shape, high.shape, (1,)) if size is None else (size,)
+        lower, upper = (np.broadcast_to(b, shape).copy() for b in (low, high))
     except (TypeError, ValueError):
-        raise TaskError(f"{task}: within is {within!r}; expected a number, {size} numbers, or a pair", task) from None
+        count = "one number per row" if size is None else f"{size} numbers"
+        raise TaskError(f"{task}: within is {shown(within)}; expected a number, {count}, or a pair", task) from None
     if not (lower <= upper).all() or (lower == np.inf).any() or (upper == -np.inf).any():
-        raise TaskError(f"{task}: within is [{lower}, {upper}]; expected lower bounds below upper bounds", task)
+        raise TaskError(f"{task}: within is {shown(within)}; expected lower bounds below upper bounds", task)
     return lower, upper

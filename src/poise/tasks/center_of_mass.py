@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from poise.robots import Frame, Robot
 from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
 from poise.tasks.axes import axis_indices, numbers, selection
+from poise.tasks.frame import frame_name
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Reference
 from poise.tasks.relative import relative_point
-from poise.tasks.target import moving
+from poise.tasks.target import checked_target, moving
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
@@ -46,12 +47,19 @@ class CenterOfMass(MotionTask):
         reference: Reference | None = None,
         name: str = "center of mass",
     ) -> None:
-        super().__init__(name, weight, within, reference)
         self.axes = axes
         self.indices = list(axis_indices(axes, name))
+        super().__init__(name, weight, within, reference, len(self.indices))
+        if frame is not None:
+            frame_name(frame)
         self.frame = frame
-        size = 3 if not moving(target) and np.size(target) == 3 else len(axes)
-        self.target = target if moving(target) else self._spread(numbers(target, size, "target", name))
+        values = target.sample(0.0)[0] if moving(target) else target
+        size = 3 if np.size(values) == 3 else len(axes)
+        self.target: Any = (
+            checked_target(target, (size,), name)
+            if moving(target)
+            else self._spread(numbers(target, size, "target", name))
+        )
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(self.axes)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pinocchio
 from numpy.typing import ArrayLike, NDArray
 
 from poise.errors import TaskError
 from poise.robots import Frame, Robot, State
 from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
-from poise.tasks.axes import axis_indices, numbers, selection
+from poise.tasks.axes import axis_indices, component_indices, numbers, selection, shown
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask, Within
+from poise.tasks.poses import pose_of, rotation_of
 from poise.tasks.reference import Decay, Reference
-from poise.tasks.target import moving
+from poise.tasks.target import checked_target, moving
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
@@ -42,13 +42,13 @@ class FrameTask(MotionTask):
         within: Within,
         reference: Reference | None,
     ) -> None:
-        super().__init__(name, weight, within, reference)
+        super().__init__(name, weight, within, reference, len(S))
         self.frame = frame
         self.S = S
         self.words = tuple(words)
         self.target = target
         linear = int(np.any(S[:, :3] != 0.0, axis=1).sum())
-        self.parts = tuple(size for size in (linear, len(S) - linear) if size)
+        self.parts = (linear, len(S) - linear)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return self.words
@@ -104,8 +104,7 @@ class Position(FrameTask):
     ) -> None:
         name = name or f"position of {frame_name(frame)}"
         indices = axis_indices(axes, name)
-        if not moving(target):
-            target = numbers(target, 3, "target", name)
+        target = checked_target(target, (3,), name) if moving(target) else numbers(target, 3, "target", name)
         super().__init__(frame, selection(indices, 6), tuple(axes), target, name, weight, within, reference)
 
     def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
@@ -141,8 +140,7 @@ class Orientation(FrameTask):
     ) -> None:
         name = name or f"orientation of {frame_name(frame)}"
         indices = tuple(3 + i for i in axis_indices(axes, name))
-        if not moving(target):
-            target = rotation_of(target, name)
+        target = checked_target(target, (3, 3), name) if moving(target) else rotation_of(target, name)
         super().__init__(
             frame, selection(indices, 6), [f"about {a}" for a in axes], target, name, weight, within, reference
         )
@@ -180,16 +178,10 @@ class Pose(FrameTask):
         name: str = "",
     ) -> None:
         name = name or f"pose of {frame_name(frame)}"
-        if not axes and not turns:
-            raise TaskError(f"{name}: neither axes nor turns; expected some letters of x, y, z in one of them", name)
-        linear = axis_indices(axes, name) if axes else ()
-        angular = tuple(3 + i for i in axis_indices(turns, name)) if turns else ()
-        if not moving(target):
-            target = pose_of(target, name)
+        linear, angular = component_indices(axes, turns, name)
+        target = checked_target(target, (4, 4), name) if moving(target) else pose_of(target, name)
         words = [*axes, *(f"about {a}" for a in turns)]
-        super().__init__(
-            frame, selection(linear + angular, 6), words, target, name, weight, within, reference
-        )
+        super().__init__(frame, selection(linear + angular, 6), words, target, name, weight, within, reference)
 
     def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
         if not moving(self.target):
@@ -201,7 +193,7 @@ class Pose(FrameTask):
 class HoldPose(Pose):
     """A frame stays where it is in a given state, e.g. a foot on the ground.
 
-    Stiffer than other tasks by default (20/s): what it corrects is drift, not distance.
+    Stiffer than other tasks by default (50/s): what it corrects is drift, not distance.
 
     >>> tasks.HoldPose(robot.foot("left"), at=start)
     """
@@ -222,31 +214,11 @@ class HoldPose(Pose):
             raise TaskError(f"{name}: at is {type(at).__name__}; expected a State, e.g. robot.stance('standing')", name)
         if at.robot.name != frame.robot_name:
             raise TaskError(f"{name}: the frame is of {frame.robot_name}, the state of {at.robot.name}", name)
-        super().__init__(frame, at.pose(frame), axes, turns, within, weight, reference or Decay(20.0), name)
+        super().__init__(frame, at.pose(frame), axes, turns, within, weight, reference or Decay(50.0), name)
 
 
 def frame_name(frame: Any) -> str:
     """Name of a frame, or an error for what is none."""
     if not isinstance(frame, Frame):
-        raise TaskError(f"{frame!r} is not a frame; give a part of a robot, e.g. robot.hand('left')")
+        raise TaskError(f"{shown(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
     return frame.name
-
-
-def rotation_of(value: Any, task: str) -> Array:
-    """A 3 x 3 rotation from a matrix or a pose."""
-    matrix = np.asarray(value.rotation if isinstance(value, pinocchio.SE3) else value)
-    if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
-        raise TaskError(f"{task}: target is no rotation; expected an orthonormal 3 x 3 matrix world_from_frame", task)
-    return np.ascontiguousarray(matrix, dtype=np.float64)
-
-
-def pose_of(value: Any, task: str) -> pinocchio.SE3:
-    """An SE3 from a pose or a 4 x 4 matrix."""
-    if isinstance(value, pinocchio.SE3):
-        if not np.isfinite(value.homogeneous).all():
-            raise TaskError(f"{task}: target has NaN or infinite entries; expected a finite pose", task)
-        return value
-    matrix = np.asarray(value)
-    if matrix.shape != (4, 4):
-        raise TaskError(f"{task}: target has shape {matrix.shape}; expected a pinocchio.SE3 or a 4 x 4 matrix", task)
-    return pinocchio.SE3(rotation_of(matrix[:3, :3], task), numbers(matrix[:3, 3], 3, "target", task))

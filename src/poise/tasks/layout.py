@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.solvers import Block
+from poise.solvers import Block, Stack
 
 Array = NDArray[np.float64]
 
@@ -37,13 +37,15 @@ class Memory:
     """What one task writes: its rows, and for motion tasks the columns from which their bounds follow.
 
     All are views with one entry per row. In the words of `native/motion/references.hpp`: error e in [low, high],
-    gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v.
+    gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v, curvature.
+    A task whose rows pick single unknowns, for good, names them in `columns`.
     """
 
     A: Array
     lower: Array
     upper: Array
     weight: Array
+    columns: NDArray[np.int32]
     error: Array
     low: Array
     high: Array
@@ -54,13 +56,14 @@ class Memory:
     target_rate: Array
     target_acceleration: Array
     drift: Array
+    curvature: Array
 
 
 #: Columns of `Memory` that a program does not know.
-COLUMNS = tuple(field.name for field in fields(Memory))[4:]
+COLUMNS = tuple(field.name for field in fields(Memory))[5:]
 
 
-def memory_of(block: Block, columns: Array, motion: int) -> Memory:
+def memory_of(block: Block, stack: Stack, columns: Array, motion: int) -> Memory:
     """The memory of a task: its block of the stack, and its part of the columns (one line each, as in COLUMNS)."""
-    A = block.A[:, :motion]
-    return Memory(A, block.lower, block.upper, block.weight, *(column[block.rows] for column in columns))
+    A, single = block.A[:, :motion], stack.columns[block.rows]
+    return Memory(A, block.lower, block.upper, block.weight, single, *(column[block.rows] for column in columns))

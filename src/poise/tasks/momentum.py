@@ -19,6 +19,7 @@ class Momentum(MotionTask):
 
     needs = MOMENTUM
     wants_rate = True
+    curvature = 0.0
     first = 0
 
     def __init__(
@@ -31,9 +32,9 @@ class Momentum(MotionTask):
         name: str = "",
     ) -> None:
         name = name or self.default_name
-        super().__init__(name, weight, within, reference)
         self.axes = axes
         self.indices = [self.first + i for i in axis_indices(axes, name)]
+        super().__init__(name, weight, within, reference, len(self.indices))
         self.target = numbers(target, len(axes), "target", name)
 
     default_name = "momentum"

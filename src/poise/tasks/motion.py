@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from poise.errors import TaskError
 from poise.robots import Robot
 from poise.state import DRIFT, Snapshot
-from poise.tasks.axes import interval
+from poise.tasks.axes import interval, shown
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.reference import Decay, Reference, limits
 from poise.tasks.task import Task, Writer, checked_weight
@@ -31,20 +31,25 @@ class MotionTask(Task):
         name, weight: see `Task`.
         within: None wants e = 0; a number, an array or a pair of bounds wants e inside that interval.
         reference: how the error vanishes.
+        rows: how many there are, where that does not depend on the robot; weight and within are then checked at once.
     """
 
-    #: Sizes of the parts of the error that share a limit on speed, e.g. (3, 3) for position and orientation; None: one.
+    curvature = 1.0
+
+    #: Sizes of the parts of the error that share a limit on speed: (3, 0) for a position, (0, 3) for an orientation,
+    #: (3, 3) for a pose; None: one.
     parts: tuple[int, ...] | None = None
 
-    def __init__(self, name: str, weight: ArrayLike, within: Within, reference: Reference | None) -> None:
+    def __init__(
+        self, name: str, weight: ArrayLike, within: Within, reference: Reference | None, rows: int | None = None
+    ) -> None:
         self.name = name
-        self.weight = checked_weight(weight, name)
+        self.weight = checked_weight(weight, name, rows)
         self.within = within
         self.reference = Decay() if reference is None else reference
         if not hasattr(self.reference, "gains"):
-            raise TaskError(f"{name}: reference is {reference!r}; expected Decay(...) or MinimumJerk(...)", name)
-        if within is not None:
-            interval(within, np.size(within[0] if isinstance(within, tuple) else within), name)
+            raise TaskError(f"{name}: reference is {shown(reference)}; expected Decay(...) or MinimumJerk(...)", name)
+        interval(within, rows, name)
 
     # -- what a task gives -----------------------------------------------------------------------------------------
 
@@ -72,7 +77,7 @@ class MotionTask(Task):
     def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
         parts = self.parts or (len(self.labels(robot)),)
         speeds, accelerations = (limits(v, len(parts)) for v in (self.reference.speed, self.reference.acceleration))
-        return list(zip(parts, speeds, accelerations, strict=True))
+        return [group for group in zip(parts, speeds, accelerations, strict=True) if group[0]]
 
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         memory.low[:], memory.high[:] = interval(self.within, len(memory.low), self.name)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poise.errors import TaskError
 from poise.robots import Joint, Robot, State
 from poise.state import Snapshot
+from poise.tasks.axes import positive, shown
 from poise.tasks.layout import Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Decay, Reference
@@ -24,6 +25,7 @@ class JointTask(MotionTask):
     """``e = q_i - q_i*`` of chosen joints: the base of the tasks below. Rows that pick joints never change."""
 
     unit = "rad"
+    curvature = 0.0
     joints: tuple[Joint, ...] | None = None
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -31,7 +33,7 @@ class JointTask(MotionTask):
 
     def chosen(self, robot: Robot) -> tuple[Joint, ...]:
         """The joints of the task: those given, or all of the robot."""
-        return robot.joints if self.joints is None else self.joints
+        return checked_joints(self.joints, self.name, robot) or robot.joints
 
     def wanted(self, robot: Robot) -> Array:
         """q*, one per chosen joint."""
@@ -40,7 +42,8 @@ class JointTask(MotionTask):
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         joints, wanted = self.chosen(snapshot.robot), self.wanted(snapshot.robot)
         places = np.array([joint.q for joint in joints], dtype=int)
-        memory.A[np.arange(len(joints)), [joint.v for joint in joints]] = 1.0
+        memory.columns[:] = [joint.v for joint in joints]
+        memory.A[np.arange(len(joints)), memory.columns] = 1.0
         q, error = _run(snapshot.q, places), memory.error
 
         if q is not None:  # joints that follow each other in q, the usual case: no copy
@@ -78,14 +81,15 @@ class Posture(JointTask):
         reference: Reference | None = None,
         name: str = "posture",
     ) -> None:
-        super().__init__(name, weight, within, reference or Decay(2.0))
-        self.joints = checked_joints(joints, name)
         self.robot = target.robot if isinstance(target, State) else None
+        self.joints = checked_joints(joints, name, self.robot)
+        rows = None if self.joints is None else len(self.joints)
+        super().__init__(name, weight, within, reference or Decay(2.0), rows)
         values: Any = target.q if isinstance(target, State) else target
         try:
             self.target = np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise TaskError(f"{name}: target is {str(values)[:60]!r}; expected a State or angles", name) from None
+            raise TaskError(f"{name}: target is {shown(values)}; expected a State or angles", name) from None
         if self.target.ndim != 1 or not np.isfinite(self.target).all():
             raise TaskError(f"{name}: target is not a vector of finite angles; give a State, a q, or angles", name)
 
@@ -123,9 +127,12 @@ class JointComfort(JointTask):
         weight: ArrayLike = 1.0,
         name: str = "joint comfort",
     ) -> None:
-        super().__init__(name, weight, None, Decay(beta))
+        if not isinstance(robot, Robot):
+            raise TaskError(f"{name}: {shown(robot)} is not a robot; give what load_robot returned", name)
         self.robot = robot
-        self.joints = checked_joints(joints, name)
+        self.joints = checked_joints(joints, name, robot)
+        rows = len(self.joints or robot.joints)
+        super().__init__(name, weight, None, Decay(positive(beta, "beta", name)), rows)
 
     def _places(self, robot: Robot) -> list[int]:
         return [joint.v - 6 for joint in self.chosen(robot)]
@@ -151,6 +158,7 @@ class LeastVelocity(MotionTask):
 
     unit = "rad/s"
     wants_rate = True
+    curvature = 0.0
 
     def __init__(
         self,
@@ -160,29 +168,32 @@ class LeastVelocity(MotionTask):
         weight: ArrayLike = 1.0,
         name: str = "least velocity",
     ) -> None:
-        super().__init__(name, weight, within, Decay(damping))
         self.joints = checked_joints(joints, name)
+        rows = None if self.joints is None else len(self.joints)
+        super().__init__(name, weight, within, Decay(positive(damping, "damping", name)), rows)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if self.joints is not None:
-            return tuple(joint.name for joint in self.joints)
+            return tuple(joint.name for joint in checked_joints(self.joints, self.name, robot) or ())
         base = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
         return base + tuple(joint.name for joint in robot.joints)
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        places = range(len(memory.error)) if self.joints is None else [joint.v for joint in self.joints]
-        memory.A[np.arange(len(memory.error)), list(places)] = 1.0
+        memory.columns[:] = range(len(memory.error)) if self.joints is None else [joint.v for joint in self.joints]
+        memory.A[np.arange(len(memory.error)), memory.columns] = 1.0
         return ()
 
 
-def checked_joints(joints: Joints, task: str) -> tuple[Joint, ...] | None:
-    """A tuple of joints, or None for all."""
+def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tuple[Joint, ...] | None:
+    """A tuple of joints, of the robot if one is given, or None for all."""
     if joints is None:
         return None
-    chosen = (joints,) if isinstance(joints, Joint) else tuple(joints)
+    chosen = tuple(joints) if isinstance(joints, Iterable) else (joints,)
     for joint in chosen:
         if not isinstance(joint, Joint):
-            raise TaskError(f"{task}: {joint!r} is not a joint; give e.g. robot.joint('left_knee_joint')", task)
+            raise TaskError(f"{task}: {shown(joint)} is not a joint; give e.g. robot.joint('left_knee_joint')", task)
+        if robot is not None and joint not in robot.joints:
+            raise TaskError(f"{task}: {robot.name} has no joint '{joint.name}'; give joints of that robot", task)
     if not chosen:
         raise TaskError(f"{task}: no joints; give some, or None for all", task)
     return chosen

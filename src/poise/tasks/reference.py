@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.errors import TaskError
 from poise.geometry.curves import minimum_jerk
+from poise.tasks.axes import number, positive, shown
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Decay:
     Args:
         rate: g. The error falls to 5 % in 3/g seconds.
         damping: k; None: equal to the rate, critical damping.
-        speed: greatest rate of change that the task may ask for, m/s or rad/s. For a pose a pair (m/s, rad/s) is
-            welcome.
+        speed: greatest rate of change that the task may ask for, m/s or rad/s. A pair (m/s, rad/s) limits position
+            and orientation apart.
         acceleration: greatest acceleration that it may ask for, m/s² or rad/s², likewise.
 
     >>> tasks.Position(hand, target=goal, reference=tasks.Decay(rate=3.0, speed=0.5))
@@ -33,10 +34,7 @@ class Decay:
     acceleration: float | tuple[float, float] = np.inf
 
     def __post_init__(self) -> None:
-        limits = {"speed": self.speed, "acceleration": self.acceleration}
-        for name, value in {"rate": self.rate, "damping": self.damping, **limits}.items():
-            if value is not None and not (np.asarray(value, dtype=float) > 0.0).all():
-                raise TaskError(f"{type(self).__name__}: {name} is {value}; expected a positive number")
+        _check(self, ("rate",) if self.damping is None else ("rate", "damping"))
 
     @property
     def varies(self) -> bool:
@@ -75,9 +73,8 @@ class MinimumJerk:
     acceleration: float | tuple[float, float] = np.inf
 
     def __post_init__(self) -> None:
-        for name in ("duration", "rate", "damping", "speed", "acceleration"):
-            if not (np.asarray(getattr(self, name), dtype=float) > 0.0).all():
-                raise TaskError(f"MinimumJerk: {name} is {getattr(self, name)}; expected a positive number")
+        number(self.begin, "begin", "MinimumJerk")
+        _check(self, ("duration", "rate", "damping"))
 
     @property
     def varies(self) -> bool:
@@ -101,3 +98,18 @@ def limits(value: float | tuple[float, float], parts: int) -> list[float]:
     """One limit for each part of a task: position and orientation may differ, a single number serves all."""
     values = [float(v) for v in np.atleast_1d(value)]
     return values[:parts] if len(values) >= parts else values * parts
+
+
+def _check(reference: Decay | MinimumJerk, finite: tuple[str, ...]) -> None:
+    """A TaskError unless these are positive numbers, and the limits one or two, which may be infinite."""
+    kind = type(reference).__name__
+    for name in finite:
+        positive(getattr(reference, name), name, kind)
+    for name in ("speed", "acceleration"):
+        value = getattr(reference, name)
+        try:
+            values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        except (TypeError, ValueError):
+            values = np.zeros(0)
+        if values.shape not in ((1,), (2,)) or not (values > 0.0).all():
+            raise TaskError(f"{kind}: {name} is {shown(value)}; expected a positive number, or two for a pose")

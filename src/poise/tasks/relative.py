@@ -8,15 +8,15 @@ import numpy as np
 import pinocchio
 from numpy.typing import ArrayLike, NDArray
 
-from poise.errors import TaskError
 from poise.geometry import so3
 from poise.robots import Frame, Robot
 from poise.state import FRAMES, Snapshot
-from poise.tasks.axes import axis_indices
-from poise.tasks.frame import frame_name, pose_of
+from poise.tasks.axes import component_indices
+from poise.tasks.frame import frame_name
 from poise.tasks.motion import MotionTask, Within
+from poise.tasks.poses import pose_of
 from poise.tasks.reference import Reference
-from poise.tasks.target import moving
+from poise.tasks.target import checked_target, moving
 
 Array = NDArray[np.float64]
 
@@ -55,16 +55,13 @@ class RelativePose(MotionTask):
         name: str = "",
     ) -> None:
         name = name or f"pose of {frame_name(frame)} seen from {frame_name(seen_from)}"
-        super().__init__(name, weight, within, reference)
-        if not axes and not turns:
-            raise TaskError(f"{name}: neither axes nor turns; expected some letters of x, y, z in one of them", name)
-        self.frame, self.seen_from = frame, seen_from
-        linear = axis_indices(axes, name) if axes else ()
-        angular = tuple(3 + i for i in axis_indices(turns, name)) if turns else ()
+        linear, angular = component_indices(axes, turns, name)
         self.indices = [*linear, *angular]
+        super().__init__(name, weight, within, reference, len(self.indices))
+        self.frame, self.seen_from = frame, seen_from
         self.words = (*axes, *(f"about {a}" for a in turns))
-        self.parts = tuple(size for size in (len(linear), len(angular)) if size)
-        self.target = target if moving(target) else pose_of(target, name)
+        self.parts = (len(linear), len(angular))
+        self.target = checked_target(target, (4, 4), name) if moving(target) else pose_of(target, name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return self.words

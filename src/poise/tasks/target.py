@@ -11,6 +11,8 @@ from scipy.interpolate import CubicSpline
 
 from poise.errors import TaskError
 from poise.geometry.curves import minimum_jerk
+from poise.tasks.axes import number, numbers, positive, shown
+from poise.tasks.poses import pose_of, rotation_of
 
 Array = NDArray[np.float64]
 
@@ -27,24 +29,29 @@ class Target(Protocol):
 
 
 class Path:
-    """A vector that moves through points at given times, with continuous acceleration (cubic spline, at rest at its ends).
+    """A vector that moves through points at given times: a cubic spline, at rest at its ends.
 
-    Before the first time it waits at the first point, after the last at the last.
+    Its acceleration is continuous between them. Before the first time it waits at the first point, after the last at
+    the last. Points that are numbers stand for vectors of one component.
 
     >>> tasks.Position(hand, target=tasks.Path([0.0, 1.0, 2.0], [p0, p1, p2]))
     """
 
     def __init__(self, times: ArrayLike, points: ArrayLike) -> None:
-        self.times = np.array(times, dtype=np.float64)
-        self.points = np.array(points, dtype=np.float64)
-        if self.times.ndim != 1 or len(self.times) < 2 or len(self.points) != len(self.times):
-            raise TaskError(
-                f"Path: {self.times.size} times and {len(self.points)} points; expected two or more of each, as many"
-            )
+        try:
+            self.times, self.points = np.array(times, dtype=np.float64), np.array(points, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = f"{shown(times)} and {shown(points)}"
+            raise TaskError(f"Path: times and points are {given}; expected numbers, points of one size") from None
+        if self.points.ndim == 1:
+            self.points = self.points[:, np.newaxis]
+        if self.times.ndim != 1 or len(self.times) < 2 or self.points.ndim != 2 or len(self.points) != len(self.times):
+            given = f"{self.times.shape} and points {self.points.shape}"
+            raise TaskError(f"Path: times have shape {given}; expected two or more of each, as many")
         if not (np.isfinite(self.times).all() and np.isfinite(self.points).all()):
             raise TaskError("Path: a time or a point is NaN or infinite; give finite numbers")
         if not (np.diff(self.times) > 0).all():
-            raise TaskError(f"Path: times are {self.times}; expected each to be later than the one before")
+            raise TaskError(f"Path: times are {shown(times)}; expected each to be later than the one before")
         self._spline = CubicSpline(self.times, self.points, bc_type="clamped")
         self._rate, self._acceleration = self._spline.derivative(1), self._spline.derivative(2)
 
@@ -60,7 +67,7 @@ class Passage:
     """From one value to another in a given time, with minimum jerk, straight (vectors) or by one rotation (poses).
 
     Args:
-        start, goal: two vectors, two 3 x 3 rotations or two `pinocchio.SE3`.
+        start, goal: two vectors, two 3 x 3 rotations or two poses (`pinocchio.SE3` or 4 x 4).
         duration: seconds.
         begin: when it starts.
 
@@ -68,43 +75,61 @@ class Passage:
     """
 
     def __init__(self, start: Any, goal: Any, duration: float, begin: float = 0.0) -> None:
-        if not (np.isfinite(duration) and duration > 0.0 and np.isfinite(begin)):
-            raise TaskError(f"Passage: duration {duration} from {begin}; expected positive seconds")
-        self.duration, self.begin = float(duration), float(begin)
-        self.start, self.goal = start, goal
-        self._kind = _kind(start)
-        if _kind(goal) != self._kind:
-            raise TaskError(f"Passage: from a {self._kind} to a {_kind(goal)}; expected two of a kind")
-        if self._kind == "vector":
-            self.start, self.goal = np.array(start, dtype=float), np.array(goal, dtype=float)
-            self._change = self.goal - self.start
-        elif self._kind == "rotation":
-            self._change = pinocchio.log3(np.asarray(goal) @ np.asarray(start).T)
+        self.duration = positive(duration, "duration", "Passage")
+        self.begin = number(begin, "begin", "Passage")
+        (self.start, kind), (self.goal, other) = _value(start), _value(goal)
+        if kind != other:
+            raise TaskError(f"Passage: from shape {kind} to {other}; expected two vectors, two rotations or two poses")
+        if kind == (4, 4):
+            turn = pinocchio.log3(self.goal.rotation @ self.start.rotation.T)
+            self._change = np.concatenate([self.goal.translation - self.start.translation, turn])
+        elif kind == (3, 3):
+            self._change = pinocchio.log3(self.goal @ self.start.T)
         else:
-            turn = pinocchio.log3(goal.rotation @ start.rotation.T)
-            self._change = np.concatenate([goal.translation - start.translation, turn])
+            self._change = self.goal - self.start
 
     def sample(self, time: float) -> tuple[Any, Array, Array]:
         s, s_rate, s_acceleration = minimum_jerk((time - self.begin) / self.duration)
         rate = s_rate / self.duration * self._change
         acceleration = s_acceleration / self.duration**2 * self._change
-        return self._value(float(s)), rate, acceleration
+        return self._at(float(s)), rate, acceleration
 
-    def _value(self, s: float) -> Any:
-        if self._kind == "vector":
-            return self.start + s * self._change
-        if self._kind == "rotation":
+    def _at(self, s: float) -> Any:
+        if isinstance(self.start, pinocchio.SE3):
+            turn = pinocchio.exp3(s * self._change[3:]) @ self.start.rotation
+            return pinocchio.SE3(turn, self.start.translation + s * self._change[:3])
+        if self.start.ndim == 2:
             return pinocchio.exp3(s * self._change) @ self.start
-        turn = pinocchio.exp3(s * self._change[3:]) @ self.start.rotation
-        return pinocchio.SE3(turn, self.start.translation + s * self._change[:3])
+        return self.start + s * self._change
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, pinocchio.SE3):
-        return "pose"
-    return "rotation" if np.shape(value) == (3, 3) else "vector"
+def _value(value: Any) -> tuple[Any, tuple[int, ...]]:
+    """A vector, a rotation or a pose, and its shape."""
+    if isinstance(value, pinocchio.SE3) or np.shape(value) == (4, 4):
+        return pose_of(value, "Passage"), (4, 4)
+    if np.shape(value) == (3, 3):
+        return rotation_of(value, "Passage"), (3, 3)
+    vector = numbers(value, np.size(value), "value", "Passage")
+    return vector, vector.shape
 
 
 def moving(target: Any) -> bool:
     """Whether a target has to be asked at every tick."""
     return hasattr(target, "sample")
+
+
+def checked_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
+    """The target, if what it gives at time zero has the shape that a task needs: (4, 4) for a pose."""
+    value, rate, acceleration = target.sample(0.0)
+    given = (4, 4) if isinstance(value, pinocchio.SE3) else np.shape(value)
+    fits = given == shape and (shape != (4, 4) or isinstance(value, pinocchio.SE3))
+    size = 6 if shape == (4, 4) else shape[0]
+    if not fits or np.shape(rate) != (size,) or np.shape(acceleration) != (size,):
+        shapes = f"{given}, {np.shape(rate)} and {np.shape(acceleration)}"
+        wanted = "a pinocchio.SE3" if shape == (4, 4) else str(shape)
+        raise TaskError(
+            f"{task}: the target's value, rate and acceleration have shapes {shapes}; "
+            f"expected {wanted}, {(size,)} and {(size,)}",
+            task,
+        )
+    return target

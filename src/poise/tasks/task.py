@@ -12,6 +12,7 @@ from poise.errors import TaskError
 from poise.robots import Frame, Robot
 from poise.solvers import Rows
 from poise.state import Snapshot
+from poise.tasks.axes import shown
 from poise.tasks.layout import VELOCITY, Layout, Memory
 
 Array = NDArray[np.float64]
@@ -31,6 +32,9 @@ class Task(ABC):
         unit: of its error; of its rate for tasks that want one.
         weight: importance inside its level, 1/unit²; a number, or one per row.
         needs: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...).
+        curvature: size of the second derivative of its error in q, per rad² and m of the robot's height: about 1 for
+            points and directions, 0 where the error is linear; it decides how carefully an error that can hardly
+            vanish is approached.
         wants_rate: the task speaks of velocities only and has no error in position.
     """
 
@@ -39,6 +43,7 @@ class Task(ABC):
     weight: ArrayLike = 1.0
     needs: int = 0
     wants_rate = False
+    curvature = 0.0
 
     @abstractmethod
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -80,12 +85,14 @@ class Task(ABC):
         return f"{type(self).__name__}({self.name!r})"
 
 
-def checked_weight(weight: ArrayLike, task: str) -> ArrayLike:
-    """The weight, if it is one."""
+def checked_weight(weight: ArrayLike, task: str, rows: int | None = None) -> ArrayLike:
+    """The weight, if it is one; where the number of rows is known, of that many."""
     try:
         values = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if values.ndim > 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise TaskError(f"{task}: weight is {weight!r}; expected a number, or one per row, not negative", task)
+        raise TaskError(f"{task}: weight is {shown(weight)}; expected a number, or one per row, not negative", task)
+    if values.ndim and rows not in (None, len(values)):
+        raise TaskError(f"{task}: {len(values)} weights for {rows} rows; give one, or one per row", task)
     return values

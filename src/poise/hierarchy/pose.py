@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
 from poise.constraints import JointRange
-from poise.control.command import task_labels
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy.level import Hierarchy, Level
 from poise.solvers import Lexicographic, Solution
 from poise.state import Snapshot, State
-from poise.tasks import VELOCITY, Assembly, Layout, Task
+from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task
 from poise.tasks.layout import COLUMNS
+from poise.tasks.target import moving
 
 Array = NDArray[np.float64]
 
@@ -34,7 +37,7 @@ class Posed:
         errors: per level its largest error beyond what it allows, in the unit of the task at fault.
         unmet: names of levels that could not be met, the most important first.
         iterations: how many were made.
-        converged: whether the last one still moved anything.
+        converged: whether the last one moved nothing any more.
         solution: of the last iteration; `solution.explain()` tells what stands in the way.
     """
 
@@ -47,8 +50,8 @@ class Posed:
 
     def __str__(self) -> str:
         head = f"{'converged' if self.converged else 'stopped'} after {self.iterations} iterations"
-        lines = [f"  {name:<16} {error:.2e}{'   not met' if name in self.unmet else ''}" for name, error in self.errors.items()]
-        return "\n".join([head, *lines])
+        words = {name: "   not met" if name in self.unmet else "" for name in self.errors}
+        return "\n".join([head, *(f"  {name:<16} {error:.2e}{words[name]}" for name, error in self.errors.items())])
 
 
 def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> Posed:
@@ -67,35 +70,59 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
     """
     if not isinstance(hierarchy, Hierarchy) or not isinstance(start, State):
         raise PoiseError(f"solve_pose takes a Hierarchy and a State; given {hierarchy!r} and {start!r}")
+    if not isinstance(iterations, int) or iterations < 1:
+        raise PoiseError(f"iterations is {iterations!r}; expected a number, one or more")
     robot = start.robot
-    levels = [Level(level.name, [t for t in level.tasks if _has_part(t)]) for level in hierarchy.levels]
-    still = Hierarchy([t for t in hierarchy.always if _has_part(t)], levels)
+    if hierarchy.robot_name not in (None, robot.name):
+        raise PoiseError(f"the hierarchy is made for {hierarchy.robot_name}, the state is of {robot.name}")
+    levels = [Level(level.name, _at_rest(level.tasks, start.time), level.damping) for level in hierarchy.levels]
+    still = Hierarchy(_at_rest(hierarchy.always, start.time), levels)
     snapshot = Snapshot(robot).at(start)
     layout = Layout(VELOCITY, 1.0, robot.model.nv, robot.model.nv)
     groups = still.groups()
-    assembly = Assembly(snapshot, groups, layout)
+    assembly = Assembly(snapshot, groups, layout, still.damping())
     solver = Lexicographic(damping=1e-6)
-    state, trust, last = start.replace(v=np.zeros(robot.model.nv)), TRUST, np.inf
+    state, trust, last = start.replace(v=np.zeros(robot.model.nv)), TRUST, np.zeros(robot.model.nv)
     for count in range(1, iterations + 1):
-        solution = _newton_step(snapshot.at(state), assembly, solver)
-        length = float(np.abs(solution.x).max(initial=0.0))
-        # Steps that do not shrink circle around a target out of reach; shorter ones settle.
-        trust = max(0.5 * trust, 1e-3) if length > 0.9 * last and count > 10 else trust
-        last = length
-        step = solution.x * min(1.0, trust / max(length, 1e-12))
-        state = state.replace(q=pinocchio.integrate(robot.model, state.q, step))
+        step = _newton_step(snapshot.at(state), assembly, solver).x
+        # Steps that turn back circle around a target out of reach; shorter ones settle.
+        trust = 0.5 * trust if step @ last < 0.0 else min(1.5 * trust, TRUST)
+        step = step * min(1.0, trust / max(float(np.abs(step).max(initial=0.0)), 1e-12))
+        state, last = state.replace(q=pinocchio.integrate(robot.model, state.q, step)), step
+        length = float(np.abs(step).max(initial=0.0))
         if length < tolerance:
             break
     solution = _newton_step(snapshot.at(state), assembly, solver)
-    pairs = list(zip(_misses(assembly), task_labels(assembly, groups), strict=True))
+    pairs = list(zip(_misses(assembly), assembly.labels(), strict=True))
     worst = {name: max((miss for miss, label in pairs if label.level == name), default=0.0) for name, _ in groups}
     unmet = tuple(name for name, error in worst.items() if error > MET)
     return Posed(state, worst, unmet, count, length < tolerance, solution)
 
 
-def _has_part(task: Task) -> bool:
-    """Whether a task has a say in a posture."""
-    return isinstance(task, JointRange) or not task.wants_rate
+def _at_rest(tasks: Sequence[Task], time: float) -> list[Task]:
+    """What the tasks that have a say in a posture want at a time, without how and how fast they want it."""
+    found: list[Task] = []
+    for task in tasks:
+        if isinstance(task, MotionTask) and not task.wants_rate:
+            task = copy(task)
+            task.reference = Decay(1.0)
+            if moving(getattr(task, "target", None)):
+                vars(task)["target"] = Halted(vars(task)["target"], time)
+            found.append(task)
+        elif isinstance(task, JointRange) or not task.wants_rate:
+            found.append(task)
+    return found
+
+
+class Halted:
+    """What a target is at one time, for good."""
+
+    def __init__(self, target: Target, time: float) -> None:
+        value, rate, acceleration = target.sample(time)
+        self._sample = value, np.zeros_like(rate), np.zeros_like(acceleration)
+
+    def sample(self, time: float) -> tuple[Any, Array, Array]:
+        return self._sample
 
 
 def _newton_step(snapshot: Snapshot, assembly: Assembly, solver: Lexicographic) -> Solution:

@@ -1,0 +1,177 @@
+"""Reach: the sequence of reaching tasks of [Saab2012], section 3.2, standing on one foot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise import constraints, tasks
+from poise.behaviors.one_foot import one_foot_stance
+from poise.errors import PoiseError
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot, State
+from poise.state import Snapshot
+
+Array = NDArray[np.float64]
+Profile = Literal["exponential", "minimum-jerk"]
+
+#: Where the right hand goes, seen from the supporting (right) foot, in fractions of the robot's height: forward, left,
+#: up. The paper shows them in pictures only. IP1 leads the hand round the body to the low first target, IP2 up and
+#: away from the ground before the second.
+PLACES: dict[str, tuple[float, float, float]] = {
+    "IP1": (0.20, -0.20, 0.50),
+    "target 1": (0.27, -0.17, 0.36),
+    "IP2": (0.27, -0.02, 0.48),
+    "target 2": (0.29, 0.06, 0.40),
+    "target 3": (0.26, -0.10, 0.60),
+}
+
+
+@dataclass(frozen=True)
+class ReachSettings:
+    """Numbers of the sequence.
+
+    Args:
+        phase: seconds for each of the five points.
+        rate: gain of the exponential profile, 1/s.
+        hand_box: half-width of the box in which the left hand keeps the cup, m per m of height.
+        foot_box: half-width of the box of the left foot, likewise.
+        posture: gain of the last level, 1/s.
+        speed: share of the joints' speed limits that may be used.
+        calm: damping of the gaze, which on a robot without a neck takes the whole trunk.
+        reach: multiplies how far forward and sideways the points are.
+    """
+
+    phase: float = 2.0
+    rate: float = 4.0
+    hand_box: float = 0.03
+    foot_box: float = 0.06
+    posture: float = 1.0
+    speed: float = 0.5
+    calm: float = 0.1
+    reach: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (isinstance(value, (int, float)) and np.isfinite(value) and value > 0):
+                raise PoiseError(f"reach: {field.name} is {value!r}; expected a positive number")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One subtask: the right hand moves to a point.
+
+    Attributes:
+        name: the paper's word for the point.
+        begin, end: seconds.
+        point: where, in the world (m).
+        looks: whether the gaze follows: it does towards targets, not towards intermediary points.
+    """
+
+    name: str
+    begin: float
+    end: float
+    point: tuple[float, float, float]
+    looks: bool
+
+
+class Reach:
+    """Right hand through IP1, target 1, IP2, targets 2 and 3, on the right foot, with a cup in the left hand.
+
+    The stack of tasks, the most important first, as in figure 1 of the paper: contact of the right foot; centre of
+    mass held above it (equality); left foot, then left hand, each inside a box (inequalities, orientation free); right
+    hand to the point of the phase; gaze at the target, switched on after each intermediary point; posture.
+
+    Args:
+        robot: with two feet, two hands and a gaze.
+        settings: see `ReachSettings`.
+        profile: how the hand comes to its points: "exponential", as in the paper, or "minimum-jerk", as it suggests.
+
+    >>> reach = Reach(robot)
+    >>> recording = poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), reach.seconds)
+    """
+
+    def __init__(self, robot: Robot, settings: ReachSettings | None = None, profile: Profile = "exponential") -> None:
+        if profile not in ("exponential", "minimum-jerk"):
+            raise PoiseError(f"profile is {profile!r}; expected 'exponential' or 'minimum-jerk'")
+        self.robot, self.profile = robot, profile
+        self.settings = settings or ReachSettings()
+        self.start: State = one_foot_stance(robot, "right")
+        self.phases = tuple(self._phases())
+        self.seconds = self.phases[-1].end
+        self._first = self._hierarchy()
+        self.hierarchies = tuple(self._at(phase) for phase in self.phases)
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        return self.hierarchies[self._index(snapshot.time)]
+
+    def phase(self, time: float) -> Phase:
+        """The phase at a time."""
+        return self.phases[self._index(time)]
+
+    def misses(self, states: dict[str, State]) -> dict[str, float]:
+        """How far the right hand is from each target in the states at the ends of their phases, m."""
+        hand = self.robot.hand("right")
+        points = {phase.name: np.array(phase.point) for phase in self.phases}
+        return {
+            name: float(np.linalg.norm(state.pose(hand).translation - points[name])) for name, state in states.items()
+        }
+
+    # -- making it -------------------------------------------------------------------------------------------------
+
+    def _index(self, time: float) -> int:
+        return min(max(int(time / self.settings.phase + 1e-9), 0), len(self.phases) - 1)
+
+    def _phases(self) -> list[Phase]:
+        foot, height = self.start.pose(self.robot.foot("right")), self.robot.height
+        phases = []
+        for i, (name, place) in enumerate(PLACES.items()):
+            scaled = height * np.array([self.settings.reach * place[0], self.settings.reach * place[1], place[2]])
+            x, y, z = (float(value) for value in foot.act(scaled))
+            begin = i * self.settings.phase
+            phases.append(Phase(name, begin, begin + self.settings.phase, (x, y, z), not name.startswith("IP")))
+        return phases
+
+    def _hierarchy(self) -> Hierarchy:
+        """What stays the same in all phases."""
+        robot, start, height = self.robot, self.start, self.robot.height
+        support = robot.foot("right")
+        return Hierarchy(
+            always=[
+                constraints.JointRange(robot),
+                constraints.JointSpeed(robot, scale=self.settings.speed),
+                constraints.JointAcceleration(robot),
+            ],
+            levels=[
+                Level("contact", [tasks.HoldPose(support, at=start)]),
+                Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
+                Level("left foot", [self._box("foot", self.settings.foot_box * height)]),
+                Level("left hand", [self._box("hand", self.settings.hand_box * height)]),
+                Level("posture", [tasks.Posture(start, reference=tasks.Decay(self.settings.posture))]),
+            ],
+        )
+
+    def _box(self, part: Literal["foot", "hand"], half: float) -> constraints.Box:
+        frame = self.robot.foot("left") if part == "foot" else self.robot.hand("left")
+        middle = self.start.pose(frame).translation
+        return constraints.Box(frame, middle - half, middle + half, name=f"left {part} in its box")
+
+    def _at(self, phase: Phase) -> Hierarchy:
+        hand = tasks.Position(
+            self.robot.hand("right"), phase.point, reference=self._reference(phase), name=f"right hand to {phase.name}"
+        )
+        hierarchy = self._first.with_level(Level("right hand", [hand]), before="posture")
+        if not phase.looks or self.robot.gaze is None:
+            return hierarchy
+        gaze = tasks.Gaze(self.robot.gaze, phase.point, reference=self._reference(phase), name=f"gaze at {phase.name}")
+        return hierarchy.with_level(Level("gaze", [gaze], damping=self.settings.calm), before="posture")
+
+    def _reference(self, phase: Phase) -> tasks.Decay | tasks.MinimumJerk:
+        if self.profile == "exponential":
+            return tasks.Decay(self.settings.rate)
+        # The hand is there after nine tenths of its time; the rest lets it settle.
+        return tasks.MinimumJerk(0.9 * (phase.end - phase.begin), begin=phase.begin)

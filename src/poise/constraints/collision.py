@@ -1,0 +1,132 @@
+"""SelfCollision: bodies of the robot stay apart from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.constraints.gaps import Gaps
+from poise.constraints.hulls import Hull, NearestHulls
+from poise.constraints.nearest import Nearest
+from poise.constraints.pairs import meeting_pairs, named_pairs
+from poise.errors import TaskError
+from poise.robots import Robot, State
+from poise.robots.capsules import capsules
+from poise.state import FRAMES, Snapshot
+from poise.tasks.layout import ACCELERATION, Layout, Memory
+from poise.tasks.motion import MotionTask
+from poise.tasks.reference import Decay, Reference
+from poise.tasks.task import Writer
+
+Array = NDArray[np.float64]
+
+SHAPES = ("capsules", "meshes")
+#: Rows that a robot with more pairs gets: twice what is within 10 cm of each other on a standing G1 or Talos.
+ROWS = 64
+
+
+class SelfCollision(MotionTask):
+    """Bodies of the robot keep a distance from each other.
+
+    The error of a row is the gap d between two bodies (m, negative where they overlap); it stays above `distance` and
+    shrinks no faster than the reference lets it: ``ḋ >= -g (d - distance)``. Bodies that overlap part at that rate.
+
+    Bodies are capsules around the links' shapes (`poise.robots.capsules`), whose gaps, Jacobians and drifts are exact
+    and cost some 100 µs for hundreds of pairs; or, slimmer and slower, the convex hulls of their meshes, by coal.
+
+    Args:
+        robot: whose bodies.
+        distance: to keep, m. Pairs found by ``pairs=None`` that stand nearer keep half of the gap they stand with.
+        pairs: pairs of frames or of names of links or joints; None: all that can meet (`meeting_pairs`); the path of
+            an SRDF file: these without the ones it disables.
+        shapes: "capsules" or "meshes".
+        rows: how many of the pairs, the nearest ones, have a row; None: all, but no more than 64.
+        influence: pairs with a larger gap (m) are left alone. Faster than g (influence - distance) a gap cannot close.
+        reference: how gaps shrink at most; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
+
+    >>> poise.Hierarchy(always=[constraints.JointRange(robot), constraints.SelfCollision(robot)], levels=[...])
+    >>> constraints.SelfCollision(robot, distance=0.05, pairs=[(robot.hand("left"), robot.chest)])
+    """
+
+    unit = "m"
+    needs = FRAMES
+
+    def __init__(
+        self,
+        robot: Robot,
+        distance: float = 0.02,
+        pairs: Iterable[tuple[Any, Any]] | str | Path | None = None,
+        shapes: str = "capsules",
+        rows: int | None = None,
+        influence: float = 0.2,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "self-collision",
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise TaskError(f"{name}: {robot!r} is not a robot; give what load_robot returned", name)
+        if shapes not in SHAPES:
+            raise TaskError(f"{name}: shapes is {shapes!r}; expected 'capsules' or 'meshes'", name)
+        if not (np.isfinite(distance) and distance < influence):
+            raise TaskError(
+                f"{name}: distance is {distance}, influence {influence}; expected distance < influence", name
+            )
+        super().__init__(name, weight, (distance, np.inf), reference or Decay(10.0))
+        self.robot, self.distance, self.influence, self.shapes = robot, float(distance), float(influence), shapes
+        if pairs is None or isinstance(pairs, (str, Path)):
+            self.indices, standing = meeting_pairs(robot, shapes == "meshes", pairs)
+            self.wanted = np.minimum(self.distance, 0.5 * standing)
+        else:
+            self.indices = named_pairs(robot, pairs, name)
+            self.wanted = np.full(len(self.indices), self.distance)
+        if rows is not None and not (isinstance(rows, int) and rows > 0):
+            raise TaskError(f"{name}: rows is {rows!r}; expected a positive number, or None", name)
+        self.rows_count = min(len(self.indices), rows or ROWS)
+        bodies = capsules(robot)
+        self.pairs = tuple((bodies[a].name, bodies[b].name) for a, b in self.indices)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        if robot.name != self.robot.name:
+            raise TaskError(f"{self.name}: bodies of {self.robot.name} on a {robot.name}; build it for that", self.name)
+        if self.rows_count == len(self.pairs):
+            return tuple(f"{a} - {b}" for a, b in self.pairs)
+        return tuple(f"near pair {i}" for i in range(self.rows_count))
+
+    def gaps(self, state: State | Snapshot) -> dict[tuple[str, str], float]:
+        """Pairs and their gaps (m), the nearest first: what a row of this constraint speaks of.
+
+        >>> next(iter(constraint.gaps(state).items()))
+        (('pelvis', 'left_rubber_hand'), 0.083)
+        """
+        snapshot = state if isinstance(state, Snapshot) else Snapshot(self.robot).at(state)
+        snapshot.fill(FRAMES)
+        nearest = self._nearest(snapshot, len(self.pairs))
+        nearest.update()
+        return {self.pairs[k]: float(nearest.gap[k]) for k in np.argsort(nearest.gap, kind="stable")}
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        nearest = self._nearest(snapshot, self.rows_count)
+        wanted, influence = self.wanted, self.influence
+
+        def write() -> None:
+            nearest.update()
+            memory.error[:] = nearest.gap
+            memory.low[:] = np.where(nearest.gap < influence, wanted[nearest.pair], -np.inf)
+            nearest.jacobian(memory.A)
+
+        def write_drift() -> None:
+            nearest.drift(memory.drift)
+
+        return [write, write_drift] if layout.order == ACCELERATION else [write]
+
+    def _nearest(self, snapshot: Snapshot, rows: int) -> Nearest:
+        bodies = capsules(self.robot)
+        gaps = Gaps(self.robot.model, bodies, self.indices)
+        if self.shapes == "capsules":
+            return Nearest(snapshot, gaps, rows)
+        hulls = {index: Hull(bodies[index]) for pair in self.indices for index in pair}
+        return NearestHulls(snapshot, gaps, rows, [(hulls[a], hulls[b]) for a, b in self.indices], self.influence)

@@ -1,0 +1,167 @@
+"""Which bodies of a robot are kept apart: those that can meet and do not touch anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.constraints.gaps import Gaps
+from poise.constraints.hulls import Hull, between
+from poise.errors import RobotError, TaskError
+from poise.robots import Frame, Robot
+from poise.robots.capsules import capsules
+
+Array = NDArray[np.float64]
+Pair = tuple[int, int]
+
+#: Bodies with no more joints between them always touch, or nearly so, and their joints' ranges keep them apart.
+ADJACENT = 2
+#: Postures tried to see which bodies can meet, all joints anywhere in their ranges; about half a second.
+POSTURES = 1000
+#: Bodies that never come nearer than this (m) in any of them cannot meet: what lies between two tries is less.
+NEAR = 0.05
+
+
+def meeting_pairs(robot: Robot, hulls: bool = False, srdf: str | Path | None = None) -> tuple[tuple[Pair, ...], Array]:
+    """Pairs of capsules that can meet, and the gap of each in the first stance (m); found once per robot.
+
+    They are all pairs but those with ADJACENT joints or fewer between them, those that an SRDF file disables, those
+    that overlap in the stance, and those that stay apart in POSTURES random postures (always the same ones).
+
+    Args:
+        robot: whose pairs.
+        hulls: look at the convex hulls of the links in the stance, not at their capsules.
+        srdf: the file; None: those beside the robot's URDF that bear its name.
+
+    >>> pairs, gaps = meeting_pairs(robot)
+    """
+    known = _found.setdefault(robot, {})
+    if (hulls, srdf) not in known:
+        bodies, disabled = capsules(robot), _disabled(robot, srdf)
+        pairs = [
+            (a, b)
+            for a, b in combinations(range(len(bodies)), 2)
+            if _joints_between(robot, bodies[a].joint, bodies[b].joint) > ADJACENT
+            and not all(frozenset(links) in disabled for links in product(bodies[a].links, bodies[b].links))
+        ]
+        stance = next(iter(robot.stances.values()), robot.rest)
+        gaps = gaps_at(robot, pairs, np.vstack([stance, _postures(robot)]))
+        standing = _hull_gaps(robot, pairs, gaps[0], stance) if hulls else gaps[0]
+        kept = np.flatnonzero((standing > 0.0) & (gaps.min(axis=0, initial=np.inf) < NEAR))
+        known[hulls, srdf] = tuple(pairs[k] for k in kept), standing[kept]
+    return known[hulls, srdf]
+
+
+_found: WeakKeyDictionary[Robot, dict[tuple[bool, str | Path | None], tuple[tuple[Pair, ...], Array]]]
+_found = WeakKeyDictionary()
+
+
+def gaps_at(robot: Robot, pairs: Sequence[Pair], postures: Array) -> Array:
+    """Gaps of pairs of capsules (m), one line per posture q."""
+    model, data = robot.model, robot.model.createData()
+    gaps = Gaps(model, capsules(robot), pairs)
+    out = np.zeros((len(postures), len(pairs)))
+    rotations = [data.oMi[joint].rotation for joint in gaps.joints]
+    translations = [data.oMi[joint].translation for joint in gaps.joints]
+    for line, q in zip(out, postures, strict=True):
+        pinocchio.forwardKinematics(model, data, q)
+        line[:] = gaps.measure(gaps.place(np.array(rotations), np.array(translations)))[0]
+    return out
+
+
+def _hull_gaps(robot: Robot, pairs: Sequence[Pair], gaps: Array, q: Array) -> Array:
+    """Gaps of the hulls where those of the capsules, which hold them, are small; else the latter will do."""
+    data = robot.model.createData()
+    pinocchio.forwardKinematics(robot.model, data, q)
+    solids = [Hull(capsule) for capsule in capsules(robot)]
+    out = gaps.copy()
+    for k in np.flatnonzero(gaps < NEAR):
+        a, b = (solids[index] for index in pairs[k])
+        met = between(a, data.oMi[a.joint], b, data.oMi[b.joint])
+        out[k] = gaps[k] if met is None else met.gap
+    return out
+
+
+def _postures(robot: Robot) -> Array:
+    """Random postures with all joints in their ranges, the base at rest; the same at every call."""
+    random = np.random.default_rng(0)
+    postures = np.tile(robot.rest, (POSTURES, 1))
+    places = [joint.q for joint in robot.joints]
+    postures[:, places] = random.uniform(robot.limits.lower, robot.limits.upper, (POSTURES, len(places)))
+    return postures
+
+
+def _joints_between(robot: Robot, first: int, second: int) -> int:
+    """How many joints lie on the way from one body to another."""
+    return len(set(robot.model.supports[first]) ^ set(robot.model.supports[second]))
+
+
+def _disabled(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
+    """Pairs of links that SRDF files say need no look (``<disable_collisions link1= link2=>``)."""
+    urdf = robot._shapes.path
+    name = ElementTree.parse(urdf).getroot().get("name", "").lower()
+    disabled = set()
+    for file in (
+        [Path(srdf)] if srdf else sorted({*urdf.parent.glob("*.srdf"), *urdf.parent.parent.glob("srdf/*.srdf")})
+    ):
+        try:
+            root = ElementTree.parse(file).getroot()
+        except (OSError, ElementTree.ParseError) as error:
+            if srdf:
+                raise TaskError(
+                    f"{file}: not an SRDF file that can be read: {error}; give pairs=None or links"
+                ) from None
+            continue
+        if srdf or root.get("name", "").lower() == name:
+            ties = root.iter("disable_collisions")
+            disabled |= {frozenset((tie.get("link1", ""), tie.get("link2", ""))) for tie in ties}
+    return disabled
+
+
+def named_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[Pair, ...]:
+    """Pairs of capsules from pairs of frames, joints or their names; what has no shape stands for what moves with it.
+
+    >>> named_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
+    """
+    bodies = capsules(robot)
+    found: dict[Pair, None] = {}
+    for pair in pairs:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise TaskError(f"{task}: {pair!r} is not a pair; expected two frames or names of links", task)
+        for a, b in product(*(_capsules_of(robot, part, task) for part in pair)):
+            if bodies[a].joint == bodies[b].joint:
+                words = " and ".join(str(getattr(part, "name", part)) for part in pair)
+                raise TaskError(f"{task}: {words} are parts of one body, which never moves apart; drop the pair", task)
+            found[min(a, b), max(a, b)] = None
+    if not found:
+        raise TaskError(f"{task}: there are no pairs; give some, or None for all that can meet", task)
+    return tuple(found)
+
+
+def _capsules_of(robot: Robot, part: Any, task: str) -> list[int]:
+    """The capsule around a link or around what a frame is fixed to; for a joint all that it carries."""
+    if isinstance(part, Frame) and part.robot_name != robot.name:
+        raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)
+    bodies = capsules(robot)
+    try:
+        frame = robot.frame(part if isinstance(part, str) else getattr(part, "name", repr(part)))
+    except RobotError as error:
+        raise TaskError(f"{task}: {error}", task) from None
+    index = frame.index
+    while robot.model.frames[index].parentJoint == frame.joint and index:
+        around = [k for k, body in enumerate(bodies) if robot.model.frames[index].name in body.links]
+        if around or robot.model.frames[index].type == pinocchio.FrameType.JOINT:
+            break
+        index = robot.model.frames[index].parentFrame
+    around = around or [k for k, body in enumerate(bodies) if body.joint == frame.joint]
+    if not around:
+        raise TaskError(f"{task}: {frame.name} has no shape; give a link that has, e.g. {bodies[0].name!r}", task)
+    return around

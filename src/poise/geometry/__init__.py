@@ -1,0 +1,17 @@
+"""Rotations, polygons and curves, with no robot in sight; numpy is all they need.
+
+- `so3`: rotations as rotation vectors and back, with the Jacobians between their rates and angular velocity.
+- `polygon`: convex polygons in the plane: hull, margin of a point, half planes, shrinking.
+- `region`: a convex region found by asking how far it reaches.
+- `curves`: how to go from here to there in time: minimum jerk, quintic, cycloid.
+
+>>> from poise.geometry import polygon
+>>> polygon.margin([[0, 0], [2, 0], [2, 1], [0, 1]], [0.5, 0.25])
+0.25
+"""
+
+from poise.geometry import curves, polygon, region, so3
+from poise.geometry.curves import Quintic, cycloid, minimum_jerk, quintic
+from poise.geometry.errors import GeometryError
+
+__all__ = ["GeometryError", "Quintic", "curves", "cycloid", "minimum_jerk", "polygon", "quintic", "region", "so3"]

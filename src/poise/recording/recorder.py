@@ -1,0 +1,191 @@
+"""Recorder: listens to the control loop and keeps what it hears."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from poise.errors import RecordingError
+from poise.recording.block import CAPACITY, Block
+from poise.recording.body import Body
+from poise.recording.channel import Channel, plain
+from poise.recording.joining import Part, joined
+from poise.recording.layout import Layout
+from poise.recording.provenance import circumstances, written
+from poise.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from poise.control import Step
+    from poise.recording.writing import Writer
+    from poise.robots import Robot
+
+#: A file is never further behind the motion than this (s).
+BEHIND = 0.25
+
+
+class UnwrittenError(RecordingError):
+    """The file could not be written to the end; all that was recorded is in ``recording``, to be saved elsewhere."""
+
+    def __init__(self, message: str, recording: Recording, path: str) -> None:
+        super().__init__(message, path=path)
+        self.recording = recording
+
+
+class _Done(NamedTuple):
+    """Samples whose block is full, linked to those before them."""
+
+    first: int
+    part: Part
+    before: _Done | None
+
+
+class _Held(NamedTuple):
+    """The block that is being filled, the number of its first sample, and what is done."""
+
+    block: Block
+    first: int
+    done: _Done | None
+
+
+class Recorder:
+    """A listener: call it with each `Step`, then `finish`.
+
+    While the robot moves, a file is written along if a path is given, never more than 0.25 s behind: a process that is
+    killed leaves a file that `load_recording` opens with ``partial=True``. If the disk fails meanwhile, the motion goes
+    on and `finish` tells.
+
+    A call may be interrupted anywhere by Ctrl-C: its step then counts as a whole or not at all.
+
+    Args:
+        robot: whose motion it is.
+        path: a ``.poise`` file to write along; what is there is overwritten.
+        provenance: facts beyond version, date, machine and robot; ``recorder.provenance`` takes more until the end.
+
+    >>> recorder = Recorder(robot, "walk.poise")
+    >>> for step in steps(controller, plant, seconds=3.0):
+    ...     recorder(step)
+    >>> recording = recorder.finish()
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        path: str | PathLike[str] | None = None,
+        provenance: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        self.robot = robot
+        self.path = None if path is None else Path(path)
+        self.provenance = written({**circumstances(robot), **provenance})
+        self._body = Body.of(robot)
+        self._begun = self._last = np.nan  # of the first sample nothing is late
+        self._contacts: tuple[object, str] = ((), "")
+        self._held: _Held | None = None
+        self._recording: Recording | None = None
+        self._writer: Writer | None = None
+        self._failure: RecordingError | None = None
+        if self.path is not None:
+            from poise.recording.writing import Writer, checked_place, unwritable
+
+            try:
+                self._writer = Writer(checked_place(self.path), self.provenance)
+            except OSError as error:
+                raise unwritable(self.path, error) from None
+
+    @property
+    def samples(self) -> int:
+        """How many steps were recorded."""
+        if self._recording is not None:
+            return len(self._recording)
+        return 0 if self._held is None else self._held.first + self._held.block.filled
+
+    def __call__(self, step: Step) -> None:
+        if self._recording is not None:
+            raise RecordingError("this recorder has finished; make another")
+        held = self._held
+        if held is None or not held.block.layout.fits(step.command):
+            held = self._next(Layout(self._body, step))
+        elif held.block.filled == CAPACITY:  # left full by an interruption
+            held = self._next(held.block.layout)
+        state, block = step.state, held.block
+        if state.contacts != self._contacts[0]:
+            self._contacts = (state.contacts, ", ".join(plain(part.name) for part in state.contacts))
+        if block.filled == 0:
+            self._begun = state.time
+        block.add(step, self._contacts[1])
+        interval, self._last = state.time - self._last, state.time
+        # The next sample would come too late (give or take half a period of rounding), or the clock was set back.
+        late = state.time + 1.5 * interval >= self._begun + BEHIND or interval < 0.0
+        if late or block.filled == CAPACITY:
+            self._next(block.layout)
+
+    def finish(self, ended: str = "finished") -> Recording:
+        """The recording; a file is closed. Asking again gives the same.
+
+        Args:
+            ended: how it ended, for the provenance: ``"finished"``, ``"interrupted"`` or what went wrong.
+        """
+        if self._recording is None:
+            if self._held is not None and self._held.block.filled:
+                self._next(self._held.block.layout)
+            parts = [done.part for done in reversed(_links(self._held))]
+            channels = joined(parts) if parts else (Channel("time", "s", np.zeros(0)),)
+            self._recording = Recording(channels, {**self.provenance, "ended": ended}, self.robot)
+        self._close()
+        self._held = None
+        if self._failure is not None:
+            raise UnwrittenError(
+                f"{self._failure}; the recording itself is whole: save it elsewhere", self._recording, str(self.path)
+            )
+        return self._recording
+
+    def _next(self, layout: Layout) -> _Held:
+        """Begins a block; the samples of the last one are handed to the file."""
+        held = self._held
+        done = None if held is None else held.done
+        if held is not None and held.block.filled:
+            done = _Done(held.first, held.block.channels(), done)
+        # The one moment at which samples change hands: an interruption finds them on one side or the other.
+        self._held = fresh = _Held(Block(layout), self.samples, done)
+        self._write()
+        return fresh
+
+    def _write(self) -> None:
+        """Appends to the file what it does not have yet."""
+        if self._writer is not None:
+            try:
+                for done in reversed(_links(self._held, self._writer.samples)):
+                    self._writer.write(done.first, done.part)
+            except OSError as error:
+                self._fail(error)
+
+    def _close(self) -> None:
+        self._write()
+        if self._writer is not None and self._recording is not None:
+            try:
+                self._writer.close({"provenance": self._recording.provenance})
+                self._writer = None
+            except OSError as error:
+                self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        from poise.recording.writing import unwritable
+
+        assert self._writer is not None
+        assert self.path is not None
+        self._failure = unwritable(self.path, error)
+        self._writer.abandon()
+        self._writer = None
+
+
+def _links(held: _Held | None, since: int = 0) -> list[_Done]:
+    """What is done from this sample on, the latest first."""
+    links, done = [], None if held is None else held.done
+    while done is not None and done.first >= since:
+        links.append(done)
+        done = done.before
+    return links

@@ -1,0 +1,150 @@
+"""Pictures of a robot's states, to look at and to put on a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image as Pillow
+
+from poise.errors import PoiseError
+from poise.report.annotation import annotated
+from poise.report.camera import Camera
+from poise.report.figure import figure
+from poise.report.stage import Extras, Stage
+from poise.robots import State
+
+Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
+Marks = Mapping[str, ArrayLike]
+
+#: Fewest and most pixels of a side: below, nothing can be seen; above, graphics drivers refuse.
+SMALLEST, LARGEST = 16, 8192
+
+
+def picture(
+    states: State | Iterable[State],
+    width: int = 960,
+    height: int = 720,
+    camera: Camera | None = None,
+    labels: Sequence[str] | None = None,
+    *,
+    arrange: Literal["row", "ghost"] = "row",
+    marks: Marks | Sequence[Marks] | None = None,
+    boxes: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+) -> Image:
+    """A robot, or a row of them, on the ground, with support polygon (green) and projected centre of mass (red).
+
+    The outline of the polygon and the rings around marks are drawn over the robot, so that they are seen through it.
+
+    Args:
+        states: one or several; those of a row may be of different robots and are all shown at the same scale.
+        width, height: of the whole picture, in pixels.
+        camera: see `Camera`; by default from the front right, as near as shows everything.
+        labels: a text for each state, above it; of a "ghost" picture one for the whole.
+        arrange: "row" gives each state its own part of the picture, from left to right; "ghost" draws all in one place,
+            the last one solid.
+        marks: points to show, by name, in the world (m): for all states, or a list with those of each.
+        boxes: boxes to show, by name, as lower and upper corner in the world (m).
+
+    Returns:
+        (height, width, 3), red, green, blue from 0 to 255.
+
+    >>> image = picture(state, marks={"target": (0.4, -0.2, 0.9)})
+    """
+    shown = _states(states)
+    if arrange not in ("row", "ghost"):
+        raise PoiseError(f"picture: arrange is {arrange!r}; expected 'row' or 'ghost'")
+    panels = [[state] for state in shown] if arrange == "row" else [shown]
+    if arrange == "ghost" and any(state.robot is not shown[0].robot for state in shown):
+        names = " and ".join(sorted({state.robot.name for state in shown}))
+        raise PoiseError(f"picture: ghosts of {names} in one place; give states of one robot, or arrange='row'")
+    edges = np.linspace(0, _pixels(width, "width", len(panels)), len(panels) + 1).round().astype(int).tolist()
+    height = _pixels(height, "height")
+    titles = _titles(labels, len(panels))
+    extras = _extras(marks, boxes, len(panels))
+    image = np.empty((height, edges[-1], 3), dtype=np.uint8)
+    view = _framed(camera or Camera(), panels, extras, min(np.diff(edges).tolist()), height)
+    for panel, extra, title, left, right in zip(panels, extras, titles, edges, edges[1:], strict=False):
+        with Stage(panel[0].robot, right - left, height) as stage:
+            drawn = stage.draw(panel, view, extra)
+        image[:, left:right] = annotated(drawn, panel[-1], view, extra, title)
+    return image
+
+
+def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], **options: Any) -> Path:
+    """Writes a `picture` with the same options to a PNG file and returns its path.
+
+    >>> save_picture("stances.png", [robot.stance("standing") for robot in robots], width=1280, height=480)
+    """
+    file = Path(path)
+    if file.suffix.lower() != ".png":
+        raise PoiseError(f"save_picture: {file} is not a PNG file; give a path that ends with .png")
+    if not file.parent.is_dir():
+        raise PoiseError(f"save_picture: there is no folder {file.parent}; make it first")
+    image = picture(states, **options)
+    try:
+        Pillow.fromarray(image).save(file, optimize=True)
+    except OSError as error:
+        raise PoiseError(f"save_picture: {file} cannot be written: {error.strerror or error}") from error
+    return file
+
+
+def _framed(camera: Camera, panels: list[list[State]], extras: list[Extras], width: int, height: int) -> Camera:
+    """One camera for all panels, so that they can be compared."""
+    points = [figure(state.robot).corners(state) for panel in panels for state in panel]
+    return camera.framed(np.vstack([*points, *(extra.points for extra in extras)]), width, height)
+
+
+def _states(given: State | Iterable[State]) -> list[State]:
+    states: list[Any] = [given] if isinstance(given, State) else list(given) if isinstance(given, Iterable) else [given]
+    for state in states:
+        if not isinstance(state, State):
+            raise PoiseError(f"picture: {state!r} is not a State; give e.g. robot.stance('standing')")
+    if not states:
+        raise PoiseError("picture: no states were given; give one or more")
+    return states
+
+
+def _pixels(given: Any, name: str, panels: int = 1) -> int:
+    least = SMALLEST * panels
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or not least <= given <= LARGEST:
+        raise PoiseError(f"picture: {name} is {given!r}; expected a number of pixels from {least} to {LARGEST}")
+    return int(given)
+
+
+def _titles(labels: Sequence[str] | None, panels: int) -> list[str]:
+    titles = [""] * panels if labels is None else [labels] if isinstance(labels, str) else [str(t) for t in labels]
+    if len(titles) != panels:
+        raise PoiseError(f"picture: {len(titles)} labels for {panels} panels; give one for each")
+    return titles
+
+
+def _extras(
+    marks: Marks | Sequence[Marks] | None, boxes: Mapping[str, tuple[ArrayLike, ArrayLike]] | None, panels: int
+) -> list[Extras]:
+    each = [marks or {}] * panels if marks is None or isinstance(marks, Mapping) else list(marks)
+    if len(each) != panels:
+        raise PoiseError(f"picture: marks for {len(each)} of {panels} panels; give a list with those of each, or one")
+    solid: dict[str, tuple[Array, Array]] = {}
+    for name, corners in (boxes or {}).items():
+        lower, upper = _points(corners, 2, f"box {name!r}")
+        if not (lower <= upper).all():
+            raise PoiseError(f"picture: box {name!r} has the corners {lower} and {upper}; give the lower one first")
+        solid[name] = (lower, upper)
+    return [Extras({n: _points([p], 1, f"mark {n!r}")[0] for n, p in one.items()}, solid) for one in each]
+
+
+def _points(given: Any, count: int, name: str) -> Array:
+    try:
+        points = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.shape != (count, 3) or not np.isfinite(points).all():
+        expected = "three numbers (x, y, z)" if count == 1 else "two corners of three numbers"
+        raise PoiseError(f"picture: {name} is {given!r}; expected {expected}, in m")
+    return points

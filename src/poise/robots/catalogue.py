@@ -1,0 +1,79 @@
+"""The library: robots known by name, one data file each, whose models are in the package example-robot-data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from poise.errors import RobotError
+from poise.robots.description import Description, describe, read_toml
+from poise.robots.names import unknown
+
+LIBRARY = Path(__file__).parent / "library"
+PACKAGE = "example-robot-data"
+INSTALL = f"the package {PACKAGE}, which holds the models, is not installed; pip install poise[robots]"
+#: Promised names whose models are published nowhere in a form that can be loaded as it is.
+LATER = ("nao", "hoap3", "mighty", "human")
+
+
+def library_names() -> list[str]:
+    """Names of the robots that have a data file."""
+    return sorted(path.stem for path in LIBRARY.glob("*.toml"))
+
+
+def models_folder() -> Path | None:
+    """The folder ``share`` in which the package example-robot-data lies; None if it is not installed.
+
+    The package holds only data and cannot be imported: its list of files says where they are.
+    """
+    try:
+        files = metadata.distribution(PACKAGE).files or []
+    except metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        if file.parts[-1].endswith(".urdf"):
+            place = Path(str(file.locate())).resolve()
+            return next((folder.parent for folder in place.parents if folder.name == PACKAGE), None)
+    return None
+
+
+def library_description(name: str, parts: Mapping[str, Any]) -> Description:
+    """The description of a library robot, with some of its keys replaced."""
+    names = library_names()
+    if name in LATER:
+        message = f"the robot '{name}' arrives in a later version of Poise; there are {', '.join(names)}"
+        raise RobotError(message, element=name, near=())
+    if name not in names:
+        advice = f"there are {', '.join(names)}, or give the path of a URDF file"
+        raise unknown("the library has no robot", name, [*names, *LATER], advice=advice)
+    folder = models_folder()
+    if folder is None:
+        raise RobotError(f"the robot '{name}' cannot be loaded: {INSTALL}", element=name)
+    file = LIBRARY / f"{name}.toml"
+    return describe({**read_toml(file), **parts}, name, file.name, folder / PACKAGE / "robots", (folder,))
+
+
+def listing() -> list[dict[str, Any]]:
+    """What is in the library, one dictionary per robot: what its data file says, and whether its model is installed.
+
+    Keys: name, dof (actuated joints), mass (kg), height (m), source, available, message (why it is not available).
+    """
+    installed = models_folder() is not None
+    robots = []
+    for name in library_names():
+        values = read_toml(LIBRARY / f"{name}.toml")
+        facts = {key: values[key] for key in ("dof", "mass", "height", "source")}
+        robots.append({"name": name, **facts, "available": installed, "message": "" if installed else INSTALL})
+    return robots
+
+
+def table(robots: Sequence[Mapping[str, Any]]) -> str:
+    """A listing as text, one robot a line."""
+    lines = [f"{'robot':<8} {'joints':>6} {'mass':>8} {'height':>8}  source"]
+    for robot in robots:
+        numbers = f"{robot['dof']:>6} {robot['mass']:>5.1f} kg {robot['height']:>6.2f} m"
+        lines.append(f"{robot['name']:<8} {numbers}  {robot['source']}")
+    lines += sorted({f"not available: {robot['message']}" for robot in robots if robot["message"]})
+    return "\n".join(lines)

@@ -1,0 +1,216 @@
+"""Description: what a URDF does not say about a robot: its feet, hands, gaze, stances, and corrections to its limits.
+
+The same keys are read from a library file, from ``robot.toml`` beside ``robot.urdf``, and from the arguments of
+`load_robot`:
+
+    urdf = "robot.urdf"              # relative to this file
+    packages = ["meshes"]            # directories in which package:// addresses are looked up
+    source = "who made the description, under which licence"
+    height = 1.32                    # m; measured on the visual shapes if left out
+    mass = 33.3                      # kg, and dof = 29 (joints): what is published, for the list of the library
+    locked = ["{side}_gripper"]      # joints to remove, at angle zero; or a table of angles
+    repair_inertias = true           # make unphysical inertias physical instead of refusing them
+    chest = "torso_link"
+    rest = "standing"                # the stance that postures fall back to; the first if left out
+
+    [feet]                           # both at once, or [feet.left] and [feet.right] apart
+    frame = "{side}_ankle_link"      # {side}, {s}, {S}: left/right, l/r, L/R
+    sole = [-0.05, 0.12, -0.03, 0.02]     # x_min, x_max, y_min, y_max (m), of the left foot; mirrored for the right
+    position = [0.0, 0.0, -0.035]    # of the sole in that frame (m), if it is another frame; mirrored, too
+    rotation = [0.0, 0.0, 0.0]       # of the sole in that frame: roll, pitch, yaw (rad)
+
+    [hands]                          # position and rotation as above
+    frame = "{side}_palm"
+
+    [gaze]
+    frame = "head"
+    axis = [1.0, 0.0, 0.0]           # viewing direction in that frame
+
+    [limits.velocity]                # lower, upper, velocity, acceleration, torque; "*" is every joint not named
+    "*" = 10.0
+
+    [stances.standing]               # angles not named are zero, or the nearest angle in range
+    balanced = true                  # move base and legs until the soles are flat and the weight is over their middle
+    joints."{side}_knee" = 0.4       # one number for both sides or [left, right]
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from poise.errors import RobotError
+from poise.robots.parts import SIDES, Side, Sole
+from poise.robots.sides import both_sides, each_joint, is_pattern, named
+from poise.robots.table import Table
+
+Vector = tuple[float, float, float]
+LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A frame placed on another one: position (m) and roll, pitch, yaw (rad) in it; both zero for that frame itself."""
+
+    frame: str
+    name: str
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0)
+
+    def mirrored(self) -> Attachment:
+        """Its image on the other side of the body: y, roll and yaw change sign."""
+        (x, y, z), (roll, pitch, yaw) = self.position, self.rotation
+        return replace(self, position=(x, -y, z), rotation=(-roll, pitch, -yaw))
+
+    @property
+    def is_the_frame(self) -> bool:
+        return not any(self.position) and not any(self.rotation)
+
+
+@dataclass(frozen=True)
+class Stance:
+    """A named posture: joint angles, and whether base and legs are to be moved until it is balanced."""
+
+    joints: Mapping[str, float]
+    balanced: bool
+
+
+@dataclass(frozen=True)
+class Description:
+    """Everything that is said about a robot outside its URDF; the module says how to write it."""
+
+    name: str
+    file: str
+    urdf: Path
+    packages: tuple[Path, ...]
+    source: str
+    height: float | None
+    repair_inertias: bool
+    locked: Mapping[str, float]
+    feet: Mapping[Side, tuple[Attachment, Sole]]
+    hands: Mapping[Side, Attachment]
+    gaze: tuple[Attachment, Vector] | None
+    chest: str | None
+    limits: Mapping[str, Mapping[str, float]]
+    stances: Mapping[str, Stance]
+    rest: str | None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file, or one line on what is wrong with it."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RobotError(f"{path}: not a TOML file: {error}", file=str(path)) from None
+    except OSError as error:
+        raise RobotError(f"{path}: cannot be read: {error.strerror or error}", file=str(path)) from None
+
+
+def describe(
+    values: Mapping[str, Any], name: str, file: str, folder: Path, packages: tuple[Path, ...] = ()
+) -> Description:
+    """A description from its keys; relative paths start at the folder, more packages may lie in other places."""
+    table = Table(values, file)
+    description = Description(
+        name=table.text("name", name),
+        file=file,
+        urdf=folder / table.text("urdf"),
+        packages=(*(folder / package for package in table.texts("packages")), *packages),
+        source=table.text("source", file),
+        height=_positive(table, "height"),
+        repair_inertias=table.flag("repair_inertias", False),
+        locked=_locked(table),
+        feet=_feet(table.table("feet")),
+        hands=_hands(table.table("hands")),
+        gaze=_gaze(table.table("gaze")),
+        chest=table.text("chest") if table.has("chest") else None,
+        limits=_limits(table.table("limits")),
+        stances=_stances(table.table("stances")),
+        rest=table.text("rest") if table.has("rest") else None,
+    )
+    for fact in ("dof", "mass"):  # shown in the list of the library and compared by its tests
+        _positive(table, fact)
+    table.done()
+    return description
+
+
+def _positive(table: Table, key: str) -> float | None:
+    if not table.has(key):
+        return None
+    if (number := table.number(key)) <= 0.0:
+        raise table.error(key, f"is {number:g}; expected a positive number")
+    return number
+
+
+def _locked(table: Table) -> dict[str, float]:
+    if not table.has("locked"):
+        return {}
+    if isinstance(table.value("locked"), Mapping):
+        return each_joint(table.table("locked"))
+    names = table.texts("locked")
+    return {word: 0.0 for name in names for word in ([named(name, s) for s in SIDES] if is_pattern(name) else [name])}
+
+
+def _attachment(table: Table, added: str) -> Attachment:
+    part = Attachment(
+        table.text("frame"), "", _vector(table, "position", "x y z"), _vector(table, "rotation", "roll pitch yaw")
+    )
+    return replace(part, name=part.frame if part.is_the_frame else table.text("name", added))
+
+
+def _vector(table: Table, key: str, meaning: str, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
+    x, y, z = table.numbers(key, meaning, default)
+    return x, y, z
+
+
+def _feet(table: Table) -> dict[Side, tuple[Attachment, Sole]]:
+    feet: dict[Side, tuple[Attachment, Sole]] = {}
+    for side, part, mirror in both_sides(table):
+        frame = _attachment(part, f"{side}_sole")
+        x_min, x_max, y_min, y_max = part.numbers("sole", "x_min x_max y_min y_max")
+        if not (x_min < x_max and y_min < y_max):
+            raise part.error("sole", "has no area; expected x_min < x_max and y_min < y_max")
+        part.done()
+        sole = Sole(x_min, x_max, -y_max, -y_min) if mirror else Sole(x_min, x_max, y_min, y_max)
+        feet[side] = (frame.mirrored() if mirror else frame, sole)
+    return feet
+
+
+def _hands(table: Table) -> dict[Side, Attachment]:
+    hands: dict[Side, Attachment] = {}
+    for side, part, mirror in both_sides(table):
+        frame = _attachment(part, f"{side}_hand")
+        part.done()
+        hands[side] = frame.mirrored() if mirror else frame
+    return hands
+
+
+def _gaze(table: Table) -> tuple[Attachment, Vector] | None:
+    if not table.values:
+        return None
+    frame = _attachment(table, "gaze")
+    x, y, z = _vector(table, "axis", "x y z", (1.0, 0.0, 0.0))
+    length = math.hypot(x, y, z)
+    if length == 0.0:
+        raise table.error("axis", "is zero; expected a direction")
+    table.done()
+    return frame, (x / length, y / length, z / length)
+
+
+def _limits(table: Table) -> dict[str, dict[str, float]]:
+    limits = {kind: each_joint(table.table(kind)) for kind in LIMITS}
+    table.done()
+    return limits
+
+
+def _stances(table: Table) -> dict[str, Stance]:
+    stances: dict[str, Stance] = {}
+    for name in table.values:
+        stance = table.table(name)
+        stances[name] = Stance(each_joint(stance.table("joints")), stance.flag("balanced", True))
+        stance.done()
+    return stances

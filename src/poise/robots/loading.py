@@ -1,0 +1,47 @@
+"""load_robot: from a name or a file to a Robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from poise.errors import RobotError
+from poise.robots.building import build
+from poise.robots.catalogue import library_description
+from poise.robots.description import Description, describe, read_toml
+from poise.robots.robot import Robot
+
+#: Folders above a URDF in which its packages may lie: package/urdf/variant/robot.urdf is as deep as they are published.
+FOLDERS_ABOVE = 4
+
+
+def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
+    """A robot of the library by its name, or any URDF file by its path.
+
+    Args:
+        name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``; or the path of a URDF, or of the TOML file that
+            describes one. ``robot.toml`` beside ``robot.urdf`` is read without being named.
+        parts: feet, hands, gaze, chest, stances, limits, rest, locked, packages, ...: the keys of
+            `poise.robots.description`, each of which replaces that of the file.
+
+    >>> robot = load_robot("g1")
+    >>> robot = load_robot("arm.urdf", hands={"left": {"frame": "tool"}}, stances={"ready": {"joints": {"elbow": 1.0}}})
+    """
+    text = str(name_or_path)
+    path = Path(text)
+    if path.suffix.lower() in (".urdf", ".toml", ".xml") or len(path.parts) > 1 or path.is_file():
+        return build(_file_description(path, parts))
+    return build(library_description(text, parts))
+
+
+def _file_description(path: Path, parts: Mapping[str, Any]) -> Description:
+    if not path.is_file():
+        raise RobotError(f"{path}: there is no such file; give the path of a URDF file", file=str(path))
+    described = path if path.suffix.lower() == ".toml" else path.with_suffix(".toml")
+    values = read_toml(described) if described.is_file() else {}
+    file = str(described if described.is_file() else path)
+    values["urdf"] = path.name if path != described else values.get("urdf", f"{path.stem}.urdf")
+    folder = path.parent.resolve()
+    nearby = (folder, *folder.parents)[: FOLDERS_ABOVE + 1]
+    return describe({"source": str(path), **values, **parts}, path.stem, file, folder, nearby)

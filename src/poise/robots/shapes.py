@@ -1,0 +1,85 @@
+"""The shapes of a robot, with their meshes: read only when somebody wants to see or collide them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.errors import RobotError
+from poise.robots.reduction import reduction
+from poise.robots.urdf import build_model, one_line, quiet, read_urdf
+
+Array = NDArray[np.float64]
+
+#: Turns a mesh with y up (as some Collada files say of themselves) so that z is up.
+Y_UP = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0), np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Where the shapes are: the URDF, the directories of its packages, and the joints locked in the model."""
+
+    path: Path
+    packages: tuple[Path, ...]
+    locked: Mapping[str, float]
+
+    def load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
+        """The visual or collision shapes, attached to the joints and frames of the robot's model."""
+        text = read_urdf(self.path)
+        model = build_model(self.path, text)
+        folders = [str(folder) for folder in self.packages]
+        failure = ""
+        with quiet():
+            try:
+                shapes = pinocchio.buildGeomFromUrdfString(model, text, kind, package_dirs=folders)
+            except Exception as error:
+                failure = one_line(str(error)) or type(error).__name__
+        if failure:
+            mesh = re.search(r"package://\S+|\S+\.(?:stl|dae|obj|ply)\b", failure, re.IGNORECASE)
+            message = (
+                f"{self.path}: its shapes cannot be read: {failure}; give packages=[...], the folders of its meshes"
+            )
+            raise RobotError(message, file=str(self.path), element=mesh[0] if mesh else "")
+        for shape in shapes.geometryObjects:
+            if _has_y_up(shape.meshPath):
+                shape.placement = shape.placement * Y_UP
+        if self.locked:
+            _, shapes = pinocchio.buildReducedModel(model, shapes, *reduction(model, self.locked))
+        return shapes
+
+
+def extent(model: pinocchio.Model, q: Array, shapes: pinocchio.GeometryModel) -> tuple[float, float]:
+    """Lowest and highest point of the shapes in a configuration (m); of the frames if there are no shapes."""
+    data = model.createData()
+    pinocchio.framesForwardKinematics(model, data, q)
+    heights = [] if len(shapes.geometryObjects) else [pose.translation[2:] for pose in data.oMf]
+    for shape in shapes.geometryObjects:
+        pose = data.oMi[shape.parentJoint] * shape.placement
+        heights.append(vertices(shape) @ pose.rotation[2] + pose.translation[2])
+    every = np.concatenate(heights)
+    return float(every.min()), float(every.max())
+
+
+def vertices(shape: pinocchio.GeometryObject) -> Array:
+    """The vertices of a mesh, or the corners of the box around a simple shape, in its own frame (m)."""
+    geometry = shape.geometry
+    if hasattr(geometry, "vertices"):
+        return np.asarray(geometry.vertices())  # the scale of the mesh is in them
+    geometry.computeLocalAABB()
+    low, high = geometry.aabb_local.min_, geometry.aabb_local.max_
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+def _has_y_up(mesh: str) -> bool:
+    """Whether a Collada file says that its y axis is up; the mesh reader leaves that to us."""
+    if not mesh.lower().endswith(".dae"):
+        return False
+    with open(mesh, encoding="utf-8", errors="replace") as file:
+        found = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it stands in the head of the file
+    return found is not None and found[1] == "Y_UP"

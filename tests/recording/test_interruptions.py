@@ -1,0 +1,214 @@
+"""Whatever ends a recording early, what was recorded until then is there."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded_steps import PERIOD, POSTURE, REACH, ROBOT, FakeStep, Motion, identical, same_values
+
+import poise.recording
+from poise.errors import RecordingError
+from poise.recording import Recorder, RecordingInterrupted, UnwrittenError, load_recording, record_steps
+from poise.recording.writing import Writer
+
+SOURCE = str(Path(poise.recording.__file__).parent)
+
+
+def until(count: int, error: BaseException) -> Iterator[FakeStep]:
+    yield from Motion().steps(count)
+    raise error
+
+
+def test_ctrl_c_brings_what_was_recorded_and_closes_the_file(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
+    assert isinstance(caught.value, RecordingInterrupted)
+    recording = caught.value.recording
+    assert (len(recording), recording.complete, recording.provenance["ended"]) == (70, True, "interrupted")
+    assert "ended early: interrupted" in recording.summary()
+    assert identical(load_recording(tmp_path / "a.poise"), recording)
+
+
+def test_ctrl_c_in_the_progress_report_is_the_same() -> None:
+    def progress(time: float) -> None:
+        if time > 10.5 * PERIOD:
+            raise KeyboardInterrupt
+
+    with pytest.raises(RecordingInterrupted) as caught:
+        record_steps(Motion().steps(100), ROBOT, progress=progress)
+    assert len(caught.value.recording) == 12
+
+
+def test_progress_hears_the_time_of_every_step() -> None:
+    times: list[float] = []
+    recording = record_steps(Motion().steps(20), ROBOT, progress=times.append)
+    assert times == recording.time.tolist()
+
+
+def test_an_error_in_the_loop_goes_through_and_the_file_tells_of_it(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        record_steps(until(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
+    assert "a.poise" in caught.value.__notes__[0]
+    recording = load_recording(tmp_path / "a.poise")
+    assert (len(recording), recording.provenance["ended"]) == (30, "ZeroDivisionError: no ground")
+
+
+def interrupted_at(line: int, call: Any) -> bool:
+    """Calls with a KeyboardInterrupt at the given line of code in this room; whether it got that far.
+
+    A line that runs again and again, channel after channel, counts twice at most.
+    """
+    count, visits = 0, Counter[tuple[str, int]]()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal count
+        if not frame.f_code.co_filename.startswith(SOURCE):
+            return None
+        visits[place := (frame.f_code.co_filename, frame.f_lineno)] += event == "line"
+        if event == "line" and visits[place] <= 2:
+            count += 1
+            if count == line:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+@pytest.mark.parametrize("change", [False, True], ids=["the block is full", "the hierarchy changes"])
+def test_wherever_ctrl_c_strikes_the_recorder_a_step_counts_whole_or_not_at_all(tmp_path: Path, change: bool) -> None:
+    steps, last = list(Motion().steps(49)), Motion().step(49)
+    if change:  # for the third time, so that a stream of the file ends and another begins
+        steps[20:] = [Motion(tasks=(POSTURE,)).step(i) for i in range(20, 49)]
+        last = Motion(tasks=(REACH,)).step(49)
+    whole = record_steps([*steps, last], ROBOT)
+    path, line, lengths = tmp_path / "a.poise", 1, set()
+    while True:
+        recorder = Recorder(ROBOT, path)
+        for step in steps:
+            recorder(step)
+        struck = interrupted_at(line, lambda recorder=recorder: recorder(last))
+        recording = recorder.finish("interrupted")
+        lengths.add(len(recording))
+        assert all(same_values(recording[name], whole[name][: len(recording)]) for name in recording.channels)
+        assert identical(load_recording(path), recording)
+        if not struck:
+            break
+        line += 1
+    assert lengths == {49, 50}
+
+
+def test_ctrl_c_while_finishing_can_be_finished_again(tmp_path: Path) -> None:
+    steps = list(Motion().steps(5))
+    path, line, struck = tmp_path / "a.poise", 1, True
+    while struck:
+        recorder = Recorder(ROBOT, path)
+        for step in steps:
+            recorder(step)
+        struck = interrupted_at(line, recorder.finish)
+        recording = recorder.finish()
+        assert len(recording) == 5
+        assert identical(load_recording(path), recording)
+        line += 1
+
+
+def test_a_disk_that_fails_does_not_stop_the_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written, write = [], Writer.write
+
+    def fails(writer: Writer, first: int, channels: Any) -> None:
+        if first >= 50:
+            raise OSError(28, "No space left on device")
+        write(writer, first, channels)
+        written.append(first)
+
+    monkeypatch.setattr(Writer, "write", fails)
+    with pytest.raises(UnwrittenError) as caught:
+        record_steps(Motion().steps(120), ROBOT, tmp_path / "a.poise")
+    assert "No space left on device" in str(caught.value)
+    assert isinstance(caught.value, RecordingError)
+    assert len(caught.value.recording) == 120
+    assert len(load_recording(tmp_path / "a.poise", partial=True)) == 50
+    with pytest.raises(RecordingInterrupted) as interrupted:
+        record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "b.poise")
+    assert len(interrupted.value.recording) == 70
+
+
+CHILD = """
+import sys, itertools
+from recorded_steps import Motion, ROBOT, REACH, POSTURE
+from poise.recording import record_steps
+
+motion = Motion()
+def steps():
+    for i in itertools.count():
+        motion.tasks = (REACH, POSTURE) if i // 70 % 2 else (POSTURE,)  # the hierarchy changes while it runs
+        yield motion.step(i)
+try:
+    record_steps(steps(), ROBOT, sys.argv[1], progress=lambda time: print(time, flush=True))
+except KeyboardInterrupt as interruption:
+    print("recorded", len(interruption.recording), flush=True)
+    sys.exit(130)
+"""
+
+
+def child(path: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(path)],
+        cwd=Path(__file__).parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "a.poise"
+    process = child(path)
+    try:
+        assert process.stdout is not None
+        time = next(float(line) for line in process.stdout if float(line) >= 2.0)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    with pytest.raises(RecordingError, match=r"cut off .* samples up to .* s intact: .*partial=True"):
+        load_recording(path)
+    recording = load_recording(path, partial=True)
+    assert not recording.complete
+    assert recording.time[-1] >= time - 0.25
+    assert np.array_equal(recording.time, np.arange(len(recording)) * PERIOD)
+    motion = Motion()
+    assert all(np.array_equal(recording["q"][i], motion.step(i).state.q) for i in range(0, len(recording), 20))
+    assert "reach" in recording.levels()
+
+
+def test_a_process_that_receives_ctrl_c_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.poise"
+    process = child(path)
+    try:
+        assert process.stdout is not None
+        next(line for line in process.stdout if float(line) >= 0.6)
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, errors
+    recording = load_recording(path)
+    assert f"recorded {len(recording)}" in rest
+    assert recording.provenance["ended"] == "interrupted"

@@ -1,0 +1,90 @@
+"""A recording answers to the names of its channels and columns, and cannot change."""
+
+import numpy as np
+import pytest
+
+from poise.errors import RecordingError
+from poise.recording import Channel, Recording
+
+
+@pytest.fixture
+def recording() -> Recording:
+    time = np.arange(4) * 0.5
+    return Recording(
+        [
+            Channel("time", "s", time),
+            Channel("center_of_mass", "m", np.outer(time, [1.0, 2.0, 3.0]), labels=("x", "y", "z")),
+            Channel("q", ("m", "rad"), np.zeros((4, 2)), labels=("base_x", "left_knee_joint")),
+            Channel("error/reach/left/hand", "m", np.ones((4, 2)), labels=("x", "y/z")),
+        ],
+        {"robot": "figure", "seed": np.int64(3), "weights": np.array([1.0, 2.0])},
+    )
+
+
+def test_a_name_gives_an_array_and_a_label_one_of_its_columns(recording: Recording) -> None:
+    assert recording["center_of_mass"].shape == (4, 3)
+    assert recording["center_of_mass/y"].tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert recording["error/reach/left/hand/y/z"].tolist() == [1.0] * 4
+
+
+def test_units_and_labels_answer_to_the_same_names(recording: Recording) -> None:
+    assert recording.units["q"] == "m, rad"
+    assert recording.units["q/left_knee_joint"] == "rad"
+    assert recording.labels["center_of_mass"] == ("x", "y", "z")
+    assert recording.labels["time"] == ()
+    assert list(recording.units) == list(recording.channels)
+
+
+def test_the_clock_gives_period_and_duration(recording: Recording) -> None:
+    assert (recording.period, recording.duration, len(recording)) == (0.5, 2.0, 4)
+
+
+def test_a_name_that_does_not_exist_brings_those_that_resemble_it(recording: Recording) -> None:
+    with pytest.raises(RecordingError) as caught:
+        recording["q/left_kne_joint"]
+    assert "did you mean 'q/left_knee_joint'" in str(caught.value)
+    assert caught.value.near[0] == "q/left_knee_joint"
+    with pytest.raises(RecordingError, match="center_of_mass"):
+        recording.units["center_of_mas"]
+    with pytest.raises(RecordingError, match="there are time, center_of_mass"):
+        recording["zzzzzzzz"]
+    assert "q" in recording
+    assert "q/left_knee_joint" in recording
+    assert "q/left_kne_joint" not in recording
+
+
+def test_a_recording_cannot_change(recording: Recording) -> None:
+    with pytest.raises(AttributeError, match="does not change"):
+        recording.complete = False
+    with pytest.raises(TypeError):
+        recording.channels["more"] = recording.channels["q"]  # type: ignore[index]
+    with pytest.raises(ValueError, match="read-only"):
+        recording["q"][0, 0] = 1.0
+
+
+def test_the_provenance_holds_plain_values(recording: Recording) -> None:
+    assert recording.provenance == {"robot": "figure", "seed": 3, "weights": [1.0, 2.0]}
+    with pytest.raises(RecordingError, match="object is no such value"):
+        Recording([Channel("time", "s", [0.0])], {"robot": object()})
+
+
+def test_channels_share_one_clock_and_have_their_own_names() -> None:
+    clock = Channel("time", "s", [0.0, 1.0])
+    with pytest.raises(RecordingError, match="needs a channel 'time'"):
+        Recording([Channel("q", "rad", [0.0])])
+    with pytest.raises(RecordingError, match="'q' has 3 samples and time 2"):
+        Recording([clock, Channel("q", "rad", [0.0, 1.0, 2.0])])
+    with pytest.raises(RecordingError, match="two channels are called 'time'"):
+        Recording([clock, clock])
+
+
+def test_a_recording_without_samples_has_no_duration_and_a_summary() -> None:
+    empty = Recording([Channel("time", "s", [])])
+    assert (len(empty), empty.duration, empty.levels()) == (0, 0.0, {})
+    assert np.isnan(empty.period)
+    assert "0 samples" in empty.summary()
+
+
+def test_a_state_needs_a_robot_with_the_recorded_joints(recording: Recording) -> None:
+    with pytest.raises(RecordingError, match=r"load_robot\('figure'\)"):
+        recording.state(0)

@@ -1,0 +1,55 @@
+"""The library by name: what is there, what comes later, what was meant, and what to install."""
+
+from importlib import metadata
+
+import pytest
+
+from poise.errors import RobotError
+from poise.robots import library_names, listing, load_robot, table
+
+
+@pytest.fixture
+def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> metadata.Distribution:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", missing)
+
+
+def test_the_library_holds_what_it_promises() -> None:
+    assert {"g1", "talos", "romeo", "icub"} <= set(library_names())
+
+
+@pytest.mark.parametrize("name", ["nao", "hoap3", "mighty", "human"])
+def test_a_promised_robot_that_is_not_there_yet_is_not_called_unknown(name: str) -> None:
+    if name in library_names():
+        pytest.skip("it has arrived")
+    with pytest.raises(RobotError, match="later version") as caught:
+        load_robot(name)
+    assert caught.value.element == name
+
+
+def test_an_unknown_name_comes_with_what_may_have_been_meant() -> None:
+    with pytest.raises(RobotError, match="did you mean 'talos'") as caught:
+        load_robot("tallos")
+    assert caught.value.near == ("talos",)
+    with pytest.raises(RobotError, match="path of a URDF"):
+        load_robot("r2d2")
+
+
+@pytest.mark.usefixtures("without_models")
+def test_without_the_models_there_is_one_line_on_what_to_install() -> None:
+    with pytest.raises(RobotError, match=r"pip install poise\[robots\]") as caught:
+        load_robot("g1")
+    assert "\n" not in str(caught.value)
+    assert not any(robot["available"] for robot in listing())
+    assert table(listing()).count("pip install") == 1
+
+
+def test_the_listing_has_what_the_command_shows() -> None:
+    robots = {robot["name"]: robot for robot in listing()}
+    assert list(robots) == library_names()
+    assert set(robots["g1"]) == {"name", "dof", "mass", "height", "source", "available", "message"}
+    lines = table(listing()).splitlines()
+    assert lines[0].split() == ["robot", "joints", "mass", "height", "source"]
+    assert lines[1].split()[:6] == ["g1", "29", "33.3", "kg", "1.32", "m"]

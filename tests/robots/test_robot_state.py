@@ -1,0 +1,131 @@
+"""A state is checked when it is made, cannot change, and knows where its robot is."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+from small_robots import BIPED, BIPED_PARTS, written
+
+from poise.errors import StateError
+from poise.robots import Robot, State, load_robot
+
+
+@pytest.fixture(scope="module")
+def biped(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    return load_robot(written(tmp_path_factory.mktemp("biped"), BIPED), **BIPED_PARTS)
+
+
+@pytest.fixture(scope="module")
+def start(biped: Robot) -> State:
+    return biped.stance("standing")
+
+
+def refused(element: str, make) -> str:
+    with pytest.raises(StateError) as caught:
+        make()
+    assert (caught.value.element, caught.value.robot) == (element, "small")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_wrong_values_are_refused_by_name(biped: Robot, start: State) -> None:
+    assert "expected 17 numbers" in refused("q", lambda: State(biped, start.q[:-1]))
+    assert "expected 16 numbers" in refused("v", lambda: start.replace(v=np.zeros(17)))
+    assert "not an array" in refused("q", lambda: State(biped, "standing"))
+    assert "index 9" in refused("q", lambda: start.replace(q=np.where(np.arange(17) == 9, np.nan, start.q)))
+    assert "index 0" in refused("v", lambda: start.replace(v=np.full(16, np.inf)))
+    assert "length 2" in refused("q", lambda: start.replace(q=np.concatenate([start.q[:3], [0, 0, 0, 2], start.q[7:]])))
+    assert "seconds" in refused("time", lambda: start.replace(time="now"))
+    assert "seconds" in refused("time", lambda: start.replace(time=np.nan))
+    assert "not a part" in refused("contacts", lambda: start.replace(contacts=("left_foot",)))
+    assert "not a part" in refused("contacts", lambda: start.replace(contacts=3))
+    assert "it has robot, q" in refused("speed", lambda: start.replace(speed=1.0))
+
+
+def test_parts_of_another_robot_cannot_be_contacts(tmp_path: Path, start: State) -> None:
+    other = load_robot(written(tmp_path, BIPED), **BIPED_PARTS, name="other")
+    assert "belongs to other" in refused("contacts", lambda: start.replace(contacts=other.feet))
+
+
+def test_a_state_cannot_change_and_keeps_its_own_numbers(biped: Robot, start: State) -> None:
+    q = start.q.copy()
+    state = State(biped, q)
+    q[:] = 0.0
+    assert state.q == pytest.approx(start.q)
+    assert (state.v == 0.0).all()
+    for array in (state.q, state.v, state.center_of_mass, start.support_polygon, start.support_center):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    with pytest.raises(AttributeError):
+        state.time = 1.0  # type: ignore[misc]
+
+
+def test_replace_changes_only_what_it_is_told(start: State) -> None:
+    later = start.replace(time=2.0, contacts=start.robot.foot("left"))
+    assert (later.time, later.contacts) == (2.0, (start.robot.foot("left"),))
+    assert later.q == pytest.approx(start.q)
+    assert start.time == 0.0
+    assert later != start
+    assert repr(later) == "State(small, time 2 s, on left_sole)"
+
+
+def test_the_trusted_path_takes_the_arrays_as_they_are(biped: Robot, start: State) -> None:
+    q, v = start.q.copy(), np.ones(16)
+    state = State._trusted(biped, q, v, 1.5, biped.feet)
+    assert state.q is q
+    assert state.v is v
+    assert not q.flags.writeable
+    assert state.pose(biped.foot("left")).isApprox(start.pose(biped.foot("left")))
+    assert state.replace(time=0.0).contacts == biped.feet
+
+
+def test_poses_and_center_of_mass_are_those_of_pinocchio(biped: Robot) -> None:
+    model, data = biped.model, biped.model.createData()
+    for _ in range(5):
+        q = pinocchio.integrate(model, biped.rest, 0.3 * np.random.default_rng(7).standard_normal(model.nv))
+        state = State(biped, q)
+        pinocchio.framesForwardKinematics(model, data, q)
+        for frame in biped.frames.values():
+            assert state.pose(frame).isApprox(data.oMf[frame.index])
+        weights = [model.inertias[j].mass * data.oMi[j].act(model.inertias[j].lever) for j in range(1, model.njoints)]
+        assert state.center_of_mass == pytest.approx(np.sum(weights, axis=0) / biped.mass)
+
+
+def test_a_pose_is_a_value_and_not_a_window(biped: Robot, start: State) -> None:
+    before = start.pose(biped.feet[0])
+    kept = before.copy()
+    q = start.q.copy()
+    q[0] += 1.0
+    assert start.replace(q=q).pose(biped.feet[0]).translation[0] == pytest.approx(kept.translation[0] + 1.0)
+    assert before == kept
+
+
+def test_states_can_be_asked_from_many_threads(biped: Robot, start: State) -> None:
+    def distance(step: int) -> float:
+        q = start.q.copy()
+        q[0] = step
+        state = start.replace(q=q)
+        return float(np.ptp([state.pose(foot).translation[0] - step for foot in biped.feet * 20]))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert max(pool.map(distance, range(200))) < 1e-9
+
+
+def test_support_is_the_hull_of_the_soles(biped: Robot, start: State) -> None:
+    assert start.contacts == biped.feet
+    assert len(start.support_polygon) == 4
+    assert start.support_polygon.min(axis=0) == pytest.approx([-0.08, -0.15])
+    assert start.support_polygon.max(axis=0) == pytest.approx([0.12, 0.15])
+    assert start.support_center == pytest.approx([0.02, 0.0])
+    left = start.replace(contacts=biped.foot("left"))
+    assert left.support_center == pytest.approx([0.02, 0.105])
+    hand = start.replace(contacts=biped.hands)
+    assert hand.support_polygon == pytest.approx(start.pose(biped.hand("left")).translation[None, :2])
+
+
+def test_without_contacts_there_is_no_support(start: State) -> None:
+    flying = start.replace(contacts=())
+    assert flying.support_polygon.shape == (0, 2)
+    assert "no support" in refused("contacts", lambda: flying.support_center)

@@ -1,0 +1,66 @@
+"""Shapes are read when they are asked for, from wherever their addresses point."""
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+from small_robots import joint, link, mesh, robot, written
+
+from poise.errors import RobotError
+from poise.robots import load_robot
+from poise.robots.shapes import extent
+
+TRIANGLE = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 2\nendloop\nendfacet"
+STL = f"solid one\n{TRIANGLE}\nendsolid one\n"
+
+
+def with_mesh(folder: Path, address: str) -> Path:
+    written(folder, STL, "arm_description/meshes/one.stl")
+    text = robot(link("base", shape=mesh(address)), link("bob"), joint("hinge", "base", "bob"))
+    return written(folder, text, "arm_description/urdf/arm.urdf")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["package://arm_description/meshes/one.stl", "package:///arm_description/meshes/one.stl", "../meshes/one.stl"],
+)
+def test_a_mesh_is_found_near_its_urdf(tmp_path: Path, address: str) -> None:
+    arm = load_robot(with_mesh(tmp_path, address))
+    assert arm.visual_geometry.ngeoms == 1
+    assert arm.collision_geometry.ngeoms == 0
+    assert arm.visual_geometry is arm.visual_geometry
+    assert arm.height == pytest.approx(2.0)
+
+
+def test_a_mesh_is_found_in_a_named_package_folder(tmp_path: Path) -> None:
+    path = with_mesh(tmp_path / "here", "package://arm_meshes/one.stl")
+    written(tmp_path / "there", STL, "arm_meshes/one.stl")
+    with pytest.raises(RobotError, match="packages="):
+        _ = load_robot(path).visual_geometry
+    assert load_robot(path, packages=[str(tmp_path / "there")]).visual_geometry.ngeoms == 1
+
+
+@pytest.mark.parametrize("address", ["package://arm_description/meshes/two.stl", "two.stl", "bad.stl"])
+def test_a_missing_mesh_matters_only_when_shapes_are_asked_for(
+    tmp_path: Path, address: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = with_mesh(tmp_path, address)
+    written(tmp_path, "hello", "arm_description/urdf/bad.stl")
+    arm = load_robot(path)
+    assert arm.height == pytest.approx(0.3)  # falls back to the frames
+    with pytest.raises(RobotError) as caught:
+        _ = arm.visual_geometry
+    assert str(caught.value).startswith(f"{path}: ")
+    assert address.split("/")[-1] in caught.value.element
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_shapes_of_locked_joints_move_to_the_joint_before(tmp_path: Path) -> None:
+    box = '<visual><geometry><box size="0.2 0.2 0.4"/></geometry></visual>'
+    text = robot(link("base"), link("bob", shape=box), joint("hinge", "base", "bob"))
+    arm = load_robot(written(tmp_path, text), locked={"hinge": np.pi / 2})
+    shape = arm.visual_geometry.geometryObjects[0]
+    assert shape.parentJoint == 1
+    assert extent(arm.model, pinocchio.neutral(arm.model), arm.visual_geometry) == pytest.approx((-0.4, -0.2))
