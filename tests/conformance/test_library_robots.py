@@ -180,7 +180,10 @@ def test_hands_are_at_their_sides(robot: Robot, start: State) -> None:
 def test_it_looks_forward_from_the_height_of_its_head(robot: Robot, start: State) -> None:
     assert robot.head is robot.gaze
     pose = start.pose(robot.gaze)
-    assert pose.rotation @ robot.gaze.axis == pytest.approx([1.0, 0.0, 0.0], abs=0.02)
+    forward, left, up = pose.rotation @ robot.gaze.axis
+    assert left == pytest.approx(0.0, abs=0.02)
+    assert forward > 0.6  # a camera may look down, as that of g1 does
+    assert up < 0.1
     assert 0.8 * robot.height < pose.translation[2] < robot.height
     assert pose.translation[1] == pytest.approx(0.0, abs=0.01)
     assert robot.chest is not None

@@ -51,11 +51,12 @@ class Gaps:
         squared = np.einsum("bi,bi->b", self.local[:, :, 1], self.local[:, :, 1])
         squared = np.maximum(squared, 1e-16)  # a ball: any s will do
         self.a, self.e = squared[self.i], squared[self.j]
+        self.ae = self.a * self.e
         radius = np.array([capsule.radius for capsule in chosen])
         self.radii = radius[self.i] + radius[self.j]
         self.index = self._products()
-        self.moved = np.array([supports(model, capsule.joint) for capsule in chosen]).reshape(-1, model.nv)
-        self.sign = self.moved[self.i] - self.moved[self.j]  # P x nv: which joints part them, and with which sign
+        moved = np.array([supports(model, capsule.joint) for capsule in chosen]).reshape(-1, model.nv)
+        self.sign = moved[self.i] - moved[self.j]  # P x nv: which joints part them, and with which sign
 
     def _products(self) -> Indices:
         """Where the scalar products of each pair stand among those of all (centers, half axes) with each other."""
@@ -65,31 +66,32 @@ class Gaps:
         return np.array([2 * B * first + second for first, second in pairs])
 
     def place(self, R: Array, p: Array) -> Array:
-        """Centers, then half axes of all capsules (2B x 3, m) from the poses of their joints (`joints`)."""
-        placed = R[self.carrier] @ self.local
-        X = np.empty((2 * self.count, 3))
-        np.add(placed[:, :, 0], p[self.carrier], out=X[: self.count])
-        X[self.count :] = placed[:, :, 1]
+        """Centers, then half axes of all capsules (3 x 2B, m) from rotation and position of their `joints`."""
+        X = (R[self.carrier] @ self.local).transpose(1, 2, 0).reshape(3, -1)
+        X[:, : self.count] += p[self.carrier].T
         return X
 
     def measure(self, X: Array) -> tuple[Array, Array, Array]:
         """(d, s, t) of all pairs, for capsules placed at X; best near the origin, where products lose no digits.
 
-        Minimises ``|c_i + s h_i - c_j - t h_j|²``: first s without its bounds, then t, then s again, each clipped.
-        That is exact: where s was inside its bounds the last step finds it again, and where it was not, t is right.
+        Minimises ``|c_i + s h_i - c_j - t h_j|²``: first s without regard to t's bounds, then t, then s again, each
+        clipped to its own. That is exact: where t was inside its bounds the last step finds s again, else t is an end.
         """
-        b, ii, ij, ji, jj, cc_i, cc_j, cc = np.take(X @ X.T, self.index)
-        a, e = self.a, self.e
-        c, f = ii - ij, ji - jj  # of w = c_i - c_j with h_i, h_j
-        ae = a * e
+        b, ii, ij, ji, jj, cc_i, cc_j, cc = (X.T @ X).take(self.index)
+        a, e, ae = self.a, self.e, self.ae
+        c, f = ii - ij, ji - jj  # of c_i - c_j with h_i and h_j
         sine = ae - b * b
-        pull = np.maximum(PARALLEL * ae - sine, 0.0)
-        sine += (PULL / PARALLEL) * pull
-        s = np.clip((b * f - e * c) / np.maximum(sine, 1e-300), -1.0, 1.0)
-        t = np.clip((b * s + f) / e, -1.0, 1.0)
-        s = np.clip((b * t - c) / a, -1.0, 1.0)
-        squared = cc_i + cc_j - 2.0 * cc + s * (s * a + 2.0 * c) + t * (t * e - 2.0 * f - 2.0 * s * b)
+        sine += (PULL / PARALLEL) * np.maximum(PARALLEL * ae - sine, 0.0)
+        s = clipped((b * f - e * c) / sine)
+        t = clipped((b * s + f) / e)
+        s = clipped((b * t - c) / a)
+        squared = cc_i + cc_j - 2.0 * (cc + t * (f + s * b) - s * c) + s * s * a + t * t * e
         return np.sqrt(np.maximum(squared, 0.0)) - self.radii, s, t
+
+
+def clipped(values: Array) -> Array:
+    """Cut to [-1, 1]; twice as fast as numpy's clip."""
+    return np.minimum(np.maximum(values, -1.0), 1.0)
 
 
 def supports(model: Any, joint: int) -> Array:

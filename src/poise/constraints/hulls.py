@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from poise.constraints.gaps import Gaps
-from poise.constraints.nearest import Nearest
+from poise.constraints.nearest import Nearest, cross, dot
 from poise.robots.capsules import Capsule
 from poise.state import Snapshot
 
@@ -96,26 +96,24 @@ class NearestHulls(Nearest):
             met = between(a, self._poses[a.joint], b, self._poses[b.joint])
             if met is None:
                 continue  # what is known of the capsules is on the safe side
-            self.gap[k], self.normal[k], self.first[k], self.second[k] = met
+            self.gap[k], self.normal[:, k], self.first[:, k], self.second[:, k] = met
             self._looked.append(int(k))
 
     def turning(self, V_i: Array, V_j: Array) -> Array:
         """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and STEP back; 0 where they overlap."""
-        out = np.zeros(self.rows)
+        ahead, back = (self._rates(V_i, V_j, seconds) for seconds in (STEP, -STEP))
+        return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * STEP)
+
+    def _rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
+        """ḋ some seconds from now, if all bodies keep their twists; NaN where it cannot be told."""
+        normal, point = np.full((3, self.rows), np.nan), np.zeros((3, self.rows))
         for k in self._looked:
             if self.gap[k] > 0.0:
-                ahead, back = (self._rate(k, V_i[k], V_j[k], seconds) for seconds in (STEP, -STEP))
-                out[k] = (ahead - back) / (2.0 * STEP)
-        return out
+                a, b = self._hulls[self.pair[k]]
+                met = between(a, self._moved(a, V_i[:, k], seconds), b, self._moved(b, V_j[:, k], seconds))
+                if met is not None and met.gap > 0.0:
+                    normal[:, k], point[:, k] = met.normal, met.first
+        return dot(np.concatenate([normal, cross(point, normal)]), V_i - V_j)
 
-    def _rate(self, k: int, V_i: Array, V_j: Array, seconds: float) -> float:
-        """ḋ of a pair some seconds from now, if both bodies keep their twists."""
-        a, b = self._hulls[self.pair[k]]
-        pose_a, pose_b = (
-            pinocchio.exp6(pinocchio.Motion(seconds * V)) * self._poses[hull.joint] for hull, V in ((a, V_i), (b, V_j))
-        )
-        met = between(a, pose_a, b, pose_b)
-        if met is None:
-            return 0.0
-        velocity = V_i[:3] + np.cross(V_i[3:], met.first) - V_j[:3] - np.cross(V_j[3:], met.second)
-        return float(met.normal @ velocity)
+    def _moved(self, hull: Hull, V: Array, seconds: float) -> pinocchio.SE3:
+        return pinocchio.exp6(pinocchio.Motion(seconds * V)) * self._poses[hull.joint]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.solvers import Solution
+from poise.solvers import Solution, StackProgram
 from poise.state import State
 from poise.tasks import TaskLabel
 
@@ -54,7 +54,7 @@ class Command:
         period: seconds that it holds.
         solution: the answer of the solver that justifies it; None where a fallback spoke.
         fallback: "" or the name of what replaced the solution, and why.
-        errors: how far the tasks are from being met; None where a fallback spoke.
+        tasks: labels and places of the tasks that were asked.
     """
 
     velocity: Array
@@ -63,7 +63,13 @@ class Command:
     period: float
     solution: Solution | None = None
     fallback: str = ""
-    errors: Errors | None = None
+    tasks: tuple[Sequence[TaskLabel], Sequence[slice]] = ((), ())
+
+    @property
+    def errors(self) -> Errors | None:
+        """How far the tasks are from being met; None where a fallback spoke."""
+        program = None if self.solution is None else self.solution.program
+        return Errors(*self.tasks, program.notes) if isinstance(program, StackProgram) else None
 
 
 @dataclass(eq=False, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.control.command import Command, Errors
+from poise.control.command import Command
 from poise.control.ramp import Ramp
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Behavior, Hierarchy
@@ -120,12 +120,12 @@ class KinematicController:
         if not math.isfinite(x.dot(x)):
             return self._hold("hold: the solution is not finite")
         self._last = x
-        errors = Errors(self._labels, self._places, assembly.columns[:3].copy())
+        fallback = "" if solution.status == "optimal" else solution.status
         if self.order == VELOCITY:
             self._velocity = x
-            return Command(x, None, None, self.period, solution, _named(solution), errors)
+            return Command(x, None, None, self.period, solution, fallback, self._tasks)
         self._velocity = v + self.period * x
-        return Command(self._velocity, x, None, self.period, solution, _named(solution), errors)
+        return Command(self._velocity, x, None, self.period, solution, fallback, self._tasks)
 
     def _change(self, hierarchy: Hierarchy, state: State) -> None:
         """Binds another hierarchy, and starts to pass over to it."""
@@ -144,8 +144,7 @@ class KinematicController:
         groups = hierarchy.groups()
         self._assembly = Assembly(snapshot, groups, layout, hierarchy.damping())
         blocks = self._assembly.stack.blocks
-        self._labels = self._assembly.labels()
-        self._places = tuple(b.rows for b in blocks)
+        self._tasks = (self._assembly.labels(), tuple(block.rows for block in blocks))
         if old is None and self.order == VELOCITY:
             self._last = np.array(state.v)
         if self.ramp > 0.0:
@@ -156,13 +155,9 @@ class KinematicController:
         """The last command, fading: finite whatever happens."""
         if self.order == VELOCITY:
             self._last = self._velocity = HOLD * self._velocity
-            return Command(self._velocity, None, None, self.period, None, reason, None)
+            return Command(self._velocity, None, None, self.period, None, reason)
         slower = HOLD * self._velocity
         self._last = (slower - self._velocity) / self.period
         self._velocity = slower
-        return Command(slower, self._last, None, self.period, None, reason, None)
+        return Command(slower, self._last, None, self.period, None, reason)
 
-
-def _named(solution: Solution) -> str:
-    """ "" for an optimal solution, else what the solver had to give up."""
-    return "" if solution.status == "optimal" else solution.status

@@ -17,7 +17,6 @@ from poise.hierarchy.level import Hierarchy, Level
 from poise.solvers import Lexicographic, Solution
 from poise.state import Snapshot, State
 from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task
-from poise.tasks.layout import COLUMNS
 from poise.tasks.target import moving
 
 Array = NDArray[np.float64]
@@ -132,6 +131,6 @@ def _newton_step(snapshot: Snapshot, assembly: Assembly, solver: Lexicographic) 
 
 
 def _misses(assembly: Assembly) -> list[float]:
-    error, low, high = (assembly.columns[COLUMNS.index(name)] for name in ("error", "low", "high"))
+    error, low, high = (assembly.column(name) for name in ("error", "low", "high"))
     miss = np.abs(error - np.clip(error, low, high))
     return [float(miss[block.rows].max(initial=0.0)) for block in assembly.stack.blocks]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from poise.report.camera import FIELD_OF_VIEW
 from poise.report.collada import Color
 from poise.report.meshes import is_mesh, surfaces
 from poise.robots import Robot, State
@@ -21,6 +23,29 @@ Array = NDArray[np.float64]
 PLAIN = ((0.88, 0.87, 0.84, 1.0), (0.66, 0.68, 0.71, 1.0))
 #: Thickness of the sticks of a robot without shapes, per m of its height.
 STICK = 0.02
+#: Ground in squares of 0.25 m, sky and sun. Distances of clipping, haze and shadows are multiples of the extent (m).
+WORLD = f"""
+<mujoco>
+  <statistic extent="2" center="0 0 0.7"/>
+  <visual>
+    <global fovy="{math.degrees(FIELD_OF_VIEW)}"/>
+    <quality shadowsize="4096"/>
+    <headlight ambient="0.38 0.38 0.38" diffuse="0.28 0.28 0.28" specular="0 0 0"/>
+    <rgba haze="0.93 0.95 0.97 1"/>
+    <map znear="0.01" zfar="50" shadowclip="2"/>
+  </visual>
+  <asset>
+    <texture type="skybox" builtin="gradient" rgb1="0.93 0.95 0.97" rgb2="0.80 0.86 0.93" width="64" height="384"/>
+    <texture name="ground" type="2d" builtin="checker" rgb1="0.86 0.88 0.90" rgb2="0.78 0.81 0.84" width="256"
+      height="256"/>
+    <material name="ground" texture="ground" texrepeat="2 2" texuniform="true"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="0 0 0.05" material="ground"/>
+    <light directional="true" pos="0 0 3" dir="0 0 -1" diffuse="0.55 0.55 0.53" specular="0.15 0.15 0.15"/>
+  </worldbody>
+</mujoco>
+"""
 
 
 @dataclass(frozen=True)
@@ -74,7 +99,7 @@ def figure(robot: Robot) -> Figure:
 
 
 def _figure(robot: Robot) -> Figure:
-    world, objects = _world(), list(robot.visual_geometry.geometryObjects)
+    world, objects = mujoco.MjSpec.from_string(WORLD), list(robot.visual_geometry.geometryObjects)
     stored: dict[tuple[object, ...], list[tuple[int, Color | None]]] = {}  # meshes used twice are stored once
     for shape in filter(is_mesh, objects):
         if _key(shape) in stored:
@@ -94,37 +119,6 @@ def _figure(robot: Robot) -> Figure:
         _shape(robot, o, mesh, color, model) for o in objects for mesh, color in stored.get(_key(o), [(-1, None)])
     ]
     return Figure(model, tuple(shapes or _sticks(robot)))
-
-
-def _world() -> mujoco.MjSpec:
-    """Ground, sky and lights."""
-    world = mujoco.MjSpec()
-    world.visual.quality.shadowsize = 4096
-    world.visual.headlight.ambient = [0.38, 0.38, 0.38]
-    world.visual.headlight.diffuse = [0.28, 0.28, 0.28]
-    world.visual.headlight.specular = [0.0, 0.0, 0.0]
-    world.visual.rgba.haze = [0.93, 0.95, 0.97, 1.0]
-    world.stat.extent = 2.0  # m; distances of clipping, haze and shadows are multiples of it
-    world.stat.center = [0.0, 0.0, 0.7]
-    world.visual.map.znear = 0.01
-    world.visual.map.zfar = 50.0
-    world.add_texture(
-        name="sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=[0.93, 0.95, 0.97], rgb2=[0.80, 0.86, 0.93], width=64, height=384,
-    )  # fmt: skip
-    world.add_texture(
-        name="checker", type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
-        rgb1=[0.86, 0.88, 0.90], rgb2=[0.78, 0.81, 0.84], width=256, height=256,
-    )  # fmt: skip
-    textures = [""] * int(mujoco.mjtTextureRole.mjNTEXROLE)
-    textures[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] = "checker"
-    world.add_material(name="ground", textures=textures, texrepeat=[2.0, 2.0], texuniform=True)  # squares of 0.25 m
-    world.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 0.05], material="ground")
-    world.worldbody.add_light(
-        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=[1.0, -1.5, 3.0], dir=[-0.35, 0.45, -1.0], castshadow=True,
-        diffuse=[0.55, 0.55, 0.53], specular=[0.15, 0.15, 0.15],
-    )  # fmt: skip
-    return world
 
 
 def _key(shape: pinocchio.GeometryObject) -> tuple[object, ...]:
@@ -159,8 +153,6 @@ def _solid(shape: pinocchio.GeometryObject) -> tuple[mujoco.mjtGeom, tuple[float
             return kinds.mjGEOM_SPHERE, (solid.radius, 0.0, 0.0)
         case "Cylinder":
             return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
-        case "Capsule":
-            return kinds.mjGEOM_CAPSULE, (solid.radius, solid.halfLength, 0.0)
     if is_mesh(shape):
         return kinds.mjGEOM_MESH, (1.0, 1.0, 1.0)
     half = np.abs(vertices(shape)).max(axis=0)

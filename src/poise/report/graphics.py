@@ -29,17 +29,23 @@ def open_context(width: int, height: int) -> Any:
     OSMesa where there is none. The kinds are imported here and not chosen by MuJoCo, which decides once, when it is
     first imported by anybody, and then asks for a display.
     """
-    kind = chosen()
     try:
-        context = importlib.import_module(f"mujoco.{kind}").GLContext(width, height)
+        context = importlib.import_module(f"mujoco.{chosen()}").GLContext(width, height)
         context.make_current()
+    except PoiseError:
+        raise
     except Exception as error:  # they fail in many ways: ImportError, AttributeError, RuntimeError, GLError
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise PoiseError(
-            f"no picture without OpenGL: {kind} failed: {reason[:200]}; it needs {NEEDS[kind]}, "
-            "or choose another with MUJOCO_GL=egl, osmesa or glfw"
-        ) from error
+        raise failure(error) from error
     return context
+
+
+def failure(error: Exception) -> PoiseError:
+    """What to tell the user when MuJoCo or the chosen kind of context failed."""
+    kind, reason = chosen(), " ".join(str(error).split()) or type(error).__name__
+    return PoiseError(
+        f"no picture without OpenGL: {kind} failed: {reason[:200]}; it needs {NEEDS[kind]}, "
+        "or choose another with MUJOCO_GL=egl, osmesa or glfw"
+    )
 
 
 def chosen() -> str:

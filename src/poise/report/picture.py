@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +15,12 @@ from PIL import Image as Pillow
 from poise.errors import PoiseError
 from poise.report.annotation import annotated
 from poise.report.camera import Camera
-from poise.report.figure import figure
-from poise.report.stage import Extras, Stage
-from poise.robots import State
+from poise.report.extras import Extras
+from poise.report.graphics import chosen, failure
+from poise.robots import Robot, State
+
+if TYPE_CHECKING:
+    from poise.report.stage import Stage
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
@@ -67,12 +71,15 @@ def picture(
     height = _pixels(height, "height")
     titles = _titles(labels, len(panels))
     extras = _extras(marks, boxes, len(panels))
-    image = np.empty((height, edges[-1], 3), dtype=np.uint8)
     view = _framed(camera or Camera(), panels, extras, min(np.diff(edges).tolist()), height)
-    for panel, extra, title, left, right in zip(panels, extras, titles, edges, edges[1:], strict=False):
-        with Stage(panel[0].robot, right - left, height) as stage:
-            drawn = stage.draw(panel, view, extra)
-        image[:, left:right] = annotated(drawn, panel[-1], view, extra, title)
+    image = np.empty((height, edges[-1], 3), dtype=np.uint8)
+    stages: dict[tuple[Robot, int], Stage] = {}
+    with ExitStack() as ending:
+        for panel, extra, title, left, right in zip(panels, extras, titles, edges, edges[1:], strict=False):
+            key = panel[0].robot, right - left
+            if key not in stages:
+                stages[key] = ending.enter_context(_stage()(*key, height))
+            image[:, left:right] = annotated(stages[key].draw(panel, view, extra), panel[-1], view, extra, title)
     return image
 
 
@@ -94,9 +101,19 @@ def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], 
     return file
 
 
+def _stage() -> type[Stage]:
+    """Where to draw, imported when it is needed: MuJoCo cannot even be imported where its OpenGL is missing."""
+    chosen()
+    try:
+        from poise.report.stage import Stage
+    except Exception as error:  # ImportError, AttributeError, RuntimeError, OSError
+        raise failure(error) from error
+    return Stage
+
+
 def _framed(camera: Camera, panels: list[list[State]], extras: list[Extras], width: int, height: int) -> Camera:
     """One camera for all panels, so that they can be compared."""
-    points = [figure(state.robot).corners(state) for panel in panels for state in panel]
+    points = [_stage().corners(state) for panel in panels for state in panel]
     return camera.framed(np.vstack([*points, *(extra.points for extra in extras)]), width, height)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from types import TracebackType
 
 import mujoco
@@ -11,37 +10,16 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.report.camera import FIELD_OF_VIEW, Camera
+from poise.report.camera import Camera
+from poise.report.extras import CENTER, LINE, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns
 from poise.report.figure import figure
-from poise.report.graphics import open_context
-from poise.robots import Foot, Robot, State
+from poise.report.graphics import failure, open_context
+from poise.robots import Robot, State
 
 Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
-Color = tuple[float, float, float]
-
-#: Colours that are told apart by most eyes: of marks and boxes, in turn; of the support polygon; of the centre of mass.
-COLORS: tuple[Color, ...] = ((0.84, 0.37, 0.0), (0.0, 0.45, 0.70), (0.80, 0.47, 0.65), (0.90, 0.62, 0.0))
-SUPPORT: Color = (0.0, 0.62, 0.45)
-CENTER: Color = (0.80, 0.10, 0.15)
-#: Lengths per m of the robot's height: radius of marks and of the centre of mass, half-width of drawn lines.
-MARK, LINE = 0.018, 0.003
 #: How much the earliest and the last but one of several ghosts cover what is behind.
 FAINTEST, FAINT = 0.15, 0.35
-
-
-@dataclass(frozen=True)
-class Extras:
-    """What is drawn beside a robot: named points (m), and named boxes as (lower, upper) corner (m), in the world."""
-
-    marks: Mapping[str, Array] = field(default_factory=dict)
-    boxes: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
-
-    @property
-    def points(self) -> Array:
-        """All of it as points (n, 3), for framing."""
-        corners = [corner for box in self.boxes.values() for corner in box]
-        return np.array([*self.marks.values(), *corners]).reshape(-1, 3)
 
 
 class Stage:
@@ -55,11 +33,14 @@ class Stage:
         self.robot, self._size = robot, (width, height)
         self._figure = figure(robot)
         self._model = self._figure.model
-        self._model.vis.global_.fovy = np.degrees(FIELD_OF_VIEW)
         self._data = mujoco.MjData(self._model)
         mujoco.mj_forward(self._model, self._data)
         self._context = open_context(width, height)
-        self._drawing = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        try:
+            self._drawing = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        except mujoco.FatalError as error:
+            self._context.free()
+            raise failure(error) from error
         mujoco.mjr_resizeOffscreen(width, height, self._drawing)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._drawing)
 
@@ -74,7 +55,8 @@ class Stage:
     def draw(self, states: Sequence[State], camera: Camera, extras: Extras) -> Image:
         """The picture (height, width, 3); of several states the last is solid and the earlier ones are ghosts."""
         width, height = self._size
-        scene = self._scene(camera)
+        things = len(states) * len(self._figure.shapes) + len(states[-1].support_polygon) + len(extras.points)
+        scene = self._scene(camera, room=things + 10)  # ground and centre of mass
         for i, state in enumerate(states):
             last = i == len(states) - 1
             alpha = 1.0 if last else FAINTEST + (FAINT - FAINTEST) * i / max(len(states) - 2, 1)
@@ -84,7 +66,7 @@ class Stage:
             if last:
                 self._balance(scene, state)
         for point, color in zip(extras.marks.values(), turns(extras.marks), strict=True):
-            self._ball(scene, point, MARK, color)
+            self._ball(scene, point, color)
         for (lower, upper), color in zip(extras.boxes.values(), turns(extras.boxes), strict=True):
             middle = pinocchio.SE3(np.eye(3), (lower + upper) / 2)
             self._add(scene, mujoco.mjtGeom.mjGEOM_BOX, (upper - lower) / 2, middle, (*color, 0.25))
@@ -94,32 +76,35 @@ class Stage:
         mujoco.mjr_readPixels(image, None, whole, self._drawing)
         return np.flipud(image)
 
-    def _scene(self, camera: Camera) -> mujoco.MjvScene:
-        scene, view = mujoco.MjvScene(self._model, maxgeom=5000), mujoco.MjvCamera()
+    @staticmethod
+    def corners(state: State) -> Array:
+        """Corners of boxes around all that is drawn of a state (n, 3), for framing."""
+        return figure(state.robot).corners(state)
+
+    def _scene(self, camera: Camera, room: int) -> mujoco.MjvScene:
+        """Ground and light, seen by the camera, with room for that many things."""
+        scene, view = mujoco.MjvScene(self._model, maxgeom=room), mujoco.MjvCamera()
         view.lookat, view.distance = camera.target, camera.distance
         view.azimuth, view.elevation = np.degrees([camera.azimuth, camera.elevation])
         every = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(self._model, self._data, mujoco.MjvOption(), None, view, every, scene)
         sun = next(light for light in scene.lights if not light.headlight)
         right, _, forward = camera.axes
-        sun.dir = (
-            0.4 * right + 0.5 * forward * [1.0, 1.0, 0.0] - [0.0, 0.0, 1.0]
-        )  # over the photographer's left shoulder
-        sun.dir /= np.linalg.norm(sun.dir)
+        falling = 0.4 * right + 0.5 * forward * [1.0, 1.0, 0.0] - [0.0, 0.0, 1.0]  # over the photographer's shoulder
+        sun.dir = falling / np.linalg.norm(falling)
         sun.pos = camera.target - 3.0 * self.robot.height * sun.dir
         return scene
 
     def _balance(self, scene: mujoco.MjvScene, state: State) -> None:
-        """Support polygon as an outline on the ground, centre of mass as a ball, and a line from it to the ground."""
+        """Support polygon as an outline on the ground, projected centre of mass as a ball."""
         outline = support_outline(state)
         for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
             self._line(scene, a, b, SUPPORT)
-        ground = ground_below(state)
-        self._ball(scene, ground, MARK, CENTER)
+        self._ball(scene, ground_below(state), CENTER)
 
-    def _ball(self, scene: mujoco.MjvScene, point: Array, radius: float, color: Color) -> None:
+    def _ball(self, scene: mujoco.MjvScene, point: Array, color: Color) -> None:
         pose = pinocchio.SE3(np.eye(3), point)
-        size = (radius * self.robot.height, 0.0, 0.0)
+        size = (MARK * self.robot.height, 0.0, 0.0)
         self._add(scene, mujoco.mjtGeom.mjGEOM_SPHERE, size, pose, (*color, 1.0))
 
     def _line(self, scene: mujoco.MjvScene, begin: Array, end: Array, color: Color) -> None:
@@ -139,8 +124,6 @@ class Stage:
         color: tuple[float, ...],
         mesh: int = -1,
     ) -> None:
-        if scene.ngeom >= scene.maxgeom:
-            return  # more than anyone could see
         geom = scene.geoms[scene.ngeom]
         mujoco.mjv_initGeom(
             geom, kind, np.array(size, dtype=np.float64), pose.translation, pose.rotation.ravel(),
@@ -149,24 +132,3 @@ class Stage:
         geom.category = mujoco.mjtCatBit.mjCAT_DYNAMIC  # decoration would cast no shadow
         geom.dataid = 2 * mesh if mesh >= 0 else -1  # odd numbers are the convex hulls
         scene.ngeom += 1
-
-
-def support_outline(state: State) -> Array:
-    """Corners (k, 3) of the support polygon, at the height of the lowest contact."""
-    polygon = state.support_polygon
-    return np.column_stack([polygon, np.full(len(polygon), _ground(state))])
-
-
-def ground_below(state: State) -> Array:
-    """The centre of mass projected on the height of the lowest contact (3)."""
-    return np.array([*state.center_of_mass[:2], _ground(state)])
-
-
-def _ground(state: State) -> float:
-    feet = [part for part in state.contacts if isinstance(part, Foot)] or state.contacts
-    return min((float(state.pose(part).translation[2]) for part in feet), default=0.0)
-
-
-def turns(named: Mapping[str, object]) -> list[Color]:
-    """A colour for each of some named things."""
-    return [COLORS[i % len(COLORS)] for i in range(len(named))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Lexicographic:
         if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0.0):
             raise SolverError(f"budget is {budget!r}; expected seconds, zero or more, or None for no limit")
         self.budget = budget
+        self._seconds = math.inf if budget is None else float(budget)
         self.damping = checked_damping(damping)
         self.warm = warm
         self._reference = Cascade(damping=damping)
@@ -72,16 +73,31 @@ class Lexicographic:
                 level_begin, variables, columns = structure
                 kernel.layout(level_begin, variables, level_damping(self.damping, len(program)), columns)
             self._structure = structure
-        x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], dtype=np.int8)
-        budget = math.inf if self.budget is None else self.budget
-        status, *counts = kernel.solve(program.memory, budget, self.warm, x, sides)
-        return Solution(
-            program=program,
-            x=x,
-            status=_kernel.statuses[status],
-            sides=sides,
-            iterations=counts[0],
-            milliseconds=1e3 * (time.perf_counter() - start),
-            solver="lexicographic",
-            counters=dict(zip(_kernel.counters, counts, strict=True)),
-        )
+        x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], np.int8)
+        counts = kernel.solve(program.memory, self._seconds, self.warm, x, sides)
+        milliseconds = 1e3 * (time.perf_counter() - start)
+        status = _kernel.statuses[counts[0]]
+        return Solution(program, x, status, sides, counts[1], milliseconds, "lexicographic", Counts(counts))
+
+
+class Counts(Mapping[str, int]):
+    """What the kernel counted, by name; names are looked up only for who asks."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> int:
+        if name not in _kernel.counters:
+            raise KeyError(name)
+        return self._values[1 + _kernel.counters.index(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_kernel.counters)
+
+    def __len__(self) -> int:
+        return len(_kernel.counters)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

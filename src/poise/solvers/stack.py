@@ -44,6 +44,7 @@ class Stack:
     Args:
         levels: per level its name and the (name, unit, labels) of its blocks.
         variables: number of unknowns.
+        notes: how many more values per row to keep with the program; solvers do not look at them.
 
     Attributes:
         A, lower, upper, weight: views to write to, one line per row.
@@ -55,18 +56,21 @@ class Stack:
     >>> Lexicographic().solve(stack.program()).x
     """
 
-    def __init__(self, levels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[str]]]]], variables: int) -> None:
+    def __init__(self, levels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[str]]]]], variables: int, notes: int = 0) -> None:
         counts = [sum(len(labels) for _, _, labels in blocks) for _, blocks in levels]
         self.names = tuple(name for name, _ in levels)
         self.variables = variables
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
         rows = self.level_begin[-1]
-        self._memory = np.zeros(rows * (variables + 3) + 2 * len(levels))
+        used = rows * (variables + 3) + 2 * len(levels)
+        self._memory = np.zeros(used + notes * rows)
+        self._used = slice(0, used)
+        self.notes = self._memory[used:].reshape(notes, rows)
         self.columns = np.full(rows, -1, dtype=np.int32)
         self.A = self._memory[: rows * variables].reshape(rows, variables)
         cuts = [rows * (variables + i) for i in range(4)]
         self.lower, self.upper, self.weight = (self._memory[a:b] for a, b in pairwise(cuts))
-        self.damping, self.caution = self._memory[cuts[-1] :].reshape(2, -1)
+        self.damping, self.caution = self._memory[cuts[-1] : used].reshape(2, -1)
         self.weight[:] = 1.0
         self._program: type[StackProgram] | None = None
         self.blocks: list[Block] = []
@@ -78,12 +82,13 @@ class Stack:
                 arrays = (self.A[at], self.lower[at], self.upper[at], self.weight[at])
                 self.blocks.append(Block(k, name, unit, tuple(labels), at, *arrays))
 
-    def program(self) -> Program:
+    def program(self) -> StackProgram:
         """What the stack holds now, as a program of its own."""
         if self._program is None:
             self._program = self._kind()
         program = object.__new__(self._program)
-        program.memory = self._memory.copy()
+        program.everything = everything = self._memory.copy()
+        program.memory = everything[self._used]
         return program
 
     def _kind(self) -> type[StackProgram]:
@@ -94,12 +99,22 @@ class Stack:
             "level_begin": self.level_begin,
             "structure": (self.level_begin, self.variables, self.columns.tolist()),
             "_blocks": self.blocks,
+            "_notes": self.notes.shape,
         }
         return type("StackProgram", (StackProgram,), shared)
 
 
 class StackProgram(Program):
     """A program made by a `Stack`: the shape is the stack's, the numbers are its own."""
+
+    everything: Array
+    _notes: tuple[int, int]
+
+    @property
+    def notes(self) -> Array:
+        """What the stack kept besides, one line per note and one value per row."""
+        size = self._notes[0] * self._notes[1]
+        return self.everything[len(self.everything) - size :].reshape(self._notes)
 
 
 def rows_of(block: Block, program: Program) -> Rows:

@@ -74,7 +74,7 @@ class Snapshot:
         self._filled = 0
         self._frames: dict[int, FrameMemory] = {}
         self._mass = sum(inertia.mass for inertia in robot.model.inertias)
-        self._center_of_mass: Array = self.data.com[0]
+        self._center_of_mass: Array = np.zeros(3)  # of its own: a view of pinocchio's would outlive it
         self._center_of_mass_jacobian: Array = self.data.Jcom
         self._center_of_mass_drift: Array = np.zeros(3)
         self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _fill_dynamics
@@ -120,6 +120,7 @@ class Snapshot:
     def _fill_center_of_mass(self) -> None:
         self.fill(FRAMES)  # its joint poses are where the centre of mass starts from
         pinocchio.jacobianCenterOfMass(self.model, self.data, False)
+        self._center_of_mass[:] = self.data.com[0]
         self._filled |= CENTER_OF_MASS
 
     def _fill_momentum(self) -> None:
@@ -138,6 +139,7 @@ class Snapshot:
         pinocchio.updateFramePlacements(self.model, self.data)
         M = self.data.M
         M[:] = np.triu(M) + np.triu(M, 1).T
+        self._center_of_mass[:] = self.data.com[0]
         self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM
 
     # -- frames ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@
 | `Posture`, `JointComfort`, `LeastVelocity` | of joints | rad, rad, rad/s |
 
 Every task works at velocity and at acceleration order, as an equality or (`within=`) as an interval, at any level.
-How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `Path` or a `Passage`. To write a new
+How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `Path`, a `Passage` or,
+where somebody else moves it, `Live`. To write a new
 one, derive from `MotionTask`.
 """
 
@@ -24,7 +25,7 @@ from poise.tasks.motion import MotionTask
 from poise.tasks.posture import JointComfort, LeastVelocity, Posture
 from poise.tasks.reference import Decay, MinimumJerk
 from poise.tasks.relative import RelativePose
-from poise.tasks.target import Passage, Path, Target
+from poise.tasks.target import Live, Passage, Path, Target
 from poise.tasks.task import Task
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Layout",
     "LeastVelocity",
     "LinearMomentum",
+    "Live",
     "Memory",
     "MinimumJerk",
     "MotionTask",

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pinocchio import skew
 
 from poise.errors import TaskError
-from poise.geometry import so3
 from poise.robots import Frame, Robot
 from poise.robots import Gaze as GazeFrame
 from poise.state import FRAMES, Snapshot
-from poise.tasks.axes import numbers
+from poise.tasks.axes import numbers, shown
 from poise.tasks.frame import frame_name
-from poise.tasks.layout import Layout, Memory
+from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Reference
 from poise.tasks.target import checked_target, moving
@@ -24,20 +24,20 @@ from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
 
+#: Cosine of the angle, 172 degrees, beyond which an axis points away and the error bends too much to be followed.
+AWAY = -0.99
+#: A target at the eye itself has no direction: distances below a micron (m) count as one.
+NEAREST = 1e-6
 #: Taylor coefficients of acos(1 - x) / sqrt(1 - (1 - x)²) in x = 1 - c.
 SERIES = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
 
 
 class Seen(NamedTuple):
-    """A unit vector in the axes of a frame that moves: ``ṅ = J v + shift``, with the drift n̈ when no joint accelerates.
-
-    The shift is what the target itself moves; it has its part in the drift too.
-    """
+    """A unit vector n in the axes of a frame that moves: ``ṅ = J v + shift``; the shift is what its target moves."""
 
     n: Array
     J: Array
     shift: Array
-    drift: Array
 
 
 class Aim(MotionTask):
@@ -72,27 +72,34 @@ class Aim(MotionTask):
     def seen(self, snapshot: Snapshot) -> Seen:
         """The direction as the frame sees it."""
 
-    def value(self, snapshot: Snapshot) -> Array:
-        n = self.seen(snapshot).n
-        c, across = float(self.axis @ n), self.B.T @ n
-        if c > -0.99:
-            return _stretch(c)[0] * across
-        # Pointing away, every way round is equally short in the end: the first is as good as any.
-        size = float(np.linalg.norm(across))
-        return np.arctan2(size, c) * (across / size if size > 1e-12 else np.array([1.0, 0.0]))
+    @abstractmethod
+    def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
+        """n̈ when no joint accelerates, given ṅ."""
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        n, J, _, _ = self.seen(snapshot)
-        f, f1, _ = _stretch(float(self.axis @ n))
-        return f * self.B.T @ J + f1 * np.outer(self.B.T @ n, self.axis @ J)
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        def write() -> None:
+            n, J, shift = self.seen(snapshot)
+            error, E, bend = self._error(n)
+            memory.error[:], memory.A[:], memory.target_rate[:] = error, E @ J, -E @ shift
+            if layout.order == ACCELERATION:  # with the acceleration of the target
+                rate = J @ snapshot.v + shift
+                memory.drift[:] = E @ self.seen_drift(snapshot, rate) + bend(rate)
 
-    def drift(self, snapshot: Snapshot) -> Array:
-        n, J, shift, d = self.seen(snapshot)
-        f, f1, f2 = _stretch(float(self.axis @ n))
-        rate = J @ snapshot.v + shift
-        c_rate, c_drift = self.axis @ rate, self.axis @ d
-        B = self.B.T
-        return f * (B @ d) + 2.0 * f1 * c_rate * (B @ rate) + (f2 * c_rate**2 + f1 * c_drift) * (B @ n)
+        return [write]
+
+    def _error(self, n: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
+        """e, the matrix E with ``ė = E ṅ``, and ``Ė ṅ`` as a function of ṅ."""
+        a, B = self.axis, self.B.T
+        c, across = float(a @ n), B @ n
+        if c < AWAY:
+            return *_away(c, across, a, B), lambda n_rate: np.zeros(2)
+        f, f1, f2 = _stretch(c)
+
+        def bend(n_rate: Array) -> Array:
+            c_rate = float(a @ n_rate)
+            return 2.0 * f1 * c_rate * (B @ n_rate) + f2 * c_rate**2 * across
+
+        return f * across, f * B + f1 * np.outer(across, a), bend
 
 
 class Direction(Aim):
@@ -121,11 +128,14 @@ class Direction(Aim):
         self.target = unit_vector(target, "target", name)
 
     def seen(self, snapshot: Snapshot) -> Seen:
-        # n = Rᵀ d, so ṅ = -Rᵀ (ω x d) and its drift is Rᵀ (ω x (ω x d) - ω̇ x d).
+        # n = Rᵀ d, so ṅ = -Rᵀ (ω x d).
         R, J = snapshot.rotation(self.frame), snapshot.jacobian(self.frame)[3:]
-        d, w, alpha = self.target, J @ snapshot.v, snapshot.drift(self.frame)[3:]
-        drift = R.T @ (np.cross(w, np.cross(w, d)) - np.cross(alpha, d))
-        return Seen(R.T @ d, R.T @ so3.hat(d) @ J, np.zeros(3), drift)
+        return Seen(R.T @ self.target, R.T @ skew(self.target) @ J, np.zeros(3))
+
+    def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
+        # Rᵀ (ω x (ω x d) - ω̇ x d), with the drift of the frame in place of ω̇.
+        w, turning = skew(snapshot.velocity(self.frame)[3:]), skew(snapshot.drift(self.frame)[3:])
+        return snapshot.rotation(self.frame).T @ (w @ w - turning) @ self.target
 
 
 class Gaze(Aim):
@@ -159,35 +169,46 @@ class Gaze(Aim):
         super().__init__(frame, axis, name, weight, within, reference)
         self.target: Any = checked_target(target, (3,), name) if moving(target) else numbers(target, 3, "target", name)
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        writers = super().bind_error(snapshot, memory, layout)
-
-        def write_target() -> None:  # its acceleration is in the drift
-            n, _, shift, _ = self.seen(snapshot)
-            f, f1, _ = _stretch(float(self.axis @ n))
-            memory.target_rate[:] = -f * (self.B.T @ shift) - f1 * (self.axis @ shift) * (self.B.T @ n)
-
-        return [*writers, write_target] if moving(self.target) else writers
-
     def seen(self, snapshot: Snapshot) -> Seen:
         R, J = snapshot.rotation(self.frame), snapshot.jacobian(self.frame)
-        v, d = J @ snapshot.v, snapshot.drift(self.frame)
-        still = (self.target, np.zeros(3), np.zeros(3))
-        g, g_rate, g_acceleration = self.target.sample(snapshot.time) if moving(self.target) else still
-        r, w = g - snapshot.position(self.frame), v[3:]
-        # y turns and shifts with the frame; its drift is that of the target seen from a moving frame.
-        y, y_jacobian = R.T @ r, R.T @ (so3.hat(r) @ J[3:] - J[:3])
-        apart = g_rate - v[:3]
-        y_drift = R.T @ (
-            g_acceleration - d[:3] - np.cross(d[3:], r) - 2.0 * np.cross(w, apart) + np.cross(w, np.cross(w, r))
-        )
-        length = max(float(np.linalg.norm(y)), 1e-6)  # a target at the eye itself has no direction
-        n = y / length
-        across = np.eye(3) - np.outer(n, n)
-        rate = R.T @ (apart - np.cross(w, r))
-        n_rate = across @ rate / length
-        drift = (across @ y_drift - 2.0 * (n @ rate) * n_rate) / length - (n_rate @ n_rate) * n
-        return Seen(n, across @ y_jacobian / length, across @ (R.T @ g_rate) / length, drift)
+        g, g_rate, _ = self._sample(snapshot.time)
+        r = g - snapshot.position(self.frame)
+        n, across = _direction(R.T @ r)
+        turn = across @ R.T
+        return Seen(n, turn @ (skew(r) @ J[3:] - J[:3]), turn @ g_rate)
+
+    def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
+        # y = Rᵀ (g - p): a point that moves, seen from a frame that moves.
+        R, v, d = snapshot.rotation(self.frame), snapshot.velocity(self.frame), snapshot.drift(self.frame)
+        g, g_rate, g_acceleration = self._sample(snapshot.time)
+        r, apart, w = g - snapshot.position(self.frame), g_rate - v[:3], skew(v[3:])
+        y_drift = R.T @ (g_acceleration - d[:3] - skew(d[3:]) @ r - 2.0 * w @ apart + w @ w @ r)
+        n, across = _direction(R.T @ r)
+        closer = (R @ n) @ apart / max(float(np.linalg.norm(r)), NEAREST)  # how fast the distance grows, of itself
+        return across @ y_drift - 2.0 * closer * n_rate - (n_rate @ n_rate) * n
+
+    def _sample(self, time: float) -> tuple[Array, Array, Array]:
+        return self.target.sample(time) if moving(self.target) else (self.target, np.zeros(3), np.zeros(3))
+
+
+def _direction(y: Array) -> tuple[Array, Array]:
+    """The unit vector n along y, and the matrix with ``ṅ = across ẏ``."""
+    length = max(float(np.linalg.norm(y)), NEAREST)
+    n = y / length
+    return n, (np.eye(3) - np.outer(n, n)) / length
+
+
+def _away(c: float, across: Array, a: Array, B: Array) -> tuple[Array, Array]:
+    """Error and E of an axis that points nearly away, in the direction u of the way back and across it.
+
+    ``e = θ u`` and ``θ̇ = (c Bᵀu - s a)ᵀ ṅ`` with s = sin θ. Exactly opposite, every way is equally short: the first is
+    taken. What turns u, times θ / s, would be without bound there; a tenth of a degree is where it stops.
+    """
+    s = float(np.linalg.norm(across))
+    u = across / s if s > 1e-12 else np.array([1.0, 0.0])
+    angle = float(np.arctan2(s, c))
+    t = np.array([-u[1], u[0]])
+    return angle * u, np.outer(u, c * (u @ B) - s * a) + angle / max(s, 2e-3) * np.outer(t, t @ B)
 
 
 def unit_vector(values: ArrayLike, what: str, task: str) -> Array:
@@ -195,22 +216,20 @@ def unit_vector(values: ArrayLike, what: str, task: str) -> Array:
     vector = numbers(values, 3, what, task)
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
-        raise TaskError(f"{task}: {what} is {vector}; expected a direction, not zero", task)
+        raise TaskError(f"{task}: {what} is {shown(values)}; expected a direction, not zero", task)
     return vector / length
 
 
 def _stretch(c: float) -> tuple[float, float, float]:
     """f = θ / sin θ as a function of c = cos θ, and its first and second derivative.
 
-    From (1 - c²) f' = c f - 1; near c = 1 by series. Where the axis points away (c near -1) f grows without
-    bound; it is cut at an angle of 179.9 degrees.
+    From (1 - c²) f' = c f - 1; near c = 1 by series. It grows without bound where the axis points away.
     """
     x = 1.0 - c
     if x < 1e-2:
         value = sum(a * x**i for i, a in enumerate(SERIES))
         first = -sum(i * a * x ** (i - 1) for i, a in enumerate(SERIES) if i > 0)
         return value, first, sum(i * (i - 1) * a * x ** (i - 2) for i, a in enumerate(SERIES) if i > 1)
-    c = max(c, -0.9999985)
     f = np.arccos(c) / np.sqrt(1.0 - c * c)
     f1 = (c * f - 1.0) / (1.0 - c * c)
     return float(f), float(f1), float((f + 3.0 * c * f1) / (1.0 - c * c))

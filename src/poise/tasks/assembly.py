@@ -16,6 +16,9 @@ from poise.tasks.task import Task, Writer
 
 Array = NDArray[np.float64]
 
+#: The first columns, error, low and high, are kept with each program: what every task still misses.
+KEPT = 3
+
 
 class TaskLabel(NamedTuple):
     """Which task an error belongs to."""
@@ -48,9 +51,10 @@ class Assembly:
         self.tasks = [task for _, tasks in levels for task in tasks]
         order = layout.order
         named = [(name, [(t.name, t.row_unit(order), t.labels(robot)) for t in tasks]) for name, tasks in levels]
-        self.stack = Stack(named, layout.variables)
+        self.stack = Stack(named, layout.variables, notes=KEPT)
         self.needs = DRIFT if order == ACCELERATION else 0
-        self.columns: Array = np.zeros((len(COLUMNS), len(self.stack.weight)))
+        rest = np.zeros((len(COLUMNS) - KEPT, len(self.stack.weight)))
+        self.columns: list[Array] = [*self.stack.notes, *rest]
         writers: list[Writer] = []
         groups: list[tuple[int, int, float, float]] = []
         for task, block in zip(self.tasks, self.stack.blocks, strict=True):

@@ -16,7 +16,7 @@ from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.poses import pose_of, rotation_of
 from poise.tasks.reference import Decay, Reference
-from poise.tasks.target import checked_target, moving
+from poise.tasks.target import Live, checked_target, moving
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
@@ -70,10 +70,13 @@ class FrameTask(MotionTask):
                 memory.target_acceleration[:] = self.S @ acceleration
 
         write_target()
+        if isinstance(self.target, Live):
+            position = self.target.value  # read where it is written
         writer = _motion.FrameWriter(
             snapshot.frame(self.frame).rows, self.S, position, rotation, memory.error, memory.A, memory.drift
         )
-        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        still = isinstance(self.target, Live) or not moving(self.target)
+        writers = [writer.write] if still else [write_target, writer.write]
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -63,7 +64,7 @@ class Memory:
 COLUMNS = tuple(field.name for field in fields(Memory))[5:]
 
 
-def memory_of(block: Block, stack: Stack, columns: Array, motion: int) -> Memory:
+def memory_of(block: Block, stack: Stack, columns: Sequence[Array], motion: int) -> Memory:
     """The memory of a task: its block of the stack, and its part of the columns (one line each, as in COLUMNS)."""
     A, single = block.A[:, :motion], stack.columns[block.rows]
     return Memory(A, block.lower, block.upper, block.weight, single, *(column[block.rows] for column in columns))

@@ -63,6 +63,33 @@ class Path:
         return value, np.asarray(self._rate(t)), np.asarray(self._acceleration(t))
 
 
+class Live:
+    """A point that someone else moves: a joystick, a mouse, another program.
+
+    It has no rate: a task follows it at a distance of speed / gain. Where it may jump, give the task a speed limit.
+
+    >>> point = tasks.Live((0.4, 0.2, 1.0))
+    >>> task = tasks.Position(hand, target=point, reference=tasks.Decay(20.0, speed=0.5))
+    >>> point.move((0.5, 0.2, 1.0))
+    """
+
+    def __init__(self, value: ArrayLike) -> None:
+        self.value = np.array(value, dtype=np.float64)
+        if self.value.ndim != 1 or not np.isfinite(self.value).all():
+            raise TaskError(f"Live: starts at {value!r}; expected a vector of finite numbers")
+        self._still = np.zeros_like(self.value)
+
+    def move(self, value: ArrayLike) -> None:
+        """Goes elsewhere at once; what is not finite or of another size is refused."""
+        new = np.asarray(value, dtype=np.float64)
+        if new.shape != self.value.shape or not np.isfinite(new).all():
+            raise TaskError(f"Live: moved to {value!r}; expected {len(self.value)} finite numbers")
+        self.value[:] = new
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        return self.value, self._still, self._still
+
+
 class Passage:
     """From one value to another in a given time, with minimum jerk, straight (vectors) or by one rotation (poses).
 

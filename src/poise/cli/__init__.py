@@ -7,24 +7,23 @@ With ``--json`` standard output holds one JSON object and nothing else; progress
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from poise import __version__
+from poise.cli import bench, robots, run
 from poise.errors import PoiseError, UsageError
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
+#: One module per command.
+COMMANDS = {"robots": robots, "run": run, "bench": bench}
+
 #: Commands whose part of Poise is not written yet, and what they will do.
 PLANNED = {
-    "robots": "list the robots that can be loaded",
-    "run": "reach, stand, squat, walk or navigate",
     "human": "fit, gait and torques from marker files",
     "report": "one HTML page from recordings",
     "export": "recordings in other formats",
@@ -56,8 +55,7 @@ def _run(arguments: list[str]) -> int:
     command = arguments[0] if arguments else ""
     if command in PLANNED:
         raise UsageError(
-            f"'{command}' ({PLANNED[command]}) arrives with a later part of Poise; "
-            "today there are 'poise bench' and, in Python, poise.solvers"
+            f"'{command}' ({PLANNED[command]}) arrives with a later part of Poise; today there are {', '.join(COMMANDS)}"
         )
     if command and not command.startswith("-") and command not in commands:
         raise UsageError(_unknown(command, [*commands, *PLANNED]))
@@ -79,34 +77,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, list[str]]:
     parser.set_defaults(action=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    bench = commands.add_parser("bench", help="measure the solvers against others, in one interleaved run")
-    bench.add_argument("--peers", action="store_true", help="also measure other packages in environments of their own")
-    bench.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    bench.add_argument("--data", type=Path, metavar="DIR", help="folder with recorded sequences (*.npz)")
-    bench.add_argument("--repeat", type=_count, default=5, metavar="N", help="runs over each sequence (default 5)")
-    bench.set_defaults(action=_bench)
+    for name, module in COMMANDS.items():
+        module.add(commands, name)
     return parser, list(commands.choices)
-
-
-def _bench(options: argparse.Namespace) -> int:
-    if options.data is not None and not options.data.is_dir():
-        raise UsageError(f"there is no folder '{options.data}'; give --data a folder with recorded sequences (*.npz)")
-    from poise import bench  # here, because it needs packages that nothing else does
-
-    with contextlib.redirect_stdout(sys.stderr):
-        result = bench.run(data=options.data, repeat=options.repeat, peers=options.peers, progress=_progress)
-    print(json.dumps(result) if options.json else bench.table(result))
-    return 0
-
-
-def _progress(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a count; expected 1 or more")
-    return int(text)
 
 
 def _unknown(word: str, known: Sequence[str]) -> str:

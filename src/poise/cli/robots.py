@@ -1,0 +1,21 @@
+"""``poise robots``: which robots there are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from poise.robots import listing, table
+
+
+def add(commands: Any, name: str) -> None:
+    parser = commands.add_parser(name, help="list the robots that can be loaded")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.set_defaults(action=_robots)
+
+
+def _robots(options: argparse.Namespace) -> int:
+    found = listing()
+    print(json.dumps({"robots": found}) if options.json else table(found))
+    return 0

@@ -1,0 +1,78 @@
+"""``poise run``: a behavior on a robot, recorded and judged."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from poise.cli.options import Bar, say, seconds, setting, whole
+from poise.errors import UsageError
+
+FAILED = 1
+
+
+def add(commands: Any, name: str) -> None:
+    parser = commands.add_parser(name, help="reach; stand, squat, walk and navigate arrive later")
+    parser.add_argument("behavior", metavar="BEHAVIOR", help="reach")
+    parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
+    parser.add_argument("--mode", default="kinematic", choices=("kinematic", "torque", "position"))
+    parser.add_argument("--plant", default="ideal", choices=("ideal", "mujoco"))
+    parser.add_argument("--seconds", type=seconds, metavar="S", help="of motion (default: as long as the behavior takes)")
+    parser.add_argument("--set", type=setting, action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of everything random (default 0)")
+    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
+    parser.add_argument("--profile", default="exponential", choices=("exponential", "minimum-jerk"), help="of the reach")
+    parser.set_defaults(action=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from poise import runs  # here, so that other commands start fast
+
+    request = runs.Request(
+        behavior=options.behavior,
+        robot=options.robot,
+        mode=options.mode,
+        plant=options.plant,
+        seconds=options.seconds,
+        profile=options.profile,
+        settings=dict(options.settings),
+        seed=options.seed,
+    )
+    _check_writable(options.out)
+    bar = Bar(f"{options.behavior} on {options.robot}", options.seconds or runs.usual_seconds(request))
+    try:
+        recording, result = runs.run(request, options.out, bar)
+    except KeyboardInterrupt as interrupt:
+        bar.close()
+        kept = getattr(interrupt, "recording", None)
+        if kept is not None and options.out is not None:
+            say(f"poise: interrupted; the first {kept.duration:.2f} s are in '{options.out}'")
+        raise
+    bar.close()
+    print(json.dumps(result) if options.json else _words(recording, result))
+    return FAILED if result["fell"] or result["reason"] else 0
+
+
+def _words(recording: Any, result: dict[str, Any]) -> str:
+    lines = [recording.summary()]
+    if result["reach_errors_m"] is not None:
+        lines.append("targets missed by: " + ", ".join(f"{1e3 * miss:.2f} mm" for miss in result["reach_errors_m"]))
+    if result["zmp_margin_m"] is not None:
+        lines.append(f"smallest ZMP margin: {1e3 * result['zmp_margin_m']:.0f} mm (negative: this motion needs more ground)")
+    lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
+    return "\n".join(lines)
+
+
+def _check_writable(path: Path | None) -> None:
+    if path is None:
+        return
+    if path.is_dir():
+        raise UsageError(f"--out '{path}' is a folder; give a file, like {path / 'motion.poise'}")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"--out '{path}': there is no folder '{path.parent}'; make it first")
+    if path.suffix != ".poise":
+        print(f"poise: note: '{path}' does not end in .poise", file=sys.stderr)

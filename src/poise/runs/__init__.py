@@ -1,0 +1,36 @@
+"""One behavior on one robot, run, recorded and judged: what the command line and campaigns do.
+
+>>> recording, result = run(Request("reach", robot="talos", profile="minimum-jerk"))
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from poise.behaviors import ReachSettings
+from poise.recording import Recording
+from poise.recording.record import Progress
+from poise.robots import load_robot
+from poise.runs.reach import run_reach
+from poise.runs.request import Request
+from poise.runs.result import Result
+
+__all__ = ["Request", "Result", "run", "usual_seconds"]
+
+
+def run(
+    request: Request, path: str | PathLike[str] | None = None, progress: Progress | None = None
+) -> tuple[Recording, Result]:
+    """Runs a request; `result["reason"]` says what failed, if anything did.
+
+    Args:
+        request: what to run.
+        path: a ``.poise`` file to record to.
+        progress: told the time of the motion after each step (s).
+    """
+    return run_reach(request, load_robot(request.robot), path, progress)
+
+
+def usual_seconds(request: Request) -> float:
+    """How long the behavior takes when nothing else is asked."""
+    return 5.0 * float(request.settings.get("phase", ReachSettings.phase))

@@ -1,0 +1,57 @@
+"""States of the library robots and closed loops, as the tests of tasks, constraints and controllers use them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pinocchio
+
+from poise.control import KinematicController, Step
+from poise.hierarchy import Behavior
+from poise.plants import IdealPlant, steps
+from poise.robots import Robot, State, load_robot
+from poise.tasks import Layout
+
+PERIOD = 0.005
+
+
+@cache
+def robot_of(name: str) -> Robot:
+    """A library robot, read once."""
+    return load_robot(name)
+
+
+def random_state(robot: Robot, seed: int, speed: float = 1.0) -> State:
+    """Some state of the robot, near standing, with the base turned and everything moving."""
+    random = np.random.default_rng(seed)
+    start = robot.stance("standing")
+    step = np.concatenate([random.normal(0, 0.3, 6), random.normal(0, 0.2, robot.model.nv - 6)])
+    q = pinocchio.integrate(robot.model, start.q, step)
+    return State(robot, q, random.normal(0, speed, robot.model.nv), 0.7, contacts=robot.feet)
+
+
+def moved(state: State, velocity: np.ndarray, seconds: float) -> State:
+    """The state after moving with a constant velocity."""
+    return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
+
+
+def layout(robot: Robot, order: int, period: float = PERIOD) -> Layout:
+    """What a kinematic controller asks for."""
+    return Layout(order, period, robot.model.nv, robot.model.nv)
+
+
+def run(behavior: Behavior, start: State, seconds: float, **settings: object) -> list[Step]:
+    """The steps of a closed loop on an ideal robot."""
+    controller = KinematicController(behavior, **{"period": PERIOD, **settings})  # type: ignore[arg-type]
+    return list(steps(controller, IdealPlant(start), seconds))
+
+
+def velocities(steps: list[Step]) -> np.ndarray:
+    """Commanded velocities, one line per step."""
+    return np.array([step.command.velocity for step in steps])
+
+
+def joint_motion(steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
+    """Angles and rates of the joints, one line per step."""
+    return np.array([s.state.q[7:] for s in steps]), np.array([s.state.v[6:] for s in steps])

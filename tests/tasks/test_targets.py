@@ -1,0 +1,157 @@
+"""Targets: values whose rates and accelerations are what they say."""
+
+import numpy as np
+import pinocchio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poise import tasks
+
+STEP = 1e-5
+NUMBERS = st.floats(-2.0, 2.0)
+TIMES = st.floats(-0.5, 3.5)
+
+
+def paths() -> st.SearchStrategy[tasks.Path]:
+    """Paths of three components through two to six points, some gaps short."""
+
+    def path(gaps: list[float], seed: int) -> tasks.Path:
+        points = np.random.default_rng(seed).normal(0, 1, (len(gaps) + 1, 3))
+        return tasks.Path(np.concatenate([[0.0], np.cumsum(gaps)]), points)
+
+    return st.builds(path, st.lists(st.floats(0.1, 1.0), min_size=1, max_size=5), st.integers(0, 1000))
+
+
+def random_pose(seed: int) -> pinocchio.SE3:
+    random = np.random.default_rng(seed)
+    return pinocchio.SE3(pinocchio.exp3(random.normal(0, 0.8, 3)), random.normal(0, 1, 3))
+
+
+def same_slopes(target: tasks.Target, time: float, jerk: float) -> None:
+    """Both derivatives against central differences, which err by as much as the acceleration bends."""
+    (before, rate_before, _), (_, rate, acceleration), (after, rate_after, _) = (
+        target.sample(time + s) for s in (-STEP, 0.0, STEP)
+    )
+    assert rate == pytest.approx((after - before) / (2 * STEP), abs=1e-8 + jerk * STEP**2)
+    assert acceleration == pytest.approx((rate_after - rate_before) / (2 * STEP), abs=1e-6 + jerk * STEP)
+
+
+@given(path=paths(), where=st.floats(0.02, 0.98), knot=st.integers(0, 5))
+def test_rate_and_acceleration_of_a_path_are_its_slopes(path: tasks.Path, where: float, knot: int) -> None:
+    i = knot % (len(path.times) - 1)
+    t = (1.0 - where) * path.times[i] + where * path.times[i + 1]
+    same_slopes(path, t, jerk=1e4)
+
+
+@given(path=paths())
+def test_a_path_goes_through_its_points_with_continuous_acceleration(path: tasks.Path) -> None:
+    for time, point in zip(path.times, path.points, strict=True):
+        assert path.sample(time)[0] == pytest.approx(point, abs=1e-12)
+    for time in path.times[1:-1]:
+        before, after = path.sample(time - 1e-9)[2], path.sample(time + 1e-9)[2]
+        assert before == pytest.approx(after, abs=1e-4)
+
+
+@given(path=paths(), away=st.floats(1e-6, 100.0))
+def test_a_path_waits_at_its_ends(path: tasks.Path, away: float) -> None:
+    for time, point in ((path.times[0] - away, path.points[0]), (path.times[-1] + away, path.points[-1])):
+        value, rate, acceleration = path.sample(time)
+        assert value == pytest.approx(point)
+        assert not rate.any()
+        assert not acceleration.any()
+    for end in (path.times[0], path.times[-1]):
+        assert path.sample(end)[1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_path_of_numbers_is_one_of_vectors_with_one_component() -> None:
+    value, rate, acceleration = tasks.Path([0.0, 1.0], [0.2, 0.4]).sample(0.5)
+    assert value == pytest.approx([0.3])
+    assert rate.shape == acceleration.shape == (1,)
+
+
+@given(seed=st.integers(0, 1000), time=TIMES, duration=st.floats(0.3, 3.0), begin=st.floats(-0.5, 0.5))
+def test_rate_and_acceleration_of_a_passage_of_vectors_are_its_slopes(
+    seed: int, time: float, duration: float, begin: float
+) -> None:
+    start, goal = np.random.default_rng(seed).normal(0, 1, (2, 3))
+    passage = tasks.Passage(start, goal, duration, begin)
+    same_slopes(passage, time, jerk=60.0 * np.abs(goal - start).max() / duration**3)
+
+
+@given(seed=st.integers(0, 1000), time=st.floats(0.0, 1.5), kind=st.sampled_from(["rotation", "pose"]))
+def test_rate_and_acceleration_of_a_passage_of_poses_are_its_twists(seed: int, time: float, kind: str) -> None:
+    start, goal = random_pose(seed), random_pose(seed + 1)
+    if kind == "rotation":
+        passage = tasks.Passage(start.rotation, goal.rotation, duration=1.5)
+    else:
+        passage = tasks.Passage(start, goal, duration=1.5)
+
+    def place(s: float) -> tuple[np.ndarray, np.ndarray]:
+        value = passage.sample(time + s)[0]
+        return (np.zeros(3), value) if kind == "rotation" else (value.translation, value.rotation)
+
+    def twist(s: float) -> np.ndarray:
+        rate = passage.sample(time + s)[1]
+        return np.append(np.zeros(3), rate) if kind == "rotation" else rate
+
+    (p0, R0), (p1, R1) = place(-STEP), place(STEP)
+    turning = pinocchio.log3(R1 @ R0.T) / (2 * STEP)
+    assert twist(0.0) == pytest.approx(np.append((p1 - p0) / (2 * STEP), turning), abs=1e-6)
+    _, _, acceleration = passage.sample(time)
+    if kind == "rotation":
+        acceleration = np.append(np.zeros(3), acceleration)
+    assert acceleration == pytest.approx((twist(STEP) - twist(-STEP)) / (2 * STEP), abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["vector", "rotation", "pose", "matrix"])
+def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
+    start, goal = random_pose(1), random_pose(2)
+    given = {
+        "vector": (start.translation, goal.translation),
+        "rotation": (start.rotation, goal.rotation),
+        "pose": (start, goal),
+        "matrix": (start.homogeneous, goal.homogeneous),
+    }[kind]
+    passage = tasks.Passage(*given, duration=2.0, begin=1.0)
+    for time, end in ((-3.0, given[0]), (1.0, given[0]), (3.0, given[1]), (9.0, given[1])):
+        value, rate, acceleration = passage.sample(time)
+        if isinstance(value, pinocchio.SE3):
+            value = value.homogeneous
+        if isinstance(end, pinocchio.SE3):
+            end = end.homogeneous
+        assert value == pytest.approx(np.asarray(end), abs=1e-12)
+        assert rate == pytest.approx(0.0, abs=1e-12)
+        assert acceleration == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_passage_goes_straight_and_turns_about_one_axis() -> None:
+    start, goal = random_pose(3), random_pose(4)
+    passage = tasks.Passage(start, goal, duration=1.0)
+    way, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
+    for time in np.linspace(0.1, 0.9, 7):
+        _, rate, _ = passage.sample(time)
+        assert np.cross(rate[:3], way) == pytest.approx(0.0, abs=1e-9)
+        assert np.cross(rate[3:], turn) == pytest.approx(0.0, abs=1e-9)
+
+
+@given(path=paths(), time=TIMES)
+def test_asking_twice_gives_the_same_answer(path: tasks.Path, time: float) -> None:
+    first, second = path.sample(time), path.sample(time)
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_a_target_keeps_no_alias_of_what_it_was_given() -> None:
+    pose, points = random_pose(5), np.zeros((2, 3))
+    expected = pose.homogeneous.copy()
+    passage, path = tasks.Passage(pose, random_pose(6), 1.0), tasks.Path([0.0, 1.0], points)
+    pose.translation = np.full(3, 9.0)
+    points[:] = 9.0
+    assert passage.sample(0.0)[0].homogeneous == pytest.approx(expected)
+    assert path.sample(0.5)[0] == pytest.approx(0.0)
+
+
+def test_paths_and_passages_are_targets_and_numbers_are_not() -> None:
+    assert isinstance(tasks.Path([0.0, 1.0], [[0.0], [1.0]]), tasks.Target)
+    assert isinstance(tasks.Passage([0.0], [1.0], 1.0), tasks.Target)
+    assert not isinstance(np.zeros(3), tasks.Target)
