@@ -67,6 +67,17 @@ class Basis {
     x += work_.head(n_);
   }
 
+  // x <- x + Z y, with y the last `freedom` entries of the padded vector; its others are overwritten.
+  void move_free(Eigen::Ref<Vector> x, Vector& y) {
+    if (explicit_) {
+      x.noalias() += Y_.topRightCorner(n_, freedom()) * y.segment(rank_, freedom());
+      return;
+    }
+    y.head(rank_).setZero();
+    for (Index i = rank_ - 1; i >= 0; --i) reflect_one(i, y.data());
+    x += y.head(n_);
+  }
+
   // Basis of the null space of the held rows, n x freedom.
   Eigen::Ref<const Matrix> null_space() {
     if (explicit_) return Y_.topRightCorner(n_, freedom());

@@ -17,8 +17,8 @@ using SideOut = nb::ndarray<signed char, nb::numpy, nb::ndim<1>, nb::c_contig, n
 class Kernel {
  public:
   // The shape of the solves to come: where levels begin (one entry more than there are levels), the number of unknowns,
-  // the damping of levels that bring none of their own, and for each row its only column that is not zero, or -1 if
-  // that is to be found out; an empty list says so of all.
+  // the damping of levels that bring none of their own, and for each row the unknown that it is, or -1 if it has a
+  // line in A; an empty list says so of all.
   void layout(std::vector<poise::Index> level_begin, poise::Index variables, std::vector<double> damping,
               std::vector<int> columns) {
     if (level_begin.empty() || level_begin.front() != 0 || damping.size() + 1 != level_begin.size() || variables < 0)
@@ -33,20 +33,24 @@ class Kernel {
     view_.variables = variables;
     view_.rows = view_.level_begin.back();
     view_.columns = std::move(columns);
+    view_.lines.assign(static_cast<size_t>(view_.rows), 0);
+    lines_ = 0;
+    for (poise::Index i = 0; i < view_.rows; ++i)
+      view_.lines[static_cast<size_t>(i)] = view_.is_unknown(i) ? -1 : lines_++;
     view_.damping = damping;
     view_.caution.assign(damping.size(), 0.0);
     damping_ = std::move(damping);
   }
 
   // Solves and writes x and the side of each row; returns the status and what was counted, as `counters` names it.
-  // The memory holds A row by row, then lower, upper and weight of all rows, then damping and caution of each level.
+  // The memory holds the lines of A, then lower, upper and weight of all rows, then damping and caution of each level.
   nb::tuple solve(const VectorIn& memory, double budget, bool warm, const VectorOut& x, const SideOut& sides) {
     const size_t rows = static_cast<size_t>(view_.rows), variables = static_cast<size_t>(view_.variables);
-    if (view_.level_begin.empty() || memory.shape(0) != rows * (variables + 3) + 2 * damping_.size() ||
+    if (view_.level_begin.empty() || memory.shape(0) != size(variables) ||
         sides.shape(0) != rows || x.shape(0) != variables)
       throw nb::value_error("arrays do not fit the layout");
     view_.A = memory.data();
-    view_.lower = view_.A + rows * variables;
+    view_.lower = view_.A + static_cast<size_t>(lines_) * variables;
     view_.upper = view_.lower + rows;
     view_.weight = view_.upper + rows;
     for (size_t k = 0; k < damping_.size(); ++k) {
@@ -67,6 +71,10 @@ class Kernel {
   }
 
  private:
+  size_t size(size_t variables) const {
+    return static_cast<size_t>(lines_) * variables + 3 * static_cast<size_t>(view_.rows) + 2 * damping_.size();
+  }
+
   // The side of a row as the solver left it; the rows of levels that it never looked at stand where x puts them.
   signed char side(size_t i) const {
     if (!(view_.weight[i] > 0.0)) return poise::inside;
@@ -74,8 +82,7 @@ class Kernel {
     const auto solved = static_cast<size_t>(solver_.counters().levels_solved);
     const bool seen = solved >= view_.damping.size() || static_cast<poise::Index>(i) < view_.level_begin[solved];
     if (seen || solver_.sides()[i] != poise::inside) return solver_.sides()[i];
-    const double value = poise::RowView(view_.A + static_cast<poise::Index>(i) * view_.variables, view_.variables)
-                             .dot(solver_.x());
+    const double value = view_.value(static_cast<poise::Index>(i), solver_.x());
     const double rounding = 1e-9 * (1.0 + std::abs(value));
     return value > view_.upper[i] + rounding   ? poise::upper_side
            : value < view_.lower[i] - rounding ? poise::lower_side
@@ -83,6 +90,7 @@ class Kernel {
   }
 
   poise::ProgramView view_;
+  poise::Index lines_ = 0;       // of A
   std::vector<double> damping_;  // of levels that bring none of their own
   poise::Lexicographic solver_;
 };

@@ -42,6 +42,7 @@ Lexicographic::Outcome Lexicographic::compromise(Index level) {
 
 void Lexicographic::fit_level(Index level) {
   const Index freedom = basis_.freedom();
+  if (!least_norm(level) && fit_evenly()) return;
   ++count_.fits;
   if (least_norm(level)) {
     if (freedom > 0) {
@@ -51,7 +52,8 @@ void Lexicographic::fit_level(Index level) {
     }
   } else {
     factor_level(damping_, rank_);
-    if (be_careful(level)) factor_level(damping_, rank_);
+    if (be_careful(level, fit_.weakest_direction())) factor_level(damping_, rank_);
+    careful_ = true;
     const double damping = damping_;
     const auto Z = basis_.null_space();
     x_.noalias() += Z * fit_.solve().head(freedom);
@@ -79,11 +81,10 @@ void Lexicographic::fit_level(Index level) {
 
 // A level whose weakest direction is weaker than its caution is damped by what is missing; decided once per level, so
 // that what it minimises does not change while its active set is sought.
-bool Lexicographic::be_careful(Index level) {
-  if (careful_) return false;
+bool Lexicographic::be_careful(Index level, double weakest) {
+  const double caution = rows_.caution(level);
+  if (careful_ || !(caution > weakest)) return false;
   careful_ = true;
-  const double caution = rows_.caution(level), weakest = fit_.weakest_direction();
-  if (!(caution > weakest)) return false;
   damping_ = std::max(damping_, std::sqrt(caution * caution - weakest * weakest));
   return true;
 }

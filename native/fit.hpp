@@ -22,7 +22,20 @@ class Fit {
     order_.assign(static_cast<size_t>(n), 0);
   }
 
+  // What a fit made elsewhere leaves behind, see even.cpp; there are no directions to ask for.
+  void set_even(Index freedom, double pull, double size, double left) {
+    freedom_ = columns_ = rank_ = freedom;
+    count_ = 0;
+    weakest_ = strongest_ = pull;
+    size_ = size;
+    left_size_ = left;
+    dropped_ = 0.0;
+    even_ = true;
+  }
+  bool even() const { return even_; }
+
   void begin(Index freedom) {
+    even_ = false;
     freedom_ = freedom;
     count_ = 0;
     weakest_ = infinity;
@@ -31,13 +44,12 @@ class Fit {
 
   void add(const Rows& rows, Index i, const Eigen::Ref<const Matrix>& Z, double residual) {
     const Row& row = rows[i];
-    const double scale = row.pull * row.inverse_norm;
     pulls_[count_] = row.pull;
     if (row.column >= 0) {
-      P_.row(count_).head(freedom_) = (scale * rows.raw(i)[row.column]) * Z.row(row.column);
+      P_.row(count_).head(freedom_) = (row.pull * row.entry) * Z.row(row.column);
     } else {
       column_.head(freedom_).noalias() = Z.transpose() * rows.raw(i);
-      P_.row(count_).head(freedom_) = scale * column_.head(freedom_).transpose();
+      P_.row(count_).head(freedom_) = (row.pull * row.inverse_norm) * column_.head(freedom_).transpose();
     }
     d_[count_++] = row.pull * residual;
     weakest_ = std::min(weakest_, row.pull);
@@ -247,7 +259,7 @@ class Fit {
   Matrix P_, turns_;
   Vector d_, pulls_, tails_, turn_tau_, y_, column_, norms_, head_, tau_, right_head_, right_tau_;
   std::vector<Index> order_;
-  bool restricted_ = false;
+  bool restricted_ = false, even_ = false;
   Index freedom_ = 0, columns_ = 0, count_ = 0, rank_ = 0;
   double weakest_ = 1.0, strongest_ = 1.0, size_ = 0.0, dropped_ = 0.0, left_size_ = 0.0;
 };

@@ -13,7 +13,7 @@ bool Lexicographic::hold(Index begin, Index end) {
   batch_.assign(soft_.begin() + begin, soft_.begin() + end);
   for (Index j = 0; j < rows; ++j) {
     const Index i = batch_[static_cast<size_t>(j)];
-    block_.col(j).head(n_) = rows_[i].inverse_norm * rows_.raw(i);
+    rows_.copy_to(i, block_.col(j).head(n_));
   }
   basis_.project_all(block_, rows);
   for (Index j = 0; j < rows && basis_.freedom() > 0; ++j) {
@@ -103,7 +103,7 @@ bool Lexicographic::come_back() {
 }
 
 double Lexicographic::project_row(Index row) {
-  projected_.head(n_) = rows_[row].inverse_norm * rows_.raw(row);
+  rows_.copy_to(row, projected_.head(n_));
   basis_.project(projected_);
   return projected_.segment(basis_.rank(), basis_.freedom()).norm();
 }

@@ -89,6 +89,9 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     rates_.setZero(m_);
     block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
+    even_.setZero(n_ + padding, most_others);
+    corner_.setZero(most_others, most_others);
+    covered_.reserve(static_cast<size_t>(n_));
   } else if (!warm) {
     std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
     x_.setZero();
@@ -149,17 +152,18 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   return compromise(level);
 }
 
-// Whether a row of the level that was just held is so close to the rows before it that the level's caution may act.
-bool Lexicographic::nearly_singular(Index level) const {
+// Whether a row of the level that was just held is closer to the rows before it than the level's caution allows; the
+// level is then damped by what is missing.
+bool Lexicographic::nearly_singular(Index level) {
   if (careful_) return false;
-  const double caution = 2.0 * rows_.caution(level);  // twice: the fit has the last word
+  double weakest = infinity;
   for (size_t p = held_.size(); p-- > 0;) {
     const Index row = held_[p].row;
     if (row < 0 || rows_[row].level != level) break;
     const auto at = static_cast<Index>(p);
-    if (std::abs(basis_.factor(at, at)) * rows_[row].pull < caution) return true;
+    weakest = std::min(weakest, std::abs(basis_.factor(at, at)) * rows_[row].pull);
   }
-  return false;
+  return be_careful(level, weakest);
 }
 
 // Holds every soft row exactly; conflict as soon as the rows are dependent and cannot all hold.
@@ -254,6 +258,7 @@ void Lexicographic::freeze_fit(Index level) {
     complete_ = true;
     return;
   }
+  if (fit_.even()) factor_level(0.0, rank_);
   for (Index d = 0; d < fit_.rank(); ++d) {
     auto q = dual_.head(static_cast<Index>(soft_.size()));
     fit_.direction(d, q);

@@ -76,9 +76,10 @@ class Lexicographic {
   // A level in conflict (compromise.cpp).
   Outcome compromise(Index level);
   void fit_level(Index level);
+  bool fit_evenly();
   void factor_level(double damping, double tolerance);
-  bool be_careful(Index level);
-  bool nearly_singular(Index level) const;
+  bool be_careful(Index level, double weakest);
+  bool nearly_singular(Index level);
   void multipliers(Index level);
   Choice wrong_dual(bool smallest_index) const;
   void drop(const Choice& choice);
@@ -114,6 +115,7 @@ class Lexicographic {
   bool out_of_time() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
 
   static constexpr double rank_ = 1e-9;                // smallest independent part of a unit row
+  static constexpr Index most_others = 8;              // unknowns that a posture leaves out, for its own fit
   static constexpr double rounding_ = 1e-13;           // a unit row with less is an exact combination of others
   static constexpr double feasibility_ = 1e-11;        // of unit rows, relative to their bounds
   static constexpr double weakest_multiplier_ = 1e-9;  // one above this part of the largest force counts
@@ -136,6 +138,8 @@ class Lexicographic {
   Vector before_, direction_;              // one step of the descent
   Vector values_, rates_;                  // of the rows of its level, before and along it
   Vector step_, gradient_, projected_;     // work space
+  Matrix even_, corner_;                   // likewise, of fit_evenly
+  std::vector<bool> covered_;
   Vector multiplier_;                      // of the held rows
   Vector dual_, slack_, force_;            // of every row, for the level at hand
   Matrix block_, combinations_;

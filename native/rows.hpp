@@ -21,16 +21,22 @@ enum Side : signed char { lower_side = -1, inside = 0, upper_side = 1, equality 
 struct ProgramView {
   Index variables = 0;
   Index rows = 0;
-  const double* A = nullptr;  // rows x variables, row major
+  const double* A = nullptr;  // those rows that are not known to be single unknowns, row major
   const double* lower = nullptr;
   const double* upper = nullptr;
   const double* weight = nullptr;
   std::vector<Index> level_begin;  // levels + 1 entries
   std::vector<double> damping;     // one per level, in units of the level's cost per squared x
   std::vector<double> caution;     // likewise, of levels that turn out to be nearly singular
-  std::vector<int> columns;        // per row its only non-zero column, or -1 if unknown; empty: all unknown
+  std::vector<int> columns;        // per row the unknown that it is, or -1 for a row of A; empty: all are rows of A
+  std::vector<Index> lines;        // per row its line in A
 
   Index levels() const { return static_cast<Index>(level_begin.size()) - 1; }
+  bool is_unknown(Index i) const { return !columns.empty() && columns[static_cast<size_t>(i)] >= 0; }
+  RowView raw(Index i) const { return RowView(A + lines[static_cast<size_t>(i)] * variables, variables); }
+  double value(Index i, const Eigen::VectorXd& x) const {
+    return is_unknown(i) ? x[columns[static_cast<size_t>(i)]] : raw(i).dot(x);
+  }
 };
 
 enum class Kind : signed char { free, equality, inequality };
@@ -44,6 +50,7 @@ struct Row {
   double pull = 1.0;
   double magnitude = 0.0;  // of its finite bounds, for tolerances
   Index column = -1;       // the only non-zero column, or -1
+  double entry = 0.0;      // what stands there, scaled: 1 or -1
   Index level = 0;
   Kind kind = Kind::free;
 };
@@ -63,11 +70,23 @@ class Rows {
   Index end(Index level) const { return view_->level_begin[static_cast<size_t>(level) + 1]; }
   double damping(Index level) const { return damping_[static_cast<size_t>(level)]; }
   double caution(Index level) const { return caution_[static_cast<size_t>(level)]; }
-  RowView raw(Index i) const { return RowView(view_->A + i * view_->variables, view_->variables); }
+  RowView raw(Index i) const { return view_->raw(i); }
+
+  // Writes a_i (unit norm) to a vector.
+  template <class Out>
+  void copy_to(Index i, Out&& out) const {
+    const Row& row = (*this)[i];
+    if (row.column >= 0) {
+      out.setZero();
+      out[row.column] = row.entry;
+    } else {
+      out = row.inverse_norm * raw(i);
+    }
+  }
 
   double value(Index i, const Vector& x) const {
     const Row& row = (*this)[i];
-    if (row.column >= 0) return raw(i)[row.column] * row.inverse_norm * x[row.column];
+    if (row.column >= 0) return row.entry * x[row.column];
     return row.inverse_norm * raw(i).dot(x);
   }
 
@@ -75,7 +94,7 @@ class Rows {
   void accumulate(Index i, double scale, Vector& g) const {
     const Row& row = (*this)[i];
     if (row.column >= 0)
-      g[row.column] += scale * row.inverse_norm * raw(i)[row.column];
+      g[row.column] += scale * row.entry;
     else
       g += (scale * row.inverse_norm) * raw(i);
   }
@@ -86,15 +105,13 @@ class Rows {
     return std::abs(bound) < 1e20 ? bound : std::copysign(infinity, bound);
   }
 
-  // A row known to have one entry, of ordinary size; false leaves it to the general case.
-  bool read_unit(Row& row, Index i, int column) {
-    const double entry = view_->A[i * view_->variables + column], norm = std::abs(entry), weight = view_->weight[i];
-    if (!(norm > 1e-100 && norm < 1e100 && weight > 0.0 && weight < 1e100)) return false;
-    row.column = column;
-    row.inverse_norm = 1.0 / norm;
-    row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
+  void read_unknown(Row& row, Index i) {
+    const double weight = view_->weight[i];
+    if (!(weight > 0.0 && std::isfinite(weight))) return;
+    row.column = view_->columns[static_cast<size_t>(i)];
+    row.entry = row.inverse_norm = 1.0;
+    row.pull = weight == 1.0 ? 1.0 : std::sqrt(weight);
     set_bounds(row, i);
-    return true;
   }
 
   void set_bounds(Row& row, Index i) {
@@ -112,8 +129,8 @@ class Rows {
       Row& row = rows_[static_cast<size_t>(i)];
       row = Row{};
       row.level = level;
-      const int known = view_->columns.empty() ? -1 : view_->columns[static_cast<size_t>(i)];
-      if (known >= 0 && read_unit(row, i, known)) {
+      if (view_->is_unknown(i)) {
+        read_unknown(row, i);
         strongest = std::max(strongest, row.pull);
         continue;
       }
@@ -129,8 +146,11 @@ class Rows {
         const double largest = a.cwiseAbs().maxCoeff();
         norm = largest * (a / largest).norm();
       }
-      if (norm == std::abs(a[at]) && (a.array() != 0.0).count() == 1) row.column = at;
       row.inverse_norm = 1.0 / norm;
+      if (norm == std::abs(a[at]) && (a.array() != 0.0).count() == 1) {
+        row.column = at;
+        row.entry = a[at] * row.inverse_norm;
+      }
       row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
       if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.pull)) continue;
       strongest = std::max(strongest, row.pull);

@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
+from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 
 import poise
 from poise import cli
 from poise.errors import RowsError
+from poise.robots import library_names
+from poise.robots.catalogue import models_folder
+
+needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+#: Keys of `poise run --json` that are numbers, words or tables of a reach, and those that do not apply to it.
+APPLIES = {
+    "behavior": str,
+    "robot": str,
+    "mode": str,
+    "plant": str,
+    "seconds": float,
+    "fell": bool,
+    "worst_tilt_deg": float,
+    "zmp_margin_m": float,
+    "reach_errors_m": list,
+    "control_ms": dict,
+    "realtime_factor": float,
+    "fallbacks": dict,
+    "nonfinite_commands": int,
+    "levels": dict,
+}
+DOES_NOT_APPLY = {"steps", "distance_m", "heading_rad"}
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -27,6 +54,17 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert printed.err.startswith("poise: ")
     assert printed.err.count("\n") == 1
     return printed.err
+
+
+def strict(text: str) -> dict[str, Any]:
+    """The one JSON object that a text is, and nothing else; NaN and Infinity are not JSON."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"{constant} is not JSON")
+
+    result = json.loads(text, parse_constant=refuse)
+    assert isinstance(result, dict)
+    return result
 
 
 @pytest.fixture
@@ -55,7 +93,7 @@ def test_the_version_is_that_of_the_package() -> None:
 def test_help_names_every_command() -> None:
     result = run("--help")
     assert result.returncode == 0
-    for command in ("bench", *cli.PLANNED):
+    for command in (*cli.COMMANDS, *cli.PLANNED):
         assert command in result.stdout
 
 
@@ -72,7 +110,7 @@ def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
 
 
 def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there are bench, robots" in complaint(capsys, "xyzzy")
+    assert "there are robots, run, bench" in complaint(capsys, "xyzzy")
 
 
 @pytest.mark.parametrize("command", cli.PLANNED)
@@ -87,11 +125,135 @@ def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pyte
         (["bench", "--repeat", "none"], "'none' is not a count"),
         (["bench", "--repeat", "0"], "'0' is not a count"),
         (["bench", "--jsno"], "--jsno"),
+        (["robots", "g1"], "unrecognized arguments: g1"),
         (["--verbose"], "--verbose"),
+        (["run"], "BEHAVIOR"),
+        (["run", "raech"], "did you mean 'reach'?"),
+        (["run", "walk", "--style", "sad", "--steps", "4"], "'walk' arrives with a later part"),
+        (["run", "reach", "--mode", "torque"], "today it runs with --mode kinematic --plant ideal"),
+        (["run", "reach", "--plant", "mujoco"], "today it runs with --mode kinematic --plant ideal"),
+        (["run", "reach", "--mode", "muscle"], "invalid choice: 'muscle'"),
+        (["run", "reach", "--profile", "jerky"], "invalid choice: 'jerky'"),
+        (["run", "reach", "--robot", "g2"], "did you mean 'g1'?"),
+        (["run", "reach", "--robot", "nao"], "arrives in a later version"),
+        (["run", "reach", "--robot", "no/such.urdf"], "no/such.urdf: there is no such file"),
+        (["run", "reach", "--robot", "README.md"], "README.md: not a URDF, since it is not XML"),
+        (["run", "reach", "--seconds", "soon"], "'soon' is not a time"),
+        (["run", "reach", "--seconds", "-1"], "'-1' is not a time"),
+        (["run", "reach", "--seconds", "inf"], "'inf' is not a time"),
+        (["run", "reach", "--seconds", "nan"], "'nan' is not a time"),
+        (["run", "reach", "--seconds", "0.001"], "no control step"),
+        (["run", "reach", "--seed", "1.5"], "'1.5' is not a whole number"),
+        (["run", "reach", "--set", "phase"], "expected key=value"),
+        (["run", "reach", "--set", "=2"], "expected key=value"),
+        (["run", "reach", "--set", "phase=long"], "expected key=value"),
+        (["run", "reach", "--set", "phase=nan"], "expected key=value"),
+        (["run", "reach", "--set", "phas=2"], "did you mean 'phase'?"),
+        (["run", "reach", "--set", "phase=0"], "phase is 0.0; expected a positive number"),
+        (["run", "reach", "--set", "phase=1e-9"], "no control step"),
+        (["run", "reach", "--set", "reach=1e300"], "reach is 1e+300; expected a positive number below 1000"),
+        (["run", "reach", "--out", "no/such/folder/a.poise"], "there is no folder 'no/such/folder'"),
+        (["run", "reach", "--out", "tests"], "'tests' is a folder"),
     ],
 )
-def test_bad_input_is_named(arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_named(
+    arguments: list[str],
+    evidence: str,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(root)
     assert evidence in complaint(capsys, *arguments)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert "there is no folder" in complaint(capsys, "run", "reach", "--out", str(tmp_path / "file" / "a.poise"))
+
+
+def test_robots_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["robots"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["robot", "joints", "mass", "height", "source"]
+    assert [line.split()[0] for line in lines][: len(library_names())] == library_names()
+
+
+def test_robots_json_is_one_object_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["robots", "--json"]) == 0
+    robots = strict(capsys.readouterr().out)["robots"]
+    assert [robot["name"] for robot in robots] == library_names()
+    assert all(robot["dof"] > 20 and robot["mass"] > 10 for robot in robots)
+
+
+@needs_models
+def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "reach.poise"
+    result = run("run", "reach", "--profile", "minimum-jerk", "--seed", "3", "--out", str(path), "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.count("\n") == 1
+    found = strict(result.stdout)
+    assert found.keys() == {*APPLIES, "reason", *DOES_NOT_APPLY}
+    assert all(isinstance(found[key], kind) for key, kind in APPLIES.items())
+    assert all(found[key] is None for key in ("reason", *DOES_NOT_APPLY))
+    assert found["control_ms"].keys() == {"median", "p99", "max"}
+    assert all(level.keys() == {"rms", "max", "unit"} for level in found["levels"].values())
+    assert found["seconds"] == 10.0
+    assert max(found["reach_errors_m"]) < 0.005
+    recording = poise.load_recording(path)
+    assert (len(recording), recording.provenance["seed"]) == (2000, 3)
+
+
+@needs_models
+@pytest.mark.parametrize("format", [[], ["--json"]])
+def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
+    format: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "reach", "--set", "phase=0.2", "--set", "rate=2", *format]) == 1
+    printed = capsys.readouterr().out
+    assert "target 1 missed by" in (strict(printed)["reason"] if format else printed.splitlines()[-1])
+
+
+@needs_models
+def test_a_run_prints_a_summary_and_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "reach", "--seconds", "0.5"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("g1, KinematicController: 0.50 s, 100 samples")
+    assert lines[-1] == "succeeded"
+
+
+@needs_models
+def test_a_run_notes_a_file_name_that_is_unusual(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "reach.data"
+    assert cli.main(["run", "reach", "--seconds", "0.1", "--out", str(path), "--json"]) == 0
+    printed = capsys.readouterr()
+    strict(printed.out)
+    assert "does not end in .poise" in printed.err
+    assert len(poise.load_recording(path)) == 20
+
+
+@needs_models
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "reach.poise"
+    command = [sys.executable, "-m", "poise", "run", "reach", "--set", "phase=900", "--out", str(path), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        latest = time.monotonic() + 60.0
+        while not (path.exists() and path.stat().st_size > 200_000) and time.monotonic() < latest:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60.0)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, "")
+    assert err.startswith("poise: interrupted; the first ")
+    assert err.count("\n") == 1
+    recording = poise.load_recording(path)
+    assert recording.provenance["ended"] == "interrupted"
+    assert len(recording) > 50
+    assert np.isfinite(recording["command/velocity"]).all()
 
 
 def test_bench_json_is_one_object_and_nothing_else(

@@ -16,16 +16,33 @@ NB_MODULE(_motion, m) {
         poise::log_so3(Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(R.data()));
   }, "R"_a, "out"_a);
 
+  m.def("load", [](const poise::VectorIn& q, const poise::VectorIn& v, const poise::VectorOut& q_out,
+                   const poise::VectorOut& v_out) {
+    poise::expect(q.shape(0) == q_out.shape(0) && v.shape(0) == v_out.shape(0), "the state does not fit the robot");
+    double sum = 0.0;  // NaN or infinite as soon as one number is
+    for (size_t i = 0; i < q.shape(0); ++i) sum += std::abs(q_out.data()[i] = q.data()[i]);
+    for (size_t i = 0; i < v.shape(0); ++i) sum += std::abs(v_out.data()[i] = v.data()[i]);
+    return std::isfinite(sum);
+  }, "q"_a, "v"_a, "q_out"_a, "v_out"_a, "Copies a state; whether all of it is finite.");
+
   nb::class_<poise::FrameRows>(m, "FrameRows")
-      .def(nb::init<poise::ColumnsIn, poise::IndicesIn, poise::VectorIn, poise::ColumnsIn, poise::VectorIn,
+      .def(nb::init<poise::ColumnsIn, poise::IndicesIn, poise::VectorIn, poise::MatrixIn, poise::VectorIn,
                     poise::ColumnsIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn>(),
-           "J"_a, "columns"_a, "position"_a, "rotation"_a, "joint_position"_a, "joint_rotation"_a, "linear_velocity"_a,
+           "J"_a, "columns"_a, "offset"_a, "turn"_a, "joint_position"_a, "joint_rotation"_a, "linear_velocity"_a,
            "angular_velocity"_a, "linear_acceleration"_a, "angular_acceleration"_a)
       .def("jacobian", [](const poise::FrameRows& frame, const poise::RowsOut& out) {
         static const double identity[36] = {1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
                                             0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1};
         poise::expect_rows(out, 6, frame.variables());
         frame.rows(identity, 6, out.data(), out.stride(0));
+      }, "out"_a)
+      .def("position", [](const poise::FrameRows& frame, const poise::VectorOut& out) {
+        poise::expect(out.shape(0) == 3, "a vector has three components");
+        Eigen::Map<poise::Vector3>(out.data()) = frame.position();
+      }, "out"_a)
+      .def("rotation", [](const poise::FrameRows& frame, const poise::RowsOut& out) {
+        poise::expect_rows(out, 3, 3);
+        Eigen::Map<Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(out.data()) = frame.rotation();
       }, "out"_a)
       .def("drift", [](const poise::FrameRows& frame, const poise::VectorOut& out) {
         poise::expect(out.shape(0) == 6, "a frame has six components");
@@ -46,16 +63,21 @@ NB_MODULE(_motion, m) {
       .def("write", &poise::PointWriter::write)
       .def("write_drift", &poise::PointWriter::write_drift);
 
+  nb::class_<poise::JointWriter>(m, "JointWriter")
+      .def(nb::init<poise::VectorIn, poise::IndicesIn, poise::VectorIn, poise::VectorOut>(), "q"_a, "q_index"_a,
+           "target"_a, "error"_a)
+      .def("write", &poise::JointWriter::write);
+
   nb::class_<poise::References>(m, "References")
       .def(nb::init<poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
                     poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
                     poise::IndicesIn, poise::IndicesIn, poise::VectorIn, poise::VectorIn, poise::VectorOut,
                     poise::VectorOut, poise::RowsOut, poise::VectorIn, poise::VectorIn, poise::VectorIn,
-                    poise::IndicesIn, poise::VectorOut, double>(),
+                    poise::IndicesIn, poise::VectorOut, double, poise::IndicesIn>(),
            "error"_a, "low"_a, "high"_a, "gain"_a, "gain_rate"_a, "coupling"_a, "damping"_a, "target_rate"_a,
            "target_acceleration"_a, "drift"_a, "group_begin"_a, "group_end"_a, "group_speed"_a, "group_acceleration"_a,
            "lower"_a, "upper"_a, "A"_a, "v"_a, "weight"_a, "curvature"_a, "level_begin"_a, "caution"_a,
-           "period"_a)
+           "period"_a, "unknowns"_a)
       .def("velocity", &poise::References::velocity)
       .def("acceleration", &poise::References::acceleration);
 

@@ -15,28 +15,30 @@ namespace poise {
 
 class FrameRows {
  public:
-  // What a snapshot keeps about the frame and the joint that carries it.
-  FrameRows(ColumnsIn J, IndicesIn columns, VectorIn p, ColumnsIn R, VectorIn joint_p, ColumnsIn joint_R,
+  // What a snapshot keeps about the joint that carries the frame, and where the frame is on it, for good.
+  FrameRows(ColumnsIn J, IndicesIn columns, VectorIn offset, MatrixIn turn, VectorIn joint_p, ColumnsIn joint_R,
             VectorIn linear_velocity, VectorIn angular_velocity, VectorIn linear_acceleration,
             VectorIn angular_acceleration)
-      : J_(std::move(J)), columns_(std::move(columns)), p_(std::move(p)), R_(std::move(R)),
-        joint_p_(std::move(joint_p)), joint_R_(std::move(joint_R)), v_(std::move(linear_velocity)),
-        w_(std::move(angular_velocity)), a_(std::move(linear_acceleration)), alpha_(std::move(angular_acceleration)) {
+      : J_(std::move(J)), columns_(std::move(columns)), joint_p_(std::move(joint_p)), joint_R_(std::move(joint_R)),
+        v_(std::move(linear_velocity)), w_(std::move(angular_velocity)), a_(std::move(linear_acceleration)),
+        alpha_(std::move(angular_acceleration)) {
     expect(J_.shape(0) == 6, "a Jacobian has six lines");
-    for (const auto* vector : {&p_, &joint_p_, &v_, &w_, &a_, &alpha_})
+    for (const auto* vector : {&offset, &joint_p_, &v_, &w_, &a_, &alpha_})
       expect(vector->shape(0) == 3, "a vector has three components");
-    for (const auto* matrix : {&R_, &joint_R_})
-      expect(matrix->shape(0) == 3 && matrix->shape(1) == 3, "a rotation is 3 x 3");
+    expect(turn.shape(0) == 3 && turn.shape(1) == 3 && joint_R_.shape(0) == 3 && joint_R_.shape(1) == 3,
+           "a rotation is 3 x 3");
     for (size_t i = 0; i < columns_.shape(0); ++i)
       expect(columns_.data()[i] >= 0 && static_cast<size_t>(columns_.data()[i]) < J_.shape(1), "no such column");
+    offset_ = vector3(offset);
+    turn_ = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(turn.data());
   }
 
-  Vector3 error_linear(const Vector3& target) const { return vector3(p_) - target; }
-
-  Vector3 error_angular(const Matrix3& target) const { return log_so3(matrix3(R_) * target.transpose()); }
+  Vector3 position() const { return vector3(joint_p_) + matrix3(joint_R_) * offset_; }
+  Matrix3 rotation() const { return matrix3(joint_R_) * turn_; }
 
   void rows(const double* S, size_t k, double* A, int64_t stride) const {
-    const double *p = p_.data(), *J = J_.data();
+    const Vector3 p = position();
+    const double* J = J_.data();
     for (size_t c = 0; c < columns_.shape(0); ++c) {
       const int column = columns_.data()[c];
       const double* j = J + 6 * column;  // twist of this joint, at the origin of the world
@@ -55,7 +57,7 @@ class FrameRows {
     const Matrix3 R = matrix3(joint_R_);
     const Vector3 w = R * vector3(w_), alpha = R * vector3(alpha_);
     const Vector3 at_joint = R * (vector3(a_) + vector3(w_).cross(vector3(v_)));
-    const Vector3 arm = vector3(p_) - vector3(joint_p_);
+    const Vector3 arm = R * offset_;
     Eigen::Matrix<double, 6, 1> d;
     d << at_joint + alpha.cross(arm) + w.cross(w.cross(arm)), alpha;
     return d;
@@ -66,8 +68,8 @@ class FrameRows {
  private:
   ColumnsIn J_;
   IndicesIn columns_;
-  VectorIn p_;
-  ColumnsIn R_;
+  Vector3 offset_;
+  Matrix3 turn_;
   VectorIn joint_p_;
   ColumnsIn joint_R_;
   VectorIn v_, w_, a_, alpha_;
@@ -91,8 +93,8 @@ class FrameWriter {
 
   void write() const {
     Eigen::Matrix<double, 6, 1> e = Eigen::Matrix<double, 6, 1>::Zero();
-    e.head<3>() = frame_.error_linear(vector3(target_p_));
-    if (turns_) e.tail<3>() = frame_.error_angular(Eigen::Map<const RowMajor3>(target_R_.data()));
+    e.head<3>() = frame_.position() - vector3(target_p_);
+    if (turns_) e.tail<3>() = log_so3(frame_.rotation() * Eigen::Map<const RowMajor3>(target_R_.data()).transpose());
     combine(e, error_.data());
     frame_.rows(S_.data(), S_.shape(0), A_.data(), A_.stride(0));
   }

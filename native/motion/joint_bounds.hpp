@@ -18,6 +18,29 @@
 
 namespace poise {
 
+// A task on single joints: e = q_i - q_i*.
+class JointWriter {
+ public:
+  JointWriter(VectorIn q, IndicesIn q_index, VectorIn target, VectorOut error)
+      : q_(std::move(q)), q_index_(std::move(q_index)), target_(std::move(target)), error_(std::move(error)) {
+    const size_t joints = q_index_.shape(0);
+    expect(target_.shape(0) == joints && error_.shape(0) == joints, "the errors to write do not fit the joints");
+    for (size_t i = 0; i < joints; ++i)
+      expect(q_index_.data()[i] >= 0 && static_cast<size_t>(q_index_.data()[i]) < q_.shape(0), "no such joint");
+  }
+
+  void write() const {
+    for (size_t i = 0; i < q_index_.shape(0); ++i)
+      error_.data()[i] = q_.data()[q_index_.data()[i]] - target_.data()[i];
+  }
+
+ private:
+  VectorIn q_;
+  IndicesIn q_index_;
+  VectorIn target_;
+  VectorOut error_;
+};
+
 class JointBounds {
  public:
   JointBounds(VectorIn q, VectorIn v, IndicesIn q_index, IndicesIn v_index, VectorIn q_min, VectorIn q_max,

@@ -30,6 +30,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "arrays.hpp"
 
@@ -40,19 +41,25 @@ class References {
   References(VectorIn error, VectorIn low, VectorIn high, VectorIn gain, VectorIn gain_rate, VectorIn coupling,
              VectorIn damping, VectorIn target_rate, VectorIn target_acceleration, VectorIn drift, IndicesIn group_begin,
              IndicesIn group_end, VectorIn group_speed, VectorIn group_acceleration, VectorOut lower, VectorOut upper, RowsOut A, VectorIn v,
-             VectorIn weight, VectorIn curvature, IndicesIn level_begin, VectorOut caution, double period)
+             VectorIn weight, VectorIn curvature, IndicesIn level_begin, VectorOut caution, double period,
+             IndicesIn unknowns)
       : e_(std::move(error)), low_(std::move(low)), high_(std::move(high)), g_(std::move(gain)),
         g_rate_(std::move(gain_rate)), c_(std::move(coupling)), k_(std::move(damping)), r_(std::move(target_rate)),
         a_(std::move(target_acceleration)), d_(std::move(drift)), begin_(std::move(group_begin)),
         end_(std::move(group_end)), speed_(std::move(group_speed)), acceleration_(std::move(group_acceleration)), lower_(std::move(lower)),
         upper_(std::move(upper)), A_(std::move(A)), v_(std::move(v)), weight_(std::move(weight)),
         curvature_(std::move(curvature)), level_begin_(std::move(level_begin)), caution_(std::move(caution)),
-        period_(period) {
+        period_(period), unknowns_(std::move(unknowns)) {
     const size_t rows = e_.shape(0);
     for (const auto* column : {&low_, &high_, &g_, &g_rate_, &c_, &k_, &r_, &a_, &d_, &weight_, &curvature_})
       expect(column->shape(0) == rows, "a column does not fit the rows");
     expect(lower_.shape(0) == rows && upper_.shape(0) == rows, "the bounds to write do not fit the rows");
-    expect_rows(A_, rows, v_.shape(0));
+    expect(unknowns_.shape(0) == rows, "the unknowns do not fit the rows");
+    for (size_t i = 0; i < rows; ++i) {
+      expect(unknowns_.data()[i] < static_cast<int>(v_.shape(0)), "no such unknown");
+      line_.push_back(line_.empty() ? 0 : line_.back() + (unknowns_.data()[i - 1] < 0 ? 1 : 0));
+    }
+    expect_rows(A_, rows == 0 ? 0 : line_.back() + (unknowns_.data()[rows - 1] < 0 ? 1 : 0), v_.shape(0));
     const size_t levels = caution_.shape(0), groups = speed_.shape(0);
     expect(level_begin_.shape(0) == levels + 1 && level_begin_.data()[0] == 0 && static_cast<size_t>(level_begin_.data()[levels]) == rows,
            "the levels do not fit the rows");
@@ -74,10 +81,7 @@ class References {
 
   void acceleration() const {
     each_group([this](size_t i, double scale, double cap) {
-      const double* row = A_.data() + static_cast<int64_t>(i) * A_.stride(0);
-      const double rate = Eigen::Map<const Eigen::VectorXd>(row, static_cast<Eigen::Index>(v_.shape(0)))
-                              .dot(Eigen::Map<const Eigen::VectorXd>(v_.data(), static_cast<Eigen::Index>(v_.shape(0)))) -
-                          r_.data()[i];
+      const double rate = now(i) - r_.data()[i];
       lower_.data()[i] = wanted(i, e_.data()[i] - low_.data()[i], rate, scale, cap);
       upper_.data()[i] = wanted(i, e_.data()[i] - high_.data()[i], rate, scale, cap);
     });
@@ -94,6 +98,14 @@ class References {
  private:
   static double clip(double value, double cap) {
     return std::isinf(value) ? value : std::min(std::max(value, -cap), cap);
+  }
+
+  // J v of a row.
+  double now(size_t i) const {
+    if (unknowns_.data()[i] >= 0) return v_.data()[unknowns_.data()[i]];
+    const auto size = static_cast<Eigen::Index>(v_.shape(0));
+    const double* row = A_.data() + static_cast<int64_t>(line_[i]) * A_.stride(0);
+    return Eigen::Map<const Eigen::VectorXd>(row, size).dot(Eigen::Map<const Eigen::VectorXd>(v_.data(), size));
   }
 
   double wanted(size_t i, double e, double rate, double scale, double cap) const {
@@ -169,6 +181,8 @@ class References {
   IndicesIn level_begin_;
   VectorOut caution_;
   double period_;
+  IndicesIn unknowns_;
+  std::vector<size_t> line_;  // per row its line in A
 };
 
 }  // namespace poise

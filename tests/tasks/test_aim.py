@@ -61,7 +61,9 @@ def test_a_gaze_straight_at_its_target_has_no_error_and_behind_it_half_a_turn() 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 def test_a_target_at_the_eye_itself_gives_finite_rows(order: int) -> None:
     task = tasks.Gaze(ROBOT.gaze, FREE.pose(ROBOT.gaze).translation)
-    steps = run(Hierarchy(levels=[Level("look", [task]), Level("still", [tasks.Posture(FREE)])]), FREE, 0.05, order=order)
+    steps = run(
+        Hierarchy(levels=[Level("look", [task]), Level("still", [tasks.Posture(FREE)])]), FREE, 0.05, order=order
+    )
     for step in steps:
         assert np.isfinite(step.command.velocity).all()
         assert np.isfinite(step.command.solution.program.A).all()

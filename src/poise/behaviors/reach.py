@@ -30,6 +30,10 @@ PLACES: dict[str, tuple[float, float, float]] = {
 }
 
 
+#: Settings are positive and below this: no arm is a kilometre long, and no gain above the rate of control helps.
+LARGEST = 1e3
+
+
 @dataclass(frozen=True)
 class ReachSettings:
     """Numbers of the sequence.
@@ -57,8 +61,8 @@ class ReachSettings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not (isinstance(value, (int, float)) and np.isfinite(value) and value > 0):
-                raise PoiseError(f"reach: {field.name} is {value!r}; expected a positive number")
+            if not (isinstance(value, (int, float)) and 0.0 < value < LARGEST):
+                raise PoiseError(f"reach: {field.name} is {value!r}; expected a positive number below {LARGEST:g}")
 
 
 @dataclass(frozen=True)
@@ -141,11 +145,8 @@ class Reach:
         robot, start, height = self.robot, self.start, self.robot.height
         support = robot.foot("right")
         return Hierarchy(
-            always=[
-                constraints.JointRange(robot),
-                constraints.JointSpeed(robot, scale=self.settings.speed),
-                constraints.JointAcceleration(robot),
-            ],
+            # No limit on acceleration: at velocity order its bounds move with v, and damped levels rattle between them.
+            always=[constraints.JointRange(robot), constraints.JointSpeed(robot, scale=self.settings.speed)],
             levels=[
                 Level("contact", [tasks.HoldPose(support, at=start)]),
                 Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
@@ -165,7 +166,7 @@ class Reach:
             self.robot.hand("right"), phase.point, reference=self._reference(phase), name=f"right hand to {phase.name}"
         )
         hierarchy = self._first.with_level(Level("right hand", [hand]), before="posture")
-        if not phase.looks or self.robot.gaze is None:
+        if not phase.looks:
             return hierarchy
         gaze = tasks.Gaze(self.robot.gaze, phase.point, reference=self._reference(phase), name=f"gaze at {phase.name}")
         return hierarchy.with_level(Level("gaze", [gaze], damping=self.settings.calm), before="posture")

@@ -54,8 +54,9 @@ def _run(arguments: list[str]) -> int:
     parser, commands = _parsers()
     command = arguments[0] if arguments else ""
     if command in PLANNED:
+        today = ", ".join(COMMANDS)
         raise UsageError(
-            f"'{command}' ({PLANNED[command]}) arrives with a later part of Poise; today there are {', '.join(COMMANDS)}"
+            f"'{command}' ({PLANNED[command]}) arrives with a later part of Poise; today there are {today}"
         )
     if command and not command.startswith("-") and command not in commands:
         raise UsageError(_unknown(command, [*commands, *PLANNED]))

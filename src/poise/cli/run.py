@@ -16,17 +16,37 @@ FAILED = 1
 
 def add(commands: Any, name: str) -> None:
     parser = commands.add_parser(name, help="reach; stand, squat, walk and navigate arrive later")
-    parser.add_argument("behavior", metavar="BEHAVIOR", help="reach")
+    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach")
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
-    parser.add_argument("--mode", default="kinematic", choices=("kinematic", "torque", "position"))
-    parser.add_argument("--plant", default="ideal", choices=("ideal", "mujoco"))
-    parser.add_argument("--seconds", type=seconds, metavar="S", help="of motion (default: as long as the behavior takes)")
-    parser.add_argument("--set", type=setting, action="append", default=[], metavar="KEY=VALUE", dest="settings")
+    modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")
+    parser.add_argument("--mode", default="kinematic", choices=modes, help="today: kinematic (default)")
+    parser.add_argument("--plant", default="ideal", choices=plants, help="today: ideal (default)")
+    parser.add_argument(
+        "--seconds", type=seconds, metavar="S", help="of motion (default: as long as the behavior takes)"
+    )
+    parser.add_argument(
+        "--set",
+        type=setting,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="a number of the behavior, like phase=2.5; may be given more than once",
+    )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of everything random (default 0)")
     parser.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
-    parser.add_argument("--profile", default="exponential", choices=("exponential", "minimum-jerk"), help="of the reach")
+    parser.add_argument(
+        "--profile", default="exponential", choices=("exponential", "minimum-jerk"), help="of the reach"
+    )
     parser.set_defaults(action=_run)
+
+
+def _behavior(text: str) -> str:
+    """Asked before the other options are: those of a behavior that is not there yet are not known either."""
+    from poise.runs.request import known_behavior
+
+    return known_behavior(text)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -62,7 +82,8 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
     if result["reach_errors_m"] is not None:
         lines.append("targets missed by: " + ", ".join(f"{1e3 * miss:.2f} mm" for miss in result["reach_errors_m"]))
     if result["zmp_margin_m"] is not None:
-        lines.append(f"smallest ZMP margin: {1e3 * result['zmp_margin_m']:.0f} mm (negative: this motion needs more ground)")
+        room = 1e3 * result["zmp_margin_m"]
+        lines.append(f"smallest ZMP margin: {room:.0f} mm (negative: this motion needs more ground)")
     lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
     return "\n".join(lines)
 

@@ -60,7 +60,7 @@ class PinnedContact(MotionTask):
         return (self.frame,)
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        rows = snapshot.frame(self.frame).rows
+        rows = snapshot.frame(self.frame)
         unused = np.zeros(len(self.S))  # the distance to a place that a contact does not remember
         writer = _motion.FrameWriter(rows, self.S, np.zeros(3), np.eye(3), unused, memory.A, memory.drift)
         return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]

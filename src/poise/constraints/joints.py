@@ -72,9 +72,10 @@ class JointLimit(Task):
             raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
         return tuple(joint.name for joint in self.joints)
 
+    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+        return [joint.v for joint in self.joints]
+
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        memory.columns[:] = [joint.v for joint in self.joints]
-        memory.A[np.arange(len(self.joints)), memory.columns] = 1.0
         bounds = _motion.JointBounds(
             q=snapshot.q,
             v=snapshot.v,

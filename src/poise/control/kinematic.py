@@ -100,10 +100,9 @@ class KinematicController:
         self._transition: Ramp | None = None
 
     def _solved(self, state: State) -> Command:
-        q, v = state.q, state.v
-        if not math.isfinite(q.dot(q) + v.dot(v)):
-            return self._hold("hold: the state has NaN or infinite entries")
         snapshot = self._snapshot.at(state)
+        if not snapshot.finite:
+            return self._hold("hold: the state has NaN or infinite entries")
         hierarchy = self.behavior(snapshot)
         if hierarchy is not self.hierarchy:
             self._change(hierarchy, state)
@@ -124,7 +123,7 @@ class KinematicController:
         if self.order == VELOCITY:
             self._velocity = x
             return Command(x, None, None, self.period, solution, fallback, self._tasks)
-        self._velocity = v + self.period * x
+        self._velocity = state.v + self.period * x
         return Command(self._velocity, x, None, self.period, solution, fallback, self._tasks)
 
     def _change(self, hierarchy: Hierarchy, state: State) -> None:

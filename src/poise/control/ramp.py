@@ -58,10 +58,10 @@ class KeepCommand(Task):
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(str(i) for i in range(len(self.value)))
 
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:
-        memory.columns[:] = range(len(self.value))
-        memory.A[:] = np.eye(len(self.value))
+    def unknowns(self, robot: Robot) -> range:
+        return range(len(self.value))
 
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:
         def write() -> None:
             memory.lower[:] = memory.upper[:] = self.value
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pinocchio
 
 from poise.control import Command
 from poise.errors import PoiseError
 from poise.robots import Robot, State
+from poise.tasks.axes import shown
 
 
 class IdealPlant:
@@ -21,7 +21,7 @@ class IdealPlant:
 
     def __init__(self, start: State) -> None:
         if not isinstance(start, State):
-            raise PoiseError(f"IdealPlant starts from {start!r}; expected a State, e.g. robot.stance('standing')")
+            raise PoiseError(f"IdealPlant starts from {shown(start)}; expected a State, e.g. robot.stance('standing')")
         self._state = start
         self._command: Command | None = None
 
@@ -48,7 +48,7 @@ class IdealPlant:
             return
         period = command.period
         if command.acceleration is None:
-            velocity = np.array(command.velocity)
+            velocity = command.velocity.copy()
             step = period * velocity
         else:
             velocity = state.v + period * command.acceleration

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
@@ -42,16 +43,32 @@ class Request:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.behavior in LATER:
-            raise UsageError(f"'{self.behavior}' arrives with a later part of Poise; today there is 'reach'")
-        if self.behavior not in AVAILABLE:
-            raise UsageError(f"there is no behavior '{self.behavior}'; there are {', '.join((*AVAILABLE, *LATER))}")
+        known_behavior(self.behavior)
         if (self.mode, self.plant) not in AVAILABLE[self.behavior]:
             known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in AVAILABLE[self.behavior])
             raise UsageError(
                 f"'{self.behavior}' with --mode {self.mode} --plant {self.plant} arrives with a later part of Poise; "
                 f"today it runs with {known}"
             )
+
+
+def known_behavior(name: str) -> str:
+    """The name, if a behavior is called so today."""
+    if name in LATER:
+        raise UsageError(f"'{name}' arrives with a later part of Poise; today there is {', '.join(AVAILABLE)}")
+    if name not in AVAILABLE:
+        near = difflib.get_close_matches(name, [*AVAILABLE, *LATER], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join((*AVAILABLE, *LATER))}"
+        raise UsageError(f"there is no behavior '{name}'; {hint}")
+    return name
+
+
+def lasting(seconds: float, period: float) -> float:
+    """How long a run lasts: whole periods, one or more."""
+    steps = round(seconds / period) if math.isfinite(seconds) else 0
+    if steps < 1:
+        raise UsageError(f"a run of {seconds:g} s has no control step; give {period:g} s or more")
+    return steps * period
 
 
 def filled(kind: type[Settings], given: Mapping[str, Any]) -> Settings:

@@ -25,7 +25,7 @@ from poise.solvers.null_space import NullSpace
 from poise.solvers.program import Program
 from poise.solvers.rows import Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
-from poise.solvers.stack import Block, Stack, StackProgram
+from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "LOWER",
     "UPPER",
     "Block",
+    "BlockShape",
     "Cascade",
     "Certificate",
     "Lexicographic",

@@ -113,7 +113,10 @@ class Program:
 
     @property
     def structure(self) -> tuple[list[int], int, Sequence[int]]:
-        """Where levels begin, the number of unknowns, and what is known of rows with a single entry (see `Stack`)."""
+        """Where levels begin, the number of unknowns, and which rows are single unknowns without a line in memory.
+
+        The last is empty here; a `Stack` knows of such rows.
+        """
         return self.level_begin, self.variables, ()
 
     @cached_property
@@ -123,33 +126,30 @@ class Program:
 
     @cached_property
     def lower(self) -> Array:
-        return self._column(0)
+        return self._part(1)
 
     @cached_property
     def upper(self) -> Array:
-        return self._column(1)
+        return self._part(2)
 
     @cached_property
     def weight(self) -> Array:
-        return self._column(2)
+        return self._part(3)
 
     @cached_property
     def damping(self) -> Array:
         """Added cost ``damping² |x|²`` of each level; zero leaves it to the solver."""
-        return self._per_level[0]
+        return self._part(4)
 
     @cached_property
     def caution(self) -> Array:
         """What a level is damped to where its rows are nearly singular, see `Program`."""
-        return self._per_level[1]
+        return self._part(5)
 
-    @property
-    def _per_level(self) -> Array:
-        return self.memory[self.rows * (self.variables + 3) :].reshape(2, -1)
-
-    def _column(self, index: int) -> Array:
-        begin = self.rows * (self.variables + index)
-        return self.memory[begin : begin + self.rows]
+    def _part(self, index: int) -> Array:
+        """Lower, upper, weight, damping or caution, in the order in which they stand in the memory."""
+        ends = np.cumsum([self.rows * self.variables, *[self.rows] * 3, *[len(self)] * 2])
+        return self.memory[ends[index - 1] : ends[index]]
 
     def slice(self, level: int) -> slice:
         """Where a level stands in the stacked arrays."""
@@ -171,8 +171,12 @@ class Program:
 
     def slack(self, x: Array) -> Array:
         """``A x`` minus its projection on ``[lower, upper]``, for every stacked row."""
-        value = self.A @ x
+        value = self.values(x)
         return value - np.clip(value, self.lower, self.upper)
+
+    def values(self, x: Array) -> Array:
+        """``A x``."""
+        return self.A @ x
 
     def costs(self, x: Array) -> Array:
         """Weighted squared violation of each level at x."""

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from poise.solvers.program import Program
 from poise.solvers.rows import Array, Rows
+
+
+class BlockShape(NamedTuple):
+    """What a block of rows is called, and how its rows look.
+
+    Attributes:
+        name, unit, labels: as in `Rows`; there is one label per row.
+        unknowns: for rows that are single unknowns, for good (limits of joints, a posture), which ones; they then have
+            no line in A. None for rows with entries of their own.
+    """
+
+    name: str
+    unit: str
+    labels: tuple[str, ...]
+    unknowns: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +35,10 @@ class Block:
 
     Attributes:
         level: index of the level.
-        name, unit, labels: as in `Rows`; there is one label per row.
+        name, unit, labels: as in `Rows`.
         rows: where the rows stand among all rows of the stack.
-        A, lower, upper, weight: views to write to.
+        A: view to write to, one line per row; without lines for rows that are single unknowns.
+        lower, upper, weight: views to write to.
     """
 
     level: int
@@ -39,82 +57,107 @@ class Stack:
 
     A control loop asks the same questions again and again with new numbers. Building `Rows` with their checks costs
     more than solving; here the shape is fixed once, writers fill the blocks, and `program()` hands the solver a
-    copy that nobody writes to any more.
+    copy that nobody writes to any more. Rows that are single unknowns take no memory in A, which keeps all of it in
+    the fastest cache.
 
     Args:
-        levels: per level its name and the (name, unit, labels) of its blocks.
+        levels: per level its name and the shapes of its blocks.
         variables: number of unknowns.
         notes: how many more values per row to keep with the program; solvers do not look at them.
 
     Attributes:
-        A, lower, upper, weight: views to write to, one line per row.
+        A: view to write to, one line for each row that is no single unknown.
+        unknowns: per row the unknown that it is, or -1.
+        lower, upper, weight: views to write to, one value per row.
         damping, caution: likewise, one per level; see `Program`.
-        columns: for rows that will ever have one entry only, its column; -1 for others. Solvers skip reading them.
+        notes: likewise, one line per note.
+        blocks: the parts of it that belong to one task.
 
-    >>> stack = Stack([("reach", [("hand", "m", ("x", "y"))])], variables=2)
+    >>> stack = Stack([("reach", [BlockShape("hand", "m", ("x", "y"))])], variables=2)
     >>> stack.blocks[0].A[:] = np.eye(2)
     >>> Lexicographic().solve(stack.program()).x
     """
 
-    def __init__(self, levels: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[str]]]]], variables: int, notes: int = 0) -> None:
-        counts = [sum(len(labels) for _, _, labels in blocks) for _, blocks in levels]
+    def __init__(self, levels: Sequence[tuple[str, Sequence[BlockShape]]], variables: int, notes: int = 0) -> None:
+        shapes = [(k, shape) for k, (_, group) in enumerate(levels) for shape in group]
+        counts = [sum(len(shape.labels) for shape in group) for _, group in levels]
         self.names = tuple(name for name, _ in levels)
         self.variables = variables
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
-        rows = self.level_begin[-1]
-        used = rows * (variables + 3) + 2 * len(levels)
-        self._memory = np.zeros(used + notes * rows)
-        self._used = slice(0, used)
-        self.notes = self._memory[used:].reshape(notes, rows)
-        self.columns = np.full(rows, -1, dtype=np.int32)
-        self.A = self._memory[: rows * variables].reshape(rows, variables)
-        cuts = [rows * (variables + i) for i in range(4)]
-        self.lower, self.upper, self.weight = (self._memory[a:b] for a, b in pairwise(cuts))
-        self.damping, self.caution = self._memory[cuts[-1] : used].reshape(2, -1)
+        unknowns = [-1 if s.unknowns is None else s.unknowns[i] for _, s in shapes for i in range(len(s.labels))]
+        rows, lines = len(unknowns), unknowns.count(-1)
+        sizes = [lines * variables, rows, rows, rows, len(levels), len(levels), notes * rows]
+        cuts = np.cumsum([0, *sizes]).tolist()
+        self._memory = np.zeros(cuts[-1])
+        matrix, self.lower, self.upper, self.weight, self.damping, self.caution, kept = (
+            self._memory[a:b] for a, b in pairwise(cuts)
+        )
+        self.notes = kept.reshape(notes, rows)
         self.weight[:] = 1.0
-        self._program: type[StackProgram] | None = None
         self.blocks: list[Block] = []
-        begin = 0
-        for k, (_, blocks) in enumerate(levels):
-            for name, unit, labels in blocks:
-                at = slice(begin, begin + len(labels))
-                begin = at.stop
-                arrays = (self.A[at], self.lower[at], self.upper[at], self.weight[at])
-                self.blocks.append(Block(k, name, unit, tuple(labels), at, *arrays))
+        self.A = A = matrix.reshape(lines, variables)
+        self.unknowns = unknowns
+        begin = line = 0
+        for k, shape in shapes:
+            at = slice(begin, begin + len(shape.labels))
+            end = line if shape.unknowns is not None else line + len(shape.labels)
+            arrays = (A[line:end], self.lower[at], self.upper[at], self.weight[at])
+            self.blocks.append(Block(k, shape.name, shape.unit, tuple(shape.labels), at, *arrays))
+            begin, line = at.stop, end
+        shared = {
+            "names": self.names,
+            "variables": variables,
+            "level_begin": self.level_begin,
+            "structure": (self.level_begin, variables, unknowns),
+            "_blocks": self.blocks,
+            "_cuts": cuts,
+            "_solved": slice(0, cuts[-2]),
+        }
+        # A class of programs that share this shape, so that making one is little more than a copy.
+        self._program: type[StackProgram] = type("StackProgram", (StackProgram,), shared)
 
     def program(self) -> StackProgram:
         """What the stack holds now, as a program of its own."""
-        if self._program is None:
-            self._program = self._kind()
         program = object.__new__(self._program)
         program.everything = everything = self._memory.copy()
-        program.memory = everything[self._used]
+        program.memory = everything[self._program._solved]
         return program
-
-    def _kind(self) -> type[StackProgram]:
-        """A class of programs that share the shape of this stack, so that making one is little more than a copy."""
-        shared = {
-            "names": self.names,
-            "variables": self.variables,
-            "level_begin": self.level_begin,
-            "structure": (self.level_begin, self.variables, self.columns.tolist()),
-            "_blocks": self.blocks,
-            "_notes": self.notes.shape,
-        }
-        return type("StackProgram", (StackProgram,), shared)
 
 
 class StackProgram(Program):
     """A program made by a `Stack`: the shape is the stack's, the numbers are its own."""
 
     everything: Array
-    _notes: tuple[int, int]
+    _cuts: list[int]
+    _solved: slice
+
+    @cached_property
+    def A(self) -> Array:
+        """All rows, level by level, m x n."""
+        _, variables, unknowns = self.structure
+        A = np.zeros((len(unknowns), variables))
+        lines = np.array(unknowns) < 0
+        A[lines] = self._lines
+        A[~lines, np.array(unknowns)[~lines]] = 1.0
+        return A
+
+    @property
+    def _lines(self) -> Array:
+        return self.everything[: self._cuts[1]].reshape(-1, self.variables)
 
     @property
     def notes(self) -> Array:
         """What the stack kept besides, one line per note and one value per row."""
-        size = self._notes[0] * self._notes[1]
-        return self.everything[len(self.everything) - size :].reshape(self._notes)
+        return self.everything[self._cuts[-2] :].reshape(-1, self.rows)
+
+    def values(self, x: Array) -> Array:
+        unknowns = np.array(self.structure[2])
+        values = x[unknowns]
+        values[unknowns < 0] = self._lines @ x
+        return values
+
+    def _part(self, index: int) -> Array:
+        return self.everything[self._cuts[index] : self._cuts[index + 1]]
 
 
 def rows_of(block: Block, program: Program) -> Rows:

@@ -1,6 +1,6 @@
 """Where a robot is and what follows from it: `State`, `Snapshot`, and the measures of `poise.state.balance`."""
 
 from poise.robots.state import State
-from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, FrameMemory, Snapshot
+from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot
 
-__all__ = ["CENTER_OF_MASS", "DRIFT", "DYNAMICS", "FRAMES", "MOMENTUM", "FrameMemory", "Snapshot", "State"]
+__all__ = ["CENTER_OF_MASS", "DRIFT", "DYNAMICS", "FRAMES", "MOMENTUM", "Snapshot", "State"]

@@ -18,36 +18,24 @@ Array = NDArray[np.float64]
 FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS = (1 << i for i in range(5))
 
 
-class FrameMemory:
-    """Where a snapshot keeps one frame: arrays that hold new numbers at each tick and never move.
-
-    Attributes:
-        position: origin of the frame in the world, m.
-        rotation: world_from_frame, columns are the frame's axes.
-        rows: the compiled reader of the frame's Jacobian and drift.
-    """
-
-    __slots__ = ("position", "rotation", "rows")
-
-    def __init__(self, robot: Robot, data: Any, frame: Frame) -> None:
-        model, joint = robot.model, frame.joint
-        pose, carrier = data.oMf[frame.index], data.oMi[joint]
-        velocity, acceleration = data.v[joint], data.a[joint]
-        columns = [i for j in model.supports[joint] for i in range(model.idx_vs[j], model.idx_vs[j] + model.nvs[j])]
-        self.position: Array = pose.translation
-        self.rotation: Array = pose.rotation
-        self.rows = _motion.FrameRows(
-            data.J,
-            np.array(columns, dtype=np.int32),
-            pose.translation,
-            pose.rotation,
-            carrier.translation,
-            carrier.rotation,
-            velocity.linear,
-            velocity.angular,
-            acceleration.linear,
-            acceleration.angular,
-        )
+def frame_rows(robot: Robot, data: Any, frame: Frame) -> _motion.FrameRows:
+    """The compiled reader of one frame: its place, Jacobian and drift, from what pinocchio keeps about its joint."""
+    model, joint = robot.model, frame.joint
+    carrier, velocity, acceleration = data.oMi[joint], data.v[joint], data.a[joint]
+    joint_from_frame = model.frames[frame.index].placement
+    columns = [i for j in model.supports[joint] for i in range(model.idx_vs[j], model.idx_vs[j] + model.nvs[j])]
+    return _motion.FrameRows(
+        data.J,
+        np.array(columns, dtype=np.int32),
+        np.array(joint_from_frame.translation),
+        np.ascontiguousarray(joint_from_frame.rotation),
+        carrier.translation,
+        carrier.rotation,
+        velocity.linear,
+        velocity.angular,
+        acceleration.linear,
+        acceleration.angular,
+    )
 
 
 class Snapshot:
@@ -70,11 +58,13 @@ class Snapshot:
         self.v: Array = np.zeros(robot.model.nv)
         self.time = 0.0
         self.state: State | None = None
+        self.finite = True
         self._zero = np.zeros(robot.model.nv)
         self._filled = 0
-        self._frames: dict[int, FrameMemory] = {}
+        self._frames: dict[int, _motion.FrameRows] = {}
         self._mass = sum(inertia.mass for inertia in robot.model.inertias)
         self._center_of_mass: Array = np.zeros(3)  # of its own: a view of pinocchio's would outlive it
+        self._where: Array = self.data.com[0]
         self._center_of_mass_jacobian: Array = self.data.Jcom
         self._center_of_mass_drift: Array = np.zeros(3)
         self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _fill_dynamics
@@ -89,8 +79,7 @@ class Snapshot:
     def at(self, state: State) -> Snapshot:
         """This snapshot, of another state of the same robot."""
         self.state = state
-        self.q[:] = state.q
-        self.v[:] = state.v
+        self.finite = _motion.load(state.q, state.v, self.q, self.v)
         self.time = state.time
         self._filled = 0
         return self
@@ -105,22 +94,21 @@ class Snapshot:
                 if missing & bit and not self._filled & bit:
                     step()
 
-    def frame(self, frame: Frame) -> FrameMemory:
-        """Where a frame is kept; what it holds is new after `fill(FRAMES)`, or `fill(DRIFT)` for its drift."""
-        memory = self._frames.get(frame.index)
-        if memory is None:
-            memory = self._frames[frame.index] = FrameMemory(self.robot, self.data, frame)
-        return memory
+    def frame(self, frame: Frame) -> _motion.FrameRows:
+        """The compiled reader of a frame; what it reads is new after `fill(FRAMES)`, or `fill(DRIFT)` for its drift."""
+        rows = self._frames.get(frame.index)
+        if rows is None:
+            rows = self._frames[frame.index] = frame_rows(self.robot, self.data, frame)
+        return rows
 
     def _fill_frames(self) -> None:
         pinocchio.computeJointJacobians(self.model, self.data, self.q)
-        pinocchio.updateFramePlacements(self.model, self.data)
         self._filled |= FRAMES
 
     def _fill_center_of_mass(self) -> None:
         self.fill(FRAMES)  # its joint poses are where the centre of mass starts from
         pinocchio.jacobianCenterOfMass(self.model, self.data, False)
-        self._center_of_mass[:] = self.data.com[0]
+        self._center_of_mass[:] = self._where
         self._filled |= CENTER_OF_MASS
 
     def _fill_momentum(self) -> None:
@@ -136,42 +124,43 @@ class Snapshot:
 
     def _fill_dynamics(self) -> None:
         pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
-        pinocchio.updateFramePlacements(self.model, self.data)
         M = self.data.M
         M[:] = np.triu(M) + np.triu(M, 1).T
-        self._center_of_mass[:] = self.data.com[0]
+        self._center_of_mass[:] = self._where
         self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM
 
     # -- frames ----------------------------------------------------------------------------------------------------
 
     def pose(self, frame: Frame) -> pinocchio.SE3:
         """world_from_frame."""
-        self.fill(FRAMES)
-        memory = self.frame(frame)
-        return pinocchio.SE3(memory.rotation, memory.position)
+        return pinocchio.SE3(self.rotation(frame), self.position(frame))
 
     def position(self, frame: Frame) -> Array:
         """Origin of the frame in the world, m."""
         self.fill(FRAMES)
-        return self.frame(frame).position
+        out = np.empty(3)
+        self.frame(frame).position(out)
+        return out
 
     def rotation(self, frame: Frame) -> Array:
         """world_from_frame, 3 x 3."""
         self.fill(FRAMES)
-        return self.frame(frame).rotation
+        out = np.empty((3, 3))
+        self.frame(frame).rotation(out)
+        return out
 
     def jacobian(self, frame: Frame) -> Array:
         """J with (velocity of the origin, angular velocity) = J v, 6 x nv, in world axes."""
         self.fill(FRAMES)
         J = np.zeros((6, self.model.nv))
-        self.frame(frame).rows.jacobian(J)
+        self.frame(frame).jacobian(J)
         return J
 
     def drift(self, frame: Frame) -> Array:
         """J̇ v: what the frame accelerates by when no joint does, m/s² and rad/s²."""
         self.fill(FRAMES | DRIFT)
         out = np.empty(6)
-        self.frame(frame).rows.drift(out)
+        self.frame(frame).drift(out)
         return out
 
     def velocity(self, frame: Frame) -> Array:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.errors import TaskError
-from poise.solvers import Stack
+from poise.robots import Robot
+from poise.solvers import BlockShape, Stack
 from poise.state import DRIFT, Snapshot, _motion  # type: ignore[attr-defined]
 from poise.tasks.layout import ACCELERATION, COLUMNS, Layout, memory_of
 from poise.tasks.task import Task, Writer
@@ -50,8 +51,8 @@ class Assembly:
         self.snapshot, self.layout = snapshot, layout
         self.tasks = [task for _, tasks in levels for task in tasks]
         order = layout.order
-        named = [(name, [(t.name, t.row_unit(order), t.labels(robot)) for t in tasks]) for name, tasks in levels]
-        self.stack = Stack(named, layout.variables, notes=KEPT)
+        shapes = [(name, [_shape(task, robot, order) for task in tasks]) for name, tasks in levels]
+        self.stack = Stack(shapes, layout.variables, notes=KEPT)
         self.needs = DRIFT if order == ACCELERATION else 0
         rest = np.zeros((len(COLUMNS) - KEPT, len(self.stack.weight)))
         self.columns: list[Array] = [*self.stack.notes, *rest]
@@ -59,7 +60,7 @@ class Assembly:
         groups: list[tuple[int, int, float, float]] = []
         for task, block in zip(self.tasks, self.stack.blocks, strict=True):
             self.needs |= task.needs
-            memory = memory_of(block, self.stack, self.columns, layout.motion)
+            memory = memory_of(block, self.columns, layout.motion)
             memory.weight[:] = _weights(task, len(block.labels))
             memory.curvature[:] = task.curvature * robot.height
             writers += task.bind(snapshot, memory, layout)
@@ -100,12 +101,17 @@ class Assembly:
             lower=self.stack.lower,
             upper=self.stack.upper,
             A=self.stack.A,
+            unknowns=np.array(self.stack.unknowns, dtype=np.int32),
             v=self.snapshot.v,
             weight=self.stack.weight,
             level_begin=np.array(self.stack.level_begin, dtype=np.int32),
             caution=self.stack.caution,
             period=self.layout.period,
         )
+
+
+def _shape(task: Task, robot: Robot, order: int) -> BlockShape:
+    return BlockShape(task.name, task.row_unit(order), tuple(task.labels(robot)), task.unknowns(robot))
 
 
 def _weights(task: Task, rows: int) -> Array:

@@ -73,7 +73,7 @@ class FrameTask(MotionTask):
         if isinstance(self.target, Live):
             position = self.target.value  # read where it is written
         writer = _motion.FrameWriter(
-            snapshot.frame(self.frame).rows, self.S, position, rotation, memory.error, memory.A, memory.drift
+            snapshot.frame(self.frame), self.S, position, rotation, memory.error, memory.A, memory.drift
         )
         still = isinstance(self.target, Live) or not moving(self.target)
         writers = [writer.write] if still else [write_target, writer.write]

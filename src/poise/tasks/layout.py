@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.solvers import Block, Stack
+from poise.solvers import Block
 
 Array = NDArray[np.float64]
 
@@ -39,14 +39,13 @@ class Memory:
 
     All are views with one entry per row. In the words of `native/motion/references.hpp`: error e in [low, high],
     gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v, curvature.
-    A task whose rows pick single unknowns, for good, names them in `columns`.
+    A task whose rows are single unknowns has no A to write, see `Task.unknowns`.
     """
 
     A: Array
     lower: Array
     upper: Array
     weight: Array
-    columns: NDArray[np.int32]
     error: Array
     low: Array
     high: Array
@@ -61,10 +60,10 @@ class Memory:
 
 
 #: Columns of `Memory` that a program does not know.
-COLUMNS = tuple(field.name for field in fields(Memory))[5:]
+COLUMNS = tuple(field.name for field in fields(Memory))[4:]
 
 
-def memory_of(block: Block, stack: Stack, columns: Sequence[Array], motion: int) -> Memory:
+def memory_of(block: Block, columns: Sequence[Array], motion: int) -> Memory:
     """The memory of a task: its block of the stack, and its part of the columns (one line each, as in COLUMNS)."""
-    A, single = block.A[:, :motion], stack.columns[block.rows]
-    return Memory(A, block.lower, block.upper, block.weight, single, *(column[block.rows] for column in columns))
+    A = block.A[:, :motion]
+    return Memory(A, block.lower, block.upper, block.weight, *(column[block.rows] for column in columns))

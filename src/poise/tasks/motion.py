@@ -128,4 +128,4 @@ class MotionTask(Task):
         assembly = Assembly(snapshot, [(self.name, [self])], Layout(ACCELERATION, 1.0, nv, nv))
         snapshot.fill(DRIFT)
         assembly.write()
-        return assembly.column("error"), assembly.stack.A, assembly.column("drift")
+        return assembly.column("error"), assembly.stack.program().A, assembly.column("drift")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poise.errors import TaskError
 from poise.robots import Joint, Robot, State
-from poise.state import Snapshot
+from poise.state import Snapshot, _motion  # type: ignore[attr-defined]
 from poise.tasks.axes import positive, shown
 from poise.tasks.layout import Layout, Memory
 from poise.tasks.motion import MotionTask, Within
@@ -35,28 +35,17 @@ class JointTask(MotionTask):
         """The joints of the task: those given, or all of the robot."""
         return checked_joints(self.joints, self.name, robot) or robot.joints
 
+    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+        return [joint.v for joint in self.chosen(robot)]
+
     def wanted(self, robot: Robot) -> Array:
         """q*, one per chosen joint."""
         raise NotImplementedError
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        joints, wanted = self.chosen(snapshot.robot), self.wanted(snapshot.robot)
-        places = np.array([joint.q for joint in joints], dtype=int)
-        memory.columns[:] = [joint.v for joint in joints]
-        memory.A[np.arange(len(joints)), memory.columns] = 1.0
-        q, error = _run(snapshot.q, places), memory.error
-
-        if q is not None:  # joints that follow each other in q, the usual case: no copy
-
-            def write() -> None:
-                np.subtract(q, wanted, out=error)
-
-        else:
-
-            def write() -> None:
-                error[:] = snapshot.q[places] - wanted
-
-        return [write]
+        robot = snapshot.robot
+        places = np.array([joint.q for joint in self.chosen(robot)], dtype=np.int32)
+        return [_motion.JointWriter(snapshot.q, places, self.wanted(robot), memory.error).write]
 
 
 class Posture(JointTask):
@@ -179,9 +168,10 @@ class LeastVelocity(MotionTask):
         return base + tuple(joint.name for joint in robot.joints)
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        memory.columns[:] = range(len(memory.error)) if self.joints is None else [joint.v for joint in self.joints]
-        memory.A[np.arange(len(memory.error)), memory.columns] = 1.0
         return ()
+
+    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+        return range(robot.model.nv) if self.joints is None else [joint.v for joint in self.joints]
 
 
 def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tuple[Joint, ...] | None:
@@ -198,9 +188,3 @@ def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tup
         raise TaskError(f"{task}: no joints; give some, or None for all", task)
     return chosen
 
-
-def _run(q: Array, places: Array) -> Array | None:
-    """A view of q at these places if they follow each other."""
-    if len(places) and (np.diff(places) == 1).all():
-        return q[places[0] : places[-1] + 1]
-    return None

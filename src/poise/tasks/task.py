@@ -54,6 +54,10 @@ class Task(ABC):
         """Writers that fill the memory from the snapshot, called in order at every tick. What never changes is
         written here, once."""
 
+    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+        """For rows that are single unknowns, which ones: limits of joints, a posture. None for all others."""
+        return None
+
     def row_unit(self, order: int) -> str:
         """Unit of its rows, and of their slack: a rate of its unit at velocity order, an acceleration at the other."""
         per = "/s" if order == VELOCITY else "/s²"
@@ -78,8 +82,8 @@ class Task(ABC):
 
         assembly = Assembly(snapshot, [(self.name, [self])], layout)
         assembly.write()
-        block, stack = assembly.stack.blocks[0], assembly.stack
-        return Rows(stack.A, stack.lower, stack.upper, stack.weight, block.name, block.unit, block.labels)
+        (rows,) = assembly.stack.program().levels[0]
+        return Rows(rows.A, rows.lower, rows.upper, rows.weight, rows.name, rows.unit, rows.labels)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

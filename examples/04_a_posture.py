@@ -1,0 +1,23 @@
+"""04 A posture that a hierarchy describes, and which of its levels could not be met."""
+
+import poise
+from poise import constraints, tasks
+
+robot = poise.load_robot("romeo")
+start = robot.stance("standing")
+standing = poise.Hierarchy(
+    always=[constraints.JointRange(robot, margin=0.02)],
+    levels=[
+        poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
+        poise.Level("balance", [tasks.CenterOfMass(target=start.support_center, axes="xy")]),
+        poise.Level("hand"),
+        poise.Level("gaze", [tasks.Gaze(robot.gaze, target=(0.5, 0.1, 0.8))]),
+        poise.Level("posture", [tasks.Posture(target=start)]),
+    ],
+)
+hand = robot.hand("left")
+for height in (0.80, 1.20, 1.60):
+    posed = poise.solve_pose(standing.with_tasks("hand", tasks.Position(hand, (0.30, 0.15, height))), start)
+    reached = posed.state.pose(hand).translation[2]
+    print(f"hand wanted at {height:.2f} m, found at {reached:.2f} m; not met: {', '.join(posed.unmet)}")
+print(posed)

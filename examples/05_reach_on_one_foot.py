@@ -1,0 +1,20 @@
+"""05 The reach of Saab 2012: on one foot, a cup in the other hand, five points, three of them looked at; saved."""
+
+import tempfile
+from pathlib import Path
+
+import poise
+
+robot = poise.load_robot("g1")
+reach = poise.behaviors.Reach(robot, profile="minimum-jerk")
+for phase, hierarchy in zip(reach.phases, reach.hierarchies, strict=True):
+    print(f"{phase.begin:g} s, {phase.name}: " + " > ".join(level.name for level in hierarchy.levels))
+recording = poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), reach.seconds)
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "reach.poise"
+    recording.save(path)
+    loaded = poise.load_recording(path, robot)
+    print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, {len(loaded)} samples of {len(loaded.channels)} channels")
+for level in loaded.residuals():
+    for task in level.tasks:
+        print(f"{level.name:<12} {task.name:<24} at most {task.max:8.2g}, in the end {task.final:8.2g} {task.unit}")

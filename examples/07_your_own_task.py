@@ -1,0 +1,50 @@
+"""07 Your own task: its error, its Jacobian and its drift; references and both orders come with it."""
+
+import numpy as np
+
+import poise
+from poise import constraints, tasks
+from poise.state import FRAMES
+
+
+class SameHeight(tasks.MotionTask):
+    """Two frames are equally high, as when they carry a tray: ``e = z_a - z_b``, in m."""
+
+    unit = "m"
+    needs = FRAMES
+
+    def __init__(self, a, b):
+        super().__init__("same height", weight=1.0, within=None, reference=tasks.Decay(3.0), rows=1)
+        self.a, self.b = a, b
+
+    def labels(self, robot):
+        return ("z",)
+
+    def value(self, snapshot):
+        return snapshot.position(self.a)[2:] - snapshot.position(self.b)[2:]
+
+    def jacobian(self, snapshot):
+        return snapshot.jacobian(self.a)[2:3] - snapshot.jacobian(self.b)[2:3]
+
+    def drift(self, snapshot):  # asked for at acceleration order only
+        return snapshot.drift(self.a)[2:3] - snapshot.drift(self.b)[2:3]
+
+
+robot = poise.load_robot("icub")
+start = robot.stance("standing")
+left, right = robot.hands
+goal = start.pose(left).translation + np.array([0.10, 0.0, 0.15])
+hierarchy = poise.Hierarchy(
+    always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
+    levels=[
+        poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
+        poise.Level("tray", [SameHeight(left, right)]),
+        poise.Level("reach", [tasks.Position(left, goal)]),
+        poise.Level("posture", [tasks.Posture(target=start)]),
+    ],
+)
+for order, name in ((poise.VELOCITY, "velocity"), (poise.ACCELERATION, "acceleration")):
+    recording = poise.record(poise.KinematicController(hierarchy, order=order), poise.IdealPlant(start), seconds=4.0)
+    raised = recording.state(-1).pose(left).translation[2] - start.pose(left).translation[2]
+    apart = np.abs(recording["error/tray/same height"]).max()
+    print(f"{name} order: hands raised by {100 * raised:.1f} cm, never more than {1e3 * apart:.2f} mm apart in height")

@@ -1,0 +1,69 @@
+"""The stance on one foot, on every robot of the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poise import load_robot
+from poise.behaviors import one_foot_stance
+from poise.errors import RobotError
+from poise.robots import library_names
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+from robots.small_robots import BIPED, BIPED_PARTS, written
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+each_robot = pytest.mark.parametrize("name", library_names())
+each_side = pytest.mark.parametrize("side", ["left", "right"])
+
+
+@each_robot
+@each_side
+def test_it_stands_on_that_foot_alone_and_is_in_balance(name: str, side: str) -> None:
+    robot = robot_of(name)
+    state = one_foot_stance(robot, side)  # type: ignore[arg-type]
+    support = robot.foot(side)
+    start = robot.stance("standing").pose(support)
+    assert state.contacts == (support,)
+    np.testing.assert_allclose(state.pose(support).homogeneous, start.homogeneous, atol=1e-4)
+    np.testing.assert_allclose(state.center_of_mass[:2], state.support_center, atol=1e-4)
+    assert not state.v.any()
+
+
+@each_robot
+@each_side
+def test_the_other_foot_is_lifted_and_flat(name: str, side: str) -> None:
+    robot = robot_of(name)
+    state = one_foot_stance(robot, side)  # type: ignore[arg-type]
+    free = robot.foot("left" if side == "right" else "right")
+    pose = state.pose(free)
+    assert pose.translation[2] > 0.05 * robot.height
+    assert pose.rotation[2, 2] > 0.999
+
+
+@each_robot
+@each_side
+def test_every_joint_is_inside_its_range(name: str, side: str) -> None:
+    robot = robot_of(name)
+    angles = one_foot_stance(robot, side).q[7:]  # type: ignore[arg-type]
+    assert (robot.limits.lower <= angles).all()
+    assert (angles <= robot.limits.upper).all()
+
+
+@each_robot
+def test_the_cup_is_held_in_front_and_above_the_knee(name: str) -> None:
+    robot = robot_of(name)
+    state = one_foot_stance(robot, "right")
+    seen = state.pose(robot.foot("right")).actInv(state.pose(robot.hand("left")).translation)
+    assert seen[0] > 0.05 * robot.height
+    assert seen[2] > 0.4 * robot.height
+
+
+def test_a_robot_that_declares_too_little_says_what_is_missing(tmp_path: Path) -> None:
+    robot = load_robot(written(tmp_path, BIPED), **BIPED_PARTS)
+    with pytest.raises(RobotError, match="declares no right hand"):
+        one_foot_stance(robot, "left")

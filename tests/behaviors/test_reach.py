@@ -1,0 +1,191 @@
+"""The reach of [Saab2012], section 3.2, on two robots and with both profiles."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple, get_args
+
+import numpy as np
+import pytest
+
+from poise import IdealPlant, KinematicController, Step, steps
+from poise.behaviors import Reach, ReachSettings
+from poise.behaviors.reach import Profile
+from poise.errors import PoiseError
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+PERIOD = 0.005
+#: What linearised tasks drift by before a gain undoes it, m.
+DRIFT = 5e-4
+
+Array = np.ndarray
+each_run = pytest.mark.parametrize(("name", "profile"), [(n, p) for n in ("g1", "talos") for p in get_args(Profile)])
+
+
+class Run(NamedTuple):
+    """A reach, and its steps grouped by phase."""
+
+    reach: Reach
+    phases: list[list[Step]]
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for phase in self.phases for step in phase]
+
+
+@cache
+def run(name: str, profile: Profile) -> Run:
+    reach = Reach(robot_of(name), profile=profile)
+    every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))
+    count = round(reach.settings.phase / PERIOD)
+    return Run(reach, [every[i : i + count] for i in range(0, len(every), count)])
+
+
+def hand_positions(of: list[Step]) -> Array:
+    return np.array([step.state.pose(step.state.robot.hand("right")).translation for step in of])
+
+
+@each_run
+def test_every_point_is_reached(name: str, profile: Profile) -> None:
+    reach, phases = run(name, profile)
+    for phase, part in zip(reach.phases, phases, strict=True):
+        distance = np.linalg.norm(hand_positions(part)[-1] - phase.point)
+        assert distance < 0.005, phase.name
+
+
+@each_run
+def test_the_free_foot_and_the_hand_with_the_cup_stay_in_their_boxes(name: str, profile: Profile) -> None:
+    reach, _ = run(name, profile)
+    robot, settings = reach.robot, reach.settings
+    for frame, half in (
+        (robot.foot("left"), settings.foot_box * robot.height),
+        (robot.hand("left"), settings.hand_box * robot.height),
+    ):
+        middle = reach.start.pose(frame).translation
+        away = np.array([step.state.pose(frame).translation - middle for step in run(name, profile).steps])
+        assert np.abs(away).max() < half + DRIFT
+
+
+@each_run
+def test_the_supporting_foot_and_the_balance_are_held(name: str, profile: Profile) -> None:
+    reach, _ = run(name, profile)
+    support = reach.robot.foot("right")
+    held = reach.start.pose(support)
+    for step in run(name, profile).steps:
+        moved = held.actInv(step.state.pose(support))
+        assert np.linalg.norm(moved.translation) < 0.001
+        assert np.linalg.norm(step.state.center_of_mass[:2] - reach.start.support_center) < 0.001
+
+
+@each_run
+def test_at_the_end_of_its_phase_a_target_is_looked_at(name: str, profile: Profile) -> None:
+    reach, phases = run(name, profile)
+    gaze = reach.robot.gaze
+    for phase, part in zip(reach.phases, phases, strict=True):
+        if phase.looks:
+            seen = part[-1].state.pose(gaze).actInv(np.array(phase.point))
+            angle = np.arccos(seen @ np.array(gaze.axis) / np.linalg.norm(seen))
+            assert angle < 0.02, phase.name
+
+
+@each_run
+def test_joints_stay_inside_their_ranges_and_below_their_share_of_speed(name: str, profile: Profile) -> None:
+    reach, _ = run(name, profile)
+    limits = reach.robot.limits
+    q = np.array([step.state.q[7:] for step in run(name, profile).steps])
+    v = np.array([step.command.velocity[6:] for step in run(name, profile).steps])
+    assert (q >= limits.lower - 1e-12).all()
+    assert (q <= limits.upper + 1e-12).all()
+    assert (np.abs(v) <= reach.settings.speed * limits.velocity + 1e-12).all()
+
+
+@each_run
+def test_commands_neither_fall_back_nor_rattle(name: str, profile: Profile) -> None:
+    every = run(name, profile).steps
+    assert {step.command.fallback for step in every} == {""}
+    acceleration = np.diff([step.command.velocity[6:] for step in every], axis=0) / PERIOD
+    before, after = acceleration[:-1], acceleration[1:]
+    turning = (before * after < 0.0) & (np.minimum(np.abs(before), np.abs(after)) > 2.0)  # rad/s²
+    assert turning.any(axis=1).mean() < 0.03
+
+
+@each_run
+def test_the_hand_stays_well_above_the_ground(name: str, profile: Profile) -> None:
+    heights = hand_positions(run(name, profile).steps)[:, 2]
+    assert heights.min() > 0.3 * robot_of(name).height
+
+
+@pytest.mark.parametrize("name", ["g1", "talos"])
+def test_minimum_jerk_starts_without_the_peak_of_the_exponential_profile(name: str) -> None:
+    peaks: dict[Profile, tuple[Array, Array, Array]] = {}
+    for profile in get_args(Profile):
+        reach, phases = run(name, profile)
+        speed, when, acceleration = [], [], []
+        for phase, part in zip(reach.phases, phases, strict=True):
+            p = hand_positions(part)
+            distance = np.linalg.norm(p[0] - phase.point)
+            v = np.diff(p, axis=0) / PERIOD
+            sizes = np.linalg.norm(v, axis=1) / distance
+            speed.append(sizes.max())
+            when.append(sizes.argmax() * PERIOD / reach.settings.phase)
+            acceleration.append((np.linalg.norm(np.diff(v, axis=0), axis=1) / PERIOD / distance).max())
+        peaks[profile] = np.array(speed), np.array(when), np.array(acceleration)
+    (fast, early, hard), (calm, late, soft) = peaks["exponential"], peaks["minimum-jerk"]
+    # A minimum-jerk curve is fastest in its middle, 15/8 of its mean speed; it takes nine tenths of the phase.
+    np.testing.assert_allclose(calm, 1.875 / (0.9 * 2.0), rtol=0.02)
+    np.testing.assert_allclose(late, 0.45, atol=0.02)
+    assert (early < 0.15).all()
+    assert (fast > 2.0 * calm).all()
+    assert (hard > 3.0 * soft).all()
+
+
+def test_the_stack_is_that_of_the_paper_in_every_phase() -> None:
+    reach, _ = run("g1", "exponential")
+    below = {"IP1": [], "target 1": ["gaze"], "IP2": [], "target 2": ["gaze"], "target 3": ["gaze"]}
+    assert [phase.name for phase in reach.phases] == list(below)
+    for phase, hierarchy in zip(reach.phases, reach.hierarchies, strict=True):
+        names = [level.name for level in hierarchy.levels]
+        assert names == ["contact", "balance", "left foot", "left hand", "right hand", *below[phase.name], "posture"]
+
+
+def test_what_does_not_change_is_the_same_object_in_all_phases() -> None:
+    first, *others = run("g1", "exponential").reach.hierarchies
+    assert {first.common_levels(other) for other in others} == {4}
+
+
+def test_asking_twice_gives_the_same_answer() -> None:
+    reach, phases = run("g1", "exponential")
+    assert reach.phase(-1.0) == reach.phases[0]
+    assert reach.phase(1e9) == reach.phases[-1]
+    for phase, part in zip(reach.phases, phases, strict=True):
+        assert {reach.phase(step.state.time) for step in part} == {phase}
+
+
+def test_a_longer_reach_puts_the_points_further_out_but_no_higher() -> None:
+    near, far = Reach(robot_of("g1")), Reach(robot_of("g1"), ReachSettings(reach=1.2))
+    foot = near.start.pose(near.robot.foot("right"))
+    for one, other in zip(near.phases, far.phases, strict=True):
+        a, b = foot.actInv(np.array(one.point)), foot.actInv(np.array(other.point))
+        np.testing.assert_allclose(b, a * [1.2, 1.2, 1.0], atol=1e-9)
+
+
+def test_misses_are_distances_of_the_hand_from_its_points() -> None:
+    reach, phases = run("g1", "minimum-jerk")
+    ends = {phase.name: part[-1].state for phase, part in zip(reach.phases, phases, strict=True)}
+    assert reach.misses(ends).keys() == ends.keys()
+    assert max(reach.misses(ends).values()) < 0.005
+    assert reach.misses({"target 3": reach.start})["target 3"] > 0.05
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), "2", None])
+def test_a_setting_that_is_no_positive_number_is_refused(value: object) -> None:
+    with pytest.raises(PoiseError, match=r"reach: phase is .*; expected a positive number"):
+        ReachSettings(phase=value)  # type: ignore[arg-type]
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    with pytest.raises(PoiseError, match="'exponential' or 'minimum-jerk'"):
+        Reach(robot_of("g1"), profile="jerky")  # type: ignore[arg-type]

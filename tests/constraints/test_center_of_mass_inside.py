@@ -1,0 +1,168 @@
+"""CenterOfMassInside: the centre of mass stays above what carries it, whatever carries it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from robot_states import layout, random_state, robot_of, run
+
+from poise import constraints, tasks
+from poise.control import KinematicController
+from poise.geometry.polygon import centroid, convex_hull, margin
+from poise.hierarchy import Hierarchy, Level
+from poise.plants import IdealPlant, steps
+from poise.robots import Robot, State
+from poise.solvers import Rows
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY
+
+ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return robot_of("g1")
+
+
+@pytest.fixture(scope="module")
+def start(robot: Robot) -> State:
+    return robot.stance("standing")
+
+
+def rows_at(state: State, task: tasks.Task) -> Rows:
+    return task.rows(Snapshot(state.robot).at(state), layout(state.robot, VELOCITY))
+
+
+def room(rows: Rows) -> float:
+    """Distance (m) of the centre of mass to the nearest edge that a velocity row speaks of: e <= b asks for -g (e - b)."""
+    return float(rows.upper.min()) / 5.0
+
+
+def leaning(robot: Robot, start: State, constraint: tasks.Task, by: np.ndarray) -> Hierarchy:
+    feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
+    lean = Level("lean", [tasks.CenterOfMass(start.center_of_mass[:2] + by, axes="xy")])
+    return Hierarchy([constraint], [feet, lean, Level("posture", [tasks.Posture(start)])])
+
+
+@ORDERS
+@pytest.mark.parametrize("direction", [0.0, 0.8, 1.6, 3.0, 4.7])
+def test_a_robot_that_leans_too_far_is_held_at_the_margin(
+    robot: Robot, start: State, direction: float, order: int
+) -> None:
+    by = 0.3 * np.array([np.cos(direction), np.sin(direction)])
+    hierarchy = leaning(robot, start, constraints.CenterOfMassInside(margin=0.02), by)
+    found = run(hierarchy, start, 2.0, order=order)
+    margins = [margin(start.support_polygon, step.state.center_of_mass[:2]) for step in found]
+    assert min(margins) > 0.02 - 2e-4
+    assert margins[-1] == pytest.approx(0.02, abs=2e-3)
+    assert not any(step.command.fallback for step in found)
+
+
+@given(seed=st.integers(0, 1000), keep=st.floats(-0.05, 0.01))
+def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(seed: int, keep: float) -> None:
+    state = random_state(robot_of("g1"), seed)
+    rows = rows_at(state, constraints.CenterOfMassInside(margin=keep))
+    inside = margin(state.support_polygon, state.center_of_mass[:2]) - keep
+    if inside > 0.0:
+        assert room(rows) == pytest.approx(inside, abs=1e-9)
+    else:
+        assert room(rows) < 1e-9
+    edges = np.isfinite(rows.upper)
+    assert edges.sum() == len(state.support_polygon)
+    assert not rows.A[~edges].any()
+    assert np.isneginf(rows.lower).all()
+
+
+@given(seed=st.integers(0, 1000))
+def test_a_polygon_that_is_given_is_the_same_as_that_of_the_contacts(seed: int) -> None:
+    state = random_state(robot_of("g1"), seed)
+    moving, fixed = (
+        rows_at(state, constraints.CenterOfMassInside(margin=0.005, polygon=polygon))
+        for polygon in (None, state.support_polygon)
+    )
+    count = len(fixed.upper)
+    assert moving.A[:count] == pytest.approx(fixed.A)
+    assert moving.upper[:count] == pytest.approx(fixed.upper)
+
+
+def test_one_foot_carries_on_its_own_sole(robot: Robot, start: State) -> None:
+    left = start.replace(contacts=(robot.foot("left"),))
+    rows = rows_at(left, constraints.CenterOfMassInside())
+    assert np.isfinite(rows.upper).sum() == 4
+    assert room(rows) < 0.0, "between the feet is beside the left one"
+    assert rows_at(start, constraints.CenterOfMassInside()).upper.min() > 0.0
+
+
+@ORDERS
+def test_when_a_foot_is_lifted_the_center_of_mass_moves_over_the_other(robot: Robot, start: State, order: int) -> None:
+    left = robot.foot("left")
+    feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
+    hierarchy = Hierarchy([constraints.CenterOfMassInside(margin=0.01)], [feet, Level("rest", [tasks.Posture(start)])])
+    plant = IdealPlant(start)
+    controller = KinematicController(hierarchy, order=order)
+    for _ in steps(controller, plant, 0.2):
+        pass
+    plant.stand_on((left,))
+    polygon = plant.state().support_polygon
+    margins = [margin(polygon, step.state.center_of_mass[:2]) for step in steps(controller, plant, 2.0)]
+    assert margins[0] < -0.01
+    assert margins[-1] == pytest.approx(0.01, abs=1e-3)
+    assert (np.diff(margins) > -1e-6).all(), "it comes nearer all the time"
+
+
+@ORDERS
+def test_without_contacts_nothing_is_asked(robot: Robot, start: State, order: int) -> None:
+    flying = start.replace(contacts=())
+    task = constraints.CenterOfMassInside(margin=0.02)
+    rows = task.rows(Snapshot(robot).at(flying), layout(robot, order))
+    assert not rows.A.any()
+    assert np.isposinf(rows.upper).all()
+    assert np.isneginf(rows.lower).all()
+    found = run(leaning(robot, flying, task, np.array([0.2, 0.0])), flying, 2.0, order=order)
+    assert found[-1].state.center_of_mass[0] == pytest.approx(start.center_of_mass[0] + 0.2, abs=5e-3)
+
+
+def test_the_rows_follow_contacts_that_come_and_go(robot: Robot, start: State) -> None:
+    """One task bound once: two feet, one, none, the other, both again."""
+    from poise.tasks import Assembly
+
+    snapshot = Snapshot(robot).at(start)
+    task = constraints.CenterOfMassInside(margin=0.005)
+    assembly = Assembly(snapshot, [("always", [task])], layout(robot, VELOCITY))
+    left, right = robot.feet
+    for contacts in ((left, right), (left,), (), (right,), (left, right)):
+        state = start.replace(contacts=contacts)
+        snapshot.at(state)
+        assembly.write()
+        fresh = rows_at(state, task)
+        assert assembly.stack.A == pytest.approx(fresh.A)
+        assert np.array_equal(assembly.stack.upper, fresh.upper)
+
+
+def test_only_as_many_contacts_count_as_there_are_rows_for(robot: Robot, start: State) -> None:
+    """Two by default; a hand is a point that carries too where three are asked for."""
+    hand = robot.hand("left")
+    far = start.replace(contacts=(*robot.feet, hand))
+    two, three = (rows_at(far, constraints.CenterOfMassInside(contacts=n)) for n in (2, 3))
+    assert len(two.upper) == 8
+    assert room(two) == pytest.approx(margin(start.support_polygon, start.center_of_mass[:2]))
+    assert len(three.upper) == 12
+    assert np.isfinite(three.upper).sum() == len(far.support_polygon)
+    on_hand = rows_at(start.replace(contacts=(hand,)), constraints.CenterOfMassInside())
+    assert np.isfinite(on_hand.upper).sum() == 4, "a point has two pairs of sides"
+
+
+@given(seed=st.integers(0, 200), keep=st.floats(0.0, 1.0))
+def test_a_margin_too_large_for_the_polygon_leaves_its_middle(seed: int, keep: float) -> None:
+    corners = convex_hull(np.random.default_rng(seed).normal(0, 0.1, (6, 2)))
+    robot = robot_of("g1")
+    state = robot.stance("standing")
+    task = constraints.CenterOfMassInside(margin=keep, polygon=corners)
+    rows = rows_at(state, task)
+    J = Snapshot(robot).at(state).center_of_mass_jacobian
+    # N c <= b in the rows' own words: N J v <= -5 (N c - b).
+    N = rows.A @ np.linalg.pinv(J)
+    b = rows.upper / 5.0 + N @ state.center_of_mass
+    middle = corners.mean(axis=0)
+    assert (N[:, :2] @ middle <= b + 1e-9).all()
+    assert margin(corners, centroid(corners)) > 0.0

@@ -1,0 +1,222 @@
+"""Limits of joints: range, speed and acceleration never contradict each other, and together they hold, whatever is wished.
+
+The oracle is a simulation of all joints at once: wishes are clipped to the bounds, and the joints step.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from robot_states import PERIOD, layout, robot_of, run
+
+from poise import constraints, tasks
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY, Assembly
+
+KINDS = (constraints.JointRange, constraints.JointSpeed, constraints.JointAcceleration)
+ORDERS = st.sampled_from([VELOCITY, ACCELERATION])
+ROBOTS = st.sampled_from(["g1", "talos", "romeo"])
+
+
+class Joints:
+    """All joints of a robot with their three limits, stepping by themselves."""
+
+    def __init__(self, robot: Robot, order: int, period: float = PERIOD, **settings: float) -> None:
+        self.order, self.period = order, period
+        self.limits, self.count = robot.limits, len(robot.joints)
+        self.snapshot = Snapshot(robot).at(robot.stance("standing"))
+        limits = [kind(robot, **settings) for kind in KINDS]
+        self.assembly = Assembly(self.snapshot, [("always", limits)], layout(robot, order, period))
+
+    @property
+    def q(self) -> np.ndarray:
+        return self.snapshot.q[7:]
+
+    @property
+    def v(self) -> np.ndarray:
+        return self.snapshot.v[6:]
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the next speed, one line per kind of limit."""
+        self.assembly.write()
+        lower, upper = (a.reshape(3, self.count).copy() for a in (self.assembly.stack.lower, self.assembly.stack.upper))
+        if self.order == ACCELERATION:
+            lower, upper = self.v + self.period * lower, self.v + self.period * upper
+        return lower, upper
+
+    def step(self, wish: np.ndarray | float) -> None:
+        """Takes the allowed speed nearest to the wish; at acceleration order it is reached linearly."""
+        lower, upper = self.bounds()
+        v = np.clip(wish, lower.max(axis=0), upper.min(axis=0))
+        self.q[:] += self.period * (v if self.order == VELOCITY else 0.5 * (self.v + v))
+        self.v[:] = v
+
+    def outside(self) -> np.ndarray:
+        """How far each joint is out of its range."""
+        return np.maximum(0.0, np.maximum(self.limits.lower - self.q, self.q - self.limits.upper))
+
+    def can_stop(self) -> np.ndarray:
+        """Whether each joint is inside and slow enough to stay there: v² / 2A + the way of a period to the end."""
+        ahead = np.where(self.v > 0.0, self.limits.upper - self.q, self.q - self.limits.lower)
+        way = self.v**2 / (2.0 * self.limits.acceleration) + np.abs(self.v) * self.period
+        return (self.outside() == 0.0) & (way <= ahead)
+
+
+def anywhere(joints: Joints, seed: int, excess: float) -> np.ndarray:
+    """A state that may be outside the range (by up to `excess` rad) and too fast (by up to 1 + 2 excess times)."""
+    random = np.random.default_rng(seed)
+    limits = joints.limits
+    joints.q[:] = random.uniform(limits.lower - excess, limits.upper + excess)
+    joints.v[:] = (1.0 + 2.0 * excess) * limits.velocity * random.uniform(-1.0, 1.0, joints.count)
+    return random.normal(0.0, 1.0, (1000, joints.count))
+
+
+def wishes(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
+    """What is asked of the joints: hard to one side, hard to and fro, anything, or nothing."""
+    return {
+        "up": np.full(noise.shape[1], 1e6),
+        "down": np.full(noise.shape[1], -1e6),
+        "to and fro": np.full(noise.shape[1], 1e6 if tick // 40 % 2 else -1e6),
+        "anything": 30.0 * noise[tick],
+        "nothing": np.zeros(noise.shape[1]),
+    }[kind]
+
+
+WISHES = st.sampled_from(["up", "down", "to and fro", "anything", "nothing"])
+
+
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), period=st.sampled_from([0.0005, 0.002, 0.005, 0.02]))
+def test_the_limits_have_a_point_in_common_in_every_state(name: str, order: int, seed: int, period: float) -> None:
+    joints = Joints(robot_of(name), order, period)
+    anywhere(joints, seed, excess=1.0)
+    lower, upper = joints.bounds()
+    assert (lower <= upper).all()
+    assert (lower.max(axis=0) <= upper.min(axis=0) + 1e-9).all()
+
+
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
+def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: int, seed: int, wish: str) -> None:
+    joints = Joints(robot_of(name), order)
+    noise = anywhere(joints, seed, excess=0.0)
+    safe = np.zeros(joints.count, dtype=bool)
+    for tick in range(300):
+        safe |= joints.can_stop()
+        joints.step(wishes(wish, noise, tick))
+        assert (joints.outside()[safe] <= 1e-9).all()
+
+
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES, excess=st.floats(0.0, 0.5))
+def test_speed_and_acceleration_stay_within_their_limits(
+    name: str, order: int, seed: int, wish: str, excess: float
+) -> None:
+    joints = Joints(robot_of(name), order)
+    noise = anywhere(joints, seed, excess)
+    limits = joints.limits
+    for tick in range(150):
+        before = joints.v.copy()
+        joints.step(wishes(wish, noise, tick))
+        change = np.abs(joints.v - before)
+        assert (change <= limits.acceleration * PERIOD + 1e-9).all()
+        too_fast = np.abs(before) > limits.velocity
+        assert (np.abs(joints.v)[~too_fast] <= limits.velocity[~too_fast] + 1e-9).all()
+        assert (np.abs(joints.v)[too_fast] < np.abs(before)[too_fast]).all(), "what is too fast slows down"
+
+
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
+def test_from_outside_every_joint_comes_back_for_good(name: str, order: int, seed: int, wish: str) -> None:
+    joints = Joints(robot_of(name), order)
+    noise = anywhere(joints, seed, excess=0.5)
+    safe = np.zeros(joints.count, dtype=bool)
+    for tick in range(900):
+        safe |= joints.can_stop()
+        joints.step(wishes(wish, noise, tick))
+        assert (joints.outside()[safe] <= 1e-9).all()
+    assert joints.outside().max() < 1e-5  # 37 % every tenth of a second
+
+
+@pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+def test_the_way_back_has_the_time_constant_of_the_recovery(order: int) -> None:
+    joints = Joints(robot_of("g1"), order, recovery=0.2)
+    joints.q[:], joints.v[:] = joints.limits.upper + 0.1, 0.0
+    left = []
+    for _ in range(200):
+        joints.step(1e6)
+        left.append(joints.outside().copy())
+    after = np.log(np.array(left)[100] / np.array(left)[180]) / (80 * PERIOD)
+    assert after == pytest.approx(5.0, rel=0.03)
+
+
+@pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+@pytest.mark.parametrize("name", ["g1", "romeo"])
+def test_pushed_against_its_end_a_joint_arrives_there_braking_with_all_it_has(name: str, order: int) -> None:
+    joints = Joints(robot_of(name), order)
+    limits = joints.limits
+    joints.q[:], joints.v[:] = limits.lower, 0.0
+    hardest = np.zeros(joints.count)
+    for _ in range(4000):
+        before = joints.v.copy()
+        joints.step(1e6)
+        hardest = np.maximum(hardest, (before - joints.v) / PERIOD)
+    assert joints.q == pytest.approx(limits.upper, abs=1e-6)
+    assert joints.v == pytest.approx(0.0, abs=1e-4)
+    assert (hardest <= limits.acceleration + 1e-6).all()
+    assert (hardest > 0.75 * limits.acceleration).all()
+
+
+@given(order=ORDERS, seed=st.integers(0, 10**6))
+def test_far_from_every_limit_only_speed_and_acceleration_are_felt(order: int, seed: int) -> None:
+    """Where a joint could stop even from its greatest speed, the range allows that speed."""
+    joints = Joints(robot_of("g1"), order)
+    anywhere(joints, seed, excess=0.0)
+    limits = joints.limits
+    way = limits.velocity**2 / (2.0 * limits.acceleration) + 2.0 * limits.velocity * PERIOD
+    lower, upper = joints.bounds()
+    far = (limits.upper - joints.q > way) & (joints.q - limits.lower > way)
+    assert (upper[0][far] >= limits.velocity[far]).all()
+    assert (lower[0][far] <= -limits.velocity[far]).all()
+
+
+def test_margin_scale_and_acceleration_are_what_was_asked_for() -> None:
+    robot = robot_of("g1")
+    snapshot, some = Snapshot(robot).at(robot.stance("standing")), robot.joints[3:6]
+    places = [joint.v - 6 for joint in some]
+    inside = constraints.JointRange(robot, joints=some, margin=0.1)
+    assert inside.lower == pytest.approx(robot.limits.lower[places] + 0.1)
+    assert inside.upper == pytest.approx(robot.limits.upper[places] - 0.1)
+    slow = constraints.JointSpeed(robot, joints=some, scale=0.1).rows(snapshot, layout(robot, VELOCITY))
+    assert slow.upper == pytest.approx(0.1 * robot.limits.velocity[places])
+    assert slow.labels == tuple(joint.name for joint in some)
+    soft = constraints.JointAcceleration(robot, joints=some, acceleration=3.0)
+    assert soft.rows(snapshot, layout(robot, VELOCITY)).upper == pytest.approx(3.0 * PERIOD)
+    assert soft.rows(snapshot, layout(robot, ACCELERATION)).upper == pytest.approx(3.0)
+
+
+def test_rows_of_limits_pick_their_joints() -> None:
+    robot = robot_of("g1")
+    snapshot = Snapshot(robot).at(robot.stance("standing"))
+    rows = constraints.JointRange(robot, joints=robot.joints[4:9]).rows(snapshot, layout(robot, VELOCITY))
+    v = np.random.default_rng(0).normal(size=robot.model.nv)
+    assert rows.A @ v == pytest.approx(v[10:15])
+    assert (rows.name, rows.unit) == ("joint range", "rad/s")
+
+
+@pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+@pytest.mark.parametrize("name", ["g1", "romeo"])
+def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) -> None:
+    """In the closed loop of a controller: every joint is sent beyond one of its ends, fast."""
+    robot = robot_of(name)
+    start = robot.stance("standing")
+    beyond = np.where(np.arange(len(robot.joints)) % 2, robot.limits.upper + 0.5, robot.limits.lower - 0.5)
+    push = tasks.Posture(beyond, joints=robot.joints, reference=tasks.Decay(30.0))
+    hierarchy = Hierarchy([kind(robot) for kind in KINDS], [Level("push", [push])])
+    steps = run(hierarchy, start, 4.0, order=order)
+    q, v = np.array([s.state.q[7:] for s in steps]), np.array([s.state.v[6:] for s in steps])
+    limits = robot.limits
+    assert (q <= limits.upper + 1e-9).all()
+    assert (q >= limits.lower - 1e-9).all()
+    assert (np.abs(v) <= limits.velocity + 1e-9).all()
+    assert (np.abs(np.diff(v, axis=0)) / PERIOD <= limits.acceleration + 1e-6).all()
+    assert q[-1] == pytest.approx(np.clip(beyond, limits.lower, limits.upper), abs=1e-3)
+    assert not any(step.command.fallback for step in steps)

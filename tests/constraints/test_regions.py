@@ -1,0 +1,134 @@
+"""Regions in a closed loop: a point pushed out stays in, one that starts outside comes in, and both smoothly."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from robot_states import layout, robot_of, run
+
+from poise import constraints, tasks
+from poise.control import Step
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot, State
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY
+
+ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+#: A linearised side bends by half an acceleration times the period squared (m) before the next tick sees it.
+BEND = 2e-4
+
+Make = Callable[[Robot, np.ndarray], tasks.Task]
+#: Regions around a point p, all with sides 5 cm away, and how far outside a point is.
+REGIONS: dict[str, tuple[Make, Callable[[np.ndarray], float]]] = {
+    "box": (
+        lambda r, p: constraints.Box(r.hand("left"), p - 0.05, p + 0.05),
+        lambda d: float(np.abs(d).max()) - 0.05,
+    ),
+    "box without ceiling": (
+        lambda r, p: constraints.Box(r.hand("left"), p - 0.05, p + [0.05, 0.05, np.inf]),
+        lambda d: float(max(np.abs(d[:2]).max(), -d[2])) - 0.05,
+    ),
+    "octahedron": (
+        lambda r, p: constraints.Polyhedron(r.hand("left"), SIDES, SIDES @ p + 0.05 * np.sqrt(3.0)),
+        lambda d: float((SIDES @ d).max()) / np.sqrt(3.0) - 0.05,
+    ),
+    "half space": (
+        lambda r, p: constraints.HalfSpace(r.hand("left"), (0, 0, 2), 2.0 * (p[2] + 0.05)),
+        lambda d: float(d[2]) - 0.05,
+    ),
+}
+SIDES = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return robot_of("g1")
+
+
+@pytest.fixture(scope="module")
+def start(robot: Robot) -> State:
+    return robot.stance("standing")
+
+
+def pushed(region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: object) -> list[Step]:
+    """Steps of a robot on its feet whose left hand is sent to a goal, with a region that must hold."""
+    feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
+    reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
+    rest = Level("posture", [tasks.Posture(start)])
+    return run(Hierarchy([region], [feet, reach, rest]), start, 1.5, **settings)
+
+
+def ways(steps: list[Step], robot: Robot, place: np.ndarray) -> np.ndarray:
+    return np.array([step.state.pose(robot.hand("left")).translation for step in steps]) - place
+
+
+@ORDERS
+@pytest.mark.parametrize("name", REGIONS)
+def test_a_hand_that_is_sent_out_of_a_region_stays_in_it(robot: Robot, start: State, name: str, order: int) -> None:
+    make, outside = REGIONS[name]
+    place = start.pose(robot.hand("left")).translation
+    for seed in range(3):
+        direction = np.random.default_rng(seed).normal(size=3)
+        goal = place + 0.2 * direction / np.linalg.norm(direction) + [0.0, 0.0, 0.2]
+        steps = pushed(make(robot, place), robot, start, goal, order=order)
+        found = [outside(way) for way in ways(steps, robot, place)]
+        assert max(found) < BEND
+        assert not any(step.command.fallback for step in steps)
+        if outside(goal - place) > 0.02:
+            assert found[-1] == pytest.approx(0.0, abs=2e-3), "it leans against a side"
+
+
+@ORDERS
+@pytest.mark.parametrize("name", REGIONS)
+def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: str, order: int) -> None:
+    make, outside = REGIONS[name]
+    place = start.pose(robot.hand("left")).translation
+    center = place + [0.02, 0.1, -0.1]
+    steps = pushed(make(robot, center), robot, start, place, order=order)
+    found = np.array([outside(way) for way in ways(steps, robot, center)])
+    assert found[0] > 0.03
+    assert found[-1] < 1e-3
+    assert (np.diff(found) < 1e-6).all(), "it comes nearer all the time"
+
+
+def test_in_a_level_a_region_gives_way_to_what_is_above(robot: Robot, start: State) -> None:
+    place = start.pose(robot.hand("left")).translation
+    goal = place + [0.1, 0.1, 0.1]
+    reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
+    box = Level("box", [constraints.Box(robot.hand("left"), place - 0.05, place + 0.05)])
+    end = run(Hierarchy(levels=[reach, box]), start, 1.5)[-1].state
+    assert end.pose(robot.hand("left")).translation == pytest.approx(goal, abs=1e-3)
+    end = run(Hierarchy(levels=[box, reach]), start, 1.5)[-1].state
+    assert end.pose(robot.hand("left")).translation == pytest.approx(place + 0.05, abs=1e-3)
+
+
+@pytest.mark.parametrize("length", [1.0, 0.01, 100.0])
+def test_the_length_of_a_normal_does_not_matter(robot: Robot, start: State, length: float) -> None:
+    snapshot = Snapshot(robot).at(start)
+    unit = np.array([0.6, 0.0, 0.8])
+    one = constraints.HalfSpace(robot.hand("left"), unit, 0.7)
+    other = constraints.HalfSpace(robot.hand("left"), length * unit, length * 0.7)
+    for order in (VELOCITY, ACCELERATION):
+        a, b = one.rows(snapshot, layout(robot, order)), other.rows(snapshot, layout(robot, order))
+        assert a.A == pytest.approx(b.A)
+        assert a.upper == pytest.approx(b.upper)
+        assert np.isneginf(a.lower).all()
+
+
+@ORDERS
+def test_half_a_space_holds_the_center_of_mass(robot: Robot, start: State, order: int) -> None:
+    x = start.center_of_mass[0]
+    wall = constraints.HalfSpace(None, (1.0, 0.0, 0.0), x + 0.02)
+    lean = Level("lean", [tasks.CenterOfMass((x + 0.1,), axes="x")])
+    feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
+    steps = run(Hierarchy([wall], [feet, lean]), start, 1.5, order=order)
+    xs = np.array([step.state.center_of_mass[0] for step in steps]) - x
+    assert xs.max() < 0.02 + BEND
+    assert xs[-1] == pytest.approx(0.02, abs=1e-3)
+
+
+def test_a_box_of_no_size_is_a_point(robot: Robot, start: State) -> None:
+    place = start.pose(robot.hand("left")).translation + [0.05, 0.0, 0.05]
+    box = constraints.Box(robot.hand("left"), place, place)
+    end = run(Hierarchy([box]), start, 1.5)[-1].state
+    assert end.pose(robot.hand("left")).translation == pytest.approx(place, abs=1e-3)

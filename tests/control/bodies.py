@@ -1,0 +1,80 @@
+"""The program of the house, as hierarchies for the tests of controllers."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_states import robot_of
+
+from poise import constraints, tasks
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot, State
+from poise.solvers import Program
+from poise.state import Snapshot
+
+
+def limits(robot: Robot) -> list[tasks.Task]:
+    """All that a joint must keep."""
+    return [constraints.JointRange(robot), constraints.JointSpeed(robot), constraints.JointAcceleration(robot)]
+
+
+def place_of(state: State, by: np.ndarray | tuple[float, float, float] = (0.0, 0.0, 0.0)) -> np.ndarray:
+    """A point beside the left hand; `by` is in fractions of the robot's height."""
+    robot = state.robot
+    return state.pose(robot.hand("left")).translation + robot.height * np.asarray(by)
+
+
+def reaching(
+    start: State, by: np.ndarray | tuple[float, float, float] = (0.10, 0.04, 0.15), always: bool = True
+) -> Hierarchy:
+    """Feet, balance, the left hand to a point, posture."""
+    robot = start.robot
+    return Hierarchy(
+        always=limits(robot) if always else [],
+        levels=[
+            Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
+            Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
+            Level("reach", [tasks.Position(robot.hand("left"), place_of(start, by))]),
+            Level("posture", [tasks.Posture(start)]),
+        ],
+    )
+
+
+class Switch:
+    """A behavior that is one hierarchy until a time, then another."""
+
+    def __init__(self, first: Hierarchy, then: Hierarchy, at: float) -> None:
+        self.first, self.then, self.at = first, then, at
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        return self.first if snapshot.time < self.at - 1e-9 else self.then
+
+
+class Sometimes(tasks.Posture):
+    """A posture that fails between two times."""
+
+    def __init__(self, start: State, error: Exception, begin: float, end: float) -> None:
+        super().__init__(start)
+        self.error, self.begin, self.end = error, begin, end
+
+    def bind_error(self, snapshot, memory, layout):  # noqa: ANN001, ANN201
+        def write() -> None:
+            if self.begin <= snapshot.time < self.end:
+                raise self.error
+
+        return [write, *super().bind_error(snapshot, memory, layout)]
+
+
+def costs(program: Program, x: np.ndarray) -> np.ndarray:
+    """Weighted violation of each level, by the program's own rows."""
+    return np.array([np.sum(rows_cost(group, x)) for group in program.levels])
+
+
+def rows_cost(group: tuple, x: np.ndarray) -> list[float]:  # type: ignore[type-arg]
+    found = []
+    for rows in group:
+        value = rows.A @ x
+        found.append(float(rows.weight @ (value - np.clip(value, rows.lower, rows.upper)) ** 2))
+    return found
+
+
+__all__ = ["Sometimes", "Switch", "costs", "limits", "place_of", "reaching", "robot_of"]

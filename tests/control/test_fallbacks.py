@@ -1,0 +1,278 @@
+"""Whatever happens, a command is finite, and says what replaced the solution."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from bodies import Sometimes, Switch, limits, place_of, reaching
+from robot_states import PERIOD, joint_motion, random_state, robot_of, run, velocities
+
+from poise import constraints, tasks
+from poise.control import KinematicController
+from poise.errors import PoiseError, TaskError
+from poise.hierarchy import Hierarchy, Level
+from poise.plants import IdealPlant
+from poise.robots import State
+from poise.solvers import Lexicographic, Program, Solution
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY
+
+ROBOT = robot_of("g1")
+START = ROBOT.stance("standing")
+ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+
+
+def broken(state: State, entry: int, value: float, what: str = "q") -> State:
+    """What a failing sensor would report; a State as such refuses it."""
+    q, v = state.q.copy(), state.v.copy()
+    (q if what == "q" else v)[entry] = value
+    return State._trusted(ROBOT, q, v, state.time, state.contacts)
+
+
+def stays_inside_limits(found: list) -> None:
+    q, v = joint_motion(found)
+    bounds = ROBOT.limits
+    assert np.isfinite(velocities(found)).all()
+    assert (q <= bounds.upper + 1e-9).all()
+    assert (q >= bounds.lower - 1e-9).all()
+    assert (np.abs(v) <= bounds.velocity + 1e-9).all()
+    assert (np.abs(np.diff(v, axis=0)) <= bounds.acceleration * PERIOD + 1e-9).all()
+
+
+# -- states -----------------------------------------------------------------------------------------------------------
+
+
+@ORDERS
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("what", ["q", "v"])
+def test_a_state_that_is_not_finite_is_answered_with_a_hold(order: int, value: float, what: str) -> None:
+    controller = KinematicController(reaching(START), order=order)
+    command = controller.step(broken(START, 9, value, what))
+    assert command.fallback == "hold: the state has NaN or infinite entries"
+    assert not command.velocity.any(), "before anything moved, a hold stands still"
+    assert command.solution is None
+    assert command.errors is None
+
+
+@ORDERS
+def test_a_hold_fades_and_the_motion_goes_on_when_the_state_is_back(order: int) -> None:
+    controller, plant = KinematicController(reaching(START), order=order), IdealPlant(START)
+    for _ in range(60):
+        plant.apply(controller.step(plant.state()))
+        plant.advance()
+    speeds = [np.abs(controller.command.velocity).max()]
+    for _ in range(20):
+        command = controller.step(broken(plant.state(), 9, np.nan))
+        assert command.fallback.startswith("hold")
+        assert np.isfinite(command.velocity).all()
+        if order == ACCELERATION:
+            assert np.isfinite(command.acceleration).all()
+        speeds.append(np.abs(command.velocity).max())
+    assert speeds[0] > 0.1
+    assert (np.diff(speeds) < 0.0).all()
+    assert speeds[-1] < 0.02 * speeds[0]
+    for _ in range(500):
+        command = controller.step(plant.state())
+        plant.apply(command)
+        plant.advance()
+        assert command.fallback == ""
+    goal = place_of(START, (0.10, 0.04, 0.15))
+    assert plant.state().pose(ROBOT.hand("left")).translation == pytest.approx(goal, abs=1e-3)
+
+
+@ORDERS
+def test_a_start_far_outside_the_limits_comes_back_within_them(order: int) -> None:
+    q, v = START.q.copy(), np.zeros(ROBOT.model.nv)
+    bounds = ROBOT.limits
+    q[7:12] = bounds.upper[:5] + 0.3
+    q[12:17] = bounds.lower[5:10] - 0.2
+    v[6:] = 1.5 * bounds.velocity * np.where(np.arange(29) % 2, 1.0, -1.0)
+    back = Hierarchy(limits(ROBOT), [Level("posture", [tasks.Posture(START, reference=tasks.Decay(5.0))])])
+    found = run(back, START.replace(q=q, v=v), 3.0, order=order)
+    angles, rates = joint_motion(found)
+    assert np.isfinite(angles).all()
+    assert (np.abs(np.diff(rates, axis=0)) <= bounds.acceleration * PERIOD + 1e-9).all()
+    assert (angles[-1] <= bounds.upper + 1e-6).all()
+    assert (angles[-1] >= bounds.lower - 1e-6).all()
+    assert (np.abs(rates[-1]) <= bounds.velocity + 1e-9).all()
+    assert angles[-1] == pytest.approx(START.q[7:], abs=0.05)
+
+
+@ORDERS
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wild_start_is_answered_with_finite_commands(order: int, seed: int) -> None:
+    found = run(reaching(START), random_state(ROBOT, seed, speed=5.0), 0.5, order=order)
+    assert np.isfinite(velocities(found)).all()
+
+
+# -- tasks and behaviors that fail ------------------------------------------------------------------------------------
+
+ERRORS = [
+    ValueError("odd"),
+    ZeroDivisionError("nothing to divide by"),
+    FloatingPointError("underflow"),
+    KeyError("missing"),
+    IndexError("too far"),
+    TypeError("a word"),
+    np.linalg.LinAlgError("singular"),
+    TaskError("no target"),
+    PoiseError("anything"),
+]
+
+
+@ORDERS
+@pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
+def test_a_task_that_raises_is_answered_with_a_hold_that_names_it(order: int, error: Exception) -> None:
+    hierarchy = reaching(START).with_level(Level("odd", [Sometimes(START, error, 0.2, 0.25)]))
+    found = run(hierarchy, START, 0.4, order=order)
+    held = [step for step in found if step.command.fallback]
+    assert len(held) == 10
+    assert all(0.2 <= step.state.time < 0.25 for step in held)
+    for step in held:
+        assert step.command.fallback.startswith(f"hold: {type(error).__name__}")
+        assert str(error.args[0]) in step.command.fallback
+        assert np.isfinite(step.command.velocity).all()
+    assert np.isfinite(velocities(found)).all()
+
+
+def test_a_task_that_raises_at_the_first_step_is_an_error_of_the_program() -> None:
+    hierarchy = reaching(START).with_level(Level("odd", [Sometimes(START, ValueError("odd"), 0.0, 1.0)]))
+    with pytest.raises(ValueError, match="odd"):
+        KinematicController(hierarchy).step(START)
+
+
+MISTAKES: dict[str, tuple[Callable[[Snapshot], object], str]] = {
+    "nothing": (lambda snapshot: None, "the behavior returned None; expected a Hierarchy"),
+    "a level": (lambda snapshot: Level("posture"), "expected a Hierarchy"),
+    "another robot": (lambda snapshot: reaching(robot_of("talos").stance("standing")), "made for talos"),
+    "a task that does not fit": (
+        lambda snapshot: Hierarchy(levels=[Level("posture", [tasks.Posture([0.1, 0.2])])]),
+        "2 angles for 29 joints",
+    ),
+}
+
+
+@ORDERS
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_behavior_that_errs_on_the_way_is_answered_with_a_hold(order: int, mistake: str) -> None:
+    returns, words = MISTAKES[mistake]
+    hierarchy = reaching(START)
+
+    def behavior(snapshot: Snapshot) -> Hierarchy:
+        return returns(snapshot) if 0.1 <= snapshot.time < 0.15 else hierarchy  # type: ignore[return-value]
+
+    found = run(behavior, START, 0.3, order=order)
+    held = [step for step in found if step.command.fallback]
+    assert {round(step.state.time / PERIOD) for step in held} == set(range(20, 30))
+    assert all(words in step.command.fallback for step in held)
+    assert np.isfinite(velocities(found)).all()
+
+
+class Mad:
+    """A solver that answers nonsense after a while."""
+
+    def __init__(self) -> None:
+        self.solver, self.count = Lexicographic(), 0
+
+    def solve(self, program: Program) -> Solution:
+        solution = self.solver.solve(program)
+        self.count += 1
+        if self.count > 50:
+            solution.x = np.full_like(solution.x, np.nan)
+        return solution
+
+
+@ORDERS
+def test_a_solution_that_is_not_finite_is_not_obeyed(order: int) -> None:
+    found = run(reaching(START), START, 0.4, order=order, solver=Mad())
+    assert not any(step.command.fallback for step in found[:50])
+    assert all(step.command.fallback == "hold: the solution is not finite" for step in found[50:])
+    assert np.isfinite(velocities(found)).all()
+    assert np.abs(found[-1].command.velocity).max() < 0.01
+
+
+@ORDERS
+def test_a_solver_without_time_says_so(order: int) -> None:
+    found = run(reaching(START), START, 0.1, order=order, solver=Lexicographic(budget=0.0))
+    assert all(step.command.fallback == "budget" for step in found)
+    assert np.isfinite(velocities(found)).all()
+
+
+# -- contradictions ---------------------------------------------------------------------------------------------------
+
+
+@ORDERS
+def test_tasks_that_contradict_each_other_meet_where_their_weights_balance(order: int) -> None:
+    hand, place = ROBOT.hand("left"), place_of(START)
+    to_the_left = tasks.Position(hand, place + [0.0, 0.1, 0.0], weight=3.0)
+    to_the_right = tasks.Position(hand, place - [0.0, 0.1, 0.0], weight=1.0)
+    feet = Level("feet", [tasks.HoldPose(foot, at=START) for foot in ROBOT.feet])
+    end = run(Hierarchy(limits(ROBOT), [feet, Level("torn", [to_the_left, to_the_right])]), START, 2.0, order=order)[-1]
+    assert end.state.pose(hand).translation - place == pytest.approx([0.0, 0.05, 0.0], abs=1e-3)
+    assert end.command.fallback == ""
+
+
+@ORDERS
+def test_constraints_that_contradict_each_other_are_kept_as_far_as_they_can(order: int) -> None:
+    hand, place = ROBOT.hand("left"), place_of(START)
+    above = constraints.HalfSpace(hand, (0, 0, -1), -(place[2] + 0.05), name="above")
+    below = constraints.HalfSpace(hand, (0, 0, 1), place[2] - 0.05, name="below")
+    found = run(Hierarchy([above, below], [Level("posture", [tasks.Posture(START)])]), START, 2.0, order=order)
+    assert found[-1].state.pose(hand).translation[2] == pytest.approx(place[2], abs=1e-3)
+    assert np.isfinite(velocities(found)).all()
+    assert "above" in found[-1].command.solution.explain()
+
+
+# -- targets that jump ------------------------------------------------------------------------------------------------
+
+
+class Jumping:
+    """A target that is somewhere else at every tick, by half a metre, without saying how fast."""
+
+    def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        random = np.random.default_rng(round(time / PERIOD))
+        return place_of(START) + random.uniform(-0.5, 0.5, 3), np.zeros(3), np.zeros(3)
+
+
+@ORDERS
+def test_a_target_that_jumps_at_every_tick_breaks_no_limit(order: int) -> None:
+    hierarchy = reaching(START).with_tasks("reach", tasks.Position(ROBOT.hand("left"), Jumping()))
+    found = run(hierarchy, START, 1.0, order=order)
+    stays_inside_limits(found)
+    assert not any(step.command.fallback for step in found)
+
+
+@ORDERS
+@pytest.mark.parametrize("ramp", [0.0, 0.2])
+def test_a_new_hierarchy_at_every_tick_breaks_no_limit(order: int, ramp: float) -> None:
+    base, hand, jumping = reaching(START), ROBOT.hand("left"), Jumping()
+
+    def behavior(snapshot: Snapshot) -> Hierarchy:
+        return base.with_tasks("reach", tasks.Position(hand, jumping.sample(snapshot.time)[0]))
+
+    found = run(behavior, START, 0.5, order=order, ramp=ramp)
+    stays_inside_limits(found)
+    assert not any(step.command.fallback for step in found)
+
+
+@ORDERS
+def test_levels_that_come_and_go_in_any_order_break_no_limit(order: int) -> None:
+    base = reaching(START)
+    names = [level.name for level in base.levels]
+
+    def behavior(snapshot: Snapshot) -> Hierarchy:
+        random = np.random.default_rng(round(snapshot.time / PERIOD) // 3)
+        order = list(random.permutation(names))
+        return base.reordered(order) if random.random() < 0.5 else base.reordered(order).without(order[-1])
+
+    found = run(behavior, START, 0.5, order=order)
+    stays_inside_limits(found)
+
+
+def test_a_change_that_fails_leaves_the_old_hierarchy_for_the_next_tick() -> None:
+    base = reaching(START)
+    wrong = base.with_tasks("posture", tasks.Posture([0.1]))
+    found = run(Switch(base, wrong, at=0.2), START, 0.3)
+    assert [bool(step.command.fallback) for step in found] == [False] * 40 + [True] * 20
+    speeds = np.abs(velocities(found)).max(axis=1)
+    assert speeds[-1] < 0.1 * speeds[39]

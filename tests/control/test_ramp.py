@@ -1,0 +1,178 @@
+"""Passing from one hierarchy to another: without a jump, and without loss for what both have in common.
+
+The figures: at 200 Hz a level that comes, goes or moves makes the velocity jump by 0.75 to 1.2 rad/s without a ramp, by
+0.02 to 0.03 rad/s with one of 0.2 s.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from bodies import Switch, place_of, reaching
+from robot_states import PERIOD, robot_of, run, velocities
+
+from poise import constraints, tasks
+from poise.control import Step
+from poise.hierarchy import Hierarchy, Level
+from poise.tasks import ACCELERATION, VELOCITY
+
+ROBOT = robot_of("g1")
+START = ROBOT.stance("standing")
+AT, RAMP = 0.3, 0.2
+TICK = round(AT / PERIOD)
+ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+
+BASE = reaching(START)
+CHANGES: dict[str, Callable[[], Hierarchy]] = {
+    "insert": lambda: BASE.with_level(Level("gaze", [tasks.Gaze(ROBOT.gaze, (1.0, 0.5, 0.3))]), before="posture"),
+    "remove": lambda: BASE.without("reach"),
+    "reorder": lambda: BASE.reordered(["feet", "balance", "posture", "reach"]),
+    "target": lambda: BASE.with_tasks("reach", tasks.Position(ROBOT.hand("left"), place_of(START) + [0.05, 0.2, 0.1])),
+}
+
+
+def commands(found: list[Step], order: int) -> np.ndarray:
+    """What the solver decides about: velocities or accelerations."""
+    return np.array([s.command.velocity if order == VELOCITY else s.command.acceleration for s in found])
+
+
+def jump(found: list[Step], order: int) -> float:
+    """Largest change of the command at the tick at which the hierarchy changes."""
+    x = commands(found, order)
+    return float(np.abs(x[TICK] - x[TICK - 1]).max())
+
+
+def changed(name: str, order: int, ramp: float = RAMP, seconds: float = 0.6) -> list[Step]:
+    return run(Switch(BASE, CHANGES[name](), AT), START, seconds, order=order, ramp=ramp)
+
+
+@ORDERS
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_jumps_without_a_ramp_and_hardly_with_one(name: str, order: int) -> None:
+    sharp, soft = jump(changed(name, order, ramp=0.0), order), jump(changed(name, order), order)
+    assert sharp > (0.5 if order == VELOCITY else 1.5)
+    assert soft < 0.06 * sharp
+
+
+@ORDERS
+@pytest.mark.parametrize("name", CHANGES)
+def test_no_tick_of_a_ramp_changes_the_command_much(name: str, order: int) -> None:
+    sharp = jump(changed(name, order, ramp=0.0), order)
+    x = commands(changed(name, order), order)
+    passing = np.abs(np.diff(x[TICK - 1 : TICK + round(RAMP / PERIOD) + 2], axis=0)).max()
+    assert passing < 0.12 * sharp
+
+
+@ORDERS
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: int) -> None:
+    found = changed(name, order)[TICK : TICK + round(RAMP / PERIOD)]
+    for step in found:
+        program = step.command.solution.program
+        x = step.command.velocity if order == VELOCITY else step.command.acceleration
+        assert program.names[:3] == ("always", "feet", "balance")
+        for rows in (rows for group in program.levels[:3] for rows in group):
+            value = rows.A @ x
+            assert value == pytest.approx(np.clip(value, rows.lower, rows.upper), abs=1e-9), rows.name
+
+
+@ORDERS
+def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
+    """Beside what they creep without any change: half of J̇ v T² per tick, some microns here."""
+    for name in ("remove", "reorder"):
+        for step in changed(name, order)[TICK:]:
+            for foot in ROBOT.feet:
+                assert step.state.pose(foot).translation == pytest.approx(START.pose(foot).translation, abs=1e-6)
+
+
+@ORDERS
+@pytest.mark.parametrize("name", CHANGES)
+def test_after_the_ramp_the_new_hierarchy_has_its_way(name: str, order: int) -> None:
+    found = changed(name, order)
+    for step in found[TICK + round(RAMP / PERIOD) :]:
+        x = step.command.velocity if order == VELOCITY else step.command.acceleration
+        assert np.array_equal(x, step.command.solution.x)
+    assert found[TICK].command.solution.program.names == ("always", *(level.name for level in CHANGES[name]().levels))
+
+
+@ORDERS
+def test_limits_hold_during_every_ramp(order: int) -> None:
+    for name in CHANGES:
+        found = changed(name, order)
+        v = np.array([step.state.v[6:] for step in found])
+        assert (np.abs(v) <= ROBOT.limits.velocity + 1e-9).all()
+        assert (np.abs(np.diff(v, axis=0)) <= ROBOT.limits.acceleration * PERIOD + 1e-9).all()
+
+
+def test_a_ramp_is_a_straight_line_between_two_commands_that_do_not_change() -> None:
+    """x₋ + (T / r) (x - x₋) at each tick, r the time left, is the straight line from the old command to the new."""
+    old, new = (_rate(speed) for speed in (0.2, 1.0))
+    found = run(Switch(Hierarchy(levels=[old]), Hierarchy(levels=[new]), AT), START, 0.6, ramp=RAMP)
+    joint = ROBOT.joints[3].v
+    v = velocities(found)[:, joint]
+    assert v[TICK - 1] == pytest.approx(0.2)
+    count = round(RAMP / PERIOD)
+    expected = 0.2 + 0.8 * np.arange(1, count + 1) / count
+    assert v[TICK : TICK + count] == pytest.approx(expected, abs=1e-9)
+    assert v[TICK + count :] == pytest.approx(1.0)
+
+
+def _rate(speed: float) -> Level:
+    """A level that wants one joint to turn at a speed."""
+    far = START.q[ROBOT.joints[3].q] + 1e6
+    task = tasks.Posture([far], joints=ROBOT.joints[3:4], reference=tasks.Decay(1.0, speed=speed))
+    return Level("turn", [task])
+
+
+@ORDERS
+def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
+    sharp, soft = (run(reaching(START), START, 0.3, order=order, ramp=ramp) for ramp in (0.0, RAMP))
+    first = [np.abs(commands(found, order)[0]).max() for found in (sharp, soft)]
+    assert first[1] == pytest.approx(first[0] * PERIOD / RAMP, rel=0.05)
+
+
+@ORDERS
+def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> None:
+    first, second = CHANGES["target"](), CHANGES["remove"]()
+
+    def behavior(snapshot):  # noqa: ANN001, ANN202
+        return BASE if snapshot.time < AT - 1e-9 else first if snapshot.time < AT + 0.1 - 1e-9 else second
+
+    found = run(behavior, START, 0.9, order=order, ramp=RAMP)
+    x = commands(found, order)
+    sharp = jump(changed("target", order, ramp=0.0), order)
+    assert np.abs(np.diff(x[TICK - 1 :], axis=0)).max() < 0.12 * sharp
+    late = TICK + round((0.1 + RAMP) / PERIOD)
+    assert np.array_equal(x[late], found[late].command.solution.x)
+
+
+@ORDERS
+def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(order: int) -> None:
+    """Two targets in turn, tick by tick: the command settles between them instead of going to and fro."""
+    hand = ROBOT.hand("left")
+    left, right = (
+        BASE.with_tasks("reach", tasks.Position(hand, place_of(START) + [0.0, y, 0.1])) for y in (0.15, -0.05)
+    )
+
+    def behavior(snapshot):  # noqa: ANN001, ANN202
+        return (left, right)[round(snapshot.time / PERIOD) % 2]
+
+    soft, sharp = (run(behavior, START, 1.0, order=order, ramp=ramp) for ramp in (RAMP, 0.0))
+    rough = [np.abs(np.diff(commands(found, order)[100:], axis=0)).max() for found in (soft, sharp)]
+    assert rough[0] < 0.1 * rough[1]
+
+
+def test_what_must_hold_newly_holds_at_once() -> None:
+    """A change of `always` itself is not ramped: limits hold from the first tick."""
+    free = reaching(START, always=False)
+    slow = free.replace(always=[constraints.JointSpeed(ROBOT, scale=0.01, acceleration=1e6)])
+    found = run(Switch(free, slow, AT), START, 0.6, ramp=RAMP)
+    v = velocities(found)[TICK:, 6:]
+    assert (np.abs(v) <= 0.01 * ROBOT.limits.velocity + 1e-9).all()
+
+
+def test_a_ramp_needs_no_levels_in_common() -> None:
+    still = Hierarchy(levels=[Level("still", [tasks.Posture(START)])])
+    found = run(Switch(BASE, still, AT), START, 0.6, ramp=RAMP)
+    assert jump(found, VELOCITY) < 0.1
+    assert not any(step.command.fallback for step in found)

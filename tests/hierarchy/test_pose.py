@@ -1,0 +1,187 @@
+"""solve_pose: the posture that a hierarchy describes, and what it could not meet."""
+
+import numpy as np
+import pytest
+from robot_states import random_state, robot_of
+
+from poise import constraints, tasks
+from poise.errors import PoiseError
+from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.robots import Robot, State
+
+ROBOTS = ["g1", "talos", "romeo", "icub"]
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return robot_of(request.param)
+
+
+def stance(robot: Robot, *levels: Level) -> Hierarchy:
+    """On both feet, balanced, with more below."""
+    start = robot.stance("standing")
+    feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
+    balance = Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")])
+    return Hierarchy([constraints.JointRange(robot)], [feet, balance, *levels])
+
+
+def inside(robot: Robot, state: State) -> bool:
+    q = state.q[7:]
+    return bool((q >= robot.limits.lower - 1e-9).all() and (q <= robot.limits.upper + 1e-9).all())
+
+
+def reach(robot: Robot, by: np.ndarray, reference: object = None) -> Level:
+    start = robot.stance("standing")
+    place = start.pose(robot.hand("left")).translation + robot.height * np.asarray(by)
+    return Level("reach", [tasks.Position(robot.hand("left"), place, reference=reference)])  # type: ignore[arg-type]
+
+
+def test_a_stance_is_found_from_a_disturbed_one(robot: Robot) -> None:
+    random = np.random.default_rng(0)
+    start = robot.stance("standing")
+    disturbed = start.replace(q=start.q + np.concatenate([np.zeros(7), random.normal(0, 0.05, robot.model.nv - 6)]))
+    posed = solve_pose(stance(robot, Level("posture", [tasks.Posture(start)])), disturbed)
+    assert posed.converged
+    assert "feet" not in posed.unmet
+    assert "balance" not in posed.unmet
+    for foot in robot.feet:
+        assert posed.state.pose(foot).isApprox(start.pose(foot), 1e-9)
+    assert posed.state.center_of_mass[:2] == pytest.approx(start.support_center, abs=1e-9)
+    assert inside(robot, posed.state)
+    assert not posed.state.v.any()
+
+
+def test_a_squat_is_found(robot: Robot) -> None:
+    start = robot.stance("standing")
+    height = start.center_of_mass[2] - 0.06 * robot.height
+    squat = Level("squat", [tasks.CenterOfMass((height,), axes="z")])
+    posed = solve_pose(stance(robot, squat, Level("posture", [tasks.Posture(start)])), start)
+    assert posed.converged
+    assert posed.unmet == ("posture",)
+    assert posed.errors["squat"] < 1e-9
+    assert posed.state.center_of_mass[2] == pytest.approx(height)
+    assert inside(robot, posed.state)
+
+
+def test_a_hand_out_of_reach_is_named_and_nothing_above_suffers(robot: Robot) -> None:
+    posed = solve_pose(stance(robot, reach(robot, [1.5, 0.0, 0.5])), robot.stance("standing"))
+    assert posed.unmet == ("reach",)
+    assert posed.errors["reach"] > 0.3
+    assert posed.errors["feet"] < 1e-4
+    assert posed.errors["balance"] < 1e-4
+    assert inside(robot, posed.state)
+    assert "not met" in str(posed)
+    assert "reach" in posed.solution.explain()
+
+
+def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
+    """Two ways to ask: the point itself, or the farthest that can be had in that direction."""
+    start = robot.stance("standing")
+    hand = robot.hand("left")
+    short, long = (
+        solve_pose(stance(robot, reach(robot, [s, 0.0, 0.0])), start, iterations=400).state.pose(hand).translation[0]
+        for s in (0.2, 1.2)
+    )
+    assert long > short - 0.01 * robot.height
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        tasks.Decay(0.5),
+        tasks.Decay(50.0),
+        tasks.Decay(speed=0.01),
+        tasks.MinimumJerk(1.0),
+        tasks.MinimumJerk(1.0, -9.0),
+    ],
+    ids=["slow", "stiff", "limited", "not begun", "over"],
+)
+def test_how_and_how_fast_a_task_wants_does_not_matter(reference: object) -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    plain, other = (solve_pose(stance(robot, reach(robot, [0.1, 0.05, 0.1], r)), start) for r in (None, reference))
+    assert other.converged
+    assert other.unmet == ()
+    assert other.state.q == pytest.approx(plain.state.q, abs=1e-6)
+
+
+def test_a_moving_target_is_taken_as_it_stands_at_the_time_of_the_start() -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing").replace(time=0.5)
+    hand = robot.hand("left")
+    place = start.pose(hand).translation
+    path = tasks.Path([0.0, 1.0], [place, place + [0.2, 0.0, 0.2]])
+    posed = solve_pose(stance(robot, Level("reach", [tasks.Position(hand, path)])), start)
+    assert posed.converged
+    assert posed.state.pose(hand).translation == pytest.approx(place + [0.1, 0.0, 0.1], abs=1e-9)
+
+
+def test_rates_and_speeds_have_no_part_in_a_posture() -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    goal = reach(robot, [0.1, 0.0, 0.1])
+    fast = start.replace(v=np.ones(robot.model.nv))
+    slow = Hierarchy(
+        [
+            constraints.JointRange(robot),
+            constraints.JointSpeed(robot, scale=1e-6),
+            constraints.JointAcceleration(robot),
+        ],
+        [Level("still", [tasks.LeastVelocity(), tasks.AngularMomentum()]), goal],
+    )
+    posed = solve_pose(slow, fast)
+    assert posed.converged
+    assert posed.unmet == ()
+
+
+def test_a_joint_that_starts_outside_its_range_is_brought_inside() -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    q = start.q.copy()
+    q[7 + 15] = robot.limits.upper[15] + 0.4
+    posed = solve_pose(
+        Hierarchy([constraints.JointRange(robot)], [reach(robot, [0.05, 0.0, 0.05])]), start.replace(q=q)
+    )
+    assert inside(robot, posed.state)
+    assert posed.unmet == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ranges_hold_from_anywhere_to_anywhere(seed: int) -> None:
+    robot = robot_of("g1")
+    random = np.random.default_rng(seed)
+    far = reach(robot, random.normal(0, 0.4, 3))
+    posed = solve_pose(Hierarchy([constraints.JointRange(robot)], [far]), random_state(robot, seed), iterations=60)
+    assert inside(robot, posed.state)
+
+
+def test_asking_twice_gives_the_same_answer() -> None:
+    robot = robot_of("g1")
+    hierarchy, start = stance(robot, reach(robot, [0.1, 0.1, 0.1])), robot.stance("standing")
+    first, second = solve_pose(hierarchy, start), solve_pose(hierarchy, start)
+    assert np.array_equal(first.state.q, second.state.q)
+    assert first.iterations == second.iterations
+
+
+def test_the_given_state_and_hierarchy_do_not_change() -> None:
+    robot = robot_of("g1")
+    start, level = robot.stance("standing"), reach(robot, [0.1, 0.0, 0.0], tasks.MinimumJerk(2.0))
+    q = start.q.copy()
+    solve_pose(stance(robot, level), start)
+    assert np.array_equal(start.q, q)
+    assert isinstance(level.tasks[0].reference, tasks.MinimumJerk)  # type: ignore[attr-defined]
+
+
+def test_what_cannot_be_posed_is_said_at_once() -> None:
+    robot, other = robot_of("g1"), robot_of("talos")
+    start, hierarchy = robot.stance("standing"), stance(robot)
+    for arguments, words in (
+        ((hierarchy, start.q), "takes a Hierarchy and a State"),
+        ((start, hierarchy), "takes a Hierarchy and a State"),
+        ((hierarchy, other.stance("standing")), "made for g1, the state is of talos"),
+        ((hierarchy, start, 0), "iterations is 0"),
+        ((hierarchy, start, 1.5), "iterations is 1.5"),
+    ):
+        with pytest.raises(PoiseError, match=words) as caught:
+            solve_pose(*arguments)  # type: ignore[arg-type]
+        assert "\n" not in str(caught.value)

@@ -1,0 +1,63 @@
+"""What a run can be asked for, and how it refuses the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from poise import runs
+from poise.behaviors import ReachSettings
+from poise.errors import UsageError
+from poise.runs.request import LATER, filled, lasting
+
+
+def test_a_request_has_sensible_defaults() -> None:
+    request = runs.Request("reach")
+    assert (request.robot, request.mode, request.plant, request.profile) == ("g1", "kinematic", "ideal", "exponential")
+
+
+@pytest.mark.parametrize("behavior", LATER)
+def test_a_planned_behavior_says_that_it_arrives_later(behavior: str) -> None:
+    with pytest.raises(UsageError, match=f"'{behavior}' arrives with a later part"):
+        runs.Request(behavior)
+
+
+def test_a_misspelt_behavior_is_recognised() -> None:
+    with pytest.raises(UsageError, match="did you mean 'reach'"):
+        runs.Request("raech")
+
+
+def test_a_behavior_like_no_other_is_answered_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="there are reach, stand"):
+        runs.Request("xyzzy")
+
+
+@pytest.mark.parametrize("choice", [{"mode": "torque"}, {"plant": "mujoco"}, {"mode": "position", "plant": "mujoco"}])
+def test_a_mode_or_plant_of_later_says_what_there_is_today(choice: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="today it runs with --mode kinematic --plant ideal"):
+        runs.Request("reach", **choice)  # type: ignore[arg-type]
+
+
+def test_settings_are_filled_in_by_name() -> None:
+    assert filled(ReachSettings, {"phase": 2.5}) == ReachSettings(phase=2.5)
+
+
+@pytest.mark.parametrize(("name", "evidence"), [("phas", "did you mean 'phase'"), ("xyzzy", "there are phase, rate")])
+def test_a_setting_that_does_not_exist_is_named(name: str, evidence: str) -> None:
+    with pytest.raises(UsageError, match=evidence):
+        filled(ReachSettings, {name: 1.0})
+
+
+@pytest.mark.parametrize(("asked", "lasts"), [(0.005, 0.005), (0.004, 0.005), (1.0, 1.0), (0.012, 0.010)])
+def test_a_run_lasts_whole_periods(asked: float, lasts: float) -> None:
+    assert lasting(asked, 0.005) == pytest.approx(lasts)
+
+
+@pytest.mark.parametrize("asked", [0.001, 0.0, -1.0, float("inf"), float("nan")])
+def test_a_run_without_a_step_is_refused(asked: float) -> None:
+    with pytest.raises(UsageError, match="no control step"):
+        lasting(asked, 0.005)
+
+
+def test_the_usual_duration_follows_the_settings() -> None:
+    assert runs.usual_seconds(runs.Request("reach")) == 10.0
+    assert runs.usual_seconds(runs.Request("reach", settings={"phase": 3.0})) == 15.0

@@ -1,0 +1,139 @@
+"""What a run hands back: a recording, and numbers that judge it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poise import Recording, load_recording, runs
+from poise.robots.catalogue import models_folder
+from poise.runs.balance import worst_tilt, zmp_margin
+from poise.runs.result import finite
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+KEYS = [
+    "behavior",
+    "robot",
+    "mode",
+    "plant",
+    "seconds",
+    "fell",
+    "reason",
+    "steps",
+    "distance_m",
+    "heading_rad",
+    "worst_tilt_deg",
+    "zmp_margin_m",
+    "reach_errors_m",
+    "control_ms",
+    "realtime_factor",
+    "fallbacks",
+    "nonfinite_commands",
+    "levels",
+]
+
+
+@cache
+def whole() -> tuple[Recording, runs.Result]:
+    return runs.run(runs.Request("reach", profile="minimum-jerk"))
+
+
+@cache
+def hurried() -> tuple[Recording, runs.Result]:
+    return runs.run(runs.Request("reach", settings={"phase": 0.2}))
+
+
+def test_a_result_has_the_keys_of_the_contract() -> None:
+    _, result = whole()
+    assert list(result) == KEYS
+    assert list(result["control_ms"]) == ["median", "p99", "max"]
+    assert all(list(level) == ["rms", "max", "unit"] for level in result["levels"].values())
+
+
+def test_a_result_can_be_written_as_strict_json() -> None:
+    for _, result in (whole(), hurried()):
+        assert json.loads(json.dumps(result, allow_nan=False)) == result
+
+
+def test_a_reach_that_succeeds_has_no_reason() -> None:
+    _, result = whole()
+    assert result["reason"] is None
+    assert result["fell"] is False
+    assert len(result["reach_errors_m"]) == 3
+    assert max(result["reach_errors_m"]) < 0.005
+
+
+def test_a_reach_without_the_time_for_it_says_what_was_missed() -> None:
+    _, result = hurried()
+    assert result["seconds"] == pytest.approx(1.0)
+    assert "target 1 missed by" in result["reason"]
+    assert max(result["reach_errors_m"]) > 0.005
+
+
+def test_only_targets_whose_phase_is_over_are_judged() -> None:
+    _, result = runs.run(runs.Request("reach", seconds=4.1))
+    assert len(result["reach_errors_m"]) == 1
+    assert result["seconds"] == pytest.approx(4.1)
+
+
+def test_a_run_of_a_single_step_is_a_run() -> None:
+    recording, result = runs.run(runs.Request("reach", seconds=0.005))
+    assert len(recording) == 1
+    assert result["seconds"] == 0.005
+    assert result["reach_errors_m"] == []
+    assert result["zmp_margin_m"] is None
+
+
+def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
+    path = tmp_path / "reach.poise"
+    request = runs.Request("reach", seconds=0.5, seed=7, settings={"rate": 3.0})
+    times: list[float] = []
+    recording, _ = runs.run(request, path, times.append)
+    loaded = load_recording(path)
+    np.testing.assert_array_equal(loaded["q"], recording["q"])
+    facts = loaded.provenance
+    assert (facts["behavior"], facts["profile"], facts["seed"], facts["settings"]) == (
+        "reach",
+        "exponential",
+        7,
+        {"rate": 3.0},
+    )
+    np.testing.assert_allclose(times, recording.time)
+
+
+def test_two_runs_of_one_request_are_the_same_motion() -> None:
+    one, other = (runs.run(runs.Request("reach", seconds=0.5))[0] for _ in range(2))
+    np.testing.assert_array_equal(one["q"], other["q"])
+
+
+def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
+    recording, _ = runs.run(runs.Request("reach", settings={"speed": 1e-9}, seconds=0.1))
+    robot = robot_of("g1")
+    sole = robot.foot("right").sole
+    half = min(sole.x_max - sole.x_min, sole.y_max - sole.y_min) / 2
+    assert zmp_margin(recording, robot) == pytest.approx(half, abs=1e-4)  # in the middle of the sole
+
+
+def test_a_slow_reach_keeps_its_zmp_inside_the_sole() -> None:
+    _, result = runs.run(runs.Request("reach", robot="talos", profile="minimum-jerk", settings={"phase": 4.0}))
+    assert result["zmp_margin_m"] > 0.0
+
+
+def test_the_tilt_of_a_robot_that_stands_is_zero() -> None:
+    robot = robot_of("g1")
+    assert worst_tilt([robot.stance("standing")], robot) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_numbers_that_json_does_not_know_become_none() -> None:
+    assert finite({"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": "inf", "e": 3}) == {
+        "a": [1.0, None],
+        "b": {"c": None},
+        "d": "inf",
+        "e": 3,
+    }

@@ -1,0 +1,123 @@
+"""Every example runs as it stands and prints something worth reading."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poise.robots.catalogue import models_folder
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+
+@pytest.fixture
+def output(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """What the example whose name begins so prints, run in an empty folder."""
+    (path,) = (path for path in EXAMPLES if path.name.startswith(request.param))
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    assert os.listdir(tmp_path) == [], "an example leaves files behind"
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return printed.out
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", text)]
+
+
+def test_the_examples_are_numbered_and_titled() -> None:
+    titles = [ast.get_docstring(ast.parse(path.read_text())) or "" for path in EXAMPLES]
+    assert [title[:2] for title in titles] == [path.name[:2] for path in EXAMPLES]
+    assert [int(title[:2]) for title in titles] == list(range(1, len(titles) + 1))
+    assert all("\n" not in title for title in titles)
+
+
+@pytest.mark.parametrize("output", ["01"], indirect=True)
+def test_the_hand_reaches_without_moving_a_foot(output: str) -> None:
+    lines = {line.split()[0]: line for line in output.splitlines()}
+    *_, reached = numbers(lines["reach"].partition(" m ")[0])
+    _, feet, _ = numbers(lines["feet"].partition(" m,")[0])
+    assert reached < 1e-5
+    assert feet < 1e-3
+
+
+@pytest.mark.parametrize("output", ["02"], indirect=True)
+def test_the_explanation_names_who_is_in_the_way(output: str) -> None:
+    assert "level 2 balance (2 rows): met" in output
+    assert re.search(r"position of left_palm\[x\] .* misses by .* in the way: center of mass\[x\] \(level 2\)", output)
+    assert "joint range[left_knee_joint] (level 0): at its lower bound" in output
+
+
+@pytest.mark.parametrize("output", ["03"], indirect=True)
+def test_the_wall_stops_the_hand_and_the_cup_stays_in_its_box(output: str) -> None:
+    lines = output.splitlines()
+    (right,) = (line for line in lines if line.startswith("right hand at"))
+    (left,) = (line for line in lines if line.startswith("left hand moved by"))
+    np.testing.assert_allclose(numbers(right), [0.65, -0.10, 0.70], atol=2e-3)
+    assert np.abs(numbers(left)).max() <= 0.0505
+    assert "(wall) at its upper bound" in output
+
+
+@pytest.mark.parametrize("output", ["04"], indirect=True)
+def test_only_the_highest_shelf_is_out_of_reach(output: str) -> None:
+    low, middle, high = output.splitlines()[:3]
+    assert low.endswith("not met: posture")
+    assert middle.endswith("not met: posture")
+    assert high.endswith("not met: hand, posture")
+
+
+@pytest.mark.parametrize("output", ["05"], indirect=True)
+def test_the_saved_reach_tells_of_every_point(output: str) -> None:
+    assert output.count("gaze > posture") == 3
+    ends = [numbers(line)[-1] for line in output.splitlines() if line.startswith("right hand ")]
+    assert len(ends) == 5
+    assert max(ends) < 1e-3
+
+
+@pytest.mark.parametrize("output", ["06"], indirect=True)
+def test_a_robot_of_ones_own_stands_and_reaches(output: str) -> None:
+    assert "Robot(biped, 16 joints" in output
+    assert "feet left_sole right_sole hands left_hand right_hand" in output
+    (reach,) = (line for line in output.splitlines() if line.startswith("reach"))
+    assert numbers(reach.partition(" m ")[0])[-1] < 1e-5
+
+
+@pytest.mark.parametrize("output", ["07"], indirect=True)
+def test_a_task_of_ones_own_holds_at_both_orders(output: str) -> None:
+    for line in output.splitlines():
+        raised, apart = numbers(line)
+        assert raised == pytest.approx(15.0, abs=0.2)
+        assert apart < 5.0
+    assert len(output.splitlines()) == 2
+
+
+@pytest.mark.parametrize("output", ["08"], indirect=True)
+def test_with_a_ramp_the_command_changes_a_tenth_as_fast(output: str) -> None:
+    abrupt, smooth = output.split("passing over within 0.2 s")
+    changes = [max(float(speed) for speed in re.findall(r"change of speed (\S+)", part)) for part in (abrupt, smooth)]
+    assert changes[1] < 0.1 * changes[0]
+
+
+@pytest.mark.parametrize("output", ["09"], indirect=True)
+def test_both_orders_reach_and_keep_the_limit_on_acceleration(output: str) -> None:
+    for line in output.splitlines():
+        error, _, acceleration = numbers(line.replace("²", ""))
+        assert error < 0.1
+        assert acceleration <= 20.0 + 1e-6
+
+
+def test_every_example_has_its_test() -> None:
+    tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
+    assert tested == [path.name[:2] for path in EXAMPLES]
