@@ -10,7 +10,7 @@ standing = poise.Hierarchy(
     levels=[
         poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
         poise.Level("balance", [tasks.CenterOfMass(target=start.support_center, axes="xy")]),
-        poise.Level("hand"),
+        poise.Level("hand", damping=0.3),  # filled below; damped, since it may be out of reach
         poise.Level("gaze", [tasks.Gaze(robot.gaze, target=(0.5, 0.1, 0.8))]),
         poise.Level("posture", [tasks.Posture(target=start)]),
     ],

@@ -16,24 +16,27 @@ bool Lexicographic::hold(Index begin, Index end) {
     rows_.copy_to(i, block_.col(j).head(n_));
   }
   basis_.project_all(block_, rows);
+  const auto tail = [&](Index c) { return block_.col(c).segment(basis_.rank(), basis_.freedom()).squaredNorm(); };
+  for (Index c = 0; c < rows; ++c) tails_[c] = tail(c);
   for (Index j = 0; j < rows && basis_.freedom() > 0; ++j) {
     Index best = j;
-    double largest = -1.0;
-    for (Index c = j; c < rows; ++c) {
-      const double tail = block_.col(c).segment(basis_.rank(), basis_.freedom()).squaredNorm();
-      if (tail > largest) {
-        largest = tail;
-        best = c;
-      }
-    }
+    for (Index c = j + 1; c < rows; ++c)
+      if (tails_[c] > tails_[best]) best = c;
+    const double largest = tail(best);
     if (!(largest > rank_ * rank_)) return !(largest > rounding_ * rounding_);
     if (best != j) {
       block_.col(j).swap(block_.col(best));
+      std::swap(tails_[j], tails_[best]);
       std::swap(batch_[static_cast<size_t>(j)], batch_[static_cast<size_t>(best)]);
     }
     const Index row = batch_[static_cast<size_t>(j)];
     basis_.append(block_.col(j));
     basis_.apply_last(block_, j + 1, rows);
+    for (Index c = j + 1; c < rows; ++c) {  // what the new row took from the others; anew where little is left
+      const double before = tails_[c], taken = block_(basis_.rank() - 1, c);
+      tails_[c] -= taken * taken;
+      if (tails_[c] < 1e-3 * before) tails_[c] = tail(c);
+    }
     held_.push_back({row, bound(row), side(row) == equality});
     place(row) = Place::held;
   }

@@ -83,6 +83,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     for (Vector* v : {&x_, &first_, &start_, &before_, &direction_, &step_, &gradient_, &multiplier_}) v->setZero(n_);
     projected_.setZero(n_ + padding);
     dual_.setZero(m_);
+    tails_.setZero(m_);
     slack_.setZero(m_);
     force_.setZero(m_);
     values_.setZero(m_);

@@ -138,6 +138,7 @@ class Lexicographic {
   Vector before_, direction_;              // one step of the descent
   Vector values_, rates_;                  // of the rows of its level, before and along it
   Vector step_, gradient_, projected_;     // work space
+  Vector tails_;                           // likewise, of hold
   Matrix even_, corner_;                   // likewise, of fit_evenly
   std::vector<bool> covered_;
   Vector multiplier_;                      // of the held rows

@@ -58,6 +58,9 @@ AT_TARGET: dict[str, Make] = {
     "half space": lambda r, s: constraints.HalfSpace(r.hand("left"), normal=(1, 2, -2), offset=0.3),
     "half space of the center of mass": lambda r, s: constraints.HalfSpace(None, normal=(1, 2, -2), offset=0.3),
     "center of mass inside": lambda r, s: constraints.CenterOfMassInside(polygon=s.support_polygon),
+    "self-collision": lambda r, s: constraints.SelfCollision(
+        r, pairs=[(r.hand("left"), r.chest), (r.hand("left"), r.hand("right")), (r.foot("left"), r.foot("right"))]
+    ),
     "pinned contact": lambda r, s: constraints.PinnedContact(r.foot("left")),
 }
 

@@ -134,7 +134,7 @@ def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pyte
         (["run", "reach", "--plant", "mujoco"], "today it runs with --mode kinematic --plant ideal"),
         (["run", "reach", "--mode", "muscle"], "invalid choice: 'muscle'"),
         (["run", "reach", "--profile", "jerky"], "invalid choice: 'jerky'"),
-        (["run", "reach", "--robot", "g2"], "did you mean 'g1'?"),
+        (["run", "reach", "--robot", "taols"], "did you mean 'talos'?"),
         (["run", "reach", "--robot", "nao"], "arrives in a later version"),
         (["run", "reach", "--robot", "no/such.urdf"], "no/such.urdf: there is no such file"),
         (["run", "reach", "--robot", "README.md"], "README.md: not a URDF, since it is not XML"),
@@ -142,16 +142,11 @@ def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pyte
         (["run", "reach", "--seconds", "-1"], "'-1' is not a time"),
         (["run", "reach", "--seconds", "inf"], "'inf' is not a time"),
         (["run", "reach", "--seconds", "nan"], "'nan' is not a time"),
-        (["run", "reach", "--seconds", "0.001"], "no control step"),
         (["run", "reach", "--seed", "1.5"], "'1.5' is not a whole number"),
         (["run", "reach", "--set", "phase"], "expected key=value"),
         (["run", "reach", "--set", "=2"], "expected key=value"),
         (["run", "reach", "--set", "phase=long"], "expected key=value"),
         (["run", "reach", "--set", "phase=nan"], "expected key=value"),
-        (["run", "reach", "--set", "phas=2"], "did you mean 'phase'?"),
-        (["run", "reach", "--set", "phase=0"], "phase is 0.0; expected a positive number"),
-        (["run", "reach", "--set", "phase=1e-9"], "no control step"),
-        (["run", "reach", "--set", "reach=1e300"], "reach is 1e+300; expected a positive number below 1000"),
         (["run", "reach", "--out", "no/such/folder/a.poise"], "there is no folder 'no/such/folder'"),
         (["run", "reach", "--out", "tests"], "'tests' is a folder"),
     ],
@@ -165,6 +160,23 @@ def test_bad_input_is_named(
 ) -> None:
     monkeypatch.chdir(root)
     assert evidence in complaint(capsys, *arguments)
+
+
+@needs_models
+@pytest.mark.parametrize(
+    ("arguments", "evidence"),
+    [
+        (["--seconds", "0.001"], "no control step"),
+        (["--set", "phas=2"], "did you mean 'phase'?"),
+        (["--set", "phase=0"], "phase is 0.0; expected a positive number"),
+        (["--set", "phase=1e-9"], "no control step"),
+        (["--set", "reach=1e300"], "reach is 1e+300; expected a positive number below 1000"),
+    ],
+)
+def test_a_run_that_makes_no_sense_is_refused(
+    arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evidence in complaint(capsys, "run", "reach", *arguments)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The program printed in the README runs as it stands and prints what stands below it."""
+"""The programs printed on the pages run as they stand and print what stands below them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from poise.robots.catalogue import models_folder
+
+needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+#: What a run tells about the machine and the moment: times, dates, when a flat curve was lowest, counts of iterations.
+MOMENTARY = (r"\d+ iterations?, \S+ ms", r"\d{4}-\d\d-\d\dT\S+", r"(?m)^(control|solver|iterations): .*$", r"at \S+ s$")
+NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
+#: Numbers below this are rounding; others agree to a tenth, since builds differ in the order of their sums.
+ROUNDING, ALIKE = 1e-6, 0.1
+
 
 def block(text: str, language: str) -> str:
     """The only fenced block in this language."""
@@ -14,14 +26,36 @@ def block(text: str, language: str) -> str:
     return str(found)
 
 
-def without_timing(text: str) -> str:
-    return re.sub(r"\d+ iterations?, \S+ ms", "...", text)
+def lasting(text: str) -> str:
+    """A text without what is momentary."""
+    for pattern in MOMENTARY:
+        text = re.sub(pattern, "...", text, flags=re.MULTILINE)
+    return text
 
 
-def test_the_program_of_the_readme_prints_what_the_readme_says(root: Path) -> None:
-    readme = (root / "README.md").read_text()
-    program = block(readme, "python")
-    assert len(program.splitlines()) <= 15
+def words(text: str) -> list[str]:
+    """All but the numbers; how wide columns are follows from these."""
+    return re.sub(NUMBER, "#", text).split()
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number) for number in re.findall(NUMBER, text)]
+
+
+@pytest.mark.parametrize("page", [pytest.param("README.md", marks=needs_models), "docs/solver.md"])
+def test_the_program_of_a_page_prints_what_the_page_says(page: str, root: Path) -> None:
+    text = (root / page).read_text()
+    program = block(text, "python")
+    assert len(program.splitlines()) <= 17
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert without_timing(result.stdout) == without_timing(block(readme, "text"))
+    printed, promised = lasting(result.stdout), lasting(block(text, "text"))
+    assert words(printed) == words(promised)
+    for found, said in zip(numbers(printed), numbers(promised), strict=True):
+        assert max(abs(found), abs(said)) < ROUNDING or found == pytest.approx(said, rel=ALIKE)
+
+
+@needs_models
+def test_the_program_of_the_readme_is_the_first_example(root: Path) -> None:
+    program = block((root / "README.md").read_text(), "python")
+    assert (root / "examples/01_reach_with_the_left_hand.py").read_text().endswith(f"\n\n{program}")

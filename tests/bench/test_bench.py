@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from poise import bench
+from poise.bench import peers
+from poise.bench.peers.ours import Ours
 from poise.bench import contender, judge
 from poise.bench.contenders import contenders
 from poise.bench.quadratic import QuadraticProgram
@@ -31,7 +33,7 @@ def told() -> list[str]:
 @pytest.fixture(scope="module")
 def result(told: list[str]) -> dict[str, Any]:
     pytest.importorskip("poise.solvers._kernel")
-    return bench.run(repeat=1, peers=True, progress=told.append, workloads=generated_workloads(steps=STEPS))
+    return bench.run(repeat=1, progress=told.append, workloads=generated_workloads(steps=STEPS))
 
 
 def entries(result: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -86,10 +88,41 @@ def test_the_table_has_a_line_for_each_contender(result: dict[str, Any]) -> None
     assert max(map(len, lines)) <= 120
 
 
-def test_whole_step_peers_are_announced_but_not_measured(result: dict[str, Any], told: list[str]) -> None:
-    assert [note for note in result["notes"] if "kinematic controller" in note] == [bench.PEERS]
-    assert told[0] == bench.PEERS
-    assert len(told) == 1 + len(result["workloads"]) + len(result["missing"])
+def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[str, Any], told: list[str]) -> None:
+    assert len(told) == len(result["workloads"]) + len(result["missing"])
+
+
+def test_whole_steps_are_measured_only_when_asked_for(
+    result: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert result["peers"] is None
+    measured = peers.measure([FakeContender("poise"), FakeContender("pink")], rounds=2, steps=3)
+    monkeypatch.setattr(bench, "_whole_steps", lambda progress: measured)
+    asked = bench.run(repeat=1, peers=True, workloads=[])
+    assert asked["peers"] == measured
+    assert "whole steps" in bench.table(asked)
+
+
+class FakeContender:
+    """Takes part without doing anything."""
+
+    version = "0"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        return [20.0] * steps, dict.fromkeys(peers.problem.ALLOWED, 0.0)
+
+
+def test_ours_does_the_job_that_the_peers_are_asked_to_do() -> None:
+    pytest.importorskip("poise.state._motion")
+    ours = Ours()
+    ours.go(200)
+    times, errors = ours.go(100)
+    assert len(times) == 100
+    assert all(errors[name] < allowed for name, allowed in peers.problem.ALLOWED.items())
+    assert set(ours.parts(5)) == {"pinocchio", "assembly", "solve", "integration"}
 
 
 def test_what_is_stored_has_ratios_and_no_times(result: dict[str, Any]) -> None:

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from robot_states import layout, random_state, robot_of, run
 
 from poise import constraints, tasks
 from poise.control import KinematicController
-from poise.geometry.polygon import centroid, convex_hull, margin
+from poise.geometry.polygon import centroid, convex_hull, half_planes, margin
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.robots import Robot, State
 from poise.solvers import Rows
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import layout, random_state, robot_of, run
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
@@ -34,7 +34,7 @@ def rows_at(state: State, task: tasks.Task) -> Rows:
 
 
 def room(rows: Rows) -> float:
-    """Distance (m) of the centre of mass to the nearest edge that a velocity row speaks of: e <= b asks for -g (e - b)."""
+    """Distance (m) of the centre of mass to the nearest edge: rows of velocity ask for no more than 5/s times that."""
     return float(rows.upper.min()) / 5.0
 
 
@@ -58,17 +58,14 @@ def test_a_robot_that_leans_too_far_is_held_at_the_margin(
     assert not any(step.command.fallback for step in found)
 
 
-@given(seed=st.integers(0, 1000), keep=st.floats(-0.05, 0.01))
+@given(seed=st.integers(0, 1000), keep=st.floats(-0.05, 0.0))
 def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(seed: int, keep: float) -> None:
     state = random_state(robot_of("g1"), seed)
     rows = rows_at(state, constraints.CenterOfMassInside(margin=keep))
-    inside = margin(state.support_polygon, state.center_of_mass[:2]) - keep
-    if inside > 0.0:
-        assert room(rows) == pytest.approx(inside, abs=1e-9)
-    else:
-        assert room(rows) < 1e-9
+    A, b = half_planes(state.support_polygon)
+    assert room(rows) == pytest.approx(float(min(b - A @ state.center_of_mass[:2])) - keep, abs=1e-9)
     edges = np.isfinite(rows.upper)
-    assert edges.sum() == len(state.support_polygon)
+    assert edges.sum() == len(b)
     assert not rows.A[~edges].any()
     assert np.isneginf(rows.lower).all()
 
@@ -135,7 +132,7 @@ def test_the_rows_follow_contacts_that_come_and_go(robot: Robot, start: State) -
         snapshot.at(state)
         assembly.write()
         fresh = rows_at(state, task)
-        assert assembly.stack.A == pytest.approx(fresh.A)
+        assert pytest.approx(fresh.A) == assembly.stack.A
         assert np.array_equal(assembly.stack.upper, fresh.upper)
 
 
@@ -144,15 +141,15 @@ def test_only_as_many_contacts_count_as_there_are_rows_for(robot: Robot, start: 
     hand = robot.hand("left")
     far = start.replace(contacts=(*robot.feet, hand))
     two, three = (rows_at(far, constraints.CenterOfMassInside(contacts=n)) for n in (2, 3))
-    assert len(two.upper) == 8
+    assert np.isfinite(two.upper).sum() == len(start.support_polygon)
     assert room(two) == pytest.approx(margin(start.support_polygon, start.center_of_mass[:2]))
-    assert len(three.upper) == 12
-    assert np.isfinite(three.upper).sum() == len(far.support_polygon)
+    assert np.isfinite(three.upper).sum() == len(half_planes(far.support_polygon)[1])
+    assert len(three.upper) > len(two.upper)
     on_hand = rows_at(start.replace(contacts=(hand,)), constraints.CenterOfMassInside())
     assert np.isfinite(on_hand.upper).sum() == 4, "a point has two pairs of sides"
 
 
-@given(seed=st.integers(0, 200), keep=st.floats(0.0, 1.0))
+@given(seed=st.integers(0, 200) | st.just(36), keep=st.floats(0.0, 1.0))
 def test_a_margin_too_large_for_the_polygon_leaves_its_middle(seed: int, keep: float) -> None:
     corners = convex_hull(np.random.default_rng(seed).normal(0, 0.1, (6, 2)))
     robot = robot_of("g1")

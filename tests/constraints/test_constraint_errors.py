@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robot_states import layout, robot_of
 
 from poise import constraints
 from poise.errors import TaskError
 from poise.state import Snapshot
 from poise.tasks import VELOCITY
+from robot_states import layout, robot_of
 
 ROBOT, OTHER = robot_of("g1"), robot_of("talos")
 HAND, FOOT = ROBOT.hand("left"), ROBOT.foot("left")

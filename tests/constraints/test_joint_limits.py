@@ -1,4 +1,4 @@
-"""Limits of joints: range, speed and acceleration never contradict each other, and together they hold, whatever is wished.
+"""Limits of joints: range, speed and acceleration never contradict each other, and hold whatever is wished.
 
 The oracle is a simulation of all joints at once: wishes are clipped to the bounds, and the joints step.
 """
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from robot_states import PERIOD, layout, robot_of, run
 
 from poise import constraints, tasks
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly
+from robot_states import PERIOD, layout, robot_of, run
 
 KINDS = (constraints.JointRange, constraints.JointSpeed, constraints.JointAcceleration)
 ORDERS = st.sampled_from([VELOCITY, ACCELERATION])

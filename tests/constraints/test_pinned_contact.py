@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from robot_states import random_state, robot_of, run
 
 from poise import constraints, tasks
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import random_state, robot_of, run
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robot_states import layout, robot_of, run
 
 from poise import constraints, tasks
 from poise.control import Step
@@ -12,6 +11,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import layout, robot_of, run
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 #: A linearised side bends by half an acceleration times the period squared (m) before the next tick sees it.
@@ -25,7 +25,7 @@ REGIONS: dict[str, tuple[Make, Callable[[np.ndarray], float]]] = {
         lambda d: float(np.abs(d).max()) - 0.05,
     ),
     "box without ceiling": (
-        lambda r, p: constraints.Box(r.hand("left"), p - 0.05, p + [0.05, 0.05, np.inf]),
+        lambda r, p: constraints.Box(r.hand("left"), p - 0.05, p + np.array([0.05, 0.05, np.inf])),
         lambda d: float(max(np.abs(d[:2]).max(), -d[2])) - 0.05,
     ),
     "octahedron": (
@@ -83,7 +83,7 @@ def test_a_hand_that_is_sent_out_of_a_region_stays_in_it(robot: Robot, start: St
 def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: str, order: int) -> None:
     make, outside = REGIONS[name]
     place = start.pose(robot.hand("left")).translation
-    center = place + [0.02, 0.1, -0.1]
+    center = place + np.array([0.02, 0.1, -0.1])
     steps = pushed(make(robot, center), robot, start, place, order=order)
     found = np.array([outside(way) for way in ways(steps, robot, center)])
     assert found[0] > 0.03
@@ -93,7 +93,7 @@ def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: s
 
 def test_in_a_level_a_region_gives_way_to_what_is_above(robot: Robot, start: State) -> None:
     place = start.pose(robot.hand("left")).translation
-    goal = place + [0.1, 0.1, 0.1]
+    goal = place + np.array([0.1, 0.1, 0.1])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
     box = Level("box", [constraints.Box(robot.hand("left"), place - 0.05, place + 0.05)])
     end = run(Hierarchy(levels=[reach, box]), start, 1.5)[-1].state
@@ -110,7 +110,7 @@ def test_the_length_of_a_normal_does_not_matter(robot: Robot, start: State, leng
     other = constraints.HalfSpace(robot.hand("left"), length * unit, length * 0.7)
     for order in (VELOCITY, ACCELERATION):
         a, b = one.rows(snapshot, layout(robot, order)), other.rows(snapshot, layout(robot, order))
-        assert a.A == pytest.approx(b.A)
+        assert pytest.approx(b.A) == a.A
         assert a.upper == pytest.approx(b.upper)
         assert np.isneginf(a.lower).all()
 
@@ -128,7 +128,7 @@ def test_half_a_space_holds_the_center_of_mass(robot: Robot, start: State, order
 
 
 def test_a_box_of_no_size_is_a_point(robot: Robot, start: State) -> None:
-    place = start.pose(robot.hand("left")).translation + [0.05, 0.0, 0.05]
+    place = start.pose(robot.hand("left")).translation + np.array([0.05, 0.0, 0.05])
     box = constraints.Box(robot.hand("left"), place, place)
     end = run(Hierarchy([box]), start, 1.5)[-1].state
     assert end.pose(robot.hand("left")).translation == pytest.approx(place, abs=1e-3)

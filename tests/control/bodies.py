@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_states import robot_of
 
 from poise import constraints, tasks
 from poise.hierarchy import Hierarchy, Level
@@ -56,7 +55,7 @@ class Sometimes(tasks.Posture):
         super().__init__(start)
         self.error, self.begin, self.end = error, begin, end
 
-    def bind_error(self, snapshot, memory, layout):  # noqa: ANN001, ANN201
+    def bind_error(self, snapshot, memory, layout):
         def write() -> None:
             if self.begin <= snapshot.time < self.end:
                 raise self.error
@@ -65,16 +64,10 @@ class Sometimes(tasks.Posture):
 
 
 def costs(program: Program, x: np.ndarray) -> np.ndarray:
-    """Weighted violation of each level, by the program's own rows."""
-    return np.array([np.sum(rows_cost(group, x)) for group in program.levels])
-
-
-def rows_cost(group: tuple, x: np.ndarray) -> list[float]:  # type: ignore[type-arg]
-    found = []
-    for rows in group:
-        value = rows.A @ x
-        found.append(float(rows.weight @ (value - np.clip(value, rows.lower, rows.upper)) ** 2))
+    """Weighted violation of each level, from its rows as a reader sees them."""
+    found = np.zeros(len(program))
+    for k, group in enumerate(program.levels):
+        for rows in group:
+            value = rows.A @ x
+            found[k] += rows.weight @ (value - np.clip(value, rows.lower, rows.upper)) ** 2
     return found
-
-
-__all__ = ["Sometimes", "Switch", "costs", "limits", "place_of", "reaching", "robot_of"]

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from bodies import Sometimes, Switch, limits, place_of, reaching
-from robot_states import PERIOD, joint_motion, random_state, robot_of, run, velocities
 
 from poise import constraints, tasks
 from poise.control import KinematicController
@@ -16,6 +15,7 @@ from poise.robots import State
 from poise.solvers import Lexicographic, Program, Solution
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import PERIOD, joint_motion, random_state, robot_of, run, velocities
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -204,8 +204,8 @@ def test_a_solver_without_time_says_so(order: int) -> None:
 @ORDERS
 def test_tasks_that_contradict_each_other_meet_where_their_weights_balance(order: int) -> None:
     hand, place = ROBOT.hand("left"), place_of(START)
-    to_the_left = tasks.Position(hand, place + [0.0, 0.1, 0.0], weight=3.0)
-    to_the_right = tasks.Position(hand, place - [0.0, 0.1, 0.0], weight=1.0)
+    to_the_left = tasks.Position(hand, place + np.array([0.0, 0.1, 0.0]), weight=3.0)
+    to_the_right = tasks.Position(hand, place - np.array([0.0, 0.1, 0.0]), weight=1.0)
     feet = Level("feet", [tasks.HoldPose(foot, at=START) for foot in ROBOT.feet])
     end = run(Hierarchy(limits(ROBOT), [feet, Level("torn", [to_the_left, to_the_right])]), START, 2.0, order=order)[-1]
     assert end.state.pose(hand).translation - place == pytest.approx([0.0, 0.05, 0.0], abs=1e-3)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from bodies import limits, place_of, reaching
-from robot_states import PERIOD, joint_motion, robot_of, run, velocities
 
 from poise import constraints, tasks
 from poise.control import KinematicController
@@ -14,6 +13,7 @@ from poise.robots import Robot
 from poise.solvers import Cascade, Lexicographic, NullSpace, Weighted
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import PERIOD, joint_motion, robot_of, run, velocities
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
@@ -50,7 +50,7 @@ def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, o
 
 
 def test_weights_come_near_and_keep_what_must_hold(robot: Robot) -> None:
-    """Weighted compromises below `always`: the hand stays short of where strict priorities bring it, the limits hold."""
+    """Weighted compromises below `always`: the hand stays short of where strict priorities bring it; limits hold."""
     start = robot.stance("standing")
     found = run(reaching(start), start, 1.5, solver=Weighted())
     goal = place_of(start, (0.10, 0.04, 0.15))
@@ -121,7 +121,7 @@ def test_a_command_carries_what_justifies_it(order: int) -> None:
 def test_errors_inside_an_interval_are_zero() -> None:
     robot = robot_of("g1")
     start = robot.stance("standing")
-    task = tasks.Position(robot.hand("left"), place_of(start) + [0.2, 0.05, 0.0], within=0.1)
+    task = tasks.Position(robot.hand("left"), place_of(start) + np.array([0.2, 0.05, 0.0]), within=0.1)
     command = KinematicController(Hierarchy(levels=[Level("reach", [task])])).step(start)
     assert command.errors.values(0) == pytest.approx([-0.1, 0.0, 0.0])
 
@@ -201,7 +201,7 @@ def test_in_always_limits_stand_above_everything() -> None:
     """Even the feet give way to what must hold: with all joints slow, what they wish for is cut."""
     robot = robot_of("g1")
     start = robot.stance("standing")
-    feet = [tasks.Position(foot, start.pose(foot).translation + [0.5, 0.0, 0.5]) for foot in robot.feet]
+    feet = [tasks.Position(foot, start.pose(foot).translation + np.array([0.5, 0.0, 0.5])) for foot in robot.feet]
     hold = Level("pelvis", [tasks.LeastVelocity()])
     slow = Hierarchy([constraints.JointSpeed(robot, scale=0.01)], [hold, Level("feet", feet)])
     found = run(slow.reordered(["feet", "pelvis"]), start, 0.5)

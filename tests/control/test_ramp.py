@@ -9,12 +9,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from bodies import Switch, place_of, reaching
-from robot_states import PERIOD, robot_of, run, velocities
 
 from poise import constraints, tasks
 from poise.control import Step
 from poise.hierarchy import Hierarchy, Level
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import PERIOD, robot_of, run, velocities
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -27,7 +27,9 @@ CHANGES: dict[str, Callable[[], Hierarchy]] = {
     "insert": lambda: BASE.with_level(Level("gaze", [tasks.Gaze(ROBOT.gaze, (1.0, 0.5, 0.3))]), before="posture"),
     "remove": lambda: BASE.without("reach"),
     "reorder": lambda: BASE.reordered(["feet", "balance", "posture", "reach"]),
-    "target": lambda: BASE.with_tasks("reach", tasks.Position(ROBOT.hand("left"), place_of(START) + [0.05, 0.2, 0.1])),
+    "target": lambda: BASE.with_tasks(
+        "reach", tasks.Position(ROBOT.hand("left"), place_of(START) + np.array([0.05, 0.2, 0.1]))
+    ),
 }
 
 
@@ -135,7 +137,7 @@ def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
 def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> None:
     first, second = CHANGES["target"](), CHANGES["remove"]()
 
-    def behavior(snapshot):  # noqa: ANN001, ANN202
+    def behavior(snapshot):
         return BASE if snapshot.time < AT - 1e-9 else first if snapshot.time < AT + 0.1 - 1e-9 else second
 
     found = run(behavior, START, 0.9, order=order, ramp=RAMP)
@@ -151,10 +153,10 @@ def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(
     """Two targets in turn, tick by tick: the command settles between them instead of going to and fro."""
     hand = ROBOT.hand("left")
     left, right = (
-        BASE.with_tasks("reach", tasks.Position(hand, place_of(START) + [0.0, y, 0.1])) for y in (0.15, -0.05)
+        BASE.with_tasks("reach", tasks.Position(hand, place_of(START) + np.array([0.0, y, 0.1]))) for y in (0.15, -0.05)
     )
 
-    def behavior(snapshot):  # noqa: ANN001, ANN202
+    def behavior(snapshot):
         return (left, right)[round(snapshot.time / PERIOD) % 2]
 
     soft, sharp = (run(behavior, START, 1.0, order=order, ramp=ramp) for ramp in (RAMP, 0.0))

@@ -1,19 +1,19 @@
 """A target out of reach: the arm stretches, and the body comes to rest as near as it gets.
 
-Measured on the last second of five, per joint: how often its velocity changes sign, and how fast it still moves. Without
-any caution the stretched arm of G1 whips at 29 rad/s with 20 to 60 changes of sign a second.
+Measured on the last second of five, per joint: how often its velocity changes sign, and how fast it still moves.
+Without any caution the stretched arm of G1 whips at 29 rad/s with 20 to 60 changes of sign a second.
 """
 
 import numpy as np
 import pytest
 from bodies import place_of, reaching
-from robot_states import PERIOD, joint_motion, robot_of, run, velocities
 
 from poise import tasks
 from poise.control import Step
 from poise.hierarchy import Hierarchy
 from poise.robots import Robot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import PERIOD, joint_motion, robot_of, run, velocities
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 #: Points that no hand reaches, from where it hangs, in heights of the robot.

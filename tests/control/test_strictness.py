@@ -4,13 +4,13 @@ import numpy as np
 import pinocchio
 import pytest
 from bodies import costs, limits
-from robot_states import layout, random_state, robot_of
 
 from poise import constraints, tasks
 from poise.robots import Robot, State
 from poise.solvers import Cascade, Lexicographic, Program
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly, Task
+from robot_states import layout, random_state, robot_of
 
 ROBOT = robot_of("g1")
 Levels = list[tuple[str, list[Task]]]

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robot_states import robot_of
 
 from poise import constraints, tasks
 from poise.errors import HierarchyError, PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.state import Snapshot
+from robot_states import robot_of
 
 ROBOT, OTHER = robot_of("g1"), robot_of("talos")
 START = ROBOT.stance("standing")

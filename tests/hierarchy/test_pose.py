@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from robot_states import random_state, robot_of
 
 from poise import constraints, tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.robots import Robot, State
+from robot_states import random_state, robot_of
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 
@@ -110,10 +110,10 @@ def test_a_moving_target_is_taken_as_it_stands_at_the_time_of_the_start() -> Non
     start = robot.stance("standing").replace(time=0.5)
     hand = robot.hand("left")
     place = start.pose(hand).translation
-    path = tasks.Path([0.0, 1.0], [place, place + [0.2, 0.0, 0.2]])
+    path = tasks.Path([0.0, 1.0], [place, place + np.array([0.2, 0.0, 0.2])])
     posed = solve_pose(stance(robot, Level("reach", [tasks.Position(hand, path)])), start)
     assert posed.converged
-    assert posed.state.pose(hand).translation == pytest.approx(place + [0.1, 0.0, 0.1], abs=1e-9)
+    assert posed.state.pose(hand).translation == pytest.approx(place + np.array([0.1, 0.0, 0.1]), abs=1e-9)
 
 
 def test_rates_and_speeds_have_no_part_in_a_posture() -> None:

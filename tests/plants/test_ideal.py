@@ -1,11 +1,11 @@
 """IdealPlant does exactly what it is told, and the loop tells everyone."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pinocchio
 import pytest
-from robot_states import PERIOD, random_state, robot_of
 
 from poise import tasks
 from poise.control import Command, KinematicController, Step
@@ -13,6 +13,7 @@ from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.robots import State
+from robot_states import PERIOD, random_state, robot_of
 
 ROBOT = robot_of("g1")
 START = random_state(ROBOT, 1)
@@ -109,7 +110,7 @@ def test_states_are_values() -> None:
     plant.advance()
     first = plant.state()
     q = first.q.copy()
-    v[:] = 7.0
+    plant.apply(velocity_command(7.0 * v))
     plant.advance()
     assert np.array_equal(first.q, q)
     assert np.array_equal(first.v, np.ones(ROBOT.model.nv))
@@ -143,7 +144,7 @@ def test_a_step_holds_the_state_that_was_measured_and_the_command_that_answered_
     plant = IdealPlant(START)
     found = list(steps(KinematicController(STILL), plant, 0.05))
     assert len(found) == 10
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert isinstance(before, Step)
         expected = pinocchio.integrate(ROBOT.model, before.state.q, PERIOD * before.command.velocity)
         assert after.state.q == pytest.approx(expected)

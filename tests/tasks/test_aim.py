@@ -5,13 +5,13 @@ import pinocchio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from robot_states import random_state, robot_of, run
 
 from poise import tasks
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import random_state, robot_of, run
 
 ROBOT = robot_of("g1")
 FREE = random_state(ROBOT, 1, speed=0.0).replace(time=0.0)

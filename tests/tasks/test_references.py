@@ -5,8 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio
 import pytest
-from robot_states import layout, random_state, robot_of, run
-from task_examples import AT_TARGET
 
 from poise import constraints, tasks
 from poise.geometry.curves import minimum_jerk
@@ -14,6 +12,8 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, MotionTask
+from robot_states import layout, random_state, robot_of, run
+from task_examples import AT_TARGET
 
 FINE = 0.001  # s: what a simulated curve differs from the continuous one is proportional to it
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
@@ -207,7 +207,7 @@ def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
     start = random_state(robot, 12, speed=0.0)
     place = start.pose(robot.hand("left")).translation
     reference = tasks.Decay(8.0, speed=0.2)
-    task = tasks.Position(robot.hand("left"), place + [0.5, -0.5, 0.02], within=0.05, reference=reference)
+    task = tasks.Position(robot.hand("left"), place + np.array([0.5, -0.5, 0.02]), within=0.05, reference=reference)
     _, errors, rates = follow(task, start, 2.5 if order == VELOCITY else 5.0, order)
     assert np.abs(rates).max() <= 0.2 * 1.0002
     # At acceleration order the rate settles where limit and damping balance, at k / (g + k) of the limit.
@@ -222,7 +222,7 @@ def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
 def test_inside_an_interval_a_task_asks_for_nothing(robot: Robot, order: int) -> None:
     start = random_state(robot, 13, speed=0.0)
     place = start.pose(robot.hand("left")).translation
-    task = tasks.Position(robot.hand("left"), place + [0.03, -0.01, 0.0], within=(0.05, 0.05, 0.05))
+    task = tasks.Position(robot.hand("left"), place + np.array([0.03, -0.01, 0.0]), within=(0.05, 0.05, 0.05))
     rows = task.rows(Snapshot(robot).at(start), layout(robot, order))
     assert (rows.lower < 0.0).all()
     assert (rows.upper > 0.0).all()
@@ -268,7 +268,9 @@ def circle(center: np.ndarray, axes: int = 3) -> tasks.Path:
 
 
 def turned(pose: pinocchio.SE3) -> pinocchio.SE3:
-    return pinocchio.SE3(pinocchio.exp3(np.array([0.4, -0.5, 0.6])) @ pose.rotation, pose.translation + [0.1, 0.1, 0.2])
+    return pinocchio.SE3(
+        pinocchio.exp3(np.array([0.4, -0.5, 0.6])) @ pose.rotation, pose.translation + np.array([0.1, 0.1, 0.2])
+    )
 
 
 MOVING: dict[str, Callable[[Robot, State], MotionTask]] = {
@@ -342,7 +344,7 @@ def test_regions_are_approached_like_any_bound(robot: Robot, order: int) -> None
     hand = robot.hand("left")
     x = start.pose(hand).translation[0]
     wall = constraints.HalfSpace(hand, (1.0, 0.0, 0.0), x + 0.2, reference=tasks.Decay(6.0))
-    push = tasks.Position(hand, start.pose(hand).translation + [1.0, 0.0, 0.0], reference=tasks.Decay(30.0))
+    push = tasks.Position(hand, start.pose(hand).translation + np.array([1.0, 0.0, 0.0]), reference=tasks.Decay(30.0))
     steps = run(Hierarchy([wall], [Level("push", [push])]), start, 1.5, order=order, period=FINE, ramp=0.0)
     way = np.array([step.state.pose(hand).translation[0] - x for step in steps])
     times = np.array([step.state.time for step in steps]) - start.time

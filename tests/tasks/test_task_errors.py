@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio
 import pytest
-from robot_states import layout, robot_of
 
 from poise import tasks
 from poise.errors import PoiseError, TaskError
 from poise.state import Snapshot
 from poise.tasks import VELOCITY
+from robot_states import layout, robot_of
 
 ROBOT, OTHER = robot_of("g1"), robot_of("talos")
 START = ROBOT.stance("standing")

@@ -15,7 +15,9 @@ from poise.robots import Robot, State
 #: In fractions of the robot's height: how far the free foot is lifted, and where the hand with the cup is, forward
 #: of the supporting foot, beside it and up.
 LIFT = 0.08
-CUP = (0.16, 0.14, 0.60)
+CUP = (0.20, 0.20, 0.64)
+#: Damping of the chest, which Romeo cannot hold upright so: undamped, what cannot be had would shake the whole posture.
+CALM = 0.3
 
 
 def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> State:
@@ -31,16 +33,16 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
     world_from_support = start.pose(support)
     middle = world_from_support.act(support.sole.center)
     lifted = pinocchio.SE3(start.pose(swing))
-    lifted.translation += np.array([-0.02 * robot.height, 0.0, LIFT * robot.height])
+    lifted.translation += robot.height * np.array([-0.02, 0.02 * outward, LIFT])
     cup = world_from_support.act(robot.height * np.array([CUP[0], outward * CUP[1], CUP[2]]))
-    upright = [tasks.Direction(robot.chest, start.pose(robot.chest).rotation.T[:, 2])] if robot.chest else []
+    upright = [tasks.Orientation(robot.chest, start.pose(robot.chest))] if robot.chest else []
     hierarchy = Hierarchy(
         always=[constraints.JointRange(robot, margin=0.02)],
         levels=[
             Level("support", [tasks.HoldPose(support, at=start)]),
             Level("balance", [tasks.CenterOfMass(middle[:2], axes="xy")]),
             Level("free foot", [tasks.Pose(swing, lifted)]),
-            Level("chest", upright),
+            Level("chest", upright, damping=CALM),
             Level("cup", [tasks.Position(hand, cup)]),
             Level("posture", [tasks.Posture(start)]),
         ],

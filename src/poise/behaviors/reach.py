@@ -22,11 +22,11 @@ Profile = Literal["exponential", "minimum-jerk"]
 #: up. The paper shows them in pictures only. IP1 leads the hand round the body to the low first target, IP2 up and
 #: away from the ground before the second.
 PLACES: dict[str, tuple[float, float, float]] = {
-    "IP1": (0.20, -0.20, 0.50),
-    "target 1": (0.27, -0.17, 0.36),
-    "IP2": (0.27, -0.02, 0.48),
-    "target 2": (0.29, 0.06, 0.40),
-    "target 3": (0.26, -0.10, 0.60),
+    "IP1": (0.22, -0.18, 0.56),
+    "target 1": (0.27, -0.13, 0.45),
+    "IP2": (0.25, -0.04, 0.58),
+    "target 2": (0.29, 0.03, 0.50),
+    "target 3": (0.27, -0.10, 0.78),
 }
 
 
@@ -52,7 +52,7 @@ class ReachSettings:
     phase: float = 2.0
     rate: float = 4.0
     hand_box: float = 0.03
-    foot_box: float = 0.06
+    foot_box: float = 0.02
     posture: float = 1.0
     speed: float = 0.5
     calm: float = 0.1

@@ -26,7 +26,6 @@ from poise.bench.workloads import Workload
 
 __all__ = ["Workload", "ratios_and_counts", "run", "table"]
 
-PEERS = "whole-step peers (pink, mink, placo) come with the kinematic controller; only solvers were measured"
 
 
 def run(
@@ -41,18 +40,16 @@ def run(
     Args:
         data: folder with recorded sequences; None: where `poise.bench.workloads.workloads` finds some.
         repeat: passes over each workload that count; one more is made before, to warm up.
-        peers: also whole control steps of other packages (not yet: leaves a note).
+        peers: also whole steps of inverse kinematics of ours and of pink, mink and placo, each in an environment of its
+            own that is built from wheels when first needed.
         progress: told in one line what happens next.
         workloads: these instead of the recorded and generated ones.
 
     Returns:
         Plain data that `json.dumps` accepts: per workload and contender the microseconds (median, p99, max, first),
-        their ratios to ``daqp weighted``, failures and counters; per workload the bars.
+        their ratios to ``daqp weighted``, failures and counters; per workload the bars. Under ``peers`` what
+        `poise.bench.peers.measure` returns, or None.
     """
-    notes: list[str] = []
-    if peers:
-        notes.append(PEERS)
-        progress(PEERS)
     missing: dict[str, str] = {}
     results = []
     for workload in _workloads.workloads(data) if workloads is None else workloads:
@@ -68,10 +65,19 @@ def run(
         "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
         "versions": _versions(),
         "missing": missing,
-        "notes": notes,
+        "peers": _whole_steps(progress) if peers else None,
         "workloads": results,
         "met": all(bar["met"] for result in results for bar in result["bars"].values()),
     }
+
+
+def _whole_steps(progress: Callable[[str], None]) -> dict[str, Any]:
+    """Ours and the peers, with feet as weighted and as hard tasks where a peer has both, in turns."""
+    from poise.bench.peers import HARD_FEET, PEERS, measure, running
+    from poise.bench.peers.ours import Ours
+
+    with running([*PEERS, *HARD_FEET], progress=progress) as (contenders, skipped):
+        return measure([Ours(), *contenders], skipped=skipped, progress=progress)
 
 
 def _versions() -> dict[str, str | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from poise.bench.peers.table import table as peers_table
+
 _HEAD = (
     f"  {'':18}{'microseconds':^35}  {'x daqp weighted':^15}  {'quiet passes':^15}\n"
     f"  {'contender':18}{'median':>8}{'p99':>9}{'max':>9}{'first':>9}  {'median':>7}{'p99':>8}  {'median':>7}{'p99':>8}"
@@ -20,10 +22,10 @@ def table(result: Mapping[str, Any]) -> str:
     """
     blocks = [_workload(workload) for workload in result["workloads"]]
     closing = [f"missing: {name} ({why})" for name, why in result["missing"].items()]
-    closing += [f"note: {note}" for note in result["notes"]]
     closing.append(f"{result['repeat']} passes; failures are solves that went wrong, of all in these passes")
     closing.append("all bars are met" if result["met"] else "not all bars are met")
-    return "\n\n".join([*blocks, "\n".join(closing)])
+    whole = [peers_table(result["peers"])] if result["peers"] is not None else []
+    return "\n\n".join([*blocks, "\n".join(closing), *whole])
 
 
 def _workload(workload: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ They may as well stand in a level, where they give way to what is above them.
 """
 
 from poise.constraints.balance import CenterOfMassInside, CenterOfMassPlanes, HalfSpace
+from poise.constraints.collision import SelfCollision
 from poise.constraints.contact import PinnedContact
 from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, JointSpeed
 from poise.constraints.regions import Box, Polyhedron
@@ -27,4 +28,5 @@ __all__ = [
     "JointSpeed",
     "PinnedContact",
     "Polyhedron",
+    "SelfCollision",
 ]

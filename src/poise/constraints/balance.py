@@ -95,7 +95,8 @@ class CenterOfMassInside(MotionTask):
         if not isinstance(contacts, int) or contacts < 1:
             raise TaskError(f"{name}: contacts is {shown(contacts)}; expected a number, one or more", name)
         self.contacts = contacts
-        self.rows_count = 4 * contacts if self.polygon is None else len(self.polygon)
+        # A convex polygon has two sharp tips at most, for which half_planes adds a side each.
+        self.rows_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
         super().__init__(name, weight, (-np.inf, np.inf), reference, self.rows_count)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:

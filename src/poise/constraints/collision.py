@@ -17,6 +17,7 @@ from poise.errors import TaskError
 from poise.robots import Robot, State
 from poise.robots.capsules import capsules
 from poise.state import FRAMES, Snapshot
+from poise.tasks.axes import number, shown
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask
 from poise.tasks.reference import Decay, Reference
@@ -24,7 +25,7 @@ from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
 
-#: Rows that a robot with more pairs gets. G1 and Talos stand with 20 to 40 pairs within 10 cm; coal takes 20 µs for one.
+#: Rows that a robot with more pairs gets: G1 and Talos stand with 20 to 40 pairs within 10 cm; coal takes 20 µs a pair.
 ROWS = {"capsules": 64, "meshes": 32}
 
 
@@ -39,12 +40,13 @@ class SelfCollision(MotionTask):
 
     Args:
         robot: whose bodies.
-        distance: to keep, m. Pairs found by ``pairs=None`` that stand nearer keep half of the gap they stand with.
+        distance: to keep, m. Found pairs that stand nearer keep half of the gap that their hulls stand with; what their
+            capsules are fatter than the hulls in that stance is granted to them.
         pairs: pairs of frames or of names of links or joints; None: all that can meet (`meeting_pairs`); the path of
             an SRDF file: these without the ones it disables.
         shapes: "capsules" or "meshes".
         rows: how many of the pairs, the nearest ones, have a row; None: all, but no more than 64 (32 with meshes).
-        influence: pairs with a larger gap (m) are left alone. Faster than g (influence - distance) a gap cannot close.
+        influence: pairs with a larger gap (m) are left alone; nearer, none closes faster than g (influence - distance).
         reference: how gaps shrink at most; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
 
     >>> poise.Hierarchy(always=[constraints.JointRange(robot), constraints.SelfCollision(robot)], levels=[...])
@@ -67,25 +69,32 @@ class SelfCollision(MotionTask):
         name: str = "self-collision",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {robot!r} is not a robot; give what load_robot returned", name)
-        if shapes not in ROWS:
-            raise TaskError(f"{name}: shapes is {shapes!r}; expected 'capsules' or 'meshes'", name)
-        if not (np.isfinite(distance) and distance < influence):
-            raise TaskError(
-                f"{name}: distance is {distance}, influence {influence}; expected distance < influence", name
-            )
-        super().__init__(name, weight, (distance, np.inf), reference or Decay(10.0))
-        self.robot, self.distance, self.influence, self.shapes = robot, float(distance), float(influence), shapes
+            raise TaskError(f"{name}: {shown(robot)} is not a robot; give what load_robot returned", name)
+        if shapes not in tuple(ROWS):
+            raise TaskError(f"{name}: shapes is {shown(shapes)}; expected 'capsules' or 'meshes'", name)
+        if rows is not None and not (isinstance(rows, int) and rows > 0):
+            raise TaskError(f"{name}: rows is {shown(rows)}; expected a positive whole number, or None", name)
+        self.robot, self.shapes = robot, shapes
+        self.distance, self.influence = number(distance, "distance", name), number(influence, "influence", name)
+        if not self.distance < self.influence:
+            raise TaskError(f"{name}: influence is {influence}; expected more than the distance, {distance}", name)
         if pairs is None or isinstance(pairs, (str, Path)):
-            self.indices, standing = meeting_pairs(robot, shapes == "meshes", pairs)
-            self.wanted = np.minimum(self.distance, 0.5 * standing)
+            found = meeting_pairs(robot, pairs)
+            self.indices = found.pairs
+            self.wanted = np.minimum(self.distance, 0.5 * found.hulls)
+            if shapes == "capsules":
+                nearer = found.standing < self.distance
+                self.wanted = np.where(nearer, self.wanted - (found.hulls - found.standing), self.distance)
         else:
             self.indices = named_pairs(robot, pairs, name)
             self.wanted = np.full(len(self.indices), self.distance)
-        if rows is not None and not (isinstance(rows, int) and rows > 0):
-            raise TaskError(f"{name}: rows is {rows!r}; expected a positive number, or None", name)
+        if not self.indices:
+            raise TaskError(f"{name}: {robot.name} has no bodies that can meet; give pairs=[(frame, frame), ...]", name)
         self.rows_count = min(len(self.indices), rows or ROWS[shapes])
+        super().__init__(name, weight, (self.distance, np.inf), reference or Decay(10.0), self.rows_count)
         bodies = capsules(robot)
+        used = sorted({index for pair in self.indices for index in pair}) if shapes == "meshes" else []
+        self._hulls = {index: Hull(bodies[index]) for index in used}
         self.pairs = tuple((bodies[a].name, bodies[b].name) for a, b in self.indices)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -123,9 +132,8 @@ class SelfCollision(MotionTask):
         return [write, write_drift] if layout.order == ACCELERATION else [write]
 
     def _nearest(self, snapshot: Snapshot, rows: int) -> Nearest:
-        bodies = capsules(self.robot)
-        gaps = Gaps(self.robot.model, bodies, self.indices)
-        if self.shapes == "capsules":
+        gaps = Gaps(self.robot.model, capsules(self.robot), self.indices)
+        if not self._hulls:
             return Nearest(snapshot, gaps, rows)
-        hulls = {index: Hull(bodies[index]) for pair in self.indices for index in pair}
-        return NearestHulls(snapshot, gaps, rows, [(hulls[a], hulls[b]) for a, b in self.indices], self.influence)
+        hulls = [(self._hulls[a], self._hulls[b]) for a, b in self.indices]
+        return NearestHulls(snapshot, gaps, rows, hulls, self.influence)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import coal  # type: ignore[import-not-found]
+import coal  # type: ignore[import-untyped]
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Meeting(NamedTuple):
 
 
 class Hull:
-    """The convex hull of what a capsule holds, as coal's shape in the frame of its joint; flat ones get a millimetre."""
+    """The convex hull of what a capsule holds, as a shape of coal in its joint's frame; flat ones get a millimetre."""
 
     def __init__(self, capsule: Capsule) -> None:
         self.joint = capsule.joint
@@ -48,11 +48,13 @@ class Hull:
             hull = ConvexHull(points)
         corners = coal.StdVec_Vec3s()
         corners.extend(list(points[hull.vertices]))
-        number = {vertex: k for k, vertex in enumerate(hull.vertices)}
+        A, B, C = points[hull.simplices.T]
+        outward = np.einsum("ij,ij->i", np.cross(B - A, C - A), hull.equations[:, :3]) > 0.0
+        number = np.zeros(len(points), dtype=int)
+        number[hull.vertices] = np.arange(len(hull.vertices))
+        turned = np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
         faces = coal.StdVec_Triangle()
-        for (a, b, c), plane in zip(hull.simplices, hull.equations, strict=True):
-            outward = np.cross(points[b] - points[a], points[c] - points[a]) @ plane[:3] > 0.0
-            faces.append(coal.Triangle(number[a], *((number[b], number[c]) if outward else (number[c], number[b]))))
+        faces.extend([coal.Triangle(*face) for face in number[turned].tolist()])
         self.shape = coal.Convex(corners, faces)
 
 
@@ -100,7 +102,7 @@ class NearestHulls(Nearest):
             self._looked.append(int(k))
 
     def turning(self, V_i: Array, V_j: Array) -> Array:
-        """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and STEP back; 0 where they overlap."""
+        """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and back; 0 where they overlap."""
         ahead, back = (self._rates(V_i, V_j, seconds) for seconds in (STEP, -STEP))
         return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * STEP)
 

@@ -1,4 +1,4 @@
-"""Nearest: the pairs of capsules that are nearest to each other at a snapshot, with Jacobian and drift of their gaps."""
+"""Nearest: the pairs of capsules that are nearest to each other at a snapshot; Jacobian and drift of their gaps."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Nearest:
         normal: n, 3 x K, from the second body to the first; always of unit length.
         first, second: where they are nearest, 3 x K (m): on the axes of the capsules, or on the surface of hulls.
 
-    Both points lie on a line along n, so each row of the Jacobian is ``σ (n, p x n)ᵀ J`` with J the joints' twists at
-    the world's origin and σ +1 for joints that move the first body only, -1 for the second only, 0 for both.
+    Both points lie on a line along n, so each row of the Jacobian is ``z (n, p x n)ᵀ J`` with J the joints' twists at
+    the world's origin and z +1 for joints that move the first body only, -1 for the second only, 0 for both.
     """
 
     def __init__(self, snapshot: Snapshot, gaps: Gaps, rows: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
@@ -18,6 +18,7 @@ from poise.constraints.hulls import Hull, between
 from poise.errors import RobotError, TaskError
 from poise.robots import Frame, Robot
 from poise.robots.capsules import capsules
+from poise.tasks.axes import shown
 
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -30,38 +31,54 @@ POSTURES = 1000
 NEAR = 0.05
 
 
-def meeting_pairs(robot: Robot, hulls: bool = False, srdf: str | Path | None = None) -> tuple[tuple[Pair, ...], Array]:
-    """Pairs of capsules that can meet, and the gap of each in the first stance (m); found once per robot.
+class MeetingPairs(NamedTuple):
+    """Pairs of bodies that can meet.
+
+    Attributes:
+        pairs: indices among the capsules of the robot.
+        standing: gaps of their capsules in the first stance, m.
+        hulls: gaps of their hulls there; those of the capsules where these are more than NEAR apart.
+    """
+
+    pairs: tuple[Pair, ...]
+    standing: Array
+    hulls: Array
+
+
+def meeting_pairs(robot: Robot, srdf: str | Path | None = None) -> MeetingPairs:
+    """Pairs of bodies that can meet, found once per robot.
 
     They are all pairs but those with ADJACENT joints or fewer between them, those that an SRDF file disables, those
-    that overlap in the stance, and those that stay apart in POSTURES random postures (always the same ones).
+    whose hulls touch in the first stance, those that stay apart in POSTURES random postures (always the same ones), and
+    a body with one that it carries where their capsules are too fat to be apart in the stance.
 
     Args:
         robot: whose pairs.
-        hulls: look at the convex hulls of the links in the stance, not at their capsules.
         srdf: the file; None: those beside the robot's URDF that bear its name.
 
-    >>> pairs, gaps = meeting_pairs(robot)
+    >>> meeting_pairs(robot).pairs
     """
     known = _found.setdefault(robot, {})
-    if (hulls, srdf) not in known:
-        bodies, disabled = capsules(robot), _disabled(robot, srdf)
+    if srdf not in known:
+        bodies, disabled, supports = capsules(robot), _disabled(robot, srdf), robot.model.supports
         pairs = [
             (a, b)
             for a, b in combinations(range(len(bodies)), 2)
-            if _joints_between(robot, bodies[a].joint, bodies[b].joint) > ADJACENT
+            if len(set(supports[bodies[a].joint]) ^ set(supports[bodies[b].joint])) > ADJACENT
             and not all(frozenset(links) in disabled for links in product(bodies[a].links, bodies[b].links))
         ]
+        if not pairs:
+            return MeetingPairs((), np.zeros(0), np.zeros(0))
         stance = next(iter(robot.stances.values()), robot.rest)
         gaps = gaps_at(robot, pairs, np.vstack([stance, _postures(robot)]))
-        standing = _hull_gaps(robot, pairs, gaps[0], stance) if hulls else gaps[0]
-        kept = np.flatnonzero((standing > 0.0) & (gaps.min(axis=0, initial=np.inf) < NEAR))
-        known[hulls, srdf] = tuple(pairs[k] for k in kept), standing[kept]
-    return known[hulls, srdf]
+        hulls = _hull_gaps(robot, pairs, gaps[0], stance)
+        carried = np.array([bodies[a].joint in supports[bodies[b].joint] for a, b in pairs], dtype=bool)
+        kept = np.flatnonzero((hulls > 0.0) & (gaps.min(axis=0) < NEAR) & ~(carried & (gaps[0] < 0.0)))
+        known[srdf] = MeetingPairs(tuple(pairs[k] for k in kept), gaps[0, kept], hulls[kept])
+    return known[srdf]
 
 
-_found: WeakKeyDictionary[Robot, dict[tuple[bool, str | Path | None], tuple[tuple[Pair, ...], Array]]]
-_found = WeakKeyDictionary()
+_found: WeakKeyDictionary[Robot, dict[str | Path | None, MeetingPairs]] = WeakKeyDictionary()
 
 
 def gaps_at(robot: Robot, pairs: Sequence[Pair], postures: Array) -> Array:
@@ -78,15 +95,17 @@ def gaps_at(robot: Robot, pairs: Sequence[Pair], postures: Array) -> Array:
 
 
 def _hull_gaps(robot: Robot, pairs: Sequence[Pair], gaps: Array, q: Array) -> Array:
-    """Gaps of the hulls where those of the capsules, which hold them, are small; else the latter will do."""
+    """Gaps of the hulls of pairs at a posture, where those of the capsules are small."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
-    solids = [Hull(capsule) for capsule in capsules(robot)]
+    near = np.flatnonzero(gaps < NEAR).tolist()
+    used = sorted({index for k in near for index in pairs[k]})
+    hulls = {index: Hull(capsules(robot)[index]) for index in used}
     out = gaps.copy()
-    for k in np.flatnonzero(gaps < NEAR):
-        a, b = (solids[index] for index in pairs[k])
+    for k in near:
+        a, b = (hulls[index] for index in pairs[k])
         met = between(a, data.oMi[a.joint], b, data.oMi[b.joint])
-        out[k] = gaps[k] if met is None else met.gap
+        out[k] = gaps[k] if met is None else max(met.gap, gaps[k])  # a hull lies inside its capsule
     return out
 
 
@@ -97,11 +116,6 @@ def _postures(robot: Robot) -> Array:
     places = [joint.q for joint in robot.joints]
     postures[:, places] = random.uniform(robot.limits.lower, robot.limits.upper, (POSTURES, len(places)))
     return postures
-
-
-def _joints_between(robot: Robot, first: int, second: int) -> int:
-    """How many joints lie on the way from one body to another."""
-    return len(set(robot.model.supports[first]) ^ set(robot.model.supports[second]))
 
 
 def _disabled(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
@@ -131,11 +145,15 @@ def named_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[Pair, ..
 
     >>> named_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
     """
+    if not isinstance(pairs, Iterable):
+        raise TaskError(
+            f"{task}: pairs is {shown(pairs)}; expected pairs of frames, None, or the path of an SRDF", task
+        )
     bodies = capsules(robot)
     found: dict[Pair, None] = {}
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise TaskError(f"{task}: {pair!r} is not a pair; expected two frames or names of links", task)
+            raise TaskError(f"{task}: {shown(pair)} is not a pair; expected two frames or names of links", task)
         for a, b in product(*(_capsules_of(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
                 words = " and ".join(str(getattr(part, "name", part)) for part in pair)

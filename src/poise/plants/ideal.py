@@ -46,12 +46,13 @@ class IdealPlant:
         command, state = self._command, self._state
         if command is None:
             return
-        period = command.period
+        period, velocity = command.period, command.velocity
         if command.acceleration is None:
-            velocity = command.velocity.copy()
             step = period * velocity
         else:
             velocity = state.v + period * command.acceleration
             step = (0.5 * period) * (state.v + velocity)
-        q = pinocchio.integrate(state.robot.model, state.q, step)
-        self._state = State._trusted(state.robot, q, velocity, state.time + period, state.contacts)
+        robot = state.robot
+        q = pinocchio.integrate(robot.model, state.q, step)
+        # The command keeps its velocity for good, so the state may share it.
+        self._state = State._trusted(robot, q, velocity, state.time + period, state.contacts)

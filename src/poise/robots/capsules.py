@@ -155,6 +155,8 @@ def _starts(points: Array) -> list[tuple[float, Array, Array]]:
 
 
 def _improved(points: Array, volume: float, axis: Array, anchor: Array) -> tuple[float, Array, Array]:
+    if volume < 1e-12:  # a tenth of a millimetre cubed: points on a line
+        return volume, axis, anchor
     across = _across(axis)
     size = np.ptp(points, axis=0).max()
 
@@ -175,8 +177,8 @@ def _improved(points: Array, volume: float, axis: Array, anchor: Array) -> tuple
 def _around(points: Array, axis: Array, anchor: Array) -> tuple[float, float, float]:
     """Ends (along the axis, from the anchor) and radius of the shortest capsule about an axis that holds all points.
 
-    A point at height z and distance ρ from the axis is inside if an end reaches ``z - √(r² - ρ²)`` above and
-    ``z + √(r² - ρ²)`` below; r is the greatest ρ.
+    A point at height z and distance x from the axis is inside if one end lies at ``z - √(r² - x²)`` or above and the
+    other at ``z + √(r² - x²)`` or below; r is the greatest x.
     """
     from_anchor = points - anchor
     z = from_anchor @ axis

@@ -187,4 +187,3 @@ def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tup
     if not chosen:
         raise TaskError(f"{task}: no joints; give some, or None for all", task)
     return chosen
-
