@@ -42,7 +42,8 @@ class Kernel {
     damping_ = std::move(damping);
   }
 
-  // Solves and writes x and the side of each row; returns the status and what was counted, as `counters` names it.
+  // Solves and writes x and the side of each row; returns the status, what was counted, as `counters` names it, and the
+  // first level that its caution damped, or -1.
   // The memory holds the lines of A, then lower, upper and weight of all rows, then damping and caution of each level.
   nb::tuple solve(const VectorIn& memory, double budget, bool warm, const VectorOut& x, const SideOut& sides) {
     const size_t rows = static_cast<size_t>(view_.rows), variables = static_cast<size_t>(view_.variables);
@@ -67,7 +68,7 @@ class Kernel {
     }
     const poise::Counters& c = solver_.counters();
     return nb::make_tuple(static_cast<int>(status), c.iterations, c.factorizations, c.updates, c.fits, c.levels_solved,
-                          c.descents, c.ignored);
+                          c.descents, c.ignored, c.careful);
   }
 
  private:

@@ -85,6 +85,7 @@ bool Lexicographic::be_careful(Index level, double weakest) {
   const double caution = rows_.caution(level);
   if (careful_ || !(caution > weakest)) return false;
   careful_ = true;
+  if (count_.careful < 0) count_.careful = level;
   damping_ = std::max(damping_, std::sqrt(caution * caution - weakest * weakest));
   return true;
 }

@@ -199,11 +199,13 @@ Lexicographic::Outcome Lexicographic::settle(Index level) {
       outcome = Outcome::done;
       break;
     }
-    if (project_row(row) <= rank_) {
+    const double apart = project_row(row);
+    if (apart <= rank_) {
       side(row) = inside;
       break;
     }
     hold_last(row);
+    if (be_careful(level, apart)) break;  // the bound all but takes the freedom that the level needs
   }
   if (outcome == Outcome::done) return outcome;
   // In conflict: the rows of this level leave the decomposition and become soft.
@@ -237,6 +239,20 @@ void Lexicographic::finish(Index level) {
 // After a compromise: rows with a multiplier keep their values for good, through the very directions that the fit
 // moved in (deciding the rank anew could leave one of them unprotected); rows without one are only held.
 void Lexicographic::freeze_fit(Index level) {
+  if (conflict_ && damping_ > 0.0) {
+    // Damping pulls x towards zero, against held rows as well; that is not passed on to lower levels. What they must
+    // not change are the values of this level's rows, which the directions below fix unless held rows stand in the way.
+    factor_level(0.0, 0.1 * rank_);
+    multiplier_.setZero();
+    if (fit_.rank() < static_cast<Index>(soft_.size())) {
+      gradient_.setZero();
+      for (Index i : soft_) rows_.accumulate(i, force_[i], gradient_);
+      projected_.head(n_) = gradient_;
+      basis_.project(projected_);
+      multiplier_.head(basis_.rank()) = -projected_.head(basis_.rank());
+      basis_.backward(multiplier_, first_free());
+    }
+  }
   if (conflict_)
     for (size_t p = 0; p < held_.size(); ++p)
       if (std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_) held_[p].frozen = true;

@@ -24,6 +24,7 @@ struct Counters {
   Index levels_solved = 0;
   Index descents = 0;  // iterations of the primal fallback
   Index ignored = 0;   // violated rows left alone because rounding admits no exchange
+  Index careful = -1;  // first level that its caution damped
 };
 
 class Lexicographic {

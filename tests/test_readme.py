@@ -16,8 +16,8 @@ needs_models = pytest.mark.skipif(models_folder() is None, reason="the package e
 #: What a run tells about the machine and the moment: times, dates, when a flat curve was lowest, counts of iterations.
 MOMENTARY = (r"\d+ iterations?, \S+ ms", r"\d{4}-\d\d-\d\dT\S+", r"(?m)^(control|solver|iterations): .*$", r"at \S+ s$")
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
-#: Numbers below this are rounding; others agree to a tenth, since builds differ in the order of their sums.
-ROUNDING, ALIKE = 1e-6, 0.1
+#: Numbers below this, a tenth of a millimetre, are drift and rounding, which builds differ in; others agree to a fifth.
+DRIFT, ALIKE = 1e-4, 0.2
 
 
 def block(text: str, language: str) -> str:
@@ -52,7 +52,7 @@ def test_the_program_of_a_page_prints_what_the_page_says(page: str, root: Path) 
     printed, promised = lasting(result.stdout), lasting(block(text, "text"))
     assert words(printed) == words(promised)
     for found, said in zip(numbers(printed), numbers(promised), strict=True):
-        assert max(abs(found), abs(said)) < ROUNDING or found == pytest.approx(said, rel=ALIKE)
+        assert max(abs(found), abs(said)) < DRIFT or found == pytest.approx(said, rel=ALIKE)
 
 
 @needs_models

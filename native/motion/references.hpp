@@ -9,8 +9,8 @@
 // The coupling c equals g where e is the integral of J v - r*: with g constant and k = g the second is then the
 // critically damped answer of the first. It is zero for rows that want a rate (momentum), whose e is zero, whose g is
 // one and whose interval is one of rates. A bound at infinity stays there. Rows that belong together (the
-// components of a position) share a limit on speed and one on acceleration: an equality is scaled as a vector, the
-// bounds of an interval are clipped one by one.
+// components of a position) share a limit on speed and one on acceleration: an equality is scaled as a vector, and slows
+// down in time to brake with the latter; the bounds of an interval are clipped one by one.
 //
 // Linearised tasks mislead where what they ask for is far and hardly to be had: an arm stretched towards a point out of
 // reach would whip about. In a direction in which the rows are nearly singular (singular value s), one step at velocity
@@ -120,11 +120,17 @@ class References {
     for (size_t group = 0; group < speed_.shape(0); ++group) {
       const size_t begin = static_cast<size_t>(begin_.data()[group]), end = static_cast<size_t>(end_.data()[group]);
       double scale = 1.0, cap = std::numeric_limits<double>::infinity();
-      if (std::isfinite(speed_.data()[group])) {
-        cap = speed_.data()[group];
+      const double fastest = speed_.data()[group], hardest = acceleration_.data()[group];
+      if (std::isfinite(fastest) || std::isfinite(hardest)) {
+        cap = fastest;
         if (equality(begin, end)) {
-          double squared = 0.0;
-          for (size_t i = begin; i < end; ++i) squared += std::pow(g_.data()[i] * (e_.data()[i] - low_.data()[i]), 2);
+          double squared = 0.0, distance = 0.0;
+          for (size_t i = begin; i < end; ++i) {
+            squared += std::pow(g_.data()[i] * (e_.data()[i] - low_.data()[i]), 2);
+            distance += std::pow(e_.data()[i] - low_.data()[i], 2);
+          }
+          // No faster than can still be braked: v^2 = 2 a |e|, with a fifth in reserve for the lag.
+          if (std::isfinite(hardest)) cap = std::min(cap, std::sqrt(1.6 * hardest * std::sqrt(distance)));
           if (squared > cap * cap) scale = cap / std::sqrt(squared);
         }
       }

@@ -92,9 +92,7 @@ def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[st
     assert len(told) == len(result["workloads"]) + len(result["missing"])
 
 
-def test_whole_steps_are_measured_only_when_asked_for(
-    result: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whole_steps_are_measured_only_when_asked_for(result: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert result["peers"] is None
     measured = peers.measure([FakeContender("poise"), FakeContender("pink")], rounds=2, steps=3)
     monkeypatch.setattr(bench, "_whole_steps", lambda progress: measured)

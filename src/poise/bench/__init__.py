@@ -27,7 +27,6 @@ from poise.bench.workloads import Workload
 __all__ = ["Workload", "ratios_and_counts", "run", "table"]
 
 
-
 def run(
     data: Path | None = None,
     repeat: int = 5,

@@ -62,7 +62,7 @@ class StrictKernel:
         return self._call(*prepared), prepared[-2]
 
     def read(self, outcome: tuple[tuple[int, ...], Array]) -> Answer:
-        (status, *counts), x = outcome
+        (status, *counts, _), x = outcome
         counters = dict(zip(self._module.counters, counts, strict=True))
         return Answer(x.copy(), self._module.statuses[status] == "optimal", counters)
 

@@ -19,8 +19,10 @@ from poise.tasks import ACCELERATION, VELOCITY, Assembly, Layout
 
 Array = NDArray[np.float64]
 
-#: What a command is multiplied by at each tick of a hold: it stops within a tenth of a second at 200 Hz.
-HOLD = 0.8
+#: Time constant in which a command fades during a hold, s: all but stopped after a tenth of a second.
+HOLD = 0.022
+#: Time constant of the filter near singularities, s: four ticks at 200 Hz, and short beside the decay of any task.
+CALM = 0.02
 
 
 class KinematicController:
@@ -70,6 +72,8 @@ class KinematicController:
 
     def reset(self) -> None:
         """Forgets the robot, the last command and the hierarchy, as if newly built."""
+        if hasattr(self.solver, "reset"):
+            self.solver.reset()
         self.robot: Robot | None = None
         self.hierarchy: Hierarchy | None = None
         self.command: Command | None = None
@@ -80,7 +84,7 @@ class KinematicController:
             self._start(state.robot)
         try:
             command = self._solved(state)
-        except (ArithmeticError, LookupError, TypeError, ValueError, PoiseError) as error:
+        except Exception as error:  # a task or behavior of the user's may raise anything
             if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
                 raise
             command = self._hold(f"hold: {type(error).__name__}: {error}")
@@ -98,20 +102,25 @@ class KinematicController:
         self._last: Array = np.zeros(nv)
         self._velocity: Array = np.zeros(nv)
         self._transition: Ramp | None = None
+        self._holding = False
 
     def _solved(self, state: State) -> Command:
         snapshot = self._snapshot.at(state)
         if not snapshot.finite:
             return self._hold("hold: the state has NaN or infinite entries")
         hierarchy = self.behavior(snapshot)
-        if hierarchy is not self.hierarchy:
+        if hierarchy is not self.hierarchy or hierarchy is None:
             self._change(hierarchy, state)
+        if self._holding:
+            self._recover(state)
         assembly = self._assembly
         assembly.write()
         solution = self._solve(assembly.stack.program())
         x = solution.x
+        if solution.careful >= 0 and self.order == VELOCITY:
+            self._calm(solution.careful, state)
         if self._transition is not None:
-            blended = self._transition.blend(self._last, x, state.time, self.ramp, self.period)
+            blended = self._transition.blend(self._last, x, state.time)
             if blended is None:
                 self._transition = None
             else:
@@ -119,7 +128,7 @@ class KinematicController:
         if not math.isfinite(x.dot(x)):
             return self._hold("hold: the solution is not finite")
         self._last = x
-        fallback = "" if solution.status == "optimal" else solution.status
+        fallback = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
         if self.order == VELOCITY:
             self._velocity = x
             return Command(x, None, None, self.period, solution, fallback, self._tasks)
@@ -131,10 +140,12 @@ class KinematicController:
         snapshot, layout, old = self._snapshot, self._layout, self.hierarchy
         if not isinstance(hierarchy, Hierarchy):
             raise PoiseError(f"the behavior returned {hierarchy!r}; expected a Hierarchy")
-        common = 0 if old is None else old.common_levels(hierarchy)
-        if old is not None and common == len(old.levels) == len(hierarchy.levels):
-            self.hierarchy = hierarchy  # the same tasks in another object
-            return
+        common = 0
+        if old is not None:
+            if old.common_levels(hierarchy) == len(old.levels) == len(hierarchy.levels):
+                self.hierarchy = hierarchy  # the same tasks in another object
+                return
+            common = old.replace(always=hierarchy.always).common_levels(hierarchy)
         if hierarchy.robot_name not in (None, snapshot.robot.name):
             raise PoiseError(
                 f"the hierarchy is made for {hierarchy.robot_name}, the state is of {snapshot.robot.name}; "
@@ -147,16 +158,38 @@ class KinematicController:
         if old is None and self.order == VELOCITY:
             self._last = np.array(state.v)
         if self.ramp > 0.0:
-            self._transition = Ramp(snapshot, hierarchy, max(common, 0), layout, state.time)
+            self._transition = Ramp(snapshot, hierarchy, common, layout, state.time, self.ramp)
         self.hierarchy = hierarchy
+        self._calmers: dict[int, Ramp] = {}
+
+    def _calm(self, level: int, state: State) -> None:
+        """Near a singularity, passes over to each new solution in `CALM` seconds: a low-pass filter on that level and
+        those below it, which would else chase a direction that turns from tick to tick; those above stay exact."""
+        if self._transition is not None and self._transition.left(state.time) > CALM:
+            return
+        common = max(level - 1, 0)
+        if common not in self._calmers:
+            self._calmers[common] = self._ramp(common, state.time, CALM)
+        self._transition = self._calmers[common]
+        self._transition.begin = state.time
+
+    def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
+        assert self.hierarchy is not None
+        return Ramp(self._snapshot, self.hierarchy, common, self._layout, begin, seconds)
 
     def _hold(self, reason: str) -> Command:
         """The last command, fading: finite whatever happens."""
+        self._holding = True
+        slower = math.exp(-self.period / HOLD) * self._velocity
         if self.order == VELOCITY:
-            self._last = self._velocity = HOLD * self._velocity
-            return Command(self._velocity, None, None, self.period, None, reason)
-        slower = HOLD * self._velocity
+            self._last = self._velocity = slower
+            return Command(slower, None, None, self.period, None, reason)
         self._last = (slower - self._velocity) / self.period
         self._velocity = slower
         return Command(slower, self._last, None, self.period, None, reason)
 
+    def _recover(self, state: State) -> None:
+        """After a hold, passes back to the hierarchy as to a new one."""
+        self._holding = False
+        if self.ramp > 0.0 and self.hierarchy is not None:
+            self._transition = self._ramp(0, state.time, self.ramp)

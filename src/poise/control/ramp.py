@@ -27,23 +27,29 @@ class Ramp:
     starts it anew from the present command; one at every tick makes it a low-pass filter with time constant `seconds`.
     """
 
-    def __init__(self, snapshot: Snapshot, hierarchy: Hierarchy, common: int, layout: Layout, begin: float) -> None:
-        self.begin = begin
+    def __init__(
+        self, snapshot: Snapshot, hierarchy: Hierarchy, common: int, layout: Layout, begin: float, seconds: float
+    ) -> None:
+        self.begin, self.seconds, self.period = begin, seconds, layout.period
         kept = hierarchy.groups()[: common + 1]
         self._last = KeepCommand(snapshot.robot)
         damping = (*hierarchy.damping()[: common + 1], 0.0)
         self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout, damping)
         self._solver = Lexicographic()
 
-    def blend(self, last: Array, wish: Array, time: float, seconds: float, period: float) -> Array | None:
+    def left(self, time: float) -> float:
+        """Seconds until it is over; a clock that is set back does not lengthen it."""
+        return min(self.begin + self.seconds - time, self.seconds)
+
+    def blend(self, last: Array, wish: Array, time: float) -> Array | None:
         """The command at a time; None when the ramp is over."""
-        left = self.begin + seconds - time
-        if left <= period:
+        left = self.left(time)
+        if left <= self.period:
             return None
         self._last.value[:] = last
         self._assembly.write()
         kept = self._solver.solve(self._assembly.stack.program()).x
-        return kept + (period / left) * (wish - kept)
+        return kept + (self.period / left) * (wish - kept)
 
 
 class KeepCommand(Task):

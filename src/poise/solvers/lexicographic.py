@@ -77,7 +77,7 @@ class Lexicographic:
         counts = kernel.solve(program.memory, self._seconds, self.warm, x, sides)
         milliseconds = 1e3 * (time.perf_counter() - start)
         status = _kernel.statuses[counts[0]]
-        return Solution(program, x, status, sides, counts[1], milliseconds, "lexicographic", Counts(counts))
+        return Solution(program, x, status, sides, counts[1], milliseconds, "lexicographic", Counts(counts), counts[-1])
 
 
 class Counts(Mapping[str, int]):

@@ -32,6 +32,7 @@ class Solution:
         milliseconds: time spent in the solver.
         solver: which one answered.
         counters: what it did (factorizations, updates, ...).
+        careful: the first level that its caution damped (see `Program`), or -1.
     """
 
     program: Program
@@ -42,6 +43,7 @@ class Solution:
     milliseconds: float
     solver: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
+    careful: int = -1
 
     @cached_property
     def slack(self) -> list[Array]:

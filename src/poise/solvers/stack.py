@@ -136,9 +136,9 @@ class StackProgram(Program):
         """All rows, level by level, m x n."""
         _, variables, unknowns = self.structure
         A = np.zeros((len(unknowns), variables))
-        lines = np.array(unknowns) < 0
+        lines = np.array(unknowns, dtype=int) < 0
         A[lines] = self._lines
-        A[~lines, np.array(unknowns)[~lines]] = 1.0
+        A[~lines, np.array(unknowns, dtype=int)[~lines]] = 1.0
         return A
 
     @property
@@ -151,7 +151,7 @@ class StackProgram(Program):
         return self.everything[self._cuts[-2] :].reshape(-1, self.rows)
 
     def values(self, x: Array) -> Array:
-        unknowns = np.array(self.structure[2])
+        unknowns = np.array(self.structure[2], dtype=int)
         values = x[unknowns]
         values[unknowns < 0] = self._lines @ x
         return values
