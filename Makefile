@@ -80,8 +80,8 @@ $(tools): pyproject.toml
 	@touch $@
 
 $(installed): $(tools) $(native)
-	@[ -n "$(POISE_NO_KERNEL)" ] || command -v "$(firstword $(CXX))" >/dev/null || { \
-		echo "make: no C++ compiler found (looked for $(or $(CXX),c++ g++ clang++)); install g++ or clang, or build without the kernel: make POISE_NO_KERNEL=1" >&2; exit 1; }
+	@command -v "$(firstword $(CXX))" >/dev/null || { \
+		echo "make: no C++ compiler found (looked for $(or $(CXX),c++ g++ clang++)); install g++ or clang" >&2; exit 1; }
 	@echo "installing Poise and building the kernel"
 	@$(pip) --no-build-isolation $(BUILD) -e ".[$(EXTRAS)]"
 	@touch $@

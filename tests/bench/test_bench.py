@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from poise import bench
-from poise.bench import peers
-from poise.bench.peers.ours import Ours
-from poise.bench import contender, judge
+from poise.bench import contender, judge, peers
 from poise.bench.contenders import contenders
+from poise.bench.peers.ours import Ours
 from poise.bench.quadratic import QuadraticProgram
 from poise.bench.workloads import generated_workloads, recorded_workloads, workloads
 from poise.errors import UsageError

@@ -5,13 +5,13 @@ import inspect
 import numpy as np
 import pinocchio
 import pytest
-from task_examples import AT_TARGET, LIMITS
 
 import poise.constraints
 import poise.tasks
 from poise.robots import Robot, State, load_robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Layout, MotionTask, Task
+from task_examples import AT_TARGET, LIMITS
 
 STEP = 1e-5  # of the finite differences: their error is about 1e-10 here, rounding another 1e-11
 
@@ -90,7 +90,7 @@ def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) 
 def test_velocity_rows_ask_for_the_rate_of_the_reference(robot: Robot, name: str) -> None:
     task, snapshot = AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(random_state(robot, 3))
     rows = task.rows(snapshot, layout(robot, VELOCITY))
-    assert rows.A == pytest.approx(task.jacobian(snapshot))
+    assert pytest.approx(task.jacobian(snapshot)) == rows.A
     if not task.wants_rate and task.within is None:
         gain = task.reference.gains(snapshot.time)[0] * np.asarray(task.gain_factors(robot))
         if (rows.lower == rows.upper).all():
@@ -102,7 +102,7 @@ def test_acceleration_rows_hold_the_drift_and_damp(robot: Robot, name: str) -> N
     task, snapshot = AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(state)
     rows = task.rows(snapshot, layout(robot, ACCELERATION))
     J, d, e = task.jacobian(snapshot), task.drift(snapshot), task.value(snapshot)
-    assert rows.A == pytest.approx(J)
+    assert pytest.approx(J) == rows.A
     if not (rows.lower == rows.upper).all():
         pytest.skip("an interval")
     g, _, k = task.reference.gains(snapshot.time)

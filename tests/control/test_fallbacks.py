@@ -194,7 +194,7 @@ def test_a_solution_that_is_not_finite_is_not_obeyed(order: int) -> None:
 @ORDERS
 def test_a_solver_without_time_says_so(order: int) -> None:
     found = run(reaching(START), START, 0.1, order=order, solver=Lexicographic(budget=0.0))
-    assert all(step.command.fallback == "budget" for step in found)
+    assert all(step.command.fallback == "budget: lexicographic" for step in found)
     assert np.isfinite(velocities(found)).all()
 
 

@@ -37,7 +37,8 @@ class KinematicController:
         solver: `Lexicographic()` if None; `Weighted` or `NullSpace` by choice.
         period: seconds between two calls.
         order: VELOCITY or ACCELERATION.
-        ramp: seconds in which the command passes from one hierarchy to the next, and from rest to the first; 0: at once.
+        ramp: seconds in which the command passes from one hierarchy to the next, and from rest to the first; with 0 it
+            does so at once.
 
     >>> controller = poise.KinematicController(hierarchy, period=0.005)
     >>> command = controller.step(state)

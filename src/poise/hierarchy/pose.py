@@ -27,8 +27,9 @@ MET = 1e-4
 #: Longest step of one iteration, rad or m: what linearised tasks can be trusted for.
 TRUST = 0.3
 #: How much of a controller's caution near singularities is left here, where short steps see to it that linearised tasks
-#: do not mislead: in full it would take ten times as many.
-CAUTION = 0.05
+#: do not mislead: in full it would take far more of them,
+#: with a twentieth a target out of reach shook the feet.
+CAUTION = 0.35
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ class IdealPlant:
         if not isinstance(start, State):
             raise PoiseError(f"IdealPlant starts from {shown(start)}; expected a State, e.g. robot.stance('standing')")
         self._state = start
+        self._begin, self._ticks, self._period = start.time, 0, 0.0
         self._command: Command | None = None
 
     @property
@@ -55,4 +56,11 @@ class IdealPlant:
         robot = state.robot
         q = pinocchio.integrate(robot.model, state.q, step)
         # The command keeps its velocity for good, so the state may share it.
-        self._state = State._trusted(robot, q, velocity, state.time + period, state.contacts)
+        self._state = State._trusted(robot, q, velocity, self._clock(period), state.contacts)
+
+    def _clock(self, period: float) -> float:
+        """Time after one more period: counted, not summed, as long as periods are equal."""
+        if period != self._period:
+            self._begin, self._ticks, self._period = self._state.time, 0, period
+        self._ticks += 1
+        return self._begin + self._ticks * period

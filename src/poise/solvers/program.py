@@ -108,8 +108,8 @@ class Program:
         """All numbers in one piece: A row by row, then lower, upper and weight of all rows, then each level's
         damping and caution."""
         blocks = [rows for group in self.levels for rows in group if len(rows)]
-        columns = [[getattr(rows, what) for rows in blocks] for what in ("lower", "upper", "weight")]
-        return np.concatenate([*(rows.A.ravel() for rows in blocks), *sum(columns, []), self._damping, self._caution])
+        columns = [getattr(rows, what) for what in ("lower", "upper", "weight") for rows in blocks]
+        return np.concatenate([*(rows.A.ravel() for rows in blocks), *columns, self._damping, self._caution])
 
     @property
     def structure(self) -> tuple[list[int], int, Sequence[int]]:

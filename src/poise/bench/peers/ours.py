@@ -5,16 +5,20 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pinocchio
 
-import poise
 from poise import constraints, tasks
 from poise.bench.peers import problem
 from poise.bench.peers.contender import OURS
 from poise.bench.peers.robot import bare_urdf, original
+from poise.control import KinematicController
+from poise.hierarchy import Hierarchy, Level
+from poise.plants import IdealPlant
+from poise.robots import State, load_robot
 from poise.state import Snapshot
 
 
@@ -25,7 +29,7 @@ class Ours:
     into one weighted sum; here each level keeps the freedom of those below, exactly.
     """
 
-    name, version = OURS, poise.__version__
+    name, version = OURS, metadata.version(OURS)
 
     #: Gain of the hand in 1/s: it lags by its speed over this, 2 mm here.
     RATE = 100.0
@@ -34,29 +38,29 @@ class Ours:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / problem.URDF
             file.write_text(bare_urdf(original(), speed=speed))
-            self.robot = poise.load_robot(str(file))
+            self.robot = load_robot(str(file))
         q = np.array(pinocchio.neutral(self.robot.model))
         q[:3] = problem.BASE_POSITION
         for joint in self.robot.joints:
             q[joint.q] = problem.start_angle(joint.name)
-        self.start = poise.State(self.robot, q)
+        self.start = State(self.robot, q)
         self.hand = self.robot.frame(problem.HAND)
         self.feet = [self.robot.frame(name) for name in problem.FEET]
         self.origin = self.start.pose(self.hand).translation
         self.target = tasks.Live(self.origin)
-        self.controller = poise.KinematicController(self._hierarchy(), period=problem.PERIOD)
-        self.plant = poise.IdealPlant(self.start)
+        self.controller = KinematicController(self._hierarchy(), period=problem.PERIOD)
+        self.plant = IdealPlant(self.start)
         self.step = 0
 
-    def _hierarchy(self) -> poise.Hierarchy:
+    def _hierarchy(self) -> Hierarchy:
         hand = tasks.Position(self.hand, self.target, reference=tasks.Decay(self.RATE))
-        return poise.Hierarchy(
+        return Hierarchy(
             always=[constraints.JointRange(self.robot), constraints.JointSpeed(self.robot)],
             levels=[
-                poise.Level("feet", [tasks.HoldPose(foot, at=self.start) for foot in self.feet]),
-                poise.Level("balance", [tasks.CenterOfMass(self.start.center_of_mass[:2], axes="xy")]),
-                poise.Level("hand", [hand]),
-                poise.Level("posture", [tasks.Posture(self.start)]),
+                Level("feet", [tasks.HoldPose(foot, at=self.start) for foot in self.feet]),
+                Level("balance", [tasks.CenterOfMass(self.start.center_of_mass[:2], axes="xy")]),
+                Level("hand", [hand]),
+                Level("posture", [tasks.Posture(self.start)]),
             ],
         )
 
