@@ -169,7 +169,6 @@ def test_explanations_name_the_rows_of_a_stack() -> None:
     assert "4 m/s" in text
 
 
-@pytest.mark.xfail(reason="StackProgram.A and values: np.array([]) is one of floats, no index", strict=False)
 def test_a_stack_may_have_no_rows() -> None:
     program = Stack([("always", []), ("reach", [])], variables=3).program()
     assert (program.rows, len(program), program.A.shape) == (0, 2, (0, 3))

@@ -46,6 +46,8 @@ class ReachSettings:
         posture: gain of the last level, 1/s.
         speed: share of the joints' speed limits that may be used.
         calm: damping of the gaze, which on a robot without a neck takes the whole trunk.
+        apart: distance that the bodies of the robot keep from each other, m; 0: they may meet, as in the paper, and the
+            motion follows its profile exactly.
         reach: multiplies how far forward and sideways the points are.
     """
 
@@ -56,11 +58,14 @@ class ReachSettings:
     posture: float = 1.0
     speed: float = 0.5
     calm: float = 0.1
+    apart: float = 0.01
     reach: float = 1.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "apart" and value == 0.0:
+                continue
             if not (isinstance(value, (int, float)) and 0.0 < value < LARGEST):
                 raise PoiseError(f"reach: {field.name} is {value!r}; expected a positive number below {LARGEST:g}")
 
@@ -146,7 +151,11 @@ class Reach:
         support = robot.foot("right")
         return Hierarchy(
             # No limit on acceleration: at velocity order its bounds move with v, and damped levels rattle between them.
-            always=[constraints.JointRange(robot), constraints.JointSpeed(robot, scale=self.settings.speed)],
+            always=[
+                constraints.JointRange(robot),
+                constraints.JointSpeed(robot, scale=self.settings.speed),
+                *self._apart(),
+            ],
             levels=[
                 Level("contact", [tasks.HoldPose(support, at=start)]),
                 Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
@@ -155,6 +164,15 @@ class Reach:
                 Level("posture", [tasks.Posture(start, reference=tasks.Decay(self.settings.posture))]),
             ],
         )
+
+    def _apart(self) -> list[constraints.SelfCollision]:
+        """The bodies keep apart, on robots that have any: the paper's intermediary points do not see to all of it."""
+        if self.settings.apart == 0.0:
+            return []
+        try:
+            return [constraints.SelfCollision(self.robot, distance=self.settings.apart)]
+        except PoiseError:  # a description without shapes
+            return []
 
     def _box(self, part: Literal["foot", "hand"], half: float) -> constraints.Box:
         frame = self.robot.foot("left") if part == "foot" else self.robot.hand("left")
