@@ -150,7 +150,7 @@ class Reach:
         robot, start, height = self.robot, self.start, self.robot.height
         support = robot.foot("right")
         return Hierarchy(
-            # No limit on acceleration: at velocity order its bounds move with v, and damped levels rattle between them.
+            # No limit on acceleration: at velocity order its bounds move with v, and the motion becomes less smooth.
             always=[
                 constraints.JointRange(robot),
                 constraints.JointSpeed(robot, scale=self.settings.speed),
