@@ -9,6 +9,7 @@ namespace poise {
 Lexicographic::Outcome Lexicographic::compromise(Index level) {
   dual_.setZero();
   ++count_.factorizations;
+  if (!careful_) weigh_up(level);
   const Index patience = 50 + 3 * (usable(level) + n_);
   for (Index iteration = 0; iteration < patience; ++iteration) {
     if (out_of_time()) return Outcome::budget;
@@ -52,8 +53,6 @@ void Lexicographic::fit_level(Index level) {
     }
   } else {
     factor_level(damping_, rank_);
-    if (be_careful(level, fit_.weakest_direction())) factor_level(damping_, rank_);
-    careful_ = true;
     const double damping = damping_;
     const auto Z = basis_.null_space();
     x_.noalias() += Z * fit_.solve().head(freedom);
@@ -77,6 +76,25 @@ void Lexicographic::fit_level(Index level) {
     }
   }
   size_ = x_.norm();
+}
+
+// Whether the level is nearly singular, from the rows that it cannot help: equalities, and inequalities that are violated
+// where the level begins. The guess of its active set has no say, so that the answer does not depend on history.
+void Lexicographic::weigh_up(Index level) {
+  batch_.assign(soft_.begin(), soft_.end());
+  soft_.clear();
+  for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
+    const double value = rows_[i].kind == Kind::inequality ? rows_.value(i, start_) : 0.0;
+    const bool violated = rows_[i].kind == Kind::inequality &&
+                          (value > rows_[i].upper + tolerance(i) || value < rows_[i].lower - tolerance(i));
+    if (rows_[i].kind == Kind::equality || violated) soft_.push_back(i);
+  }
+  if (!soft_.empty()) {
+    factor_level(0.0, rank_);
+    be_careful(level, fit_.weakest_direction());
+  }
+  careful_ = true;
+  soft_.assign(batch_.begin(), batch_.end());
 }
 
 // A level whose weakest direction is weaker than its caution is damped by what is missing; decided once per level, so

@@ -29,8 +29,10 @@ bool Lexicographic::fit_evenly() {
   basis_.project_all(even_, others);
   const auto Zb = even_.block(basis_.rank(), 0, freedom, others);
   auto C = corner_.topLeftCorner(others, others);
-  C.noalias() = -(Zb.transpose() * Zb);
-  C.diagonal().array() += 1.0;
+  for (Index j = 0; j < others; ++j) {
+    for (Index i = j; i < others; ++i) C(i, j) = -Zb.col(i).dot(Zb.col(j));
+    C(j, j) += 1.0;
+  }
   for (Index j = 0; j < others; ++j) {  // Cholesky, in place
     for (Index k = 0; k < j; ++k) C.col(j).tail(others - j) -= C(j, k) * C.col(k).tail(others - j);
     if (!(C(j, j) > 1e-4)) return false;

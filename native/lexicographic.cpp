@@ -28,6 +28,8 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::nanoseconds(static_cast<long long>(std::clamp(budget_seconds, 0.0, 1e9) * 1e9));
   count_ = Counters{};
+  again_ = false;
+  decided_.assign(static_cast<size_t>(view.levels()) + 1, 0.0);
   prepare(view, warm);
 #ifdef EIGEN_RUNTIME_NO_MALLOC
   const MallocForbidden forbidden;
@@ -38,6 +40,7 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
   if (status == Status::optimal && farthest_ > 1e3 && farthest_ > 2.0 * x_.norm()) {
     first_ = x_;
     prepare(view, true);
+    again_ = true;
     if (solve_levels() != Status::optimal) {  // the first answer is complete, if less accurate
       x_ = first_;
       side_ = guess_;
@@ -58,6 +61,7 @@ Status Lexicographic::solve_levels() {
       return outcome == Outcome::budget ? Status::budget : Status::iterations;
     }
     farthest_ = std::max(farthest_, size_);
+    decided_[static_cast<size_t>(level)] = damping_;
     finish(level);
     ++count_.levels_solved;
   }
@@ -126,6 +130,10 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   conflict_ = false;
   careful_ = least_norm(level) || rows_.caution(level) == 0.0;
   damping_ = least_norm(level) ? 0.0 : rows_.damping(level);
+  if (again_) {  // the second time it is damped as the first
+    careful_ = true;
+    damping_ = decided_[static_cast<size_t>(level)];
+  }
   if (least_norm(level)) {
     if (basis_.freedom() == 0 && first_free() == basis_.rank()) return Outcome::done;
     return compromise(level);
@@ -241,21 +249,15 @@ void Lexicographic::finish(Index level) {
 void Lexicographic::freeze_fit(Index level) {
   if (conflict_ && damping_ > 0.0) {
     // Damping pulls x towards zero, against held rows as well; that is not passed on to lower levels. What they must
-    // not change are the values of this level's rows, which the directions below fix unless held rows stand in the way.
+    // not change are the values of this level's rows: the directions below fix them, together with all held rows where
+    // those stand in the way of some.
     factor_level(0.0, 0.1 * rank_);
-    multiplier_.setZero();
-    if (fit_.rank() < static_cast<Index>(soft_.size())) {
-      gradient_.setZero();
-      for (Index i : soft_) rows_.accumulate(i, force_[i], gradient_);
-      projected_.head(n_) = gradient_;
-      basis_.project(projected_);
-      multiplier_.head(basis_.rank()) = -projected_.head(basis_.rank());
-      basis_.backward(multiplier_, first_free());
-    }
-  }
-  if (conflict_)
+    if (fit_.rank() < static_cast<Index>(soft_.size()))
+      for (Held& held : held_) held.frozen = true;
+  } else if (conflict_) {
     for (size_t p = 0; p < held_.size(); ++p)
       if (std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_) held_[p].frozen = true;
+  }
   const auto middle =
       std::partition(soft_.begin(), soft_.end(), [&](Index i) { return side(i) == equality || strong(i); });
   const bool refit = middle != soft_.end() || damping_ > 0.0;

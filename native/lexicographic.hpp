@@ -79,6 +79,7 @@ class Lexicographic {
   void fit_level(Index level);
   bool fit_evenly();
   void factor_level(double damping, double tolerance);
+  void weigh_up(Index level);
   bool be_careful(Index level, double weakest);
   bool nearly_singular(Index level);
   void multipliers(Index level);
@@ -152,6 +153,8 @@ class Lexicographic {
   bool conflict_ = false;                                  // the level at hand has slack
   bool careful_ = true;                                    // its caution has had its say
   double damping_ = 0.0;                                   // what it is damped by
+  bool again_ = false;                                     // all levels are being solved a second time
+  std::vector<double> decided_;                            // what each level was damped by the first time
   bool complete_ = false;                                  // no freedom is left
   bool has_deadline_ = false;
   std::chrono::steady_clock::time_point deadline_;
