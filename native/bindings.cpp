@@ -44,10 +44,11 @@ class Kernel {
 
   // Solves and writes x and the side of each row; returns the status, what was counted, as `counters` names it, and the
   // first level that its caution damped, or -1.
-  // The memory holds the lines of A, then lower, upper and weight of all rows, then damping and caution of each level.
+  // The memory holds the lines of A, then lower, upper and weight of all rows, then damping and caution of each level; what follows is not
+  // looked at.
   nb::tuple solve(const VectorIn& memory, double budget, bool warm, const VectorOut& x, const SideOut& sides) {
     const size_t rows = static_cast<size_t>(view_.rows), variables = static_cast<size_t>(view_.variables);
-    if (view_.level_begin.empty() || memory.shape(0) != size(variables) ||
+    if (view_.level_begin.empty() || memory.shape(0) < size(variables) ||
         sides.shape(0) != rows || x.shape(0) != variables)
       throw nb::value_error("arrays do not fit the layout");
     view_.A = memory.data();

@@ -7,8 +7,31 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace {
+
+// Takes over the state of a new tick.
+class Loader {
+ public:
+  Loader(poise::VectorOut q, poise::VectorOut v) : q_(std::move(q)), v_(std::move(v)) {}
+
+  bool load(const poise::VectorIn& q, const poise::VectorIn& v) const {
+    poise::expect(q.shape(0) == q_.shape(0) && v.shape(0) == v_.shape(0), "the state does not fit the robot");
+    double sum = 0.0;  // NaN or infinite as soon as one number is
+    for (size_t i = 0; i < q.shape(0); ++i) sum += std::abs(q_.data()[i] = q.data()[i]);
+    for (size_t i = 0; i < v.shape(0); ++i) sum += std::abs(v_.data()[i] = v.data()[i]);
+    return std::isfinite(sum);
+  }
+
+ private:
+  poise::VectorOut q_, v_;
+};
+
+}  // namespace
+
 NB_MODULE(_motion, m) {
   m.doc() = "Writes the rows of common tasks into the memory of a program.";
+  // A controller that lives until the interpreter ends is no leak worth telling the user about.
+  nb::set_leak_warnings(false);
 
   m.def("log", [](const poise::MatrixIn& R, const poise::VectorOut& out) {
     poise::expect(R.shape(0) == 3 && R.shape(1) == 3 && out.shape(0) == 3, "a rotation is 3 x 3");
@@ -16,14 +39,9 @@ NB_MODULE(_motion, m) {
         poise::log_so3(Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(R.data()));
   }, "R"_a, "out"_a);
 
-  m.def("load", [](const poise::VectorIn& q, const poise::VectorIn& v, const poise::VectorOut& q_out,
-                   const poise::VectorOut& v_out) {
-    poise::expect(q.shape(0) == q_out.shape(0) && v.shape(0) == v_out.shape(0), "the state does not fit the robot");
-    double sum = 0.0;  // NaN or infinite as soon as one number is
-    for (size_t i = 0; i < q.shape(0); ++i) sum += std::abs(q_out.data()[i] = q.data()[i]);
-    for (size_t i = 0; i < v.shape(0); ++i) sum += std::abs(v_out.data()[i] = v.data()[i]);
-    return std::isfinite(sum);
-  }, "q"_a, "v"_a, "q_out"_a, "v_out"_a, "Copies a state; whether all of it is finite.");
+  nb::class_<Loader>(m, "Loader")
+      .def(nb::init<poise::VectorOut, poise::VectorOut>(), "q"_a, "v"_a)
+      .def("load", &Loader::load, "q"_a, "v"_a, "Copies a state; whether all of it is finite.");
 
   nb::class_<poise::FrameRows>(m, "FrameRows")
       .def(nb::init<poise::ColumnsIn, poise::IndicesIn, poise::VectorIn, poise::MatrixIn, poise::VectorIn,

@@ -18,7 +18,18 @@ def ratios_and_counts(result: Mapping[str, Any]) -> dict[str, Any]:
         }
         workloads.append({**workload, "contenders": contenders, "bars": _rounded(workload["bars"])})
     kept = ("benchmark", "repeat", "versions", "missing", "met")
-    return {**{key: result[key] for key in kept}, "workloads": workloads}
+    return {**{key: result[key] for key in kept}, "workloads": workloads, "peers": _peers(result["peers"])}
+
+
+def _peers(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Ratios and versions of the whole steps, if they were measured."""
+    if measured is None:
+        return None
+    contenders = {
+        name: {"version": entry["version"], "ratio": _rounded(entry.get("ratio")), "errors": _rounded(entry["errors"])}
+        for name, entry in measured["contenders"].items()
+    }
+    return {"contenders": contenders, "bars": _rounded(measured["bars"]), "met": measured["met"]}
 
 
 def _rounded(value: Any) -> Any:

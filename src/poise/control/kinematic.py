@@ -66,6 +66,7 @@ class KinematicController:
         if solve is None:
             raise SolverError(f"solver is {solver!r}; expected one of poise.solvers, e.g. Lexicographic()")
         self._solve: Callable[[Program], Solution] = solve
+        self._always_finite = type(self.solver) is Lexicographic  # others are looked at
         self.period = float(period)
         self.order = order
         self.ramp = float(ramp)
@@ -126,7 +127,7 @@ class KinematicController:
                 self._transition = None
             else:
                 x = blended
-        if not math.isfinite(x.dot(x)):
+        if not self._always_finite and not math.isfinite(x.dot(x)):
             return self._hold("hold: the solution is not finite")
         self._last = x
         fallback = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"

@@ -111,7 +111,6 @@ class Stack:
             "structure": (self.level_begin, variables, unknowns),
             "_blocks": self.blocks,
             "_cuts": cuts,
-            "_solved": slice(0, cuts[-2]),
         }
         # A class of programs that share this shape, so that making one is little more than a copy.
         self._program: type[StackProgram] = type("StackProgram", (StackProgram,), shared)
@@ -119,17 +118,15 @@ class Stack:
     def program(self) -> StackProgram:
         """What the stack holds now, as a program of its own."""
         program = object.__new__(self._program)
-        program.everything = everything = self._memory.copy()
-        program.memory = everything[self._program._solved]
+        program.memory = self._memory.copy()
         return program
 
 
 class StackProgram(Program):
     """A program made by a `Stack`: the shape is the stack's, the numbers are its own."""
 
-    everything: Array
+    memory: Array
     _cuts: list[int]
-    _solved: slice
 
     @cached_property
     def A(self) -> Array:
@@ -143,12 +140,12 @@ class StackProgram(Program):
 
     @property
     def _lines(self) -> Array:
-        return self.everything[: self._cuts[1]].reshape(-1, self.variables)
+        return self.memory[: self._cuts[1]].reshape(-1, self.variables)
 
     @property
     def notes(self) -> Array:
         """What the stack kept besides, one line per note and one value per row."""
-        return self.everything[self._cuts[-2] :].reshape(-1, self.rows)
+        return self.memory[self._cuts[-2] :].reshape(-1, self.rows)
 
     def values(self, x: Array) -> Array:
         unknowns = np.array(self.structure[2], dtype=int)
@@ -157,7 +154,7 @@ class StackProgram(Program):
         return values
 
     def _part(self, index: int) -> Array:
-        return self.everything[self._cuts[index] : self._cuts[index + 1]]
+        return self.memory[self._cuts[index] : self._cuts[index + 1]]
 
 
 def rows_of(block: Block, program: Program) -> Rows:

@@ -59,6 +59,7 @@ class Snapshot:
         self.time = 0.0
         self.state: State | None = None
         self.finite = True
+        self._load: Callable[[Array, Array], bool] = _motion.Loader(self.q, self.v).load
         self._zero = np.zeros(robot.model.nv)
         self._filled = 0
         self._frames: dict[int, _motion.FrameRows] = {}
@@ -68,6 +69,7 @@ class Snapshot:
         self._center_of_mass_jacobian: Array = self.data.Jcom
         self._center_of_mass_drift: Array = np.zeros(3)
         self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _fill_dynamics
+        self._plans: dict[int, tuple[Callable[[], None], ...]] = {}
         self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
             (DYNAMICS, self._fill_dynamics),
             (FRAMES, self._fill_frames),
@@ -79,7 +81,7 @@ class Snapshot:
     def at(self, state: State) -> Snapshot:
         """This snapshot, of another state of the same robot."""
         self.state = state
-        self.finite = _motion.load(state.q, state.v, self.q, self.v)
+        self.finite = self._load(state.q, state.v)
         self.time = state.time
         self._filled = 0
         return self
@@ -90,9 +92,16 @@ class Snapshot:
         """Computes what is asked for (a sum of FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS) and still missing."""
         missing = what & ~self._filled
         if missing:
-            for bit, step in self._steps:
-                if missing & bit and not self._filled & bit:
-                    step()
+            steps = self._plans.get(missing)
+            if steps is None:
+                steps = self._plans[missing] = self._plan(missing)
+            for step in steps:
+                step()
+
+    def _plan(self, missing: int) -> tuple[Callable[[], None], ...]:
+        """The steps that compute what is missing, in order; the dynamics bring most of the rest with them."""
+        brought = FRAMES | CENTER_OF_MASS | MOMENTUM if missing & DYNAMICS else 0
+        return tuple(step for bit, step in self._steps if missing & bit and not brought & bit)
 
     def frame(self, frame: Frame) -> _motion.FrameRows:
         """The compiled reader of a frame; what it reads is new after `fill(FRAMES)`, or `fill(DRIFT)` for its drift."""

@@ -82,7 +82,7 @@ class Live:
 
     def move(self, value: ArrayLike) -> None:
         """Goes elsewhere at once; what is not finite or of another size is refused."""
-        new = np.asarray(value, dtype=np.float64)
+        new = value if type(value) is np.ndarray else np.asarray(value, dtype=np.float64)
         if new.shape != self.value.shape or not math.isfinite(new.dot(new)):
             raise TaskError(f"Live: moved to {value!r}; expected {len(self.value)} finite numbers")
         self.value[:] = new
