@@ -3,6 +3,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "lexicographic.hpp"
 
 namespace nb = nanobind;
@@ -44,8 +46,8 @@ class Kernel {
 
   // Solves and writes x and the side of each row; returns the status, what was counted, as `counters` names it, and the
   // first level that its caution damped, or -1.
-  // The memory holds the lines of A, then lower, upper and weight of all rows, then damping and caution of each level; what follows is not
-  // looked at.
+  // The memory holds the lines of A, then lower, upper and weight of all rows, damping and caution of each level, and the
+  // center; what follows is not looked at.
   nb::tuple solve(const VectorIn& memory, double budget, bool warm, const VectorOut& x, const SideOut& sides) {
     const size_t rows = static_cast<size_t>(view_.rows), variables = static_cast<size_t>(view_.variables);
     if (view_.level_begin.empty() || memory.shape(0) < size(variables) ||
@@ -60,12 +62,16 @@ class Kernel {
       view_.damping[k] = own > 0.0 ? own : damping_[k];
       view_.caution[k] = (view_.weight + rows)[damping_.size() + k];
     }
+    const double* center = view_.weight + rows + 2 * damping_.size();
+    const bool centered = std::any_of(center, center + variables, [](double c) { return c != 0.0; });
+    view_.center = centered ? center : nullptr;
     poise::Status status;
     {
       nb::gil_scoped_release released;
       status = solver_.solve(view_, budget, warm);
       std::copy(solver_.x().data(), solver_.x().data() + variables, x.data());
-      for (size_t i = 0; i < rows; ++i) sides.data()[i] = side(i);
+      for (size_t i = 0; centered && i < variables; ++i) x.data()[i] += center[i];
+      for (size_t i = 0; i < rows; ++i) sides.data()[i] = side(i, x.data());
     }
     const poise::Counters& c = solver_.counters();
     return nb::make_tuple(static_cast<int>(status), c.iterations, c.factorizations, c.updates, c.fits, c.levels_solved,
@@ -74,17 +80,17 @@ class Kernel {
 
  private:
   size_t size(size_t variables) const {
-    return static_cast<size_t>(lines_) * variables + 3 * static_cast<size_t>(view_.rows) + 2 * damping_.size();
+    return static_cast<size_t>(lines_) * variables + 3 * static_cast<size_t>(view_.rows) + 2 * damping_.size() + variables;
   }
 
   // The side of a row as the solver left it; the rows of levels that it never looked at stand where x puts them.
-  signed char side(size_t i) const {
+  signed char side(size_t i, const double* x) const {
     if (!(view_.weight[i] > 0.0)) return poise::inside;
     if (view_.lower[i] == view_.upper[i]) return poise::equality;
     const auto solved = static_cast<size_t>(solver_.counters().levels_solved);
     const bool seen = solved >= view_.damping.size() || static_cast<poise::Index>(i) < view_.level_begin[solved];
     if (seen || solver_.sides()[i] != poise::inside) return solver_.sides()[i];
-    const double value = view_.value(static_cast<poise::Index>(i), solver_.x());
+    const double value = view_.value(static_cast<poise::Index>(i), poise::RowView(x, view_.variables));
     const double rounding = 1e-9 * (1.0 + std::abs(value));
     return value > view_.upper[i] + rounding   ? poise::upper_side
            : value < view_.lower[i] - rounding ? poise::lower_side

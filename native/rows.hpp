@@ -25,6 +25,7 @@ struct ProgramView {
   const double* lower = nullptr;
   const double* upper = nullptr;
   const double* weight = nullptr;
+  const double* center = nullptr;  // where x is pulled to: the kernel's unknowns are x - center; null: zero
   std::vector<Index> level_begin;  // levels + 1 entries
   std::vector<double> damping;     // one per level, in units of the level's cost per squared x
   std::vector<double> caution;     // likewise, of levels that turn out to be nearly singular
@@ -34,7 +35,10 @@ struct ProgramView {
   Index levels() const { return static_cast<Index>(level_begin.size()) - 1; }
   bool is_unknown(Index i) const { return !columns.empty() && columns[static_cast<size_t>(i)] >= 0; }
   RowView raw(Index i) const { return RowView(A + lines[static_cast<size_t>(i)] * variables, variables); }
-  double value(Index i, const Eigen::VectorXd& x) const {
+  double shift(Index i) const {
+    return is_unknown(i) ? center[columns[static_cast<size_t>(i)]] : raw(i).dot(RowView(center, variables));
+  }
+  double value(Index i, const RowView& x) const {
     return is_unknown(i) ? x[columns[static_cast<size_t>(i)]] : raw(i).dot(x);
   }
 };
@@ -115,8 +119,9 @@ class Rows {
   }
 
   void set_bounds(Row& row, Index i) {
-    row.lower = unbounded(view_->lower[i]) * row.inverse_norm;
-    row.upper = unbounded(view_->upper[i]) * row.inverse_norm;
+    const double shift = view_->center ? view_->shift(i) : 0.0;
+    row.lower = (unbounded(view_->lower[i]) - shift) * row.inverse_norm;
+    row.upper = (unbounded(view_->upper[i]) - shift) * row.inverse_norm;
     if (std::isfinite(row.lower)) row.magnitude = std::abs(row.lower);
     if (std::isfinite(row.upper)) row.magnitude = std::max(row.magnitude, std::abs(row.upper));
     if (std::isfinite(row.lower) || std::isfinite(row.upper))

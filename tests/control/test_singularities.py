@@ -72,6 +72,15 @@ def test_a_stretched_arm_does_not_chatter(name: str, where: str) -> None:
 
 
 @pytest.mark.parametrize("where", FAR)
+@pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
+def test_at_acceleration_order_it_comes_to_rest_as_well(name: str, where: str) -> None:
+    robot = robot_of(name)
+    start = robot.stance("standing")
+    found = run(reaching(start, FAR[where]), start, 5.0, order=ACCELERATION)
+    assert np.abs(velocities(found)[-round(1.0 / PERIOD) :]).max() < 0.5  # up to 2.9 rad/s if it were left to coast
+
+
+@pytest.mark.parametrize("where", FAR)
 @pytest.mark.parametrize("name", ["g1", "talos", "icub"])
 def test_nor_does_it_at_500_hertz(name: str, where: str) -> None:
     robot = robot_of(name)

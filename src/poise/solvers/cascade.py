@@ -47,6 +47,8 @@ class Cascade:
 
     def solve(self, program: Program) -> Solution:
         """The lexicographic optimum of the program; never raises on a valid Program."""
+        if program.center.any():
+            return self.solve(program.about_center()).of(program)
         start = time.perf_counter()
         with np.errstate(all="ignore"):
             rows = UnitRows.of(program)

@@ -69,6 +69,9 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
         tolerance: distance, relative to ``1 + |bound|``, at which a unit row counts as at its bound (rounding of
             2e-14 |x| comes on top).
     """
+    if program.center.any():
+        x = answer.x if isinstance(answer, Solution) else np.asarray(answer)
+        return certificate(program.about_center(), x - program.center, tolerance)
     x = answer.x if isinstance(answer, Solution) else np.asarray(answer, dtype=float)
     unit = _Standing(program, x, tolerance)
     settled = unit.equality | unit.violated

@@ -50,6 +50,8 @@ class NullSpace:
 
     def solve(self, program: Program) -> Solution:
         """The closed-form solution of the equalities; never raises on a valid Program."""
+        if program.center.any():
+            return self.solve(program.about_center()).of(program)
         start = time.perf_counter()
         rows = UnitRows.of(program)
         status = "optimal" if (rows.equality | ~rows.counts).all() else "relaxed"

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from poise.errors import RowsError
 from poise.solvers.rows import Array, Rows
@@ -33,6 +34,7 @@ class Program:
         caution: one per level. A level whose smallest singular value s (among the freedom left to it) is below its
             caution is damped by ``damping^2 = caution^2 - s^2``; others are solved exactly. Zero: never. Honoured by
             `Lexicographic`; the other solvers do without.
+        center: what freedom is left goes to the x nearest to this point, and damping pulls towards it; None: zero.
 
     >>> program = Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])
     """
@@ -46,6 +48,7 @@ class Program:
         variables: int | None = None,
         damping: Sequence[float] = (),
         caution: Sequence[float] = (),
+        center: ArrayLike | None = None,
     ) -> None:
         blocks: list[tuple[Rows, ...]] = []
         for k, level in enumerate(levels):
@@ -63,6 +66,9 @@ class Program:
         self._damping = _one_per_level(damping, len(blocks), "damping")
         self._caution = _one_per_level(caution, len(blocks), "caution")
         self.variables = self._common_size(variables)
+        self._center = np.zeros(self.variables) if center is None else np.array(center, dtype=np.float64)
+        if self._center.shape != (self.variables,) or not np.isfinite(self._center).all():
+            raise RowsError(f"center is {center!r}; expected {self.variables} finite numbers, one per unknown")
         counts = [sum(len(rows) for rows in group) for group in blocks]
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
 
@@ -106,10 +112,12 @@ class Program:
     @cached_property
     def memory(self) -> Array:
         """All numbers in one piece: A row by row, then lower, upper and weight of all rows, then each level's
-        damping and caution."""
+        damping and caution, then the center."""
         blocks = [rows for group in self.levels for rows in group if len(rows)]
         columns = [getattr(rows, what) for what in ("lower", "upper", "weight") for rows in blocks]
-        return np.concatenate([*(rows.A.ravel() for rows in blocks), *columns, self._damping, self._caution])
+        return np.concatenate(
+            [*(rows.A.ravel() for rows in blocks), *columns, self._damping, self._caution, self._center]
+        )
 
     @property
     def structure(self) -> tuple[list[int], int, Sequence[int]]:
@@ -146,9 +154,22 @@ class Program:
         """What a level is damped to where its rows are nearly singular, see `Program`."""
         return self._part(5)
 
+    @cached_property
+    def center(self) -> Array:
+        """The point that x is pulled to where nothing else decides."""
+        return self._part(6)
+
+    def about_center(self) -> Program:
+        """The same program for x - center: what a solver that knows no center can solve instead."""
+        shift = self.values(self.center)
+        moved = Program(self.levels, self.names, self.variables, self.damping.tolist(), self.caution.tolist())
+        moved.lower[:] -= shift
+        moved.upper[:] -= shift
+        return moved
+
     def _part(self, index: int) -> Array:
-        """Lower, upper, weight, damping or caution, in the order in which they stand in the memory."""
-        ends = np.cumsum([self.rows * self.variables, *[self.rows] * 3, *[len(self)] * 2])
+        """Lower, upper, weight, damping, caution or center, in the order in which they stand in the memory."""
+        ends = np.cumsum([self.rows * self.variables, *[self.rows] * 3, *[len(self)] * 2, self.variables])
         return self.memory[ends[index - 1] : ends[index]]
 
     def slice(self, level: int) -> slice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -54,6 +54,10 @@ class Solution:
     def active(self) -> list[Sides]:
         """Per level and row: LOWER, UPPER, EQUALITY or INSIDE."""
         return [self.sides[self.program.slice(k)] for k in range(len(self.program))]
+
+    def of(self, program: Program) -> Solution:
+        """The solution of a program from that of the same program about its center (`Program.about_center`)."""
+        return replace(self, program=program, x=self.x + program.center)
 
     def explain(self) -> str:
         """Which rows are violated or saturated, by how much, and what stands in the way."""

@@ -70,6 +70,7 @@ class Stack:
         unknowns: per row the unknown that it is, or -1.
         lower, upper, weight: views to write to, one value per row.
         damping, caution: likewise, one per level; see `Program`.
+        center: likewise, one per unknown.
         notes: likewise, one line per note.
         blocks: the parts of it that belong to one task.
 
@@ -86,10 +87,10 @@ class Stack:
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
         unknowns = [-1 if s.unknowns is None else s.unknowns[i] for _, s in shapes for i in range(len(s.labels))]
         rows, lines = len(unknowns), unknowns.count(-1)
-        sizes = [lines * variables, rows, rows, rows, len(levels), len(levels), notes * rows]
+        sizes = [lines * variables, rows, rows, rows, len(levels), len(levels), variables, notes * rows]
         cuts = np.cumsum([0, *sizes]).tolist()
         self._memory = np.zeros(cuts[-1])
-        matrix, self.lower, self.upper, self.weight, self.damping, self.caution, kept = (
+        matrix, self.lower, self.upper, self.weight, self.damping, self.caution, self.center, kept = (
             self._memory[a:b] for a, b in pairwise(cuts)
         )
         self.notes = kept.reshape(notes, rows)

@@ -78,6 +78,8 @@ class Weighted:
 
     def solve(self, program: Program) -> Solution:
         """The minimiser of the weighted cost; never raises on a valid Program."""
+        if program.center.any():
+            return self.solve(program.about_center()).of(program)
         start = time.perf_counter()
         with np.errstate(all="ignore"):
             rows = UnitRows.of(program)

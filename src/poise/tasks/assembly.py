@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 #: The first columns, error, low and high, are kept with each program: what every task still misses.
 KEPT = 3
+#: K of [Saab2012] eq. 7, 1/s: unless a task decides otherwise, motion dies out within half a second.
+DRAG = 10.0
 
 
 class TaskLabel(NamedTuple):
@@ -71,13 +73,18 @@ class Assembly:
         self.stack.damping[:] = damping if len(damping) else 0.0
         references = self._references(groups)
         last = references.acceleration if order == ACCELERATION else references.velocity
-        self._writers: tuple[Writer, ...] = (*writers, last)
+        drag: list[Writer] = [self._write_center] if order == ACCELERATION else []
+        self._writers: tuple[Writer, ...] = (*writers, last, *drag)
 
     def write(self) -> None:
         """Fills the stack for the state that the snapshot is at."""
         self.snapshot.fill(self.needs)
         for writer in self._writers:
             writer()
+
+    def _write_center(self) -> None:
+        """What no task decides comes to rest: v̇ = -K v ([Saab2012] eq. 7), instead of coasting on."""
+        np.multiply(self.snapshot.v, -DRAG, out=self.stack.center[: self.layout.motion])
 
     def column(self, name: str) -> Array:
         """One value per row, e.g. ``"error"``."""
