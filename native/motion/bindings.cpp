@@ -33,12 +33,6 @@ NB_MODULE(_motion, m) {
   // A controller that lives until the interpreter ends is no leak worth telling the user about.
   nb::set_leak_warnings(false);
 
-  m.def("log", [](const poise::MatrixIn& R, const poise::VectorOut& out) {
-    poise::expect(R.shape(0) == 3 && R.shape(1) == 3 && out.shape(0) == 3, "a rotation is 3 x 3");
-    Eigen::Map<poise::Vector3>(out.data()) =
-        poise::log_so3(Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(R.data()));
-  }, "R"_a, "out"_a);
-
   nb::class_<Loader>(m, "Loader")
       .def(nb::init<poise::VectorOut, poise::VectorOut>(), "q"_a, "v"_a)
       .def("load", &Loader::load, "q"_a, "v"_a, "Copies a state; whether all of it is finite.");

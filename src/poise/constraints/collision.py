@@ -36,7 +36,7 @@ class SelfCollision(MotionTask):
     shrinks no faster than the reference lets it: ``ḋ >= -g (d - distance)``. Bodies that overlap part at that rate.
 
     Bodies are capsules around the links' shapes (`poise.robots.capsules`), whose gaps, Jacobians and drifts are exact
-    and cost some 100 µs for hundreds of pairs; or, slimmer and slower, the convex hulls of their meshes, by coal.
+    and cost some 0.3 ms for hundreds of pairs; or, slimmer and slower, the convex hulls of their meshes, by coal.
 
     Args:
         robot: whose bodies.

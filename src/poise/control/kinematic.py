@@ -114,13 +114,13 @@ class KinematicController:
         if hierarchy is not self.hierarchy or hierarchy is None:
             self._change(hierarchy, state)
         if self._holding:
-            self._recover(state)
+            self._recover(hierarchy, state)
         assembly = self._assembly
         assembly.write()
         solution = self._solve(assembly.stack.program())
         x = solution.x
         if solution.careful >= 0 and self.order == VELOCITY:
-            self._calm(solution.careful, state)
+            self._calm(hierarchy, solution.careful, state)
         if self._transition is not None:
             blended = self._transition.blend(self._last, x, state.time)
             if blended is None:
@@ -160,24 +160,23 @@ class KinematicController:
         if old is None and self.order == VELOCITY:
             self._last = np.array(state.v)
         if self.ramp > 0.0:
-            self._transition = Ramp(snapshot, hierarchy, common, layout, state.time, self.ramp)
+            self._transition = self._ramp(hierarchy, common, state.time, self.ramp)
         self.hierarchy = hierarchy
         self._calmers: dict[int, Ramp] = {}
 
-    def _calm(self, level: int, state: State) -> None:
+    def _calm(self, hierarchy: Hierarchy, level: int, state: State) -> None:
         """Near a singularity, passes over to each new solution in `CALM` seconds: a low-pass filter on that level and
         those below it, which would else chase a direction that turns from tick to tick; those above stay exact."""
         if self._transition is not None and self._transition.left(state.time) > CALM:
             return
         common = max(level - 1, 0)
         if common not in self._calmers:
-            self._calmers[common] = self._ramp(common, state.time, CALM)
+            self._calmers[common] = self._ramp(hierarchy, common, state.time, CALM)
         self._transition = self._calmers[common]
         self._transition.begin = state.time
 
-    def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
-        assert self.hierarchy is not None
-        return Ramp(self._snapshot, self.hierarchy, common, self._layout, begin, seconds)
+    def _ramp(self, hierarchy: Hierarchy, common: int, begin: float, seconds: float) -> Ramp:
+        return Ramp(self._snapshot, hierarchy, common, self._layout, begin, seconds)
 
     def _hold(self, reason: str) -> Command:
         """The last command, fading: finite whatever happens."""
@@ -190,8 +189,8 @@ class KinematicController:
         self._velocity = slower
         return Command(slower, self._last, None, self.period, None, reason)
 
-    def _recover(self, state: State) -> None:
+    def _recover(self, hierarchy: Hierarchy, state: State) -> None:
         """After a hold, passes back to the hierarchy as to a new one."""
         self._holding = False
-        if self.ramp > 0.0 and self.hierarchy is not None:
-            self._transition = self._ramp(0, state.time, self.ramp)
+        if self.ramp > 0.0:
+            self._transition = self._ramp(hierarchy, 0, state.time, self.ramp)

@@ -6,7 +6,7 @@ import pinocchio
 
 from poise.control import Command
 from poise.errors import PoiseError
-from poise.robots import Robot, State
+from poise.robots import Frame, Robot, State
 from poise.tasks.axes import shown
 
 
@@ -34,7 +34,7 @@ class IdealPlant:
         """Where the robot is now."""
         return self._state
 
-    def stand_on(self, contacts: tuple) -> None:  # type: ignore[type-arg]
+    def stand_on(self, contacts: tuple[Frame, ...]) -> None:
         """From now on the robot stands on these parts."""
         self._state = self._state.replace(contacts=contacts)
 
