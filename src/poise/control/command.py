@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.solvers import Solution, StackProgram
-from poise.state import State
+from poise.state import ContactForces, Sensed, State
 from poise.tasks import TaskLabel
 
 Array = NDArray[np.float64]
@@ -51,6 +51,7 @@ class Command:
         velocity: v to take (nv).
         acceleration: v̇ (nv); None from a controller that works with velocities only.
         torque: joint torques (nv - 6), N m; None from a kinematic controller.
+        forces: that the world is expected to answer with; None from a kinematic controller.
         period: seconds that it holds.
         solution: the answer of the solver that justifies it; None where a fallback spoke.
         fallback: "" or the name of what replaced the solution, and why.
@@ -64,6 +65,7 @@ class Command:
     solution: Solution | None = None
     fallback: str = ""
     tasks: tuple[Sequence[TaskLabel], Sequence[slice]] = ((), ())
+    forces: ContactForces | None = None
 
     @property
     def errors(self) -> Errors | None:
@@ -80,8 +82,10 @@ class Step:
         state: what was measured.
         command: what was decided.
         milliseconds: that the decision took.
+        sensed: what the sensors of the plant said besides, if it has any.
     """
 
     state: State
     command: Command
     milliseconds: float
+    sensed: Sensed | None = None

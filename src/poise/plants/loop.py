@@ -42,11 +42,13 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step
     """
     if not (isinstance(seconds, (int, float)) and math.isfinite(seconds) and seconds >= 0.0):
         raise PoiseError(f"seconds is {seconds!r}; expected a number, zero or more")
+    sense = getattr(plant, "sensed", None)
     for _ in range(round(seconds / controller.period)):
         state = plant.state()
+        sensed = None if sense is None else sense()
         start = time.perf_counter()
         command = controller.step(state)
         milliseconds = 1e3 * (time.perf_counter() - start)
         plant.apply(command)
         plant.advance()
-        yield Step(state, command, milliseconds)
+        yield Step(state, command, milliseconds, sensed)

@@ -1,6 +1,18 @@
 """Where a robot is and what follows from it: `State`, `Snapshot`, and the measures of `poise.state.balance`."""
 
 from poise.robots.state import State
+from poise.state.sensed import ContactForces, Imu, Sensed
 from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot
 
-__all__ = ["CENTER_OF_MASS", "DRIFT", "DYNAMICS", "FRAMES", "MOMENTUM", "Snapshot", "State"]
+__all__ = [
+    "CENTER_OF_MASS",
+    "DRIFT",
+    "DYNAMICS",
+    "FRAMES",
+    "MOMENTUM",
+    "ContactForces",
+    "Imu",
+    "Sensed",
+    "Snapshot",
+    "State",
+]
