@@ -1,5 +1,8 @@
 // Python's view of the writers: made once, with the arrays they read and write; called at every tick without arguments.
+#include <nanobind/stl/vector.h>
+
 #include "arrays.hpp"
+#include "dynamics.hpp"
 #include "frame_rows.hpp"
 #include "joint_bounds.hpp"
 #include "references.hpp"
@@ -92,6 +95,22 @@ NB_MODULE(_motion, m) {
            "period"_a, "unknowns"_a)
       .def("velocity", &poise::References::velocity)
       .def("acceleration", &poise::References::acceleration);
+
+  nb::class_<poise::ForceBasis>(m, "ForceBasis").def(nb::init<poise::FrameRows, poise::MatrixIn>(), "frame"_a, "G"_a);
+
+  nb::class_<poise::ForceMap>(m, "ForceMap")
+      .def(nb::init<std::vector<poise::ForceBasis>, poise::RowsOut>(), "contacts"_a, "lines"_a)
+      .def("write", &poise::ForceMap::write)
+      .def("wrenches", &poise::ForceMap::wrenches, "y"_a, "wrenches"_a, "points"_a);
+
+  nb::class_<poise::DynamicsWriter>(m, "DynamicsWriter")
+      .def(nb::init<poise::ColumnsIn, poise::VectorIn, poise::RowsOut, poise::IndicesIn, poise::VectorIn,
+                    poise::VectorIn, poise::VectorIn, poise::RowsOut, poise::VectorOut, poise::VectorOut>(),
+           "M"_a, "h"_a, "lines"_a, "rows"_a, "scale"_a, "low"_a, "high"_a, "A"_a, "lower"_a, "upper"_a)
+      .def("write", &poise::DynamicsWriter::write);
+
+  m.def("generalised_forces", &poise::generalised_forces, "M"_a, "h"_a, "lines"_a, "x"_a, "out"_a,
+        "M v' + h - sum J^T W y, of which the first six vanish and the others are torques.");
 
   nb::class_<poise::JointBounds>(m, "JointBounds")
       .def(nb::init<poise::VectorIn, poise::VectorIn, poise::IndicesIn, poise::IndicesIn, poise::VectorIn,

@@ -56,7 +56,7 @@ class References {
     expect(lower_.shape(0) == rows && upper_.shape(0) == rows, "the bounds to write do not fit the rows");
     expect(unknowns_.shape(0) == rows, "the unknowns do not fit the rows");
     for (size_t i = 0; i < rows; ++i) {
-      expect(unknowns_.data()[i] < static_cast<int>(v_.shape(0)), "no such unknown");
+      expect(unknowns_.data()[i] < static_cast<int>(A_.shape(1)), "no such unknown");
       line_.push_back(line_.empty() ? 0 : line_.back() + (unknowns_.data()[i - 1] < 0 ? 1 : 0));
     }
     expect_rows(A_, rows == 0 ? 0 : line_.back() + (unknowns_.data()[rows - 1] < 0 ? 1 : 0), v_.shape(0));
@@ -65,9 +65,12 @@ class References {
            "the levels do not fit the rows");
     expect(acceleration_.shape(0) == groups && begin_.shape(0) == groups && end_.shape(0) == groups,
            "the groups do not fit");
-    for (size_t i = 0; i < groups; ++i)
+    for (size_t i = 0; i < groups; ++i) {
       expect(0 <= begin_.data()[i] && begin_.data()[i] <= end_.data()[i] && static_cast<size_t>(end_.data()[i]) <= rows,
              "a group leaves the rows");
+      for (int row = begin_.data()[i]; row < end_.data()[i]; ++row)
+        expect(unknowns_.data()[row] < static_cast<int>(v_.shape(0)), "an error that is no error of motion");
+    }
   }
 
   void velocity() const {

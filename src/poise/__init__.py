@@ -18,13 +18,13 @@
 from importlib import metadata
 
 from poise import behaviors, constraints, solvers, tasks
-from poise.control import Command, KinematicController, Step
+from poise.control import Command, KinematicController, Step, TorqueController
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.plants import IdealPlant, steps
 from poise.recording import Recording, load_recording, record
 from poise.robots import Robot, State, load_robot
-from poise.state import Snapshot
+from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
 
 try:
@@ -37,6 +37,7 @@ __all__ = [
     "VELOCITY",
     "Behavior",
     "Command",
+    "Contact",
     "Hierarchy",
     "IdealPlant",
     "KinematicController",
@@ -47,6 +48,7 @@ __all__ = [
     "Snapshot",
     "State",
     "Step",
+    "TorqueController",
     "__version__",
     "behaviors",
     "constraints",

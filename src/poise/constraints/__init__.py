@@ -7,13 +7,18 @@
 | `CenterOfMassInside` | the centre of mass above the support polygon |
 | `SelfCollision` | bodies apart from each other |
 | `PinnedContact` | a frame at rest |
+| `RigidContact`, `NonPenetration` | a contact where it is; only out of the surface |
+| `EquationOfMotion`, `TorqueLimit` | what physics and motors allow |
+| `NormalForces`, `PlanarContact`, `FrictionCone`, `WrenchCone` | forces that a contact can bear |
 
 They may as well stand in a level, where they give way to what is above them.
 """
 
 from poise.constraints.balance import CenterOfMassInside, CenterOfMassPlanes, HalfSpace
 from poise.constraints.collision import SelfCollision
-from poise.constraints.contact import PinnedContact
+from poise.constraints.cones import FrictionCone, NormalForces, PlanarContact, WrenchCone, contact_constraints
+from poise.constraints.contact import NonPenetration, PinnedContact, RigidContact
+from poise.constraints.dynamics import EquationOfMotion, TorqueLimit
 from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, JointSpeed
 from poise.constraints.regions import Box, Polyhedron
 
@@ -21,12 +26,21 @@ __all__ = [
     "Box",
     "CenterOfMassInside",
     "CenterOfMassPlanes",
+    "EquationOfMotion",
+    "FrictionCone",
     "HalfSpace",
     "JointAcceleration",
     "JointLimit",
     "JointRange",
     "JointSpeed",
+    "NonPenetration",
+    "NormalForces",
     "PinnedContact",
+    "PlanarContact",
     "Polyhedron",
+    "RigidContact",
     "SelfCollision",
+    "TorqueLimit",
+    "WrenchCone",
+    "contact_constraints",
 ]

@@ -94,7 +94,7 @@ class CenterOfMassInside(MotionTask):
         self.polygon = None if polygon is None else _area(polygon, name)
         if not isinstance(contacts, int) or contacts < 1:
             raise TaskError(f"{name}: contacts is {shown(contacts)}; expected a number, one or more", name)
-        self.contacts = contacts
+        self.counted = contacts
         # A convex polygon has two sharp tips at most, for which half_planes adds a side each.
         self.rows_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
         super().__init__(name, weight, (-np.inf, np.inf), reference, self.rows_count)
@@ -112,7 +112,7 @@ class CenterOfMassInside(MotionTask):
 
         def write_polygon() -> None:
             nonlocal corners
-            now = _corners(snapshot, self.contacts)
+            now = _corners(snapshot, self.counted)
             if now.shape != corners.shape or np.abs(now - corners).max(initial=0.0) > 1e-7:  # a tenth of a micron
                 corners = now
                 _set_edges(S, memory.high, convex_hull(corners), self.margin)

@@ -1,4 +1,4 @@
-"""PinnedContact: a part of the body that does not move against the world."""
+"""Contacts that do not move against the world: PinnedContact, RigidContact; or only away from it: NonPenetration."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from poise.robots import Frame, Robot
-from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.robots import Frame, Robot, State
+from poise.state import FRAMES, Contact, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state.contact import contact_of
+from poise.state.snapshot import frame_rows
+from poise.tasks.aim import unit_vector
 from poise.tasks.axes import component_indices, positive, selection
 from poise.tasks.frame import frame_name
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask
-from poise.tasks.reference import Decay
+from poise.tasks.reference import Decay, Reference
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
+
+#: k of a contact with forces, 1/s: what still slides or rocks stops within a tenth of a second.
+STOPPING = 40.0
 
 
 class PinnedContact(MotionTask):
@@ -42,7 +48,7 @@ class PinnedContact(MotionTask):
         frame: Frame,
         axes: str = "xyz",
         turns: str = "xyz",
-        damping: float = 40.0,
+        damping: float = STOPPING,
         weight: ArrayLike = 1.0,
         name: str = "",
     ) -> None:
@@ -64,3 +70,137 @@ class PinnedContact(MotionTask):
         unused = np.zeros(len(self.S))  # the distance to a place that a contact does not remember
         writer = _motion.FrameWriter(rows, self.S, np.zeros(3), np.eye(3), unused, memory.A, memory.drift)
         return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
+
+
+class RigidContact(MotionTask):
+    """A contact stays where it is ([Saab2012] eq. 4): no motion of its point, and no turn unless it is only a point.
+
+    With forces among the unknowns it asks for ``J v̇ = -J̇ v - k J v`` and leaves the place to the ground, which knows
+    better; its error then tells how far the contact slipped. In kinematics, where nothing else holds the contact, it
+    undoes drift like `tasks.HoldPose`.
+
+    Args:
+        contact: a `Contact`, or a frame for one with all defaults.
+        at: a state in which the contact is where it should stay; None: where it is when a controller first sees it.
+        damping: k, 1/s.
+        reference: how drift is undone in kinematics.
+
+    >>> Level("contact", [constraints.RigidContact(foot, at=start) for foot in robot.feet])
+    """
+
+    unit = "m, rad"
+    needs = FRAMES
+    curvature = 0.0
+
+    def __init__(
+        self,
+        contact: Contact | Frame,
+        at: State | None = None,
+        damping: float = STOPPING,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        self.contact = contact_of(contact)
+        name = name or f"contact of {self.contact.name}"
+        self.turns = not self.contact.point_like
+        super().__init__(name, weight, None, reference or Decay(10.0), 6 if self.turns else 3)
+        self.at = at
+        self.stopping = positive(damping, "damping", name)
+        self.parts = (3, 3) if self.turns else (3,)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return ("x", "y", "z", *(("about x", "about y", "about z") if self.turns else ()))
+
+    def contacts(self) -> tuple[Contact, ...]:
+        return (self.contact,)
+
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.contact.frame,)
+
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        writers = super().bind(snapshot, memory, layout)
+        if layout.forces is not None:
+            memory.gain[:] = memory.coupling[:] = memory.gain_rate[:] = 0.0
+            memory.damping[:] = self.stopping
+        return writers
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        contact, rows = self.contact, len(memory.error)
+        reader = frame_rows(snapshot.robot, snapshot.data, contact.frame, contact.frame_from_contact)
+        world_from_frame = snapshot.pose(contact.frame) if self.at is None else self.at.pose(contact.frame)
+        place = world_from_frame * contact.frame_from_contact
+        writer = _motion.FrameWriter(
+            reader,
+            selection(tuple(range(rows)), 6),
+            np.array(place.translation),
+            np.ascontiguousarray(place.rotation),
+            memory.error,
+            memory.A,
+            memory.drift,
+        )
+        return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
+
+    def _bind_gains(self, snapshot: Snapshot, memory: Memory) -> Sequence[Writer]:
+        super()._bind_gains(snapshot, memory)
+        return ()
+
+
+class NonPenetration(MotionTask):
+    """The corners of a contact may lift, not sink: ``nᵀ(J_i v̇ + J̇_i v) >= -k nᵀJ_i v`` ([Dalibard2012] eq. 4).
+
+    Weaker than `RigidContact`: the contact may slide, roll and leave. k lets a corner that sinks
+    come to rest instead of stopping it within one period.
+
+    Args:
+        contact: a `Contact`, or a frame for one with all defaults.
+        normal: n of the surface, in the world.
+        damping: k, 1/s.
+
+    >>> poise.Hierarchy(always=[constraints.NonPenetration(foot) for foot in robot.feet], levels=[...])
+    """
+
+    unit = "m/s"
+    needs = FRAMES
+    curvature = 0.0
+    wants_rate = True
+
+    def __init__(
+        self,
+        contact: Contact | Frame,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        damping: float = STOPPING,
+        weight: ArrayLike = 1.0,
+        name: str = "",
+    ) -> None:
+        self.contact = contact_of(contact)
+        name = name or f"no penetration at {self.contact.name}"
+        self.normal = unit_vector(normal, "normal", name)
+        reference = Decay(positive(damping, "damping", name))
+        super().__init__(name, weight, (0.0, np.inf), reference, len(self.contact.corners))
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(f"corner {i + 1}" for i in range(len(self.contact.corners)))
+
+    def contacts(self) -> tuple[Contact, ...]:
+        return (self.contact,)
+
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.contact.frame,)
+
+    def value(self, snapshot: Snapshot) -> Array:
+        return np.zeros(len(self.contact.corners))
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        return self._selection(snapshot) @ snapshot.jacobian(self.contact.frame)
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        frame = self.contact.frame
+        turning, arms = snapshot.velocity(frame)[3:], self.contact.corners @ snapshot.rotation(frame).T
+        whirl = np.cross(turning, np.cross(turning, arms))
+        return self._selection(snapshot) @ snapshot.drift(frame) + whirl @ self.normal
+
+    def _selection(self, snapshot: Snapshot) -> Array:
+        """Rows that pick the motion of each corner along the normal: nᵀ(v + ω x r) = nᵀv + (r x n)ᵀω."""
+        arms = self.contact.corners @ snapshot.rotation(self.contact.frame).T
+        return np.hstack([np.tile(self.normal, (len(arms), 1)), np.cross(arms, self.normal)])

@@ -72,7 +72,7 @@ class JointLimit(Task):
             raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
         return tuple(joint.name for joint in self.joints)
 
-    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
         return [joint.v for joint in self.joints]
 
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:

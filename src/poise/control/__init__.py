@@ -2,5 +2,6 @@
 
 from poise.control.command import Command, Errors, Step
 from poise.control.kinematic import KinematicController
+from poise.control.torque import TorqueController
 
-__all__ = ["Command", "Errors", "KinematicController", "Step"]
+__all__ = ["Command", "Errors", "KinematicController", "Step", "TorqueController"]

@@ -52,6 +52,7 @@ class Command:
         acceleration: v̇ (nv); None from a controller that works with velocities only.
         torque: joint torques (nv - 6), N m; None from a kinematic controller.
         forces: that the world is expected to answer with; None from a kinematic controller.
+        phase: of the behavior, if it names any.
         period: seconds that it holds.
         solution: the answer of the solver that justifies it; None where a fallback spoke.
         fallback: "" or the name of what replaced the solution, and why.
@@ -66,6 +67,7 @@ class Command:
     fallback: str = ""
     tasks: tuple[Sequence[TaskLabel], Sequence[slice]] = ((), ())
     forces: ContactForces | None = None
+    phase: str = ""
 
     @property
     def errors(self) -> Errors | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.hierarchy import Hierarchy
 from poise.robots import Robot
 from poise.solvers import Lexicographic
 from poise.state import Snapshot
@@ -25,16 +26,25 @@ class Ramp:
     where x₋' is the nearest to x₋ that keeps what both hierarchies have in common: `always`, and the first levels
     that are the same task for task. These therefore lose nothing while the rest passes over. A change during a ramp
     starts it anew from the present command; one at every tick makes it a low-pass filter with time constant `seconds`.
+
+    Args:
+        kept: names and tasks of the levels that both have in common, `always` first.
+        damping: of each of them.
+        begin, seconds: when it starts and how long it takes.
     """
 
     def __init__(
-        self, snapshot: Snapshot, hierarchy: Hierarchy, common: int, layout: Layout, begin: float, seconds: float
+        self,
+        snapshot: Snapshot,
+        kept: Sequence[tuple[str, Sequence[Task]]],
+        damping: Sequence[float],
+        layout: Layout,
+        begin: float,
+        seconds: float,
     ) -> None:
         self.begin, self.seconds, self.period = begin, seconds, layout.period
-        kept = hierarchy.groups()[: common + 1]
-        self._last = KeepCommand(snapshot.robot)
-        damping = (*hierarchy.damping()[: common + 1], 0.0)
-        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout, damping)
+        self._last = KeepCommand(layout.variables)
+        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout, (*damping, 0.0))
         self._solver = Lexicographic()
 
     def left(self, time: float) -> float:
@@ -58,13 +68,13 @@ class KeepCommand(Task):
     unit = "as commanded"
     name = "last command"
 
-    def __init__(self, robot: Robot) -> None:
-        self.value = np.zeros(robot.model.nv)
+    def __init__(self, variables: int) -> None:
+        self.value = np.zeros(variables)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(str(i) for i in range(len(self.value)))
 
-    def unknowns(self, robot: Robot) -> range:
+    def unknowns(self, robot: Robot, layout: Layout) -> range:
         return range(len(self.value))
 
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:

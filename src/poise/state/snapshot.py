@@ -18,11 +18,18 @@ Array = NDArray[np.float64]
 FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS = (1 << i for i in range(5))
 
 
-def frame_rows(robot: Robot, data: Any, frame: Frame) -> _motion.FrameRows:
-    """The compiled reader of one frame: its place, Jacobian and drift, from what pinocchio keeps about its joint."""
+def frame_rows(
+    robot: Robot, data: Any, frame: Frame, frame_from_other: pinocchio.SE3 | None = None
+) -> _motion.FrameRows:
+    """The compiled reader of one frame: its place, Jacobian and drift, from what pinocchio keeps about its joint.
+
+    With a pose `frame_from_other`, that of another frame fixed to it.
+    """
     model, joint = robot.model, frame.joint
     carrier, velocity, acceleration = data.oMi[joint], data.v[joint], data.a[joint]
     joint_from_frame = model.frames[frame.index].placement
+    if frame_from_other is not None:
+        joint_from_frame = joint_from_frame * frame_from_other
     columns = [i for j in model.supports[joint] for i in range(model.idx_vs[j], model.idx_vs[j] + model.nvs[j])]
     return _motion.FrameRows(
         data.J,
@@ -64,6 +71,8 @@ class Snapshot:
         self._filled = 0
         self._frames: dict[int, _motion.FrameRows] = {}
         self._mass = sum(inertia.mass for inertia in robot.model.inertias)
+        self._weight: Array = self._mass * np.array(robot.model.gravity.linear)
+        self._root_force: tuple[Array, Array] = (self.data.f[0].linear, self.data.f[0].angular)
         self._center_of_mass: Array = np.zeros(3)  # of its own: a view of pinocchio's would outlive it
         self._where: Array = self.data.com[0]
         self._center_of_mass_jacobian: Array = self.data.Jcom
@@ -100,7 +109,7 @@ class Snapshot:
 
     def _plan(self, missing: int) -> tuple[Callable[[], None], ...]:
         """The steps that compute what is missing, in order; the dynamics bring most of the rest with them."""
-        brought = FRAMES | CENTER_OF_MASS | MOMENTUM if missing & DYNAMICS else 0
+        brought = FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT if missing & DYNAMICS else 0
         return tuple(step for bit, step in self._steps if missing & bit and not brought & bit)
 
     def frame(self, frame: Frame) -> _motion.FrameRows:
@@ -132,11 +141,14 @@ class Snapshot:
         self._filled |= DRIFT
 
     def _fill_dynamics(self) -> None:
+        for part in self._root_force:  # to which pinocchio adds, from call to call
+            part.fill(0.0)
         pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
-        M = self.data.M
-        M[:] = np.triu(M) + np.triu(M, 1).T
         self._center_of_mass[:] = self._where
-        self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM
+        self._momentum_drift[:] = self.data.dhg.vector
+        self._momentum_drift[:3] += self._weight  # pinocchio adds what holds the body up against gravity
+        np.divide(self._momentum_drift[:3], self._mass, out=self._center_of_mass_drift)
+        self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT
 
     # -- frames ----------------------------------------------------------------------------------------------------
 

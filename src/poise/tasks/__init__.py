@@ -8,6 +8,8 @@
 | `CenterOfMass` | in the world or seen from a foot | m |
 | `LinearMomentum`, `AngularMomentum` | rates only | kg m/s, kg m²/s |
 | `Posture`, `JointComfort`, `LeastVelocity` | of joints | rad, rad, rad/s |
+| `JointTorque` | of motors; with forces only | N m |
+| `ContactForce`, `ForceDistribution`, `CenterOfPressure` | of contacts; with forces only | N, N, N m |
 
 Every task works at velocity and at acceleration order, as an equality or (`within=`) as an interval, at any level.
 How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `Path`, a `Passage` or,
@@ -18,6 +20,7 @@ one, derive from `MotionTask`.
 from poise.tasks.aim import Direction, Gaze
 from poise.tasks.assembly import Assembly, TaskLabel
 from poise.tasks.center_of_mass import CenterOfMass
+from poise.tasks.forces import CenterOfPressure, ContactForce, ForceDistribution, ForceTask, ForceUnknowns, WrenchTask
 from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position
 from poise.tasks.layout import ACCELERATION, VELOCITY, Layout, Memory
 from poise.tasks.momentum import AngularMomentum, LinearMomentum
@@ -27,6 +30,7 @@ from poise.tasks.reference import Decay, MinimumJerk
 from poise.tasks.relative import RelativePose
 from poise.tasks.target import Live, Passage, Path, Target
 from poise.tasks.task import Task
+from poise.tasks.torque import JointTorque
 
 __all__ = [
     "ACCELERATION",
@@ -34,12 +38,18 @@ __all__ = [
     "AngularMomentum",
     "Assembly",
     "CenterOfMass",
+    "CenterOfPressure",
+    "ContactForce",
     "Decay",
     "Direction",
+    "ForceDistribution",
+    "ForceTask",
+    "ForceUnknowns",
     "FrameTask",
     "Gaze",
     "HoldPose",
     "JointComfort",
+    "JointTorque",
     "Layout",
     "LeastVelocity",
     "LinearMomentum",
@@ -57,4 +67,5 @@ __all__ = [
     "Target",
     "Task",
     "TaskLabel",
+    "WrenchTask",
 ]

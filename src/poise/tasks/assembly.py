@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from poise.errors import TaskError
 from poise.robots import Robot
 from poise.solvers import BlockShape, Stack
-from poise.state import DRIFT, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state import DRIFT, DYNAMICS, Snapshot, _motion  # type: ignore[attr-defined]
 from poise.tasks.layout import ACCELERATION, COLUMNS, Layout, memory_of
 from poise.tasks.task import Task, Writer
 
@@ -53,12 +53,13 @@ class Assembly:
         self.snapshot, self.layout = snapshot, layout
         self.tasks = [task for _, tasks in levels for task in tasks]
         order = layout.order
-        shapes = [(name, [_shape(task, robot, order) for task in tasks]) for name, tasks in levels]
+        shapes = [(name, [_shape(task, robot, layout) for task in tasks]) for name, tasks in levels]
         self.stack = Stack(shapes, layout.variables, notes=KEPT)
-        self.needs = DRIFT if order == ACCELERATION else 0
+        forces = layout.forces
+        self.needs = DYNAMICS if forces is not None else DRIFT if order == ACCELERATION else 0
         rest = np.zeros((len(COLUMNS) - KEPT, len(self.stack.weight)))
         self.columns: list[Array] = [*self.stack.notes, *rest]
-        writers: list[Writer] = []
+        writers: list[Writer] = [] if forces is None else [forces.write]
         groups: list[tuple[int, int, float, float]] = []
         for task, block in zip(self.tasks, self.stack.blocks, strict=True):
             self.needs |= task.needs
@@ -74,6 +75,8 @@ class Assembly:
         references = self._references(groups)
         last = references.acceleration if order == ACCELERATION else references.velocity
         drag: list[Writer] = [self._write_center] if order == ACCELERATION else []
+        if forces is not None:
+            self.stack.center[layout.motion :] = forces.even_share()
         self._writers: tuple[Writer, ...] = (*writers, last, *drag)
 
     def write(self) -> None:
@@ -117,8 +120,9 @@ class Assembly:
         )
 
 
-def _shape(task: Task, robot: Robot, order: int) -> BlockShape:
-    return BlockShape(task.name, task.row_unit(order), tuple(task.labels(robot)), task.unknowns(robot))
+def _shape(task: Task, robot: Robot, layout: Layout) -> BlockShape:
+    labels = tuple(task.labels(robot))
+    return BlockShape(task.name, task.row_unit(layout.order), labels, task.unknowns(robot, layout))
 
 
 def _weights(task: Task, rows: int) -> Array:

@@ -35,7 +35,7 @@ class JointTask(MotionTask):
         """The joints of the task: those given, or all of the robot."""
         return checked_joints(self.joints, self.name, robot) or robot.joints
 
-    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
         return [joint.v for joint in self.chosen(robot)]
 
     def wanted(self, robot: Robot) -> Array:
@@ -170,7 +170,7 @@ class LeastVelocity(MotionTask):
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         return ()
 
-    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
         return range(robot.model.nv) if self.joints is None else [joint.v for joint in self.joints]
 
 

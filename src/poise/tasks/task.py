@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poise.errors import TaskError
 from poise.robots import Frame, Robot
 from poise.solvers import Rows
-from poise.state import Snapshot
+from poise.state import Contact, Snapshot
 from poise.tasks.axes import shown
 from poise.tasks.layout import VELOCITY, Layout, Memory
 
@@ -54,9 +54,13 @@ class Task(ABC):
         """Writers that fill the memory from the snapshot, called in order at every tick. What never changes is
         written here, once."""
 
-    def unknowns(self, robot: Robot) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
         """For rows that are single unknowns, which ones: limits of joints, a posture. None for all others."""
         return None
+
+    def contacts(self) -> tuple[Contact, ...]:
+        """The contacts that it speaks of; a controller with forces gives each of them unknowns."""
+        return ()
 
     def row_unit(self, order: int) -> str:
         """Unit of its rows, and of their slack: a rate of its unit at velocity order, an acceleration at the other."""

@@ -1,0 +1,180 @@
+"""What all controllers of a hierarchy share: binding it, passing from one to the next, holding when all else fails."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.control.command import Command
+from poise.control.ramp import Ramp
+from poise.errors import PoiseError, SolverError
+from poise.hierarchy import Behavior, Hierarchy
+from poise.robots import Robot
+from poise.solvers import Lexicographic, Program, Solution
+from poise.state import Snapshot, State
+from poise.tasks import Assembly, Layout, Task
+
+Array = NDArray[np.float64]
+Groups = list[tuple[str, Sequence[Task]]]
+
+
+class HierarchyController(ABC):
+    """Behavior and state to command, one solve per period: the base of `KinematicController` and `TorqueController`.
+
+    Every call of `step` returns a finite command. What differs between controllers is what the unknowns are
+    (`_layout_for`), which levels stand above the hierarchy's own (`_groups`), how a solution becomes a command
+    (`_decided`), and what is done when there is none (`_hold`).
+    """
+
+    def __init__(self, behavior: Behavior, solver: object, period: float, ramp: float) -> None:
+        if not callable(behavior):
+            raise PoiseError(f"behavior is {behavior!r}; expected a Hierarchy or a function that returns one")
+        if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
+            raise PoiseError(f"period is {period!r}; expected positive seconds")
+        if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
+            raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
+        self.behavior = behavior
+        self._phase: Callable[[float], Any] | None = getattr(behavior, "phase", None)
+        self.solver = Lexicographic() if solver is None else solver
+        solve = getattr(self.solver, "solve", None)
+        if solve is None:
+            raise SolverError(f"solver is {solver!r}; expected one of poise.solvers, e.g. Lexicographic()")
+        self._solve: Callable[[Program], Solution] = solve
+        self._always_finite = type(self.solver) is Lexicographic  # others are looked at
+        self.period = float(period)
+        self.ramp = float(ramp)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the robot, the last command and the hierarchy, as if newly built."""
+        if hasattr(self.solver, "reset"):
+            self.solver.reset()
+        self.robot: Robot | None = None
+        self.hierarchy: Hierarchy | None = None
+        self.command: Command | None = None
+
+    def step(self, state: State) -> Command:
+        """The command for a state; never raises once the hierarchy fits the robot, always finite."""
+        if not isinstance(state, State):
+            return self._without_state(state)
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        try:
+            command = self._solved(state)
+        except Exception as error:  # a task or behavior of the user's may raise anything
+            if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
+                raise
+            command = self._hold(f"hold: {type(error).__name__}: {error}", self._snapshot)
+        if self._phase is not None:
+            command.phase = self._phase(state.time).name
+        self.command = command
+        return command
+
+    # -- one tick --------------------------------------------------------------------------------------------------
+
+    def _start(self, robot: Robot) -> None:
+        self.reset()
+        self.robot = robot
+        self._snapshot = Snapshot(robot)
+        self._transition: Ramp | None = None
+        self._holding = False
+
+    def _solved(self, state: State) -> Command:
+        snapshot = self._snapshot.at(state)
+        if not snapshot.finite:
+            return self._hold("hold: the state has NaN or infinite entries", None)
+        hierarchy = self.behavior(snapshot)
+        if hierarchy is not self.hierarchy or hierarchy is None:
+            self._change(hierarchy, state)
+        if self._holding:
+            self._recover(state)
+        self._assembly.write()
+        return self._decided(self._solve(self._assembly.stack.program()), state)
+
+    def _blended(self, x: Array, state: State) -> Array:
+        """The solution, or what a transition makes of it on the way from the last command."""
+        if self._transition is None:
+            return x
+        blended = self._transition.blend(self._last, x, state.time)
+        if blended is None:
+            self._transition = None
+            return x
+        return blended
+
+    def _change(self, hierarchy: Hierarchy, state: State) -> None:
+        """Binds another hierarchy, and starts to pass over to it."""
+        snapshot, old = self._snapshot, self.hierarchy
+        if not isinstance(hierarchy, Hierarchy):
+            raise PoiseError(f"the behavior returned {hierarchy!r}; expected a Hierarchy")
+        common = -1
+        if old is not None:
+            if old.common_levels(hierarchy) == len(old.levels) == len(hierarchy.levels):
+                self.hierarchy = hierarchy  # the same tasks in another object
+                return
+            common = old.replace(always=hierarchy.always).common_levels(hierarchy)
+        if hierarchy.robot_name not in (None, snapshot.robot.name):
+            raise PoiseError(
+                f"the hierarchy is made for {hierarchy.robot_name}, the state is of {snapshot.robot.name}; "
+                "build both from one robot"
+            )
+        self._bind(hierarchy, state)
+        self.hierarchy = hierarchy
+        self._passing(common, state)
+
+    def _bind(self, hierarchy: Hierarchy, state: State) -> None:
+        layout = self._layout_for(hierarchy, state)
+        groups, damping = self._groups(hierarchy)
+        self._assembly = Assembly(self._snapshot, groups, layout, damping)
+        self._layout = layout
+        blocks = self._assembly.stack.blocks
+        self._tasks = (self._assembly.labels(), tuple(block.rows for block in blocks))
+
+    def _passing(self, common: int, state: State) -> None:
+        """Starts to pass over to a hierarchy whose first levels were there before; -1: there was none before."""
+        if self.ramp > 0.0:
+            self._transition = self._ramp(max(common, 0), state.time, self.ramp)
+
+    def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
+        """A transition that keeps what stands above the hierarchy and its first levels."""
+        assert self.hierarchy is not None
+        groups, damping = self._groups(self.hierarchy)
+        kept = len(groups) - len(self.hierarchy.levels) + common
+        return Ramp(self._snapshot, groups[:kept], damping[:kept], self._layout, begin, seconds)
+
+    def _recover(self, state: State) -> None:
+        """After a hold, passes back to the hierarchy as to a new one."""
+        self._holding = False
+        if self.ramp > 0.0:
+            self._transition = self._ramp(0, state.time, self.ramp)
+
+    # -- what differs ----------------------------------------------------------------------------------------------
+
+    _last: Array
+
+    @abstractmethod
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+        """What the unknowns are."""
+
+    def _groups(self, hierarchy: Hierarchy) -> tuple[Groups, tuple[float, ...]]:
+        """Names and tasks of all levels of the program, and their damping."""
+        return list(hierarchy.groups()), hierarchy.damping()
+
+    @abstractmethod
+    def _decided(self, solution: Solution, state: State) -> Command:
+        """The command that a solution stands for."""
+
+    @abstractmethod
+    def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
+        """A command that is finite whatever happens; the snapshot is None when the state is not known."""
+
+    def _without_state(self, state: object) -> Command:
+        """The command when no state was measured."""
+        if self.command is None:
+            raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
+        self.command = self._hold("hold: no state was measured", None)
+        return self.command

@@ -1,0 +1,212 @@
+"""TorqueController: the same hierarchies with accelerations, torques and contact forces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.constraints import (
+    EquationOfMotion,
+    FrictionCone,
+    NormalForces,
+    PlanarContact,
+    TorqueLimit,
+    WrenchCone,
+    contact_constraints,
+)
+from poise.control.command import Command
+from poise.control.controller import Groups, HierarchyController
+from poise.control.hold import DampedHold
+from poise.errors import PoiseError
+from poise.hierarchy import Behavior, Hierarchy
+from poise.robots import Robot
+from poise.solvers import Lexicographic, Solution, Weighted
+from poise.state import Contact, Snapshot, State
+from poise.tasks import ACCELERATION, ForceUnknowns, Layout, Task
+
+Array = NDArray[np.float64]
+
+#: A solution is possible if no torque is above its limit, and the base no further from its equation, than this share
+#: of the limit and of the weight. Solutions are exact to 1e-9; what is above is a compromise.
+POSSIBLE = 1e-6
+CONES = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
+
+
+class TorqueController(HierarchyController):
+    """Moves a robot by torques: the levels of a hierarchy under the equation of motion and its contacts.
+
+    The unknowns are accelerations and contact forces, ``x = (v̇, y)``; torques follow, ``τ = M_a v̇ + h_a - Σ J_caᵀ φ_c``
+    ([Saab2012] eq. 9). The hierarchy is the one of a `KinematicController`. Its contacts are those that its tasks speak
+    of (`constraints.RigidContact`, ...), or else the `contacts` of the state. Above `always` stands a level "physics"
+    with the equation of motion, torque limits and what contacts can bear, as far as the hierarchy does not give these
+    a place itself. It can always hold, so nothing that a user asks for contradicts physics.
+
+    **Safety.** Every call returns finite torques within their limits. When the strict solution is not to be had in the
+    solver's budget, its best point so far is taken if physics allows it; else the weighted solution of the same
+    levels; else a damped hold of the posture. `Command.fallback` names what was used and why.
+
+    Args:
+        behavior: a Hierarchy, or a function of the snapshot that returns one.
+        solver: `Lexicographic()` if None, strict; or `Weighted()`, for which "physics" and `always` are one hard level.
+        period: seconds between two calls.
+        ramp: seconds in which the command passes from one hierarchy to the next; levels that both begin with stay
+            exact.
+        lost_after: seconds after which a contact that the state does not report any more is counted as lost: no force
+            is planned there until it is back. Infinite: contacts are as planned, whatever is measured.
+
+    >>> controller = poise.TorqueController(hierarchy)
+    >>> command = controller.step(plant.state())
+    >>> command.torque, command.forces.total
+    """
+
+    def __init__(
+        self,
+        behavior: Behavior,
+        solver: object = None,
+        period: float = 0.002,
+        ramp: float = 0.2,
+        lost_after: float = 0.02,
+    ) -> None:
+        if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
+            raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
+        self.lost_after = float(lost_after)
+        super().__init__(behavior, solver, period, ramp)
+        self._merges = type(self.solver) is not Lexicographic
+
+    def reset(self) -> None:
+        super().reset()
+        self._forces: ForceUnknowns | None = None
+        self._physics: tuple[Hierarchy | None, list[Task]] = (None, [])
+        self._fallback = Weighted()
+
+    # -- what the unknowns are -------------------------------------------------------------------------------------
+
+    def _start(self, robot: Robot) -> None:
+        super()._start(robot)
+        nv = robot.model.nv
+        self._last = np.zeros(nv)
+        self._generalised: Array = np.zeros(nv)
+        self._limit: Array = np.array(robot.limits.torque)
+        self._least = POSSIBLE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        self._damped_hold = DampedHold(robot, self.period)
+        self._missing: dict[Contact, float] = {}
+        self._seen: tuple[object, ...] | None = None
+
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+        contacts = planned_contacts(hierarchy) or tuple(Contact(part) for part in state.contacts)
+        old, nv = self._forces, state.robot.model.nv
+        if old is None or old.contacts != contacts:
+            self._forces = new = ForceUnknowns(self._snapshot, contacts)
+            last = np.zeros(nv + new.size)
+            last[:nv] = self._last[:nv]
+            for contact in contacts if old is not None else ():
+                if contact in old.spans:
+                    last[new.spans[contact]] = self._last[old.spans[contact]]
+            self._last = last
+        assert self._forces is not None
+        return Layout(ACCELERATION, self.period, nv, nv + self._forces.size, self._forces)
+
+    def _groups(self, hierarchy: Hierarchy) -> tuple[Groups, tuple[float, ...]]:
+        if self._physics[0] is not hierarchy:
+            assert self._forces is not None
+            self._physics = (hierarchy, physics(hierarchy, self._snapshot.robot, self._forces.contacts))
+        (_, always), *levels = hierarchy.groups()
+        tasks = self._physics[1]
+        if self._merges:
+            return [("always", [*tasks, *always]), *levels], hierarchy.damping()
+        return [("physics", tasks), ("always", always), *levels], (0.0, *hierarchy.damping())
+
+    def _passing(self, common: int, state: State) -> None:
+        # From nothing to the first hierarchy there is nothing to keep, and balance cannot wait.
+        if common >= 0:
+            super()._passing(common, state)
+
+    def _recover(self, state: State) -> None:
+        self._holding = False
+
+    # -- one tick --------------------------------------------------------------------------------------------------
+
+    def _solved(self, state: State) -> Command:
+        if self._forces is not None and (state.contacts is not self._seen or self._missing):
+            self._look_at_contacts(state)
+        return super()._solved(state)
+
+    def _look_at_contacts(self, state: State) -> None:
+        """Counts a planned contact as lost when the state has not reported it for a while."""
+        forces = self._forces
+        assert forces is not None
+        self._seen = state.contacts
+        for i, contact in enumerate(forces.contacts):
+            if contact.frame in state.contacts:
+                self._missing.pop(contact, None)
+                forces.present[i] = 1.0
+            else:
+                since = self._missing.setdefault(contact, state.time)
+                forces.present[i] = float(state.time - since < self.lost_after)
+
+    def _decided(self, solution: Solution, state: State) -> Command:
+        x = self._blended(solution.x, state)
+        why = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
+        if not self._possible(x):
+            reason = why or "physics does not allow the solution"
+            solution = self._fallback.solve(solution.program)
+            x, why = solution.x, f"weighted: {reason}"
+            if not self._possible(x):
+                return self._hold(f"hold: {reason}", self._snapshot)
+        assert self._forces is not None
+        nv = self._layout.motion
+        torque, acceleration = self._generalised[6:].copy(), x[:nv]
+        np.clip(torque, -self._limit, self._limit, out=torque)  # by less than POSSIBLE
+        self._last = x
+        self._damped_hold.remember(torque)
+        velocity = state.v + self.period * acceleration
+        forces = self._forces.forces(x)
+        return Command(velocity, acceleration, torque, self.period, solution, why, self._tasks, forces)
+
+    def _possible(self, x: Array) -> bool:
+        """Whether the base obeys its equation and the torques their limits; the generalised forces are kept."""
+        if not math.isfinite(x.dot(x)):
+            return False
+        assert self._forces is not None
+        tau = self._forces.generalised(x, self._generalised)
+        if max(-tau[:6].min(), tau[:6].max()) > self._least:
+            return False
+        return bool((np.abs(tau[6:]) <= (1.0 + POSSIBLE) * self._limit).all())
+
+    def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
+        self._holding = True
+        self._transition = None
+        torque, nv = self._damped_hold.torque(snapshot), self._snapshot.model.nv
+        self._last = np.concatenate([np.zeros(nv), self._last[nv:]])
+        return Command(np.zeros(nv), np.zeros(nv), torque, self.period, None, reason)
+
+
+def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
+    """The contacts that the tasks of a hierarchy speak of, each once."""
+    found: dict[str, Contact] = {}
+    for task in hierarchy.tasks:
+        for contact in task.contacts():
+            other = found.setdefault(contact.name, contact)
+            if other != contact:
+                raise PoiseError(
+                    f"two contacts are called '{contact.name}' and differ; build one Contact and give it to all tasks, "
+                    "or give each a name"
+                )
+    return tuple(found.values())
+
+
+def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
+    """What physics demands and the hierarchy does not give a place to."""
+    tasks = hierarchy.tasks
+    added: list[Task] = []
+    if not any(isinstance(task, EquationOfMotion) for task in tasks):
+        added.append(EquationOfMotion())
+    if not any(isinstance(task, TorqueLimit) for task in tasks):
+        added.append(TorqueLimit(robot))
+    for contact in contacts:
+        if not any(isinstance(task, CONES) and task.contact == contact for task in tasks):
+            added += contact_constraints(contact)
+    return added

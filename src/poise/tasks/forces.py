@@ -1,0 +1,248 @@
+"""Forces and torques as unknowns: where they stand in x, and what tasks may ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import TaskError
+from poise.robots import Frame, Robot
+from poise.state import Contact, ContactForces, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state.contact import contact_of
+from poise.state.snapshot import frame_rows
+from poise.tasks.axes import numbers, shown
+from poise.tasks.layout import Layout, Memory
+from poise.tasks.task import Task, Writer, checked_weight
+
+Array = NDArray[np.float64]
+
+
+class ForceUnknowns:
+    """The unknowns of all contacts, after those of the motion: ``x = (v̇, y_1 / u, ..., y_n / u)``.
+
+    The unit u is the robot's mass in newtons, so that a force of one unknown accelerates the whole body by 1 m/s² and
+    all unknowns are of one size.
+
+    Args:
+        snapshot: of the control loop.
+        contacts: each under its own name.
+    """
+
+    def __init__(self, snapshot: Snapshot, contacts: Sequence[Contact]) -> None:
+        self.snapshot, self.contacts = snapshot, tuple(contacts)
+        self.names = tuple(contact.name for contact in self.contacts)
+        self.unit = snapshot.robot.mass
+        nv = snapshot.model.nv
+        ends = [nv, *(nv + np.cumsum([contact.size for contact in self.contacts], dtype=int)).tolist()]
+        self.spans = {c: slice(ends[i], ends[i + 1]) for i, c in enumerate(self.contacts)}
+        self.size = ends[-1] - nv
+        #: Per unknown what it adds to the generalised forces: (J_cᵀ W_c u)ᵀ, size x nv.
+        self.lines: Array = np.zeros((self.size, nv))
+        bases = [
+            _motion.ForceBasis(
+                frame_rows(snapshot.robot, snapshot.data, c.frame, c.frame_from_contact),
+                np.ascontiguousarray(self.unit * c.basis),
+            )
+            for c in self.contacts
+        ]
+        self._map = _motion.ForceMap(bases, self.lines)
+        self.write: Writer = self._map.write
+        #: Whether each contact is there; a force cannot act where nothing touches.
+        self.present: Array = np.ones(len(self.contacts))
+
+    def forces(self, x: Array) -> ContactForces:
+        """The wrenches that a solution stands for, in the world."""
+        wrenches, points = np.empty((len(self.contacts), 6)), np.empty((len(self.contacts), 3))
+        self._map.wrenches(x[len(x) - self.size :], wrenches, points)
+        return ContactForces(self.names, wrenches, points)
+
+    def generalised(self, x: Array, out: Array) -> Array:
+        """``M v̇ + h - Σ J_cᵀ φ_c``: six zeros and the joint torques."""
+        data = self.snapshot.data
+        _motion.generalised_forces(data.M, data.nle, self.lines, x, out)
+        return out
+
+    def even_share(self) -> Array:
+        """Unknowns at which the contacts that can, share the weight evenly: where forces go that nothing else decides."""
+        snapshot, weight = self.snapshot, -self.snapshot.robot.mass * np.array(self.snapshot.model.gravity.linear)
+        snapshot.fill(1)
+        ups = [(snapshot.pose(c.frame) * c.frame_from_contact).rotation.T @ weight for c in self.contacts]
+        bearing = [up[2] > 0.0 and np.hypot(*up[:2]) < c.friction * up[2] for c, up in zip(self.contacts, ups, strict=True)]
+        share = np.zeros(self.size)
+        for contact, up, bears in zip(self.contacts, ups, bearing, strict=True):
+            if bears:
+                span = self.spans[contact]
+                wrench = np.append(up / sum(bearing), np.zeros(3))
+                at = slice(span.start - snapshot.model.nv, span.stop - snapshot.model.nv)
+                share[at] = _spread(contact, wrench) / self.unit
+        return share
+
+
+class ForceTask(Task):
+    """A task on forces or torques. In kinematics, where there are none, it asks for nothing."""
+
+    def row_unit(self, order: int) -> str:
+        return self.unit
+
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        if layout.forces is None:
+            memory.lower[:], memory.upper[:] = -np.inf, np.inf
+            return ()
+        return self.bind_forces(snapshot, memory, layout, layout.forces)
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        """As `bind`, with forces among the unknowns."""
+        raise NotImplementedError
+
+
+class WrenchTask(ForceTask):
+    """Constant rows on the wrench φ of one contact, about its point and in its own axes: ``lower <= C φ <= upper``."""
+
+    unit = "N"
+
+    def __init__(self, contact: Contact | Frame, weight: ArrayLike, name: str, rows: int | None = None) -> None:
+        self.contact = contact_of(contact)
+        self.name = name
+        self.weight = checked_weight(weight, name, rows)
+
+    def contacts(self) -> tuple[Contact, ...]:
+        return (self.contact,)
+
+    def frames(self) -> tuple[Frame, ...]:
+        return (self.contact.frame,)
+
+    def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
+        """C (k x 6), lower and upper."""
+        raise NotImplementedError
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        C, memory.lower[:], memory.upper[:] = self.coefficients(snapshot.robot)
+        memory.whole[:, forces.spans[self.contact]] = forces.unit * C @ self.contact.basis
+        return ()
+
+
+class ContactForce(WrenchTask):
+    """The force at a contact takes a value, in the contact's own axes (z along the normal).
+
+    Args:
+        contact: a `Contact`, or a frame.
+        target: force (N, 3), or force and moment about the contact's point (N and N m, 6).
+        axes: which components of the force matter, when three are given.
+
+    >>> tasks.ContactForce(hand_on_wall, target=(0, 0, 30.0), axes="z")
+    """
+
+    unit = "N"
+
+    def __init__(
+        self, contact: Contact | Frame, target: ArrayLike, axes: str = "xyz", weight: ArrayLike = 1.0, name: str = ""
+    ) -> None:
+        name = name or f"force at {contact_of(contact).name}"
+        size = 6 if np.size(target) == 6 else 3
+        self.target = numbers(target, size, "target", name)
+        self.words = ("x", "y", "z", "about x", "about y", "about z") if size == 6 else tuple(axes)
+        if size == 3 and not (axes and set(axes) <= set("xyz") and len(set(axes)) == len(axes)):
+            raise TaskError(f"{name}: axes is {shown(axes)}; expected letters of 'xyz'", name)
+        self.indices = list(range(6)) if size == 6 else ["xyz".index(axis) for axis in axes]
+        if size == 6:
+            self.unit = "N, N m"
+        super().__init__(contact, weight, name, len(self.words))
+        if self.contact.point_like and size == 6:
+            raise TaskError(f"{name}: a contact in a point bears no moment; give three components", name)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return self.words
+
+    def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
+        target = self.target[self.indices]
+        return np.eye(6)[self.indices], target, target
+
+
+class CenterOfPressure(WrenchTask):
+    """The centre of pressure of a contact takes a place p in its plane, seen from its middle (m).
+
+    ``p f_z = (-m_y, m_x)`` is linear in the wrench (f, m), so the rows are moments, in N m:
+    ``-m_y - p_x f_z = 0`` and ``m_x - p_y f_z = 0``.
+
+    >>> tasks.CenterOfPressure(robot.foot("right"), target=(0.02, 0.0))
+    """
+
+    unit = "N m"
+
+    def __init__(
+        self, contact: Contact | Frame, target: ArrayLike = (0.0, 0.0), weight: ArrayLike = 1.0, name: str = ""
+    ) -> None:
+        name = name or f"center of pressure of {contact_of(contact).name}"
+        super().__init__(contact, weight, name, 2)
+        self.target = numbers(target, 2, "target", name)
+        if self.contact.point_like:
+            raise TaskError(f"{name}: a contact in a point has its pressure there; give a contact with corners", name)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return ("x", "y")
+
+    def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
+        x, y = self.target
+        C = np.array([[0.0, 0.0, -x, 0.0, -1.0, 0.0], [0.0, 0.0, -y, 1.0, 0.0, 0.0]])
+        return C, np.zeros(2), np.zeros(2)
+
+
+class ForceDistribution(ForceTask):
+    """Each contact bears a share of all normal forces: ``f_i - share_i Σ f_j = 0``, in N.
+
+    Args:
+        contacts: at least two.
+        shares: one number each; they count relative to their sum. None: equal shares.
+
+    >>> tasks.ForceDistribution(robot.feet, shares=(0.7, 0.3))
+    """
+
+    unit = "N"
+
+    def __init__(
+        self,
+        contacts: Sequence[Contact | Frame],
+        shares: ArrayLike | None = None,
+        weight: ArrayLike = 1.0,
+        name: str = "force distribution",
+    ) -> None:
+        self.name = name
+        self.parts = tuple(contact_of(contact) for contact in contacts)
+        if len(self.parts) < 2:
+            raise TaskError(f"{name}: {len(self.parts)} contact to share between; give two or more", name)
+        given = np.ones(len(self.parts)) if shares is None else numbers(shares, len(self.parts), "shares", name)
+        if not ((given >= 0.0).all() and given.sum() > 0.0):
+            raise TaskError(f"{name}: shares are {shown(shares)}; expected numbers, none negative, not all zero", name)
+        self.shares: Array = given / given.sum()
+        self.weight = checked_weight(weight, name, len(self.parts))
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(contact.name for contact in self.parts)
+
+    def contacts(self) -> tuple[Contact, ...]:
+        return self.parts
+
+    def frames(self) -> tuple[Frame, ...]:
+        return tuple(contact.frame for contact in self.parts)
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        for i, share in enumerate(self.shares):
+            for k, contact in enumerate(self.parts):
+                memory.whole[i, forces.spans[contact]] = forces.unit * (float(i == k) - share) * contact.normal_row
+        return ()
+
+
+def _spread(contact: Contact, wrench: Array) -> Array:
+    """The unknowns nearest to zero that make a wrench, those that stand for forces at corners evenly."""
+    if contact.forces == "normals":
+        corners = len(contact.outline)
+        return np.append(wrench, np.full(corners, wrench[2] / corners))
+    return np.asarray(np.linalg.lstsq(contact.basis, wrench, rcond=None)[0])
