@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from poise.bench.peers import HARD_FEET, PEERS, PeerError, Worker, measure, problem, running
+from poise.bench.peers import DYNAMICS, HARD_FEET, PEERS, PeerError, Worker, measure, problem, running
 from poise.bench.peers import environments as env
 from poise.bench.peers import worker as worker_module
 from poise.bench.peers.environments import Environment
@@ -220,7 +220,10 @@ def test_the_python_of_a_peer_does_not_inherit_paths(monkeypatch: pytest.MonkeyP
     assert not {"PYTHONPATH", "PYTHONSAFEPATH"} & set(env.variables())
 
 
-@pytest.mark.parametrize("path", [*WORKERS.glob("*.py"), WORKERS.parent / "problem.py"], ids=lambda path: path.name)
+PROBLEMS = [WORKERS.parent / "problem.py", WORKERS.parent / "dynamics" / "problem.py"]
+
+
+@pytest.mark.parametrize("path", [*WORKERS.glob("*.py"), *PROBLEMS], ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_worker_never_imports_poise(path: Path) -> None:
     imported = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -233,7 +236,7 @@ def test_a_worker_never_imports_poise(path: Path) -> None:
         assert imported <= {"__future__", *sys.stdlib_module_names}
 
 
-@pytest.mark.parametrize("peer", [*PEERS, *HARD_FEET], ids=lambda peer: peer.name)
+@pytest.mark.parametrize("peer", [*PEERS, *HARD_FEET, *DYNAMICS], ids=lambda peer: peer.script.stem)
 def test_every_peer_has_its_script_and_pins_its_versions(peer) -> None:  # type: ignore[no-untyped-def]
     assert peer.script.is_file()
     assert all("==" in requirement for requirement in peer.environment.requirements)

@@ -39,15 +39,15 @@ def run(
     Args:
         data: folder with recorded sequences; None: where `poise.bench.workloads.workloads` finds some.
         repeat: passes over each workload that count; one more is made before, to warm up.
-        peers: also whole steps of inverse kinematics of ours and of pink, mink and placo, each in an environment of its
-            own that is built from wheels when first needed.
+        peers: also whole steps of ours and of others, each in an environment of its own that is built from wheels when
+            first needed: inverse kinematics of pink, mink and placo, inverse dynamics of TSID and placo.
         progress: told in one line what happens next.
         workloads: these instead of the recorded and generated ones.
 
     Returns:
         Plain data that `json.dumps` accepts: per workload and contender the microseconds (median, p99, max, first),
         their ratios to ``daqp weighted``, failures and counters; per workload the bars. Under ``peers`` what
-        `poise.bench.peers.measure` returns, or None.
+        `poise.bench.peers.run` returns, or None.
     """
     missing: dict[str, str] = {}
     results = []
@@ -71,12 +71,10 @@ def run(
 
 
 def _whole_steps(progress: Callable[[str], None]) -> dict[str, Any]:
-    """Ours and the peers, with feet as weighted and as hard tasks where a peer has both, in turns."""
-    from poise.bench.peers import HARD_FEET, PEERS, measure, running
-    from poise.bench.peers.ours import Ours
+    """Ours and the peers, in turns: inverse kinematics, then inverse dynamics."""
+    from poise.bench.peers.run import run  # here, because it needs the robots
 
-    with running([*PEERS, *HARD_FEET], progress=progress) as (contenders, skipped):
-        return measure([Ours(), *contenders], skipped=skipped, progress=progress)
+    return run(progress)
 
 
 def _versions() -> dict[str, str | None]:

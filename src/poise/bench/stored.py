@@ -22,14 +22,18 @@ def ratios_and_counts(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _peers(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Ratios and versions of the whole steps, if they were measured."""
+    """Ratios and versions of the whole steps, if they were measured; of each robot where they were dynamics."""
     if measured is None:
         return None
+    kept = ("ratio", "quiet_ratio", "errors", "from_ours")
     contenders = {
-        name: {"version": entry["version"], "ratio": _rounded(entry.get("ratio")), "errors": _rounded(entry["errors"])}
+        name: {"version": entry["version"], **{key: _rounded(entry[key]) for key in kept if key in entry}}
         for name, entry in measured["contenders"].items()
     }
-    return {"contenders": contenders, "bars": _rounded(measured["bars"]), "met": measured["met"]}
+    dynamics = measured.get("dynamics")
+    robots = {} if dynamics is None else {name: _peers(robot) for name, robot in dynamics["robots"].items()}
+    stored = {"contenders": contenders, "bars": _rounded(measured["bars"]), "met": measured["met"]}
+    return {**stored, "dynamics": robots} if robots else stored
 
 
 def _rounded(value: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from poise.bench.peers.dynamics.table import table as dynamics_table
+
 _HEAD = (
     f"  {'':18}{'microseconds':^27}  {'x ours':^31}  {'worst error':>22}\n"
     f"  {'contender':18}{'median':>9}{'p99':>9}{'max':>9}  {'median':>8}{'rounds':>14}{'p99':>9}  "
@@ -16,7 +18,8 @@ def table(result: Mapping[str, Any]) -> str:
     """One line per contender, where its time goes, the bars, and who was skipped.
 
     "x ours" is how many times longer than ours a whole step takes; "rounds" is where nine of ten and one of ten rounds
-    lie. Times are those of this run on this machine; only the ratios mean something elsewhere.
+    lie. Times are those of this run on this machine; only the ratios mean something elsewhere. If inverse dynamics were
+    measured too, their tables follow.
     """
     contenders = result["contenders"]
     lines = [f"whole steps of inverse kinematics on G1: {result['rounds']} rounds of {result['steps']} steps", _HEAD]
@@ -27,7 +30,8 @@ def table(result: Mapping[str, Any]) -> str:
     lines += [f"  skipped: {name} ({why})" for name, why in result["skipped"].items()]
     lines += [f"  bar: {_bar(name, bar)}" for name, bar in result["bars"].items()]
     lines.append("  all bars are met" if result["met"] else "  not all bars are met")
-    return "\n".join(lines)
+    dynamics = [f"\n{dynamics_table(result['dynamics'])}"] if result.get("dynamics") else []
+    return "\n".join([*lines, *dynamics])
 
 
 def _contender(name: str, entry: Mapping[str, Any]) -> str:

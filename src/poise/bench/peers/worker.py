@@ -21,7 +21,7 @@ class Worker:
 
     Attributes:
         name, version: see `Contender`.
-        start: mass, hand and center of mass at the start, in kg and m.
+        start: what shows that all have the same robot: its mass in kg, places at the start in m.
 
     >>> with Worker("placo", [python, script, urdf]) as placo:  # doctest: +SKIP
     ...     microseconds, errors = placo.go(100)
@@ -64,13 +64,25 @@ class Worker:
 
     def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """See `Contender`; PeerError if the peer has died or fallen silent."""
-        answer = self._ask({"go": steps})
+        answer = self.ask({"go": steps})
         return answer["microseconds"], answer["errors"]
 
     def parts(self, steps: int) -> dict[str, list[float]]:
         """See `Divisible`."""
-        parts: dict[str, list[float]] = self._ask({"parts": steps})["parts"]
+        parts: dict[str, list[float]] = self.ask({"parts": steps})["parts"]
         return parts
+
+    def ask(self, question: dict[str, int]) -> dict[str, Any]:
+        """The answer to a question; PeerError if there is none."""
+        if self._complaints.closed:
+            raise PeerError(f"{self.name} has been closed")
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+        except OSError:  # the answer will be that it has ended, and why
+            pass
+        return self._answer()
 
     def close(self) -> None:
         """Ends the process; safe to repeat."""
@@ -99,17 +111,6 @@ class Worker:
             for line in lines:
                 self._lines.put(line)
         self._lines.put("")  # it has ended
-
-    def _ask(self, question: dict[str, int]) -> dict[str, Any]:
-        if self._complaints.closed:
-            raise PeerError(f"{self.name} has been closed")
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(question) + "\n")
-            self._process.stdin.flush()
-        except OSError:  # the answer will be that it has ended, and why
-            pass
-        return self._answer()
 
     def _answer(self) -> dict[str, Any]:
         try:

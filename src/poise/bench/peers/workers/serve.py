@@ -70,9 +70,9 @@ class Stopwatch:
         self._last = perf_counter_ns()
 
 
-def load_problem() -> ModuleType:
-    """The problem, by its path."""
-    spec = importlib.util.spec_from_file_location("problem", Path(__file__).parents[1] / "problem.py")
+def load_problem(path: Path) -> ModuleType:
+    """A problem, by its path."""
+    spec = importlib.util.spec_from_file_location("problem", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -80,7 +80,7 @@ def load_problem() -> ModuleType:
     return module
 
 
-problem = load_problem()
+problem = load_problem(Path(__file__).parents[1] / "problem.py")
 
 
 def hard_feet() -> bool:
@@ -101,13 +101,7 @@ def errors(now: Places, start: Places, target: Any) -> dict[str, float]:
 
 def serve(make: Callable[[str], Peer]) -> None:
     """Sets the peer up and answers until nobody asks any more."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever libraries print goes to standard error
-
-    def say(answer: dict[str, Any]) -> None:
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
-
+    say = answering()
     peer = make(sys.argv[1])
     start = peer.places()
     robot = {"mass": peer.mass, "hand": start.hand.tolist(), "center_of_mass": start.center_of_mass.tolist()}
@@ -126,6 +120,18 @@ def serve(make: Callable[[str], Peer]) -> None:
                 watch.start()
                 peer.parts(target, watch)
             say({"parts": watch.parts})
+
+
+def answering() -> Callable[[dict[str, Any]], None]:
+    """How to answer: on what was standard output, which from now on is the same as standard error."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever libraries print goes there
+
+    def say(answer: dict[str, Any]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    return say
 
 
 def _timed(step: Callable[[Any], None], targets: list[Any]) -> list[float]:
