@@ -6,6 +6,14 @@
 //
 //   v'^2 / (2 A) + v' T <= D,  D = q_max - y     that is     v' <= s(D) = -A T + sqrt(A^2 T^2 + 2 A D)
 //
+// That is as late as can be, and at acceleration order it would make the acceleration jump from what is wished to -A within
+// a period, and torques with it. There the bounds come gently as well: with k = 1 / recovery,
+//
+//   dv/dt <= -2 k v + k^2 (q_max - q)        range: the end is approached like a critically damped spring
+//   dv/dt <= 2 k (V - v)                      speed
+//
+// unless that were more than A; both keep what is above.
+//
 // Outside the range (D < 0) it comes back with time constant `recovery`, at no more than V and no more than s of the
 // far side. No bound asks for more than the acceleration A from the speed now, so the bounds of all three kinds always
 // have a point in common: v - A T, or the nearest speed to it that the others allow.
@@ -13,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "arrays.hpp"
 
@@ -64,15 +73,15 @@ class JointBounds {
   void range() const {
     each([this](size_t i, double y, double v, double V, double A, double& low, double& high) {
       const double above = q_max_.data()[i] - y, below = y - q_min_.data()[i];
-      high = std::max(allowed(above, below, V, A), v - A * period_);
-      low = std::min(-allowed(below, above, V, A), v + A * period_);
+      high = std::max(std::min(allowed(above, below, V, A), gentle(above, v, V)), v - A * period_);
+      low = std::min(std::max(-allowed(below, above, V, A), -gentle(below, -v, V)), v + A * period_);
     });
   }
 
   void speed() const {
     each([this](size_t, double, double v, double V, double A, double& low, double& high) {
-      high = std::max(V, v - A * period_);
-      low = std::min(-V, v + A * period_);
+      high = std::max(v + share() * (V - v), v - A * period_);
+      low = std::min(v - share() * (V + v), v + A * period_);
     });
   }
 
@@ -96,10 +105,22 @@ class JointBounds {
     }
   }
 
+  // How much of the way to its greatest speed a joint may go within a period.
+  double share() const { return second_order_ ? std::min(2.0 * period_ / recovery_, 1.0) : 1.0; }
+
+  // The next speed towards an end at distance D, as a critically damped spring would have it; on its way back from
+  // outside no faster than V.
+  double gentle(double D, double v, double V) const {
+    if (!second_order_) return std::numeric_limits<double>::infinity();
+    const double k = 1.0 / std::max(recovery_, 2.0 * period_), now = D + 0.5 * period_ * v;
+    return std::max(v + period_ * (k * k * now - 2.0 * k * v), v - share() * (V + v));
+  }
+
   double stopping(double D, double A) const { return -A * period_ + std::sqrt(A * period_ * A * period_ + 2.0 * A * D); }
 
   double allowed(double D, double far, double V, double A) const {
     if (D >= 0.0) return stopping(D, A);
+    if (second_order_) return std::numeric_limits<double>::infinity();  // the way back is gentle
     return -std::min({-D / std::max(recovery_, period_), V, stopping(far, A)});
   }
 

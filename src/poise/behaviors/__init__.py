@@ -1,6 +1,19 @@
-"""Plan and tasks together: something that a body does."""
+"""Things a body does: plan and tasks together."""
 
 from poise.behaviors.one_foot import one_foot_stance
-from poise.behaviors.reach import Reach, ReachSettings
+from poise.behaviors.reach import Phase, Reach, ReachSettings
+from poise.behaviors.stand import Squat, SquatSettings, Stand
+from poise.behaviors.upright import UprightSettings, leg_length, upright
 
-__all__ = ["Reach", "ReachSettings", "one_foot_stance"]
+__all__ = [
+    "Phase",
+    "Reach",
+    "ReachSettings",
+    "Squat",
+    "SquatSettings",
+    "Stand",
+    "UprightSettings",
+    "leg_length",
+    "one_foot_stance",
+    "upright",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from poise import constraints, tasks
 from poise.behaviors.one_foot import one_foot_stance
+from poise.behaviors.settings import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
@@ -28,10 +29,6 @@ PLACES: dict[str, tuple[float, float, float]] = {
     "target 2": (0.29, 0.03, 0.50),
     "target 3": (0.27, -0.10, 0.78),
 }
-
-
-#: Settings are positive and below this: no arm is a kilometre long, and no gain above the rate of control helps.
-LARGEST = 1e3
 
 
 @dataclass(frozen=True)
@@ -62,12 +59,7 @@ class ReachSettings:
     reach: float = 1.0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "apart" and value == 0.0:
-                continue
-            if not (isinstance(value, (int, float)) and 0.0 < value < LARGEST):
-                raise PoiseError(f"reach: {field.name} is {value!r}; expected a positive number below {LARGEST:g}")
+        check_settings(self, zero=("apart",))
 
 
 @dataclass(frozen=True)
@@ -157,7 +149,7 @@ class Reach:
                 *self._apart(),
             ],
             levels=[
-                Level("contact", [tasks.HoldPose(support, at=start)]),
+                Level("contact", [constraints.RigidContact(support, at=start)]),
                 Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
                 Level("left foot", [self._box("foot", self.settings.foot_box * height)]),
                 Level("left hand", [self._box("hand", self.settings.hand_box * height)]),

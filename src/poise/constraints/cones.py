@@ -24,12 +24,15 @@ class NormalForces(WrenchTask):
     """Normal forces push: ``0 <= f⊥_i <= largest force`` ([Saab2012] eq. 8, second line), in N.
 
     They are those at the corners where these are unknowns, else the one of the whole contact. Where a contact is
-    known to be lost, they are zero.
+    known to be lost, they are zero. The rows are single unknowns, and these are forces per kg of the robot.
     """
 
     def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
         super().__init__(contact, weight, name)
         self.name = name or f"normal forces of {self.contact.name}"
+
+    def row_unit(self, order: int) -> str:
+        return "N/kg"
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return ("normal",) if self.contact.forces == "wrench" else _corners(self.contact)
@@ -125,7 +128,8 @@ class WrenchCone(WrenchTask):
     With half lengths X, Y and ``μ' = μ/√2``, sixteen rows (Caron 2015): friction ``|f_x|, |f_y| <= μ' f_z``; pressure
     inside, ``|m_x| <= Y f_z``, ``|m_y| <= X f_z``; and the yaw moment between ::
 
-        -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|  <=  m_z  <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|
+        m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|
+        m_z <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|
     """
 
     unit = "N, N m"
@@ -151,7 +155,7 @@ class WrenchCone(WrenchTask):
 
 
 def wrench_cone(X: float, Y: float, mu: float) -> Array:
-    """C (16 x 6) with ``C (f, m) >= 0`` the wrench cone of a rectangle of half lengths X, Y and pyramids of slope mu."""
+    """C (16 x 6): ``C (f, m) >= 0`` is the wrench cone of a rectangle of half lengths X, Y and pyramids of slope mu."""
     rows = [[s * a, s * b, mu, 0.0, 0.0, 0.0] for a, b in ((1.0, 0.0), (0.0, 1.0)) for s in (1.0, -1.0)]
     rows += [[0.0, 0.0, Y, -1.0, 0.0, 0.0], [0.0, 0.0, Y, 1.0, 0.0, 0.0]]
     rows += [[0.0, 0.0, X, 0.0, 1.0, 0.0], [0.0, 0.0, X, 0.0, -1.0, 0.0]]
@@ -166,10 +170,13 @@ def contact_constraints(contact: Contact) -> list[Task]:
     """What a contact of its kind needs so that its forces are possible ones."""
     if contact.forces == "vertices":
         return [FrictionCone(contact), NormalForces(contact)]
-    if contact.forces == "normals":
-        return [PlanarContact(contact), FrictionCone(contact), NormalForces(contact)]
+    if contact.forces == "normals":  # a yaw moment, too, needs its limit, which only a wrench cone has
+        friction = FrictionCone(contact) if contact.rectangle is None else WrenchCone(contact)
+        return [PlanarContact(contact), friction, NormalForces(contact)]
     if contact.rectangle is None:
-        raise TaskError(f"contact of {contact.name}: its corners are no rectangle; give forces='vertices'", contact.name)
+        raise TaskError(
+            f"contact of {contact.name}: its corners are no rectangle; give forces='vertices'", contact.name
+        )
     return [WrenchCone(contact), NormalForces(contact)]
 
 

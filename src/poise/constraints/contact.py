@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 #: k of a contact with forces, 1/s: what still slides or rocks stops within a tenth of a second.
 STOPPING = 40.0
+#: How fast a lost contact seeks the surface, m/s, slow enough to land softly, and how far below where it was, m.
+SEEKING, DEEPEST = 0.05, 0.05
 
 
 class PinnedContact(MotionTask):
@@ -76,8 +78,9 @@ class RigidContact(MotionTask):
     """A contact stays where it is ([Saab2012] eq. 4): no motion of its point, and no turn unless it is only a point.
 
     With forces among the unknowns it asks for ``J v̇ = -J̇ v - k J v`` and leaves the place to the ground, which knows
-    better; its error then tells how far the contact slipped. In kinematics, where nothing else holds the contact, it
-    undoes drift like `tasks.HoldPose`.
+    better; its error then tells how far the contact slipped. A contact that a controller counts as lost seeks the
+    surface again, slowly and not far. In kinematics, where nothing else holds the contact, it undoes drift like
+    `tasks.HoldPose`.
 
     Args:
         contact: a `Contact`, or a frame for one with all defaults.
@@ -119,11 +122,18 @@ class RigidContact(MotionTask):
         return (self.contact.frame,)
 
     def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        writers = super().bind(snapshot, memory, layout)
-        if layout.forces is not None:
-            memory.gain[:] = memory.coupling[:] = memory.gain_rate[:] = 0.0
-            memory.damping[:] = self.stopping
-        return writers
+        forces = layout.forces
+        if forces is None:
+            return super().bind(snapshot, memory, layout)
+        memory.damping[:] = self.stopping  # and no gain
+        normal = (snapshot.pose(self.contact.frame) * self.contact.frame_from_contact).rotation[:, 2].copy()
+        index = forces.contacts.index(self.contact)
+
+        def seek() -> None:
+            lost = not forces.present[index] and normal @ memory.error[:3] > -DEEPEST
+            memory.target_rate[:3] = -SEEKING * normal if lost else 0.0
+
+        return [*self.bind_error(snapshot, memory, layout), seek]
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         contact, rows = self.contact, len(memory.error)
@@ -140,10 +150,6 @@ class RigidContact(MotionTask):
             memory.drift,
         )
         return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
-
-    def _bind_gains(self, snapshot: Snapshot, memory: Memory) -> Sequence[Writer]:
-        super()._bind_gains(snapshot, memory)
-        return ()
 
 
 class NonPenetration(MotionTask):

@@ -15,7 +15,8 @@ from poise.control.ramp import Ramp
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.robots import Robot
-from poise.solvers import Lexicographic, Program, Solution
+from poise.solvers import Lexicographic, Program, Solution, Stack
+from poise.solvers.rows import UNBOUNDED
 from poise.state import Snapshot, State
 from poise.tasks import Assembly, Layout, Task
 
@@ -58,8 +59,11 @@ class HierarchyController(ABC):
         self.hierarchy: Hierarchy | None = None
         self.command: Command | None = None
 
-    def step(self, state: State) -> Command:
-        """The command for a state; never raises once the hierarchy fits the robot, always finite."""
+    def step(self, state: State | None) -> Command:
+        """The command for a state, or None where none was measured.
+
+        Never raises once the hierarchy fits the robot; always finite.
+        """
         if not isinstance(state, State):
             return self._without_state(state)
         if state.robot is not self.robot:
@@ -94,7 +98,11 @@ class HierarchyController(ABC):
         if self._holding:
             self._recover(state)
         self._assembly.write()
-        return self._decided(self._solve(self._assembly.stack.program()), state)
+        stack = self._assembly.stack
+        # Comparisons with NaN are false.
+        if not (stack.lower.max(initial=0.0) < UNBOUNDED and stack.upper.min(initial=0.0) > -UNBOUNDED):
+            return self._hold(f"hold: what '{_boundless(stack)}' asks for is not finite", snapshot)
+        return self._decided(self._solve(stack.program()), state)
 
     def _blended(self, x: Array, state: State) -> Array:
         """The solution, or what a transition makes of it on the way from the last command."""
@@ -178,3 +186,11 @@ class HierarchyController(ABC):
             raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
         self.command = self._hold("hold: no state was measured", None)
         return self.command
+
+
+def _boundless(stack: Stack) -> str:
+    """The first task with a row that no x can meet, since its bounds are NaN or at the wrong infinity."""
+    for block in stack.blocks:
+        if not ((block.lower < UNBOUNDED).all() and (block.upper > -UNBOUNDED).all()):
+            return block.name
+    return "a task"

@@ -32,6 +32,11 @@ Array = NDArray[np.float64]
 #: A solution is possible if no torque is above its limit, and the base no further from its equation, than this share
 #: of the limit and of the weight. Solutions are exact to 1e-9; what is above is a compromise.
 POSSIBLE = 1e-6
+#: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact
+#: to 1e-6 of the largest unknown.
+INSIDE = 1e-4
+#: A contact bears a force worth missing above this share of the weight.
+BEARING = 0.05
 CONES = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
 
 
@@ -91,9 +96,10 @@ class TorqueController(HierarchyController):
         self._generalised: Array = np.zeros(nv)
         self._limit: Array = np.array(robot.limits.torque)
         self._least = POSSIBLE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
-        self._damped_hold = DampedHold(robot, self.period)
+        self._torque: Array = np.zeros(nv - 6)
+        self._damped_hold: DampedHold | None = None
         self._missing: dict[Contact, float] = {}
-        self._seen: tuple[object, ...] | None = None
+        self._bearing = BEARING * float(np.linalg.norm(robot.model.gravity.linear))  # in the unit of the unknowns
 
     def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
         contacts = planned_contacts(hierarchy) or tuple(Contact(part) for part in state.contacts)
@@ -102,12 +108,24 @@ class TorqueController(HierarchyController):
             self._forces = new = ForceUnknowns(self._snapshot, contacts)
             last = np.zeros(nv + new.size)
             last[:nv] = self._last[:nv]
-            for contact in contacts if old is not None else ():
-                if contact in old.spans:
-                    last[new.spans[contact]] = self._last[old.spans[contact]]
+            before = {} if old is None else old.spans
+            for contact in contacts:
+                if contact in before:
+                    last[new.spans[contact]] = self._last[before[contact]]
             self._last = last
+            self._missing = {}
         assert self._forces is not None
         return Layout(ACCELERATION, self.period, nv, nv + self._forces.size, self._forces)
+
+    def _bind(self, hierarchy: Hierarchy, state: State) -> None:
+        before = self._forces, self._last, self._missing
+        try:
+            super()._bind(hierarchy, state)
+        except Exception:  # a hierarchy that does not fit; the unknowns are still those of the old one
+            self._forces, self._last, self._missing = before
+            raise
+        blocks = self._assembly.stack.blocks[: len(self._physics[1])]
+        self._physical = slice(0, blocks[-1].rows.stop if blocks else 0)
 
     def _groups(self, hierarchy: Hierarchy) -> tuple[Groups, tuple[float, ...]]:
         if self._physics[0] is not hierarchy:
@@ -130,38 +148,44 @@ class TorqueController(HierarchyController):
     # -- one tick --------------------------------------------------------------------------------------------------
 
     def _solved(self, state: State) -> Command:
-        if self._forces is not None and (state.contacts is not self._seen or self._missing):
-            self._look_at_contacts(state)
+        forces = self._forces
+        if forces is not None and forces.size == len(self._last) - self._snapshot.model.nv:
+            self._look_at_contacts(state, forces)
         return super()._solved(state)
 
-    def _look_at_contacts(self, state: State) -> None:
-        """Counts a planned contact as lost when the state has not reported it for a while."""
-        forces = self._forces
-        assert forces is not None
-        self._seen = state.contacts
+    def _look_at_contacts(self, state: State, forces: ForceUnknowns) -> None:
+        """Counts a planned contact as lost when it should bear a force and the state has not reported it for a while.
+
+        One that need not bear any may well hover unnoticed, and bears again when it must.
+        """
         for i, contact in enumerate(forces.contacts):
             if contact.frame in state.contacts:
                 self._missing.pop(contact, None)
                 forces.present[i] = 1.0
-            else:
-                since = self._missing.setdefault(contact, state.time)
-                forces.present[i] = float(state.time - since < self.lost_after)
+            elif forces.present[i]:
+                if contact.normal_row @ self._last[forces.spans[contact]] < self._bearing:
+                    self._missing.pop(contact, None)
+                elif state.time - self._missing.setdefault(contact, state.time) >= self.lost_after:
+                    forces.present[i] = 0.0
 
     def _decided(self, solution: Solution, state: State) -> Command:
         x = self._blended(solution.x, state)
         why = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
-        if not self._possible(x):
+        if not self._possible(x) or (why and not self._bearable(x, solution)):
             reason = why or "physics does not allow the solution"
             solution = self._fallback.solve(solution.program)
             x, why = solution.x, f"weighted: {reason}"
-            if not self._possible(x):
+            if not (self._possible(x) and self._bearable(x, solution)):
                 return self._hold(f"hold: {reason}", self._snapshot)
         assert self._forces is not None
+        if not (why or self._forces.present.all()):
+            names = zip(self._forces.names, self._forces.present, strict=True)
+            why = f"contact lost: {', '.join(name for name, there in names if not there)}"
         nv = self._layout.motion
         torque, acceleration = self._generalised[6:].copy(), x[:nv]
         np.clip(torque, -self._limit, self._limit, out=torque)  # by less than POSSIBLE
         self._last = x
-        self._damped_hold.remember(torque)
+        self._torque, self._damped_hold = torque, None
         velocity = state.v + self.period * acceleration
         forces = self._forces.forces(x)
         return Command(velocity, acceleration, torque, self.period, solution, why, self._tasks, forces)
@@ -176,12 +200,31 @@ class TorqueController(HierarchyController):
             return False
         return bool((np.abs(tau[6:]) <= (1.0 + POSSIBLE) * self._limit).all())
 
+    def _bearable(self, x: Array, solution: Solution) -> bool:
+        """Whether the forces lie inside what contacts can bear; an optimal strict solution needs no such look."""
+        slack = solution.program.slack(x)[self._physical]
+        return bool(np.abs(slack).max(initial=0.0) <= INSIDE / POSSIBLE * self._least)
+
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
         self._holding = True
         self._transition = None
-        torque, nv = self._damped_hold.torque(snapshot), self._snapshot.model.nv
+        self._torque = torque = self._held(snapshot)
+        nv = self._snapshot.model.nv
         self._last = np.concatenate([np.zeros(nv), self._last[nv:]])
         return Command(np.zeros(nv), np.zeros(nv), torque, self.period, None, reason)
+
+    def _held(self, snapshot: Snapshot | None) -> Array:
+        """Torques that keep the body where it is; those before where that is not known."""
+        if snapshot is None or snapshot.state is None or not snapshot.finite:
+            return self._torque
+        try:
+            if self._damped_hold is None:
+                planned = () if self._forces is None else self._forces.contacts
+                self._damped_hold = DampedHold(snapshot, planned, self.period)
+            torque = np.clip(self._damped_hold.torque(snapshot.state), -self._limit, self._limit)
+        except Exception:  # there is nothing left to fall back to but what was
+            return self._torque
+        return torque if np.isfinite(torque).all() else self._torque
 
 
 def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
@@ -207,6 +250,9 @@ def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> 
     if not any(isinstance(task, TorqueLimit) for task in tasks):
         added.append(TorqueLimit(robot))
     for contact in contacts:
-        if not any(isinstance(task, CONES) and task.contact == contact for task in tasks):
+        named = [task for task in tasks if isinstance(task, CONES) and task.contact == contact]
+        if not named:
             added += contact_constraints(contact)
+        elif not any(isinstance(task, NormalForces) for task in named):
+            added.append(NormalForces(contact))
     return added

@@ -86,7 +86,9 @@ class Contact:
         self.outline: Array = local[:, :2]
         self.radius = float(np.linalg.norm(self.outline, axis=1).max())
         if len(local) > 1 and np.linalg.matrix_rank(self.outline, tol=FLAT) < 2:
-            raise self._error(f"its {len(local)} corners lie on a line; give one point, or three or more around an area")
+            raise self._error(
+                f"its {len(local)} corners lie on a line; give one point, or three or more around an area"
+            )
         self.forces: ForceModel = "vertices" if self.point_like else forces
         #: G, 6 x size: the wrench about the contact's point, in its own axes, of its unknowns.
         self.basis: Array = self._basis()

@@ -28,7 +28,7 @@ from poise.tasks.motion import MotionTask
 from poise.tasks.posture import JointComfort, LeastVelocity, Posture
 from poise.tasks.reference import Decay, MinimumJerk
 from poise.tasks.relative import RelativePose
-from poise.tasks.target import Live, Passage, Path, Target
+from poise.tasks.target import Live, Oscillation, Passage, Path, Target
 from poise.tasks.task import Task
 from poise.tasks.torque import JointTorque
 
@@ -58,6 +58,7 @@ __all__ = [
     "MinimumJerk",
     "MotionTask",
     "Orientation",
+    "Oscillation",
     "Passage",
     "Path",
     "Pose",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poise.errors import TaskError
 from poise.robots import Frame, Robot
-from poise.state import Contact, ContactForces, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state import FRAMES, Contact, ContactForces, Snapshot, _motion  # type: ignore[attr-defined]
 from poise.state.contact import contact_of
 from poise.state.snapshot import frame_rows
 from poise.tasks.axes import numbers, shown
@@ -67,9 +67,11 @@ class ForceUnknowns:
     def even_share(self) -> Array:
         """Unknowns at which the contacts that can, share the weight evenly: where forces go that nothing else decides."""
         snapshot, weight = self.snapshot, -self.snapshot.robot.mass * np.array(self.snapshot.model.gravity.linear)
-        snapshot.fill(1)
+        snapshot.fill(FRAMES)
         ups = [(snapshot.pose(c.frame) * c.frame_from_contact).rotation.T @ weight for c in self.contacts]
-        bearing = [up[2] > 0.0 and np.hypot(*up[:2]) < c.friction * up[2] for c, up in zip(self.contacts, ups, strict=True)]
+        bearing = [
+            up[2] > 0.0 and np.hypot(*up[:2]) < c.friction * up[2] for c, up in zip(self.contacts, ups, strict=True)
+        ]
         share = np.zeros(self.size)
         for contact, up, bears in zip(self.contacts, ups, bearing, strict=True):
             if bears:

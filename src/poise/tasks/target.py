@@ -131,6 +131,38 @@ class Passage:
         return self.start + s * self._change
 
 
+class Oscillation:
+    """A vector that goes to and fro between two values: ``start + (far - start) (1 - cos 2πft) / 2``.
+
+    Args:
+        start, far: the two values.
+        frequency: f, 1/s.
+        cycles: after how many it stays at the start; infinite by default.
+        begin: when it starts (s).
+
+    >>> tasks.CenterOfMass(tasks.Oscillation(high, low, frequency=0.5, cycles=10))
+    """
+
+    def __init__(
+        self, start: ArrayLike, far: ArrayLike, frequency: float, cycles: float = math.inf, begin: float = 0.0
+    ) -> None:
+        self.start = numbers(start, np.size(start), "start", "Oscillation")
+        self._change = numbers(far, np.size(start), "far", "Oscillation") - self.start
+        self.frequency = positive(frequency, "frequency", "Oscillation")
+        self.begin = number(begin, "begin", "Oscillation")
+        if not (isinstance(cycles, (int, float)) and cycles > 0):
+            raise TaskError(f"Oscillation: cycles is {shown(cycles)}; expected a positive number")
+        self.cycles = float(cycles)
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        turns = self.frequency * (time - self.begin)
+        if not 0.0 <= turns < self.cycles:
+            return self.start, np.zeros_like(self.start), np.zeros_like(self.start)
+        w, angle = 2.0 * math.pi * self.frequency, 2.0 * math.pi * turns
+        value = self.start + (0.5 - 0.5 * math.cos(angle)) * self._change
+        return value, (0.5 * w * math.sin(angle)) * self._change, (0.5 * w * w * math.cos(angle)) * self._change
+
+
 def _value(value: Any) -> tuple[Any, tuple[int, ...]]:
     """A vector, a rotation or a pose, and its shape."""
     if isinstance(value, pinocchio.SE3) or np.shape(value) == (4, 4):

@@ -19,7 +19,13 @@ Array = NDArray[np.float64]
 
 
 def bind_generalised(
-    snapshot: Snapshot, memory: Memory, forces: ForceUnknowns, rows: Sequence[int], scale: Array, low: Array, high: Array
+    snapshot: Snapshot,
+    memory: Memory,
+    forces: ForceUnknowns,
+    rows: Sequence[int],
+    scale: Array,
+    low: Array,
+    high: Array,
 ) -> Sequence[Writer]:
     """Writer of ``low <= (M v̇ + h - Σ J_cᵀ φ_c)_rows <= high``, each row times its scale."""
     data = snapshot.data

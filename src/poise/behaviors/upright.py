@@ -1,0 +1,99 @@
+"""What standing, squatting and reaching share: a body upright over its contacts, in order of importance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poise import constraints, tasks
+from poise.behaviors.settings import check_settings
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot, State
+from poise.state import Contact
+
+#: Weights of the levels contact, balance, trunk and posture for a weighted solver: those with which all four library
+#: robots walked in a prototype with one weighted quadratic program.
+WEIGHTS = (100.0, 50.0, 1.0, 0.02)
+
+
+@dataclass(frozen=True)
+class UprightSettings:
+    """Gains of an upright body, the same on all robots.
+
+    Args:
+        balance: rate of the centre of mass, 1/s. With critical damping it answers like the feedback of the divergent
+            component of motion with gain 4/s: fast enough for the ankles, slow enough not to shake.
+        spin: angular momentum that is left alone, as a share of m h sqrt(g h), with m the mass and h the height of its
+            centre. A walking human stays within 0.05 of m h v.
+        spin_rate: how fast more than that is damped, 1/s.
+        trunk: rate of the trunk's orientation, 1/s.
+        posture: rate of the posture, 1/s.
+        friction: μ that contacts are trusted with.
+    """
+
+    balance: float = 4.0
+    spin: float = 0.02
+    spin_rate: float = 8.0
+    trunk: float = 6.0
+    posture: float = 4.0
+    friction: float = 0.7
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def upright(
+    start: State, center_of_mass: Any, settings: UprightSettings, contacts: Sequence[Contact] | None = None
+) -> Hierarchy:
+    """Contacts stay; the centre of mass follows a target and the body does not spin; the trunk stays upright; posture.
+
+    Args:
+        start: at rest; its posture and trunk are kept.
+        center_of_mass: a point or a `Target` (m).
+        contacts: what it stands on; None: those of the start.
+    """
+    robot = start.robot
+    if contacts is None:
+        contacts = [Contact(part, friction=settings.friction) for part in start.contacts]
+    trunk = robot.chest or robot.frame("root_joint")
+    return Hierarchy(
+        always=[constraints.JointRange(robot)],
+        levels=[
+            Level("contact", [constraints.RigidContact(contact, at=start) for contact in contacts]),
+            Level("balance", balance(start, center_of_mass, settings)),
+            Level("trunk", [tasks.Orientation(trunk, start.pose(trunk), reference=tasks.Decay(settings.trunk))]),
+            Level("posture", [tasks.Posture(start, reference=tasks.Decay(settings.posture))]),
+        ],
+    )
+
+
+def balance(start: State, center_of_mass: Any, settings: UprightSettings, axes: str = "xyz") -> list[tasks.Task]:
+    """Centre of mass and angular momentum, in one level: neither buys itself free at the cost of the other.
+
+    A moment m h on the body and an acceleration of 1 m/s² of its centre take the same force at the ground; that is
+    how they are weighed.
+    """
+    robot = start.robot
+    lever = robot.mass * _height(start)
+    most = settings.spin * lever * np.sqrt(9.81 * _height(start))
+    return [
+        tasks.CenterOfMass(center_of_mass, axes=axes, reference=tasks.Decay(settings.balance)),
+        tasks.AngularMomentum(within=most, weight=lever**-2, reference=tasks.Decay(settings.spin_rate)),
+    ]
+
+
+def leg_length(robot: Robot) -> float:
+    """From the first joint of a leg to the sole, with all joints at zero (m)."""
+    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
+    foot = robot.feet[0]
+    hip = robot.frame(robot.model.names[list(robot.model.supports[foot.joint])[2]])
+    return float(np.linalg.norm(straight.pose(hip).translation - straight.pose(foot).translation))
+
+
+def _height(start: State) -> float:
+    """Of the centre of mass above the ground (m)."""
+    ground = min(start.pose(part).translation[2] for part in start.contacts) if start.contacts else 0.0
+    return float(max(start.center_of_mass[2] - ground, 0.1 * start.robot.height))
