@@ -1,6 +1,37 @@
-"""The only things that move: `IdealPlant`, which obeys exactly."""
+"""The only things that move: `IdealPlant`, which obeys exactly, and `MujocoPlant`, a robot in a physics engine."""
 
+from poise.plants.actuators import PositionServos, TorqueMotors
+from poise.plants.disturbances import Load, Push
+from poise.plants.errors import PlantError
+from poise.plants.ground import Flat, Ground, Rough, Slope, Stairs, terrain
 from poise.plants.ideal import IdealPlant
 from poise.plants.loop import Controller, Plant, steps
+from poise.plants.model_error import ModelError
+from poise.plants.mujoco_plant import MujocoPlant
+from poise.plants.sensors import Sensors
+from poise.plants.things import Box, Plate, Table, Wall
 
-__all__ = ["Controller", "IdealPlant", "Plant", "steps"]
+__all__ = [
+    "Box",
+    "Controller",
+    "Flat",
+    "Ground",
+    "IdealPlant",
+    "Load",
+    "ModelError",
+    "MujocoPlant",
+    "Plant",
+    "PlantError",
+    "Plate",
+    "PositionServos",
+    "Push",
+    "Rough",
+    "Sensors",
+    "Slope",
+    "Stairs",
+    "Table",
+    "TorqueMotors",
+    "Wall",
+    "steps",
+    "terrain",
+]

@@ -1,0 +1,96 @@
+"""What of the robot can touch: the corners of its soles, a ball at each hand, and capsules around all other bodies.
+
+A sole touches with four balls whose lowest points are the corners of its rectangle, so that the plant's sole is the
+controller's, and each ball is one force cell. A hand touches things with one ball at its frame; the capsules around the
+body of a hand are for the ground alone, where a robot that has fallen must not sink in: a wall they would reach before
+the ball does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.errors import RobotError
+from poise.plants.engine.body import quaternion
+from poise.plants.things import BALL
+from poise.robots import Foot, Frame, Robot
+from poise.robots.capsules import capsules
+
+Array = NDArray[np.float64]
+
+#: Radius of the balls under a sole (m).
+CORNER = 0.005
+#: What a geom is and what it collides with, in the bits of MuJoCo: a pair collides if the one is what the other wants.
+GROUND, THING, SELF = 1, 2, 4
+#: Friction of the robot's own surfaces. Of two surfaces the rougher one decides, which is always the other.
+SMOOTH = (1e-5, 1e-6, 1e-6)
+
+#: Groups of geoms in a viewer: what is seen, and what touches.
+SEEN, TOUCHING = 1, 3
+
+
+def add_parts(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame]) -> None:
+    """Adds the balls with which parts touch, called ``"left_sole 0"`` to ``"left_sole 3"``, and a site at each part."""
+    for part in parts:
+        body, joint_from_part = bodies[part.joint], robot.model.frames[part.index].placement
+        foot = isinstance(part, Foot)
+        middle = part.sole.center if isinstance(part, Foot) else np.zeros(3)
+        body.add_site(
+            name=part.name, pos=joint_from_part.act(middle), quat=quaternion(joint_from_part.rotation), group=TOUCHING
+        )
+        places = part.corners + np.array([0.0, 0.0, CORNER]) if isinstance(part, Foot) else np.zeros((1, 3))
+        for i, place in enumerate(places):
+            body.add_geom(
+                name=f"{part.name} {i}",
+                type=mujoco.mjtGeom.mjGEOM_SPHERE,
+                size=[CORNER if foot else BALL, 0.0, 0.0],
+                pos=joint_from_part.act(place),
+                contype=0,
+                conaffinity=GROUND | THING,
+                condim=3,
+                friction=SMOOTH,
+                group=TOUCHING,
+                rgba=[0.9, 0.4, 0.2, 1.0],
+            )
+
+
+def add_capsules(
+    bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame], self_collision: bool
+) -> tuple[str, ...]:
+    """Adds the capsules, called ``"capsule 0"`` and so on; returns a note if the robot's shapes cannot be read."""
+    try:
+        found = capsules(robot)
+    except RobotError as error:
+        return (f"only soles and hands touch, since the robot has no shapes: {error}",)
+    feet = {part.joint for part in parts if isinstance(part, Foot)}
+    others = {part.joint for part in parts} - feet
+    for i, capsule in enumerate(found):
+        if capsule.joint in feet:  # a capsule around a foot reaches below its sole
+            continue
+        length = float(np.linalg.norm(capsule.half_axis))
+        touched = GROUND if capsule.joint in others else GROUND | THING
+        bodies[capsule.joint].add_geom(
+            name=f"capsule {i}",
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE if length > 0.0 else mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[capsule.radius, length, 0.0],
+            pos=capsule.center,
+            quat=quaternion(_from_z(capsule.half_axis / length)) if length > 0.0 else [1.0, 0.0, 0.0, 0.0],
+            contype=SELF if self_collision else 0,
+            conaffinity=touched | (SELF if self_collision else 0),
+            condim=3,
+            friction=SMOOTH,
+            group=TOUCHING,
+            rgba=[0.6, 0.65, 0.7, 1.0],
+        )
+    return ()
+
+
+def _from_z(axis: Array) -> Array:
+    """A rotation that turns z into an axis."""
+    x = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])

@@ -1,0 +1,187 @@
+"""MujocoPlant: a robot in a physics engine that shares no code with its controller."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.control import Command
+from poise.plants.actuators import PositionServos, TorqueMotors
+from poise.plants.disturbances import Load, Push
+from poise.plants.driving import Faults, Motors, Servos
+from poise.plants.engine.build import build
+from poise.plants.engine.simulation import Simulation
+from poise.plants.falling import Fall
+from poise.plants.ground import Flat, Ground
+from poise.plants.measured import Measured
+from poise.plants.measuring import Sensing
+from poise.plants.model_error import ModelError
+from poise.plants.scene import scene
+from poise.plants.sensors import Sensors
+from poise.plants.things import Thing
+from poise.robots import Frame, Robot, State
+from poise.state import Sensed
+
+
+class MujocoPlant:
+    """A simulated robot on the ground, built from the same model as its controller's.
+
+    Each `apply` and `advance` lets the command's period pass, in steps of the simulation. `state` is what the
+    controller sees, through its sensors; `truth` is how it really is. Nothing here raises once the plant is built: what
+    a command lacks is replaced and counted, and if the engine fails the robot is frozen and `failure` says so.
+
+    Args:
+        start: a State to start from, or a Robot, which then starts in its stance "standing". On a slope the soles are
+            set down on it, see `poise.plants.placing`; `plant.start` is where it really starts.
+        ground: `Flat`, `Slope`, `Stairs` or `Rough`.
+        things: walls, tables, plates and boxes around it.
+        friction: coefficient between the robot and all that it touches; 0.8 is rubber on a dry floor.
+        pushes: forces on any body at any time.
+        loads: weights that it carries and its controller does not know of.
+        actuators: `TorqueMotors`, which need commands with torques, or `PositionServos`, which need velocities.
+        sensors: how well the controller sees; perfect by default.
+        model_error: how the robot differs from what the controller knows.
+        touching: parts that may touch besides feet and hands, each with a ball at its frame: they appear in contacts
+            and forces, and the robot has not fallen when they touch the ground.
+        period: of the simulation (s); that of the controller is independent of it.
+        seed: of noise and uneven ground. The same seed and commands give the same motion, to the last bit.
+        self_collision: whether its bodies collide with each other, as capsules.
+        visuals: whether its visual meshes are in `model`, for rendering.
+
+    Attributes:
+        model, data: of MuJoCo, to render or to look deeper.
+        start: where it starts.
+        notes: what could not be built, and what went wrong for the first time, one sentence each.
+
+    >>> plant = poise.MujocoPlant(robot, pushes=[Push((80, 0, 0), duration=0.1, time=1.0)])
+    >>> recording = poise.record(controller, plant, seconds=3.0)
+    >>> plant.fallen, plant.fall
+    """
+
+    def __init__(
+        self,
+        start: State | Robot,
+        *,
+        ground: Ground = Flat(),  # noqa: B008  frozen, as are the others
+        things: Sequence[Thing] = (),
+        friction: float = 0.8,
+        pushes: Sequence[Push] = (),
+        loads: Sequence[Load] = (),
+        actuators: TorqueMotors | PositionServos = TorqueMotors(),  # noqa: B008
+        sensors: Sensors = Sensors(),  # noqa: B008
+        model_error: ModelError = ModelError(),  # noqa: B008
+        touching: Sequence[Frame] = (),
+        period: float = 0.001,
+        seed: int = 0,
+        self_collision: bool = False,
+        visuals: bool = False,
+    ) -> None:
+        given = scene(
+            start,
+            touching,
+            ground=ground,
+            things=things,
+            friction=friction,
+            pushes=pushes,
+            loads=loads,
+            actuators=actuators,
+            sensors=sensors,
+            model_error=model_error,
+            period=period,
+            seed=seed,
+            self_collision=self_collision,
+            visuals=visuals,
+        )
+        built = build(given)
+        self.start, self.robot = given.start, given.robot
+        self.model, self.data = built.model, built.data
+        self.notes = list(built.notes)
+        self._faults = Faults(self.notes)
+        self._simulation = Simulation(given, built)
+        self._drive: Motors | Servos = Motors(self.robot, self.data, self._faults)
+        if built.gains is not None:
+            self._drive = Servos(self.robot, built, self._faults, self._simulation.holding, built.gains)
+        weight = 9.81 * self.robot.mass
+        self._sensing = Sensing(self.robot, given.parts, sensors, weight, np.random.default_rng(seed))
+        self._noise = self._sensing.noise()
+        self._watch = Fall(self.start, self.model, ground, given.parts)
+        self._command: Command | None = None
+        self._true: State | None = None
+        self._seen: State | None = None
+
+    # -- what can be seen ------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Since the motion began (s)."""
+        return self._simulation.clock.time
+
+    def state(self) -> State:
+        """What the controller sees: encoders, an estimate of the base, and contacts that feel a force.
+
+        With a delay, everything but the time is as old as that.
+        """
+        if self._seen is None:
+            sample = self._simulation.late_sample()
+            if self._sensing.exact and sample is self._simulation.sample():
+                self._seen = self.truth()
+            else:
+                self._seen = self._sensing.state(sample, self._noise, self.time)
+        return self._seen
+
+    def sensed(self) -> Sensed:
+        """What the sensors say, at the same time."""
+        return Measured(self._sensing, self._simulation.late_sample(), self._noise, self.state(), self.truth())
+
+    def truth(self) -> State:
+        """How it really is; no robot knows that."""
+        if self._true is None:
+            sample = self._simulation.sample()
+            contacts = self._sensing.contacts(sample, None)
+            self._true = State._trusted(self.robot, sample.q, sample.v, self.time, contacts)
+        return self._true
+
+    @property
+    def failure(self) -> str:
+        """Why the simulation failed; empty if it did not."""
+        return self._simulation.failure
+
+    @property
+    def fallen(self) -> bool:
+        """Whether it ever fell, or the simulation failed."""
+        return bool(self._watch.reason or self.failure)
+
+    @property
+    def fall(self) -> str:
+        """When and how it fell first, in a sentence; empty if it did not."""
+        return self._watch.reason or self.failure
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often which fallback was used, by name."""
+        return self._faults.counts
+
+    @property
+    def cut_off(self) -> NDArray[np.int64]:
+        """Per joint, how many commands asked for more torque than it has."""
+        return self._drive.cut_off
+
+    # -- what it does ----------------------------------------------------------------------------------------------
+
+    def apply(self, command: Command) -> None:
+        """What to do until the next command."""
+        self._command = command
+        self._drive.take(command)
+
+    def advance(self) -> None:
+        """Lets the command's period pass."""
+        if self._command is None:
+            return
+        self._simulation.run(self._command.period, self._drive)
+        self._true = self._seen = None
+        self._noise = self._sensing.noise()
+        if not self.failure:
+            self._watch.look(self.data, self.time)

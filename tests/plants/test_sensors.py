@@ -1,0 +1,171 @@
+"""Sensors are exact by default, and late, noisy or coarse exactly as much as they were told to be."""
+
+import numpy as np
+import pinocchio
+import pytest
+from simulated import PERIOD, Blind, biped, driven, flying, stood, torques
+
+from poise.control import Command
+from poise.plants import MujocoPlant, Push, Sensors, steps
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+def swings(time: float) -> np.ndarray:
+    return 8.0 * np.cos(np.linspace(5.0, 25.0, 10) * time)
+
+
+# -- exact -------------------------------------------------------------------------------------------------------------
+
+
+def test_perfect_sensors_tell_the_truth() -> None:
+    robot = biped()
+    plant = MujocoPlant(robot)
+    for step in steps(Blind(robot, swings), plant, 0.1):
+        sensed = step.sensed
+        assert sensed is not None
+        assert step.state is sensed.truth
+        assert np.array_equal(sensed.positions, step.state.q[7:])
+        assert np.array_equal(sensed.rates, step.state.v[6:])
+
+
+def test_cells_and_ankle_sensor_feel_the_same() -> None:
+    """Cells add up to the ankle's normal force, and their lever arms to its moment about the sole's axes."""
+    robot = biped()
+    plant = MujocoPlant(robot, pushes=[Push((20, 5, 0), 0.2, 0.0)])
+    stood(plant, 0.1)
+    sensed, truth = plant.sensed(), plant.truth()
+    for foot in robot.feet:
+        cells, wrench = sensed.cells[foot.name], sensed.forces[foot.name]
+        R = truth.pose(foot).rotation
+        force, moment = R.T @ wrench[:3], R.T @ wrench[3:]
+        assert (cells >= -1e-9).all()
+        assert cells.sum() == pytest.approx(force[2], rel=1e-6)
+        arms = foot.corners - foot.sole.center
+        assert moment[:2] == pytest.approx([cells @ arms[:, 1], -cells @ arms[:, 0]], abs=0.01 * cells.sum() * 0.1)
+        assert np.ptp(cells) > 1.0  # the push presses some more than others
+
+
+def test_forces_are_what_changes_the_momentum() -> None:
+    """``d/dt (m ċ) = Σ F + m g``, over a motion with impacts."""
+    robot = biped()
+    plant = MujocoPlant(flying(robot, height=0.05), period=5e-4)
+    impulse, states = np.zeros(3), [plant.truth()]
+    for _ in range(600):
+        plant.apply(torques(robot, swings(plant.time), 5e-4))
+        plant.advance()
+        impulse += 5e-4 * (plant.sensed().forces.total + robot.mass * GRAVITY)
+        states.append(plant.truth())
+    data = robot.model.createData()
+    change = [pinocchio.computeCentroidalMomentum(robot.model, data, s.q, s.v).linear for s in (states[0], states[-1])]
+    assert impulse == pytest.approx(change[1] - change[0], abs=0.03 * 0.3 * 9.81 * robot.mass)
+
+
+def test_the_accelerometer_feels_gravity_at_rest_and_nothing_in_flight() -> None:
+    robot = biped()
+    assert MujocoPlant(robot).sensed().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=1e-6)
+    standing = MujocoPlant(robot)
+    stood(standing, 0.3)
+    assert standing.sensed().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=0.02)
+    flight = MujocoPlant(flying(robot))
+    driven(flight, 0.02)
+    assert flight.sensed().imu.acceleration == pytest.approx(np.zeros(3), abs=1e-6)
+    assert not flight.sensed().forces.wrenches.any()
+    imu, truth = standing.sensed().imu, standing.truth()
+    assert np.array_equal(imu.orientation, truth.q[3:7])
+    assert np.array_equal(imu.angular_velocity, truth.v[3:6])
+
+
+# -- late --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delay", [0.001, 0.004, 0.017])
+def test_a_delay_is_exact(delay: float) -> None:
+    """What is seen at a tick is what was true that much before, to the last bit; before that, the start."""
+    robot = biped()
+    start = flying(robot)
+    late = MujocoPlant(start, sensors=Sensors(delay=delay))
+    seen = [step.state for step in steps(Blind(robot, swings), late, 0.06)]
+    true = MujocoPlant(start)
+    past = {0: true.truth()}
+    for n in range(1, 61):
+        torque = torques(robot, swings(PERIOD * ((n - 1) // 2)), 0.001)  # as the blind controller gave at its tick
+        true.apply(torque)
+        true.advance()
+        past[n] = true.truth()
+    for n, state in enumerate(seen):
+        before = past[max(2 * n - round(delay / 0.001), 0)]
+        assert np.array_equal(state.q, before.q)
+        assert np.array_equal(state.v, before.v)
+        assert state.time == pytest.approx(PERIOD * n)
+
+
+def test_forces_and_imu_are_as_late_as_the_rest() -> None:
+    robot = biped()
+    plants = [MujocoPlant(robot, sensors=Sensors(delay=delay)) for delay in (0.0, 0.006)]
+    prompt, late = ([step.sensed for step in steps(Blind(robot, swings), plant, 0.05)] for plant in plants)
+    for now, then in zip(late[3:], prompt, strict=False):
+        assert now is not None
+        assert then is not None
+        assert np.array_equal(now.forces.wrenches, then.forces.wrenches)
+        assert np.array_equal(now.imu.acceleration, then.imu.acceleration)
+        assert np.array_equal(now.positions, then.positions)
+
+
+# -- noisy -------------------------------------------------------------------------------------------------------------
+
+
+def test_noise_has_the_deviations_of_the_table() -> None:
+    robot, level = biped(), 0.02
+    plant = MujocoPlant(robot, sensors=Sensors(noise=level), seed=5)
+    command = Command(np.zeros(robot.model.nv), None, plant._simulation.holding, 0.0001)  # time all but stands still
+    q, v, forces, cells, shakes = [], [], [], [], []
+    for _ in range(3000):
+        plant.apply(command)
+        plant.advance()
+        state, truth, sensed = plant.state(), plant.truth(), plant.sensed()
+        exact = plant._simulation.sample().touch
+        q.append(pinocchio.difference(robot.model, truth.q, state.q))
+        v.append(state.v - truth.v)
+        forces.append(sensed.forces.wrenches - exact.wrenches)
+        cells.append(np.concatenate(list(sensed.cells.values())) - exact.cells)
+        shakes.append(sensed.imu.angular_velocity - truth.v[3:6])
+    assert np.std(q, axis=0) == pytest.approx(0.1 * level, rel=0.1)
+    assert np.std(v, axis=0)[:6] == pytest.approx(level, rel=0.1)
+    assert np.std(v, axis=0)[6:] == pytest.approx(5.0 * level, rel=0.1)
+    assert np.std(forces, axis=0)[:, :3] == pytest.approx(20.0 * level, rel=0.1)
+    assert np.std(forces, axis=0)[:, 3:] == pytest.approx(2.0 * level, rel=0.1)
+    assert np.std(cells, axis=0) == pytest.approx(20.0 * level, rel=0.1)
+    assert np.std(shakes, axis=0) == pytest.approx(level, rel=0.1)
+    assert np.abs(np.mean(v, axis=0)).max() < 0.02
+    assert plant.state().contacts == robot.feet
+
+
+def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
+    robot = biped()
+    quiet, noisy = MujocoPlant(robot), MujocoPlant(robot, sensors=Sensors(noise=0.05))
+    for plant in (quiet, noisy):
+        for _ in steps(Blind(robot, swings), plant, 0.1):
+            pass
+    assert np.array_equal(quiet.truth().q, noisy.truth().q)
+    assert not np.array_equal(noisy.truth().q, noisy.state().q)
+
+
+# -- coarse ------------------------------------------------------------------------------------------------------------
+
+
+def test_angles_and_forces_come_in_steps() -> None:
+    robot, angle, force = biped(), 1e-3, 0.5
+    plant = MujocoPlant(robot, sensors=Sensors(encoder_step=angle, force_step=force))
+    stood(plant, 0.1)
+    state, truth, sensed = plant.state(), plant.truth(), plant.sensed()
+    assert state.q[7:] / angle == pytest.approx(np.round(state.q[7:] / angle), abs=1e-6)
+    assert np.abs(state.q[7:] - truth.q[7:]).max() <= angle / 2 + 1e-12
+    assert np.array_equal(sensed.positions, state.q[7:])
+    assert np.array_equal(state.q[:7], truth.q[:7])
+    exact = plant._simulation.sample().touch
+    for foot in robot.feet:
+        cells = sensed.cells[foot.name]
+        assert cells / force == pytest.approx(np.round(cells / force), abs=1e-6)
+    assert np.abs(sensed.forces.wrenches[:, :3] - exact.wrenches[:, :3]).max() <= force
+    assert np.abs(sensed.forces.wrenches - exact.wrenches).max() > 0.0
