@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,7 @@ from poise.behaviors.one_foot import one_foot_stance
 from poise.behaviors.settings import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
-from poise.robots import Robot, State
+from poise.robots import Frame, Robot, State
 from poise.state import Snapshot
 
 Array = NDArray[np.float64]
@@ -122,6 +123,12 @@ class Reach:
             name: float(np.linalg.norm(state.pose(hand).translation - points[name])) for name, state in states.items()
         }
 
+    def leaves_box(self, part: Literal["foot", "hand"], states: Sequence[State]) -> float:
+        """How far the left hand or foot was out of its box in any of the states, m."""
+        frame, half = self._boxed(part)
+        middle = self.start.pose(frame).translation
+        return max(0.0, *(float((np.abs(s.pose(frame).translation - middle) - half).max()) for s in states))
+
     # -- making it -------------------------------------------------------------------------------------------------
 
     def _index(self, time: float) -> int:
@@ -139,7 +146,7 @@ class Reach:
 
     def _hierarchy(self) -> Hierarchy:
         """What stays the same in all phases."""
-        robot, start, height = self.robot, self.start, self.robot.height
+        robot, start = self.robot, self.start
         support = robot.foot("right")
         return Hierarchy(
             # No limit on acceleration: at velocity order its bounds move with v, and the motion becomes less smooth.
@@ -151,8 +158,8 @@ class Reach:
             levels=[
                 Level("contact", [constraints.RigidContact(support, at=start)]),
                 Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
-                Level("left foot", [self._box("foot", self.settings.foot_box * height)]),
-                Level("left hand", [self._box("hand", self.settings.hand_box * height)]),
+                Level("left foot", [self._box("foot")]),
+                Level("left hand", [self._box("hand")]),
                 Level("posture", [tasks.Posture(start, reference=tasks.Decay(self.settings.posture))]),
             ],
         )
@@ -166,8 +173,14 @@ class Reach:
         except PoiseError:  # a description without shapes
             return []
 
-    def _box(self, part: Literal["foot", "hand"], half: float) -> constraints.Box:
-        frame = self.robot.foot("left") if part == "foot" else self.robot.hand("left")
+    def _boxed(self, part: Literal["foot", "hand"]) -> tuple[Frame, float]:
+        """The frame that stays in a box, and half the width of that (m)."""
+        if part == "foot":
+            return self.robot.foot("left"), self.settings.foot_box * self.robot.height
+        return self.robot.hand("left"), self.settings.hand_box * self.robot.height
+
+    def _box(self, part: Literal["foot", "hand"]) -> constraints.Box:
+        frame, half = self._boxed(part)
         middle = self.start.pose(frame).translation
         return constraints.Box(frame, middle - half, middle + half, name=f"left {part} in its box")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poise.behaviors.settings import check_settings
 from poise.behaviors.upright import WEIGHTS, UprightSettings, leg_length, upright
@@ -13,6 +15,8 @@ from poise.hierarchy import Hierarchy
 from poise.robots import Robot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import Oscillation
+
+Array = NDArray[np.float64]
 
 
 class Stand:
@@ -48,12 +52,13 @@ class Stand:
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
         return self.hierarchy
 
-    def center_of_mass(self, time: float) -> np.ndarray:
+    def center_of_mass(self, time: float) -> Array:
         """Where the centre of mass should be at a time (m)."""
-        return self.start.center_of_mass
+        return above_support(self.start)
 
-    def _center_of_mass(self) -> object:
-        return self.start.center_of_mass
+    def _center_of_mass(self) -> Any:
+        """The same as a target."""
+        return above_support(self.start)
 
 
 @dataclass(frozen=True)
@@ -85,14 +90,19 @@ class Squat(Stand):
         numbers = settings or SquatSettings()
         self._start = robot.stance("standing") if start is None else start
         self.depth = numbers.depth * leg_length(robot)
-        high = self._start.center_of_mass
+        high = above_support(self._start)
         low = high - np.array([0.0, 0.0, self.depth])
         self.path = Oscillation(high, low, numbers.frequency, numbers.cycles)
         super().__init__(robot, numbers, self._start)
         self.seconds = numbers.cycles / numbers.frequency
 
-    def center_of_mass(self, time: float) -> np.ndarray:
+    def center_of_mass(self, time: float) -> Array:
         return self.path.sample(time)[0]
 
-    def _center_of_mass(self) -> object:
+    def _center_of_mass(self) -> Any:
         return self.path
+
+
+def above_support(start: State) -> Array:
+    """Above the middle of the support, as high as the centre of mass is at the start (m)."""
+    return np.append(start.support_center, start.center_of_mass[2])

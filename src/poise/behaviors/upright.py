@@ -26,6 +26,7 @@ class UprightSettings:
     Args:
         balance: rate of the centre of mass, 1/s. With critical damping it answers like the feedback of the divergent
             component of motion with gain 4/s: fast enough for the ankles, slow enough not to shake.
+        height: rate of its height, 1/s; stiffer, so that a body that is heavier than believed does not sink far.
         spin: angular momentum that is left alone, as a share of m h sqrt(g h), with m the mass and h the height of its
             centre. A walking human stays within 0.05 of m h v.
         spin_rate: how fast more than that is damped, 1/s.
@@ -35,6 +36,7 @@ class UprightSettings:
     """
 
     balance: float = 4.0
+    height: float = 9.0
     spin: float = 0.02
     spin_rate: float = 8.0
     trunk: float = 6.0
@@ -51,36 +53,38 @@ def upright(
     """Contacts stay; the centre of mass follows a target and the body does not spin; the trunk stays upright; posture.
 
     Args:
-        start: at rest; its posture and trunk are kept.
+        start: at rest; its posture is kept. The trunk is upright as in the standing stance.
         center_of_mass: a point or a `Target` (m).
         contacts: what it stands on; None: those of the start.
     """
     robot = start.robot
     if contacts is None:
         contacts = [Contact(part, friction=settings.friction) for part in start.contacts]
-    trunk = robot.chest or robot.frame("root_joint")
+    trunk, stance = robot.chest or robot.frame("root_joint"), robot.stance("standing")
     return Hierarchy(
         always=[constraints.JointRange(robot)],
         levels=[
             Level("contact", [constraints.RigidContact(contact, at=start) for contact in contacts]),
             Level("balance", balance(start, center_of_mass, settings)),
-            Level("trunk", [tasks.Orientation(trunk, start.pose(trunk), reference=tasks.Decay(settings.trunk))]),
+            Level("trunk", [tasks.Orientation(trunk, stance.pose(trunk), reference=tasks.Decay(settings.trunk))]),
             Level("posture", [tasks.Posture(start, reference=tasks.Decay(settings.posture))]),
         ],
     )
 
 
-def balance(start: State, center_of_mass: Any, settings: UprightSettings, axes: str = "xyz") -> list[tasks.Task]:
+def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
     """Centre of mass and angular momentum, in one level: neither buys itself free at the cost of the other.
 
     A moment m h on the body and an acceleration of 1 m/s² of its centre take the same force at the ground; that is
     how they are weighed.
     """
-    robot = start.robot
-    lever = robot.mass * _height(start)
+    lever = start.robot.mass * _height(start)
     most = settings.spin * lever * np.sqrt(9.81 * _height(start))
     return [
-        tasks.CenterOfMass(center_of_mass, axes=axes, reference=tasks.Decay(settings.balance)),
+        tasks.CenterOfMass(center_of_mass, axes="xy", reference=tasks.Decay(settings.balance)),
+        tasks.CenterOfMass(
+            center_of_mass, axes="z", reference=tasks.Decay(settings.height), name="height of the center of mass"
+        ),
         tasks.AngularMomentum(within=most, weight=lever**-2, reference=tasks.Decay(settings.spin_rate)),
     ]
 

@@ -1,12 +1,13 @@
-"""What several commands share: numbers from words, progress on standard error."""
+"""What several commands share: numbers from words, lines on standard error."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import sys
-import time
-from typing import Any
+from collections.abc import Callable
+
+from poise.errors import PoiseError
 
 
 def count(text: str) -> int:
@@ -40,6 +41,52 @@ def setting(text: str) -> tuple[str, float]:
     return key, number
 
 
+def positive(text: str) -> float:
+    """A positive number."""
+    value = _number(text)
+    if value is None or not value > 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+    return value
+
+
+def amount(text: str) -> float:
+    """A number, zero or more."""
+    value = _number(text)
+    if value is None or not value >= 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not an amount; expected a number, zero or more")
+    return value
+
+
+def percent(text: str) -> float:
+    """A change in percent, above -90."""
+    value = _number(text)
+    if value is None or not -90.0 <= value <= 1000.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a change in percent; expected -90 to 1000")
+    return value
+
+
+def push(text: str) -> str:
+    """A push, looked at before anything starts."""
+    from poise.plants import Push
+
+    return _meant(text, Push.parsed)
+
+
+def ground(text: str) -> str:
+    """A terrain, likewise."""
+    from poise.plants import terrain
+
+    return _meant(text, terrain)
+
+
+def _meant(text: str, reader: Callable[[str], object]) -> str:
+    try:
+        reader(text)
+    except PoiseError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def _number(text: str) -> float | None:
     try:
         value = float(text)
@@ -51,30 +98,3 @@ def _number(text: str) -> float | None:
 def say(message: str) -> None:
     """One line for who waits."""
     print(message, file=sys.stderr, flush=True)
-
-
-class Bar:
-    """A progress bar on standard error: how far, how fast, how long still. Silent unless a person looks at it."""
-
-    def __init__(self, what: str, total: float, stream: Any = None) -> None:
-        self.what, self.total = what, total
-        self._stream = sys.stderr if stream is None else stream
-        self._shown = self._stream.isatty() and total > 0.0
-        self._begin = self._last = time.monotonic()
-
-    def __call__(self, done: float) -> None:
-        now = time.monotonic()
-        if not self._shown or now - self._last < 0.1:
-            return
-        self._last = now
-        share = min(max(done / self.total, 0.0), 1.0)
-        spent = now - self._begin
-        left = f"{spent / share - spent:.0f} s left" if share > 0.02 else ""
-        bar = "#" * int(30 * share)
-        print(f"\r{self.what} [{bar:<30}] {done:.1f} of {self.total:.1f} s  {left:<12}", end="", file=self._stream)
-        self._stream.flush()
-
-    def close(self) -> None:
-        """Leaves the line clean for what follows."""
-        if self._shown:
-            print("\r" + " " * 78 + "\r", end="", file=self._stream, flush=True)

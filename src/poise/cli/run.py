@@ -8,19 +8,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from poise.cli.options import Bar, say, seconds, setting, whole
+from poise.cli.options import amount, ground, percent, positive, push, say, seconds, setting, whole
 from poise.errors import UsageError
+from poise.recording import Bar
 
 FAILED = 1
 
 
 def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="reach; stand, squat, walk and navigate arrive later")
-    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach")
+    parser = commands.add_parser(name, help="reach, stand or squat; walk and navigate arrive later")
+    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand or squat")
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
     modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")
-    parser.add_argument("--mode", default="kinematic", choices=modes, help="today: kinematic (default)")
-    parser.add_argument("--plant", default="ideal", choices=plants, help="today: ideal (default)")
+    parser.add_argument("--mode", default="", choices=modes, help="default: kinematic for reach, else torque")
+    parser.add_argument("--plant", default="", choices=plants, help="default: ideal for kinematic reach, else mujoco")
+    parser.add_argument("--solver", default="strict", choices=("strict", "weighted"), help="default: strict")
     parser.add_argument(
         "--seconds", type=seconds, metavar="S", help="of motion (default: as long as the behavior takes)"
     )
@@ -38,6 +40,26 @@ def add(commands: Any, name: str) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
     parser.add_argument(
         "--profile", default="exponential", choices=("exponential", "minimum-jerk"), help="of the reach"
+    )
+    outside = parser.add_argument_group("what happens to the robot (with --plant mujoco)")
+    outside.add_argument(
+        "--push", type=push, action="append", default=[], metavar="FX,FY,FZ,DURATION@TIME", dest="pushes",
+        help="in N and s at the base; may be given more than once",
+    )  # fmt: skip
+    outside.add_argument(
+        "--terrain",
+        type=ground,
+        default="flat",
+        metavar="KIND",
+        help="flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
+    )
+    outside.add_argument("--friction", type=positive, metavar="MU", help="of the ground (default 0.8)")
+    outside.add_argument(
+        "--mass-error", type=percent, default=0.0, metavar="PERCENT", help="heavier than the controller believes"
+    )
+    outside.add_argument("--delay", type=amount, default=0.0, metavar="MS", help="age of the measured state")
+    outside.add_argument(
+        "--noise", type=amount, default=0.0, metavar="LEVEL", help="of sensors; 0.01 is what good ones leave"
     )
     parser.set_defaults(action=_run)
 
@@ -59,6 +81,13 @@ def _run(options: argparse.Namespace) -> int:
         plant=options.plant,
         seconds=options.seconds,
         profile=options.profile,
+        solver=options.solver,
+        pushes=options.pushes,
+        terrain=options.terrain,
+        friction=options.friction,
+        mass_error=options.mass_error,
+        delay=options.delay,
+        noise=options.noise,
         settings=dict(options.settings),
         seed=options.seed,
     )
@@ -84,6 +113,10 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
     if result["zmp_margin_m"] is not None:
         room = 1e3 * result["zmp_margin_m"]
         lines.append(f"smallest ZMP margin: {room:.0f} mm (negative: this motion needs more ground)")
+    for name, entry in (result["limits"] or {}).items():
+        lines.append(f"at its torque limit of {entry['limit_Nm']:.0f} N m: {name}, for {entry['seconds']:.2f} s")
+    if result["realtime_factor"] is not None:
+        lines.append(f"computed {result['realtime_factor']:.1f} times as fast as real time")
     lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
     return "\n".join(lines)
 

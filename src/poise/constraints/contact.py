@@ -23,8 +23,9 @@ Array = NDArray[np.float64]
 
 #: k of a contact with forces, 1/s: what still slides or rocks stops within a tenth of a second.
 STOPPING = 40.0
-#: How fast a lost contact seeks the surface, m/s, slow enough to land softly, and how far below where it was, m.
-SEEKING, DEEPEST = 0.05, 0.05
+#: How fast a contact that is missed seeks the surface, m/s: a millimetre within two hundredths of a second, and still a
+#: soft landing; and how far below where it was, m.
+SEEKING, DEEPEST = 0.2, 0.05
 
 
 class PinnedContact(MotionTask):
@@ -78,8 +79,8 @@ class RigidContact(MotionTask):
     """A contact stays where it is ([Saab2012] eq. 4): no motion of its point, and no turn unless it is only a point.
 
     With forces among the unknowns it asks for ``J v̇ = -J̇ v - k J v`` and leaves the place to the ground, which knows
-    better; its error then tells how far the contact slipped. A contact that a controller counts as lost seeks the
-    surface again, slowly and not far. In kinematics, where nothing else holds the contact, it undoes drift like
+    better; its error then tells how far the contact slipped. A contact that should bear a force and does not
+    seeks the surface, softly and not far. In kinematics, where nothing else holds the contact, it undoes drift like
     `tasks.HoldPose`.
 
     Args:
@@ -130,7 +131,7 @@ class RigidContact(MotionTask):
         index = forces.contacts.index(self.contact)
 
         def seek() -> None:
-            lost = not forces.present[index] and normal @ memory.error[:3] > -DEEPEST
+            lost = forces.sought[index] and normal @ memory.error[:3] > -DEEPEST
             memory.target_rate[:3] = -SEEKING * normal if lost else 0.0
 
         return [*self.bind_error(snapshot, memory, layout), seek]

@@ -73,7 +73,7 @@ class TorqueController(HierarchyController):
         solver: object = None,
         period: float = 0.002,
         ramp: float = 0.2,
-        lost_after: float = 0.02,
+        lost_after: float = 0.05,
     ) -> None:
         if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
             raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
@@ -154,19 +154,22 @@ class TorqueController(HierarchyController):
         return super()._solved(state)
 
     def _look_at_contacts(self, state: State, forces: ForceUnknowns) -> None:
-        """Counts a planned contact as lost when it should bear a force and the state has not reported it for a while.
+        """Seeks a contact that should bear a force and is not reported; after a while it counts as lost.
 
         One that need not bear any may well hover unnoticed, and bears again when it must.
         """
         for i, contact in enumerate(forces.contacts):
             if contact.frame in state.contacts:
                 self._missing.pop(contact, None)
-                forces.present[i] = 1.0
+                forces.present[i], forces.sought[i] = 1.0, 0.0
             elif forces.present[i]:
                 if contact.normal_row @ self._last[forces.spans[contact]] < self._bearing:
                     self._missing.pop(contact, None)
-                elif state.time - self._missing.setdefault(contact, state.time) >= self.lost_after:
-                    forces.present[i] = 0.0
+                    forces.sought[i] = 0.0
+                else:
+                    forces.sought[i] = 1.0
+                    since = self._missing.setdefault(contact, state.time)
+                    forces.present[i] = float(state.time - since < self.lost_after)
 
     def _decided(self, solution: Solution, state: State) -> Command:
         x = self._blended(solution.x, state)
@@ -242,13 +245,11 @@ def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
 
 
 def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
-    """What physics demands and the hierarchy does not give a place to."""
+    """What physics demands and the hierarchy does not give a place to; what motors can give, wherever it stands."""
     tasks = hierarchy.tasks
-    added: list[Task] = []
+    added: list[Task] = [TorqueLimit(robot)]  # a limit of the user's may be for some joints only, or give way
     if not any(isinstance(task, EquationOfMotion) for task in tasks):
-        added.append(EquationOfMotion())
-    if not any(isinstance(task, TorqueLimit) for task in tasks):
-        added.append(TorqueLimit(robot))
+        added.insert(0, EquationOfMotion())
     for contact in contacts:
         named = [task for task in tasks if isinstance(task, CONES) and task.contact == contact]
         if not named:

@@ -7,12 +7,14 @@ asked (``recording["center_of_mass"]``), read (``recording.summary()``) and kept
 
 from poise.recording.channel import ABSENT, Channel
 from poise.recording.loading import load_recording
+from poise.recording.progress import Bar
 from poise.recording.record import RecordingInterrupted, record, record_steps
 from poise.recording.recorder import Recorder, UnwrittenError
 from poise.recording.recording import Recording
 
 __all__ = [
     "ABSENT",
+    "Bar",
     "Channel",
     "Recorder",
     "Recording",

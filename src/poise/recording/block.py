@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Samples in a block: a quarter of a second at 500 Hz, and some 300 kB for a humanoid.
 CAPACITY = 128
 
+_PRESSURE = Header("center_of_pressure", "number", ("x", "y"), ("m", "m"))
+_PHASE = Header("phase", "text", (), ("",))
 _NONFINITE = Header("command/nonfinite", "number", (), ("",))
 _MARGIN, _NEAREST = "joint_limit/margin", Header("joint_limit/nearest", "text", (), ("",))
 _TEXTS = tuple(Header(name, "text", (), ("",)) for name in ("solver/status", "control/fallback", "contacts"))
@@ -24,8 +26,8 @@ _TEXTS = tuple(Header(name, "text", (), ("",)) for name in ("solver/status", "co
 class Block:
     """Up to `CAPACITY` samples of one layout.
 
-    `add` only copies numbers into place; norms, largest slacks and margins are taken when the block is turned into
-    channels, for all of its samples at once.
+    `add` only copies numbers into place; norms, largest slacks, margins and centers of pressure are taken when the
+    block is turned into channels, for all of its samples at once.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -33,11 +35,13 @@ class Block:
         self.filled = 0
         self._numbers = np.empty((CAPACITY, layout.width))
         self._given = np.empty((CAPACITY, len(layout.commands)), dtype=bool)
+        self._forces = np.zeros(CAPACITY)  # how many numbers the commanded forces have
         self._slack = np.empty((CAPACITY, layout.rows))
         self._sides = np.empty((CAPACITY, layout.rows), dtype=np.int8)
         self._status: list[str] = [""] * CAPACITY
         self._fallback: list[str] = [""] * CAPACITY
         self._contacts: list[str] = [""] * CAPACITY
+        self._phase: list[str] = [""] * CAPACITY
 
     def add(self, step: Step, contacts: str) -> None:
         """Copies a step that fits the layout; it counts once all of it is in place."""
@@ -68,6 +72,12 @@ class Block:
             if layout.rows:
                 np.concatenate(solution.slack, out=self._slack[i])
                 self._sides[i] = solution.sides
+        if layout.forces is not None:
+            self._forces[i] = layout.forces.write(line, command.forces)
+        if layout.sensors is not None:
+            layout.sensors.write(line, step.sensed)
+        if layout.phased:
+            self._phase[i] = plain(command.phase)
         self._status[i] = "" if solution is None else solution.status
         self._fallback[i], self._contacts[i] = plain(command.fallback or ""), contacts
         self.filled = i + 1
@@ -88,8 +98,14 @@ class Block:
         for k, span in enumerate(layout.commands):
             if span is not None:
                 wrong += np.where(self._given[:n, k], (~np.isfinite(numbers[:, span])).sum(axis=1), 0)
+        if layout.forces is not None:  # contacts that do not touch are NaN and not wrong
+            wrong += self._forces[:n] - np.isfinite(numbers[:, layout.forces.wrenches]).sum(axis=1)
         channels.append(_channel(_NONFINITE, wrong))
-        for header, words in zip(_TEXTS, (self._status, self._fallback, self._contacts), strict=True):
+        if layout.sensors is not None:
+            pressure = layout.sensors.forces.center_of_pressure(numbers, layout.body.weight)
+            channels.append(_channel(_PRESSURE, pressure))
+        texts = [*zip(_TEXTS, (self._status, self._fallback, self._contacts), strict=True)]
+        for header, words in [*texts, (_PHASE, self._phase)] if layout.phased else texts:
             channels.append(_channel(header, np.array(words[:n], dtype=object)))
         return tuple(channels)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.state.balance import GRAVITY
+
 if TYPE_CHECKING:
     from poise.robots import Robot
 
@@ -17,7 +19,7 @@ _VELOCITY = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """Labels and units of q, v, accelerations and torques, and the range of each joint.
+    """Labels and units of q, v, accelerations and torques, the range of each joint, and the weight (N).
 
     A free-flying base comes first: its position (m) and quaternion in q, its linear and angular velocity in v.
     """
@@ -30,6 +32,7 @@ class Body:
     joint_q: NDArray[np.intp]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    weight: float
 
     @classmethod
     def of(cls, robot: Robot) -> Body:
@@ -48,6 +51,7 @@ class Body:
             joint_q=np.array([joint.q for joint in joints], dtype=np.intp),
             lower=robot.limits.lower[places],
             upper=robot.limits.upper[places],
+            weight=GRAVITY * robot.mass,
         )
 
     @property

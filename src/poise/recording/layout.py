@@ -9,6 +9,8 @@ import numpy as np
 
 from poise.recording.body import Body
 from poise.recording.channel import Header, different, joined_units, plain
+from poise.recording.sensors import Sensors, misjudged
+from poise.recording.wrenches import Wrenches
 from poise.solvers import Program
 
 if TYPE_CHECKING:
@@ -31,15 +33,17 @@ class LevelRows(NamedTuple):
 class Layout:
     """Names and places of all that is recorded of a step, as long as the hierarchy does not change.
 
-    The numbers of a step stand in one line of a matrix, in the columns that `numbers` names; `commands`, `tasks` and
-    `levels` say where the parts that may be missing are. `fits` tells whether another step has the same parts.
+    The numbers of a step stand in one line of a matrix, in the columns that `numbers` names; `commands`, `tasks`,
+    `levels`, `forces` and `sensors` say where the parts that may be missing are. `fits` tells whether another step has
+    the same parts.
 
     Args:
         body: labels of q and v.
         step: the first one of its kind.
+        before: the layout of the steps before it; contacts, sensors and phases that these had keep their place.
     """
 
-    def __init__(self, body: Body, step: Step) -> None:
+    def __init__(self, body: Body, step: Step, before: Layout | None = None) -> None:
         self.body = body
         self.numbers: list[tuple[Header, slice]] = []
         self.width = 0
@@ -63,9 +67,22 @@ class Layout:
         self.errors = slice(first, self.width)
         if step.command.solution is not None:
             self._take_levels(step.command.solution.program)
+        self.forces: Wrenches | None = self._take_forces(step, None if before is None else before.forces)
+        self.sensors: Sensors | None = self._take_sensors(step, None if before is None else before.sensors)
+        self.phased: bool = bool(step.command.phase) or (before is not None and before.phased)
 
-    def fits(self, command: Command) -> bool:
-        """Whether all that this command has stands in this layout; what it has not is then absent."""
+    def fits(self, step: Step) -> bool:
+        """Whether all that this step has stands in this layout; what it has not is then absent."""
+        command, sensed = step.command, step.sensed
+        if command.forces is not None and (self.forces is None or not self.forces.fits(command.forces)):
+            return False
+        if sensed is not None and (self.sensors is None or not self.sensors.fits(sensed, step.state)):
+            return False
+        if command.phase and not self.phased:
+            return False
+        return self._fits_hierarchy(command)
+
+    def _fits_hierarchy(self, command: Command) -> bool:
         errors, solution = command.errors, command.solution
         if errors is not None and errors.tasks is not self._tasks:
             if errors.tasks != self._tasks:
@@ -95,6 +112,20 @@ class Layout:
             None if command.acceleration is None else self._take(acceleration),
             None if command.torque is None else self._take(Header("command/torque", "number", *efforts)),
         )
+
+    def _take_forces(self, step: Step, before: Wrenches | None) -> Wrenches | None:
+        forces = step.command.forces
+        if forces is None and before is None:
+            return None
+        names = () if forces is None else forces.names
+        return Wrenches(self._take, ("force", "force_point"), names, before)
+
+    def _take_sensors(self, step: Step, before: Sensors | None) -> Sensors | None:
+        sensed = step.sensed
+        if sensed is None and before is None:
+            return None
+        truth = sensed is not None and misjudged(sensed, step.state)
+        return Sensors(self._take, self.body, sensed, truth, before)
 
     def _take_tasks(self, errors: Errors) -> None:
         self._tasks = errors.tasks

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from poise.plants.loop import Controller, Plant, steps
+from poise.recording.progress import Bar
 from poise.recording.provenance import settings
 from poise.recording.recorder import Recorder, UnwrittenError
 from poise.recording.recording import Recording
@@ -47,7 +48,8 @@ def record(
         plant: what moves.
         seconds: of motion.
         path: a ``.poise`` file to write along, so that nothing is lost if the process dies.
-        progress: called after each step with the time of the motion so far (s).
+        progress: called after each step with the time of the motion so far (s). By default a `Bar` on standard error,
+            which only a terminal shows, and only after a second; ``progress=lambda time: None`` for none at all.
         provenance: further facts, such as ``{"seed": 7, "command_line": "poise run walk --seed 7"}``.
 
     Raises:
@@ -64,7 +66,10 @@ def record(
                 recorder.provenance.update({**settings(controller, plant), **provenance})
             yield step
 
-    return _heard(described(), recorder, progress)
+    if progress is not None:
+        return _heard(described(), recorder, progress)
+    with Bar(f"recording {plant.robot.name}", seconds) as bar:
+        return _heard(described(), recorder, lambda _: bar(recorder.samples * controller.period))
 
 
 def record_steps(

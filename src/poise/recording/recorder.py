@@ -107,8 +107,8 @@ class Recorder:
         if self._recording is not None:
             raise RecordingError("this recorder has finished; make another")
         held = self._held
-        if held is None or not held.block.layout.fits(step.command):
-            held = self._next(Layout(self._body, step))
+        if held is None or not held.block.layout.fits(step):
+            held = self._next(Layout(self._body, step, None if held is None else held.block.layout))
         elif held.block.filled == CAPACITY:  # left full by an interruption
             held = self._next(held.block.layout)
         state, block = step.state, held.block

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from poise.errors import RobotError
 from poise.robots.description import Description
 from poise.robots.inertia import check_bodies
-from poise.robots.limits import read_limits
+from poise.robots.limits import read_armature, read_limits
 from poise.robots.names import unknown
 from poise.robots.parts import Joint
 from poise.robots.placing import place_parts
@@ -32,6 +32,8 @@ def build(description: Description) -> Robot:
     notes = (*check_bodies(model, description), *_loosened(model, text))
     joints = _joints(model, description)
     limits = read_limits(model, joints, description)
+    armature = read_armature(model, joints, limits, description)
+    model.armature = np.concatenate([np.zeros(6), armature])
     parts = place_parts(model, description)
     stances = {
         name: _fixed(solve_stance(model, joints, limits, parts.feet, description, name)) for name in description.stances

@@ -26,6 +26,11 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     frame = "head"
     axis = [1.0, 0.0, 0.0]           # viewing direction in that frame
 
+    armature_per_torque = 2e-4       # inertia of rotors seen through their gears, kg m² per N m of the torque limit
+
+    [armature]                       # the same by joint, kg m²; "*" is every joint not named
+    "{side}_knee" = 0.025
+
     [limits.velocity]                # lower, upper, velocity, acceleration, torque; "*" is every joint not named
     "*" = 10.0
 
@@ -96,6 +101,8 @@ class Description:
     gaze: tuple[Attachment, Vector] | None
     chest: str | None
     limits: Mapping[str, Mapping[str, float]]
+    armature: Mapping[str, float]
+    armature_per_torque: float | None
     stances: Mapping[str, Stance]
     rest: str | None
 
@@ -129,6 +136,8 @@ def describe(
         gaze=_gaze(table.table("gaze")),
         chest=table.text("chest") if table.has("chest") else None,
         limits=_limits(table.table("limits")),
+        armature=each_joint(table.table("armature")),
+        armature_per_torque=_positive(table, "armature_per_torque"),
         stances=_stances(table.table("stances")),
         rest=table.text("rest") if table.has("rest") else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -70,12 +70,36 @@ def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: De
     return Limits(**values)
 
 
+def read_armature(
+    model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, description: Description
+) -> Array:
+    """Inertia of the rotors seen through their gears (kg m²), one per joint: the model's own, corrected."""
+    given = model.armature[[joint.v for joint in joints]]
+    if description.armature_per_torque is not None:
+        given = description.armature_per_torque * limits.torque
+    values = _merged("[armature]", description.armature, given, joints, description)
+    for joint, value in zip(joints, values, strict=True):
+        if not 0.0 <= value < 1e6:
+            raise RobotError(
+                f"{description.file}: joint '{joint.name}' has armature {value:g}; expected kg m², zero or more",
+                file=description.file,
+                element=joint.name,
+            )
+    return values
+
+
 def _corrected(kind: str, given: Array, joints: Sequence[Joint], description: Description) -> Array:
-    corrections = description.limits[kind]
+    return _merged(f"[limits.{kind}]", description.limits[kind], given, joints, description)
+
+
+def _merged(
+    table: str, corrections: Mapping[str, float], given: Array, joints: Sequence[Joint], description: Description
+) -> Array:
+    """What is given, but for joints that a table names."""
     names = [joint.name for joint in joints]
     for name in corrections:
         if name != "*" and name not in names and name not in description.locked:
-            raise unknown(f"[limits.{kind}] names no joint:", name, names, description.file)
+            raise unknown(f"{table} names no joint:", name, names, description.file)
     everywhere = corrections.get("*")
     usual = given if everywhere is None else np.full(len(names), everywhere)
     return np.array([corrections.get(name, value) for name, value in zip(names, usual, strict=True)], dtype=np.float64)

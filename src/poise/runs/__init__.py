@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from os import PathLike
 
-from poise.behaviors import ReachSettings
+from poise.behaviors import ReachSettings, SquatSettings, Stand
 from poise.recording import Recording
 from poise.recording.record import Progress
 from poise.robots import load_robot
 from poise.runs.reach import run_reach
 from poise.runs.request import Request
 from poise.runs.result import Result
+from poise.runs.upright import run_upright
 
 __all__ = ["Request", "Result", "run", "usual_seconds"]
 
@@ -28,9 +29,16 @@ def run(
         path: a ``.poise`` file to record to.
         progress: told the time of the motion after each step (s).
     """
-    return run_reach(request, load_robot(request.robot), path, progress)
+    runner = run_reach if request.behavior == "reach" else run_upright
+    return runner(request, load_robot(request.robot), path, progress)
 
 
 def usual_seconds(request: Request) -> float:
     """How long the behavior takes when nothing else is asked."""
-    return 5.0 * float(request.settings.get("phase", ReachSettings.phase))
+    given = request.settings
+    if request.behavior == "stand":
+        return Stand.seconds
+    if request.behavior == "squat":
+        usual = SquatSettings
+        return float(given.get("cycles", usual.cycles)) / float(given.get("frequency", usual.frequency))
+    return 5.0 * float(given.get("phase", ReachSettings.phase))

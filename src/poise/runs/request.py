@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from poise.errors import UsageError
 
-#: What each behavior can run on today, as (mode, plant).
-AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {"reach": (("kinematic", "ideal"),)}
+#: What each behavior can run on today, as (mode, plant); the first is what it runs on unless asked otherwise.
+AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {
+    "reach": (("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")),
+    "stand": (("torque", "mujoco"), ("torque", "ideal")),
+    "squat": (("torque", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
+}
 #: Behaviors that later parts of Poise bring.
-LATER = ("stand", "squat", "walk", "navigate")
+LATER = ("walk", "navigate")
 
 Settings = TypeVar("Settings")
 
@@ -23,33 +27,68 @@ class Request:
     """One run, as the command line and campaigns ask for it.
 
     Attributes:
-        behavior: ``"reach"``.
+        behavior: ``"reach"``, ``"stand"`` or ``"squat"``.
         robot: name of a library robot, or a file.
-        mode: ``"kinematic"``.
-        plant: ``"ideal"``.
+        mode: ``"kinematic"`` or ``"torque"``; "": what the behavior usually runs in.
+        plant: ``"ideal"`` or ``"mujoco"``; "": likewise.
         seconds: of motion; None: as long as the behavior takes.
         profile: of the reach: ``"exponential"`` or ``"minimum-jerk"``.
+        solver: ``"strict"`` or ``"weighted"``.
         settings: numbers of the behavior, by name.
-        seed: kept with the recording.
+        seed: of all that is random in the plant; kept with the recording.
+        pushes: ``"FX,FY,FZ,DURATION@TIME"`` each, in N and s.
+        terrain: ``"flat"``, ``"slope:DEG"``, ``"rough:METRES"`` or ``"stairs:RISE,RUN,COUNT"``.
+        friction: of the ground; None: 0.8.
+        mass_error: by how many percent the robot is heavier than its controller believes.
+        delay: of the measured state, ms.
+        noise: of the sensors, see `poise.plants.Sensors`.
     """
 
     behavior: str
     robot: str = "g1"
-    mode: str = "kinematic"
-    plant: str = "ideal"
+    mode: str = ""
+    plant: str = ""
     seconds: float | None = None
     profile: str = "exponential"
+    solver: str = "strict"
     settings: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
+    pushes: Sequence[str] = ()
+    terrain: str = "flat"
+    friction: float | None = None
+    mass_error: float = 0.0
+    delay: float = 0.0
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         known_behavior(self.behavior)
-        if (self.mode, self.plant) not in AVAILABLE[self.behavior]:
-            known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in AVAILABLE[self.behavior])
+        possible = AVAILABLE[self.behavior]
+        fitting = [(mode, plant) for mode, plant in possible if self.mode in ("", mode) and self.plant in ("", plant)]
+        if not fitting:
+            known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in possible)
+            asked = " ".join(f"--{name} {given}" for name in ("mode", "plant") if (given := getattr(self, name)))
             raise UsageError(
-                f"'{self.behavior}' with --mode {self.mode} --plant {self.plant} arrives with a later part of Poise; "
-                f"today it runs with {known}"
+                f"'{self.behavior}' with {asked} arrives with a later part of Poise; today it runs with {known}"
             )
+        object.__setattr__(self, "mode", fitting[0][0])
+        object.__setattr__(self, "plant", fitting[0][1])
+        if self.solver not in ("strict", "weighted"):
+            raise UsageError(f"there is no solver '{self.solver}'; expected strict or weighted")
+        if self.plant == "ideal" and self.disturbances:
+            raise UsageError(f"an ideal plant knows no {self.disturbances[0]}; give --plant mujoco --mode torque")
+
+    @property
+    def disturbances(self) -> list[str]:
+        """What was asked for that only a plant with physics has, in words."""
+        given = {
+            "push": bool(self.pushes),
+            "terrain": self.terrain != "flat",
+            "friction": self.friction is not None,
+            "mass error": self.mass_error != 0.0,
+            "delay": self.delay != 0.0,
+            "noise": self.noise != 0.0,
+        }
+        return [name for name, asked in given.items() if asked]
 
 
 def known_behavior(name: str) -> str:

@@ -5,37 +5,47 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from poise.recording import Recording
+from poise.robots import Robot
+from poise.runs.balance import moved, torque_limits, worst_tilt, zmp_margin
+from poise.runs.loop import Ran
 from poise.runs.request import Request
 
 Result = dict[str, Any]
 
 
-def summarised(request: Request, recording: Recording, seconds: float) -> Result:
-    """All keys of a run of so many seconds; those that only some behaviors know are None until they set them."""
-    spent = 1e-3 * float(np.nansum(recording["control/milliseconds"])) if len(recording) else 0.0
+def summarised(request: Request, ran: Ran, robot: Robot) -> Result:
+    """All keys of a run; those that only some behaviors know are None until they set them."""
+    recording = ran.recording
+    states = list(recording.states(robot))
+    distance, heading = moved(states)
     return {
         "behavior": request.behavior,
         "robot": request.robot,
         "mode": request.mode,
         "plant": request.plant,
-        "seconds": seconds,
-        "fell": None,
-        "reason": None,
+        "seconds": ran.seconds,
+        "fell": bool(ran.fall),
+        "reason": ran.fall or None,
         "steps": None,
-        "distance_m": None,
-        "heading_rad": None,
-        "worst_tilt_deg": None,
-        "zmp_margin_m": None,
+        "distance_m": distance,
+        "heading_rad": heading,
+        "worst_tilt_deg": math.degrees(worst_tilt(states, robot)),
+        "zmp_margin_m": zmp_margin(recording, robot),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
-        "realtime_factor": seconds / spent if spent > 0.0 else None,
+        "realtime_factor": recording.duration / ran.wall if ran.wall > 0.0 else None,
         "fallbacks": recording.fallbacks(),
         "nonfinite_commands": recording.nonfinite_commands(),
         "levels": recording.levels(),
+        "limits": torque_limits(recording, robot),
     }
+
+
+def failed(result: Result, reasons: list[str]) -> Result:
+    """The same, with more reasons why it did not succeed, if there are any."""
+    given = [result["reason"]] if result["reason"] else []
+    result["reason"] = "; ".join([*given, *reasons]) or None
+    return finite(result)
 
 
 def finite(result: Any) -> Any:

@@ -51,6 +51,8 @@ class ForceUnknowns:
         self.write: Writer = self._map.write
         #: Whether each contact is there; a force cannot act where nothing touches.
         self.present: Array = np.ones(len(self.contacts))
+        #: Whether each contact should bear a force and does not: it then seeks the surface.
+        self.sought: Array = np.zeros(len(self.contacts))
 
     def forces(self, x: Array) -> ContactForces:
         """The wrenches that a solution stands for, in the world."""
@@ -65,7 +67,7 @@ class ForceUnknowns:
         return out
 
     def even_share(self) -> Array:
-        """Unknowns at which the contacts that can, share the weight evenly: where forces go that nothing else decides."""
+        """Unknowns at which contacts that can, share the weight evenly: where forces go that nothing else decides."""
         snapshot, weight = self.snapshot, -self.snapshot.robot.mass * np.array(self.snapshot.model.gravity.linear)
         snapshot.fill(FRAMES)
         ups = [(snapshot.pose(c.frame) * c.frame_from_contact).rotation.T @ weight for c in self.contacts]

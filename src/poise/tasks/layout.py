@@ -46,8 +46,8 @@ class Memory:
 
     All are views with one entry per row. In the words of `native/motion/references.hpp`: error e in [low, high],
     gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v, curvature.
-    A task whose rows are single unknowns has no A to write, see `Task.unknowns`. A stands for the columns of the motion,
-    `whole` for those of all unknowns.
+    A task whose rows are single unknowns has no A to write, see `Task.unknowns`. A stands for the columns of the
+    motion, `whole` for those of all unknowns.
     """
 
     whole: Array

@@ -1,0 +1,94 @@
+"""Controller, plant and recording of a request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from poise.control import KinematicController, Step, TorqueController
+from poise.plants import IdealPlant, ModelError, MujocoPlant, Push, Sensors, steps, terrain
+from poise.recording import Recording
+from poise.recording.provenance import settings
+from poise.recording.record import Progress, record_steps
+from poise.robots import State
+from poise.runs.request import Request, lasting
+from poise.solvers import Weighted
+
+#: A robot that has fallen is watched so much longer, s.
+LYING = 0.5
+
+
+@dataclass
+class Ran:
+    """A motion that was run.
+
+    Attributes:
+        recording: of it.
+        seconds: that it was to last.
+        wall: seconds that it took to compute, plant and recording included.
+        fall: how it fell; "" if it did not.
+    """
+
+    recording: Recording
+    seconds: float
+    wall: float
+    fall: str
+
+
+def plant_for(request: Request, start: State) -> IdealPlant | MujocoPlant:
+    """What the request moves. On ground that is not flat the robot may start elsewhere: ask the plant where."""
+    if request.plant == "ideal":
+        return IdealPlant(start)
+    friction = {} if request.friction is None else {"friction": request.friction}
+    return MujocoPlant(
+        start,
+        ground=terrain(request.terrain),
+        pushes=[Push.parsed(text) for text in request.pushes],
+        sensors=Sensors(noise=request.noise, delay=1e-3 * request.delay),
+        model_error=ModelError(mass=0.01 * request.mass_error),
+        seed=request.seed,
+        **friction,
+    )
+
+
+def controller_for(
+    request: Request, behavior: Any, weights: Sequence[float] | None = None
+) -> KinematicController | TorqueController:
+    """What the request decides with."""
+    solver = Weighted(weights) if request.solver == "weighted" else None
+    if request.mode == "kinematic":
+        return KinematicController(behavior, solver)
+    return TorqueController(behavior, solver)
+
+
+def ran(
+    request: Request,
+    behavior: Any,
+    plant: IdealPlant | MujocoPlant,
+    path: str | PathLike[str] | None,
+    progress: Progress | None,
+) -> Ran:
+    """Runs a behavior as requested, until its end or a fall."""
+    controller = controller_for(request, behavior, getattr(behavior, "weights", None))
+    seconds = lasting(behavior.seconds if request.seconds is None else request.seconds, controller.period)
+    asked = {"behavior": request.behavior, "profile": request.profile, "seed": request.seed}
+    facts = {**settings(controller, plant), **asked, "settings": dict(request.settings), "mode": request.mode}
+    for name in request.disturbances:
+        attribute = {"push": "pushes"}.get(name, name.replace(" ", "_"))
+        facts[name] = getattr(request, attribute)
+    begin = time.perf_counter()
+    recording = record_steps(_until_fallen(controller, plant, seconds), plant.robot, path, progress, facts)
+    return Ran(recording, seconds, time.perf_counter() - begin, getattr(plant, "fall", ""))
+
+
+def _until_fallen(controller: Any, plant: Any, seconds: float) -> Iterator[Step]:
+    end = None
+    for step in steps(controller, plant, seconds):
+        yield step
+        if end is None and getattr(plant, "fallen", False):
+            end = step.state.time + LYING
+        if end is not None and step.state.time >= end:
+            return

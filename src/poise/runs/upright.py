@@ -1,0 +1,70 @@
+"""Running and judging what is done upright on both feet: stand and squat."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+
+import numpy as np
+
+from poise.behaviors import Squat, SquatSettings, Stand, UprightSettings
+from poise.recording import Recording
+from poise.recording.record import Progress
+from poise.robots import Robot, State
+from poise.runs.balance import sole_tilt
+from poise.runs.loop import plant_for, ran
+from poise.runs.request import Request, filled
+from poise.runs.result import Result, failed, summarised
+from poise.state import Snapshot
+
+#: Who stands at the end has the capture point this near to the middle of the feet, m; further off he may yet fall.
+STEADY = 0.02
+#: A squat follows its centre of mass to this (m) with soles this flat (rad).
+FOLLOWED, FLAT = 0.02, math.radians(1.0)
+
+
+def run_upright(
+    request: Request, robot: Robot, path: str | PathLike[str] | None = None, progress: Progress | None = None
+) -> tuple[Recording, Result]:
+    """Stand or squat, recorded and judged: it succeeds when the robot stands at the end, and squats as told."""
+    plant = plant_for(request, robot.stance("standing"))
+    start = plant.state()
+    behavior: Stand = (
+        Squat(robot, filled(SquatSettings, request.settings), start)
+        if request.behavior == "squat"
+        else Stand(robot, filled(UprightSettings, request.settings), start)
+    )
+    done = ran(request, behavior, plant, path, progress)
+    recording, result = done.recording, summarised(request, done, robot)
+    states = list(recording.states(robot))
+    result["steps"] = 0
+    wrong = [] if result["fell"] else _unsteady(behavior, states[-1])
+    if isinstance(behavior, Squat) and not result["fell"]:
+        wrong += _sloppy(behavior, states, result)
+    return recording, failed(result, wrong)
+
+
+def _unsteady(behavior: Stand, last: State) -> list[str]:
+    """Whether the capture point c + v sqrt(h/g) is off its place at the end, in words."""
+    snapshot = Snapshot(last.robot).at(last)
+    place = behavior.center_of_mass(last.time)
+    c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
+    off = float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
+    return [f"not at rest at the end: the capture point is {1e3 * off:.0f} mm off its place"] if off > STEADY else []
+
+
+def _sloppy(squat: Squat, states: list[State], result: Result) -> list[str]:
+    """What a squat did not keep, in words, with the motors that were at their limit."""
+    misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
+    tilt, worst = sole_tilt(states, squat.robot), max(misses)
+    found = []
+    if worst > FOLLOWED:
+        at_limit = ", ".join(
+            f"{name} at its {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
+            for name, entry in (result["limits"] or {}).items()
+        )
+        acting = f" ({at_limit})" if at_limit else ""
+        found.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
+    if tilt > FLAT:
+        found.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
+    return found
