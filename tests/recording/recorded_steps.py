@@ -11,6 +11,7 @@ import numpy as np
 
 from poise.recording import Recording
 from poise.solvers import Lexicographic, Program, Rows, Solution
+from poise.state import ContactForces, Imu, Sensed
 
 JOINTS = ("left_knee_joint", "right_knee_joint", "left_elbow_joint", "neck_slide_joint")
 NQ, NV = 7 + len(JOINTS), 6 + len(JOINTS)
@@ -35,6 +36,7 @@ ROBOT: Any = SimpleNamespace(
     ),
     joints=tuple(SimpleNamespace(name=name, index=1 + i, q=7 + i, v=6 + i) for i, name in enumerate(JOINTS)),
     limits=SimpleNamespace(lower=np.array([-1.0, -1.0, -2.0, -0.1]), upper=np.array([1.0, 1.0, 2.0, 0.1])),
+    mass=10.0,
     feet=(SimpleNamespace(name="left_sole"), SimpleNamespace(name="right_sole")),
     hands=(),
 )
@@ -69,6 +71,8 @@ class FakeCommand:
     solution: Solution | None = None
     fallback: str = ""
     errors: FakeErrors | None = None
+    forces: ContactForces | None = None
+    phase: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ class FakeStep:
     state: FakeState
     command: FakeCommand
     milliseconds: float = 0.25
+    sensed: Sensed | None = None
 
 
 REACH = ("reach", "left_hand", "m", ("x", "y", "z"))
@@ -121,6 +126,25 @@ class Motion:
 
     def steps(self, count: int, start: int = 0) -> Iterator[FakeStep]:
         return (self.step(i) for i in range(start, start + count))
+
+
+def forces(seed: int, *names: str) -> ContactForces:
+    """Some forces at these contacts."""
+    rng = np.random.default_rng(seed)
+    return ContactForces(names, rng.normal(size=(len(names), 6)) + 50.0, rng.normal(size=(len(names), 3)))
+
+
+def sensed(seed: int, state: Any, *names: str, truth: Any = None) -> Sensed:
+    """Something that sensors might say at a state, with forces at these contacts; the state is the true one."""
+    rng = np.random.default_rng(seed)
+    return Sensed(
+        forces=forces(seed, *names),
+        cells={name: rng.normal(size=4) for name in names},
+        imu=Imu(rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)),
+        positions=rng.normal(size=len(JOINTS)),
+        rates=rng.normal(size=len(JOINTS)),
+        truth=state if truth is None else truth,
+    )
 
 
 def velocities() -> tuple[str, ...]:

@@ -1,0 +1,63 @@
+"""10 One foot on the floor, one on a plate tilted by 30 degrees, a hand against a wall: forces planned and felt."""
+
+import math
+
+import numpy as np
+import pinocchio
+
+import poise
+from poise import constraints, tasks
+from poise.behaviors import Stand
+from poise.plants import MujocoPlant, Plate
+
+robot = poise.load_robot("g1")
+standing, right, left = robot.stance("standing"), robot.foot("right"), robot.foot("left")
+hand = robot.hand("right")
+
+# Where the left foot and the right hand go: a foot's length ahead, toes up by 30 degrees; and against a wall.
+tilt = math.radians(30.0)
+on_plate = standing.pose(left) * pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, -tilt, 0.0), np.array([0.22, 0.03, 0.08]))
+on_wall = standing.pose(hand).translation + np.array([0.16, 0.02, 0.14])
+posed = poise.solve_pose(
+    poise.Hierarchy(
+        always=[constraints.JointRange(robot, margin=0.02)],
+        levels=[
+            poise.Level("feet", [tasks.HoldPose(right, at=standing), tasks.Pose(left, on_plate)]),
+            poise.Level("hand", [tasks.Position(hand, on_wall)]),
+            poise.Level("balance", [tasks.CenterOfMass(standing.pose(right).translation[:2] + (0.06, 0.05), axes="xy")]),
+            poise.Level("trunk", [tasks.Orientation(robot.chest, standing.pose(robot.chest))]),
+            poise.Level("posture", [tasks.Posture(standing)]),
+        ],
+    ),
+    standing,
+)
+print(posed)
+start = posed.state.replace(contacts=(right, left, hand))
+
+# The wall stands across the x axis; its normal, seen from the hand, is where the contact pushes.
+wall_normal = start.pose(hand).rotation.T @ np.array([-1.0, 0.0, 0.0])
+contacts = (
+    poise.Contact(right),
+    poise.Contact(left, friction=1.0),
+    poise.Contact(hand, normal=wall_normal, friction=0.7, largest_force=60.0),
+)
+stand = Stand(robot, start=start, contacts=contacts)
+push_the_wall = poise.Level("wall", [tasks.ContactForce(contacts[2], target=(0.0, 0.0, 25.0), axes="z")])
+hierarchy = stand.hierarchy.with_level(push_the_wall, before="trunk")
+
+plant = MujocoPlant(
+    start,
+    things=[
+        Plate.touching(start, left, friction=1.0),
+        Plate.touching(start, hand, (-1.0, 0.0, 0.0), friction=0.7),
+    ],
+)
+controller = poise.TorqueController(hierarchy)
+for step in poise.steps(controller, plant, 3.0):
+    assert step.command.forces is not None
+    assert step.sensed is not None
+planned, felt = step.command.forces, step.sensed.forces
+print(f"{plant.fall or 'stands'}; weight {9.81 * robot.mass:.1f} N, felt {np.linalg.norm(felt.total):.1f} N in all")
+for name in planned.names:
+    force = np.round(planned[name][:3], 1), np.round(felt[name][:3], 1)
+    print(f"{name:<12} planned {force[0]} N, felt {force[1]} N")

@@ -1,0 +1,171 @@
+"""Drawing: figures as small SVG texts that stand in the page itself, share its typeface and print sharply."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from poise.analysis import Phase
+from poise.report.page.inlining import inlined
+from poise.report.page.subject import Subject
+
+Array = NDArray[np.float64]
+
+#: Width of a figure that stands beside two others, beside another, and alone, in units of its drawing. On paper (A4
+#: across) and on a screen of 1040 pixels a unit is about a point, so that sizes of letters below are those one sees.
+THIRD, HALF, WHOLE = 290.0, 440.0, 900.0
+#: Usual height of a figure without its legend, in the same units.
+HEIGHT = 136.0
+#: Room around the axes: for numbers and name of the vertical axis, half a number at the right, names of phases above,
+#: numbers and name of the horizontal axis below; and for each line of a legend.
+LEFT, RIGHT, ABOVE, BELOW, LINE = 52.0, 10.0, 13.0, 34.0, 12.5
+#: Pieces of time that a curve is thinned to, two points each: finer than what a printer shows of lines a point wide.
+BINS = 300
+
+INK, FAINT, SHADE = "#222222", "#8a8a8a", "#ececec"
+#: Colours that most eyes tell apart, in turn with dashes, for the joints of a limb; after M. Okabe and K. Ito, 2008.
+COLORS = ("#00568a", "#d55e00", "#009e73", "#b3589a", "#333333", "#3d9bd1", "#8f6d00")
+DASHES: tuple[Any, ...] = (
+    "solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 3)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)),
+)  # fmt: skip
+
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "poise",
+    "font.size": 9.0,
+    "axes.labelsize": 9.0,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 8.0,
+    "legend.frameon": False,
+    "legend.borderpad": 0.0,
+    "legend.borderaxespad": 0.2,
+    "legend.labelspacing": 0.3,
+    "legend.columnspacing": 1.4,
+    "legend.handlelength": 2.4,
+    "lines.linewidth": 1.1,
+    "path.simplify_threshold": 0.3,
+    "figure.dpi": 72.0,
+    "savefig.dpi": 72.0,
+}
+
+
+class Drawing:
+    """A figure while it is drawn: `figure` and its one `axes`; afterwards `svg` holds the text."""
+
+    def __init__(self, figure: Figure, axes: Axes) -> None:
+        self.figure, self.axes, self.svg = figure, axes, ""
+        self.below = 0.0
+
+    def legend(self, columns: int) -> None:
+        """What the lines are, below the axes, where nothing is hidden."""
+        handles, labels = self.axes.get_legend_handles_labels()
+        if handles:
+            box = self.axes.get_position()
+            middle = (box.x0 + box.x1) / 2
+            self.figure.legend(handles, labels, loc="lower center", ncols=columns, bbox_to_anchor=(middle, 0.0))
+            self.below = LINE * math.ceil(len(handles) / columns)
+
+
+@contextmanager
+def drawing(described: str, width: float = HALF, height: float = HEIGHT, left: float = LEFT) -> Iterator[Drawing]:
+    """A figure to draw in; when the block ends, it becomes SVG.
+
+    Margins are the same in every figure, so that axes that stand above each other begin at the same place.
+
+    Args:
+        described: what is seen, for who cannot see it.
+        width, height: in units of the drawing, see `HALF` and `WHOLE`; a legend adds to the height.
+        left: room for the labels of the vertical axis.
+    """
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width / 72.0, height / 72.0))
+        figure.subplots_adjust(left / width, BELOW / height, 1.0 - RIGHT / width, 1.0 - ABOVE / height)
+        made = Drawing(figure, figure.add_subplot())
+        yield made
+        whole = height + made.below
+        figure.set_size_inches(width / 72.0, whole / 72.0)
+        figure.subplots_adjust(bottom=(BELOW + made.below) / whole, top=1.0 - ABOVE / whole)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    made.svg = inlined(file.getvalue(), described)
+
+
+def column(count: int) -> float:
+    """Width of a figure that stands in a row of so many; more than three stand in several rows."""
+    return HALF if count < 3 else THIRD
+
+
+def curve(axes: Axes, x: ArrayLike, y: ArrayLike, **style: Any) -> None:
+    """A line through values, thinned to what can be seen."""
+    axes.plot(*thinned(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)), **style)
+
+
+def thinned(x: Array, y: Array, bins: int = BINS) -> tuple[Array, Array]:
+    """Two points for each of so many bins, where y is lowest and where it is highest, so that no peak is lost.
+
+    A bin with a gap keeps one point of the gap as well.
+    """
+    if len(x) <= 2 * bins:
+        return x, y
+    size = math.ceil(len(y) / bins)
+    rows = np.append(y, np.full(-len(y) % size, y[-1])).reshape(-1, size)
+    gaps = np.isnan(rows)
+    lowest, highest = np.where(gaps, np.inf, rows).argmin(axis=1), np.where(gaps, -np.inf, rows).argmax(axis=1)
+    first = size * np.arange(len(rows))
+    kept = np.concatenate([first + lowest, first + highest, (first + gaps.argmax(axis=1))[gaps.any(axis=1)]])
+    where = np.unique(kept.clip(max=len(y) - 1))
+    return x[where], y[where]
+
+
+def span(*subjects: Subject) -> tuple[float, float]:
+    """From the first sample of some recordings to the end of the last one (s)."""
+    begins = [float(subject.recording.time[0]) for subject in subjects]
+    ends = [b + max(s.recording.duration, 1e-3) for b, s in zip(begins, subjects, strict=True)]
+    return min(begins), max(ends)
+
+
+def shade(axes: Axes, phases: Sequence[Phase], width: float = HALF) -> None:
+    """Every other phase on a grey ground, with its name above, or its number where the name does not fit."""
+    if not phases:
+        return
+    letter = 4.4  # width of one, on average
+    unit = (width - LEFT - RIGHT) / (phases[-1].end - phases[0].begin)
+    fits = all(letter * len(phase.name) < unit * (phase.end - phase.begin) for phase in phases)
+    for i, phase in enumerate(phases):
+        if i % 2:
+            axes.axvspan(phase.begin, phase.end, color=SHADE, linewidth=0, zorder=0)
+        text = phase.name if fits else str(i + 1)
+        if letter * len(text) < unit * (phase.end - phase.begin):
+            middle, above = (phase.begin + phase.end) / 2, axes.get_xaxis_transform()
+            axes.text(middle, 1.01, text, transform=above, ha="center", va="bottom", fontsize=7.5, color="#555555")
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Names of joints without what all have in common: ``left_hip_pitch_joint`` of a leg becomes ``hip_pitch``."""
+    if len(names) < 2:
+        return [name.removesuffix("_joint") for name in names]
+    words = [name.split("_") for name in names]
+    least = min(map(len, words)) - 1
+    front = next((i for i in range(least) if len({w[i] for w in words}) > 1), least)
+    back = next((i for i in range(least - front) if len({w[-1 - i] for w in words}) > 1), least - front)
+    cut = ["_".join(w[front : len(w) - back]) for w in words]
+    return ["_".join(w[: len(w) - back]) for w in words] if all(word.isdigit() for word in cut) else cut

@@ -1,0 +1,55 @@
+"""How the page looks: dark text on white, one typeface, figures side by side; on paper A4 across."""
+
+STYLE = """
+:root { color-scheme: light; }
+body { margin: 0 auto; max-width: 1040px; padding: 24px 20px 60px; background: #fff; color: #1a1a1a;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "DejaVu Sans",
+  sans-serif; }
+h1 { font-size: 26px; line-height: 1.25; margin: 0 0 4px; font-weight: 600; }
+h2 { font-size: 19px; margin: 44px 0 6px; padding-top: 8px; border-top: 1px solid #ccc; font-weight: 600; }
+h3 { font-size: 15px; margin: 22px 0 4px; font-weight: 600; }
+p { margin: 6px 0 10px; max-width: 46em; }
+.made { color: #555; margin: 0 0 14px; }
+.note { background: #f4f4f4; border-left: 3px solid #8a8a8a; padding: 6px 12px; }
+nav ul { columns: 2; padding: 0; margin: 10px 0; list-style: none; max-width: 46em; }
+a { color: #00568a; }
+.beside { display: grid; gap: 10px 18px; align-items: start; margin: 8px 0; }
+.across2 { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.across3 { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+figure { margin: 0 0 6px; min-width: 0; }
+figcaption { font-size: 13px; line-height: 1.4; color: #444; }
+figure img { display: block; width: 100%; height: auto; border: 1px solid #ddd; box-sizing: border-box; }
+svg { display: block; width: 100%; height: auto; }
+svg * { stroke-linejoin: round; stroke-linecap: butt; }
+svg text { font-family: inherit; fill: #222; }
+.table { overflow-x: auto; margin: 10px 0 14px; }
+table { border-collapse: collapse; font-size: 13.5px; line-height: 1.35; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: #444; font-size: 13px; padding-bottom: 4px; }
+th, td { padding: 3px 14px 3px 0; text-align: right; vertical-align: top; }
+td { max-width: 26em; }
+th:first-child { text-align: left; }
+thead tr:last-child th { border-bottom: 1px solid #555; }
+thead th { font-weight: 600; vertical-align: bottom; }
+th[colspan] { text-align: center; padding-bottom: 1px; }
+tbody th { font-weight: 400; white-space: nowrap; }
+tbody tr { border-bottom: 1px solid #e4e4e4; }
+@media (max-width: 700px) { .across2, .across3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; } }
+@page { size: A4 landscape; margin: 10mm 14mm; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav { display: none; }
+  a { color: inherit; text-decoration: none; }
+  section + section { break-before: page; }
+  h2 { margin-top: 10pt; }
+  section + section h2 { margin-top: 0; border-top: 0; padding-top: 0; }
+  h3 { margin-top: 8pt; }
+  .beside { gap: 6pt 14pt; margin: 4pt 0; }
+  h2, h3, section > p { break-after: avoid; }
+  figure, tr, .note { break-inside: avoid; }
+  .table { break-inside: avoid; }
+  thead { display: table-header-group; }
+  table { font-size: 9pt; }
+  figcaption, caption { font-size: 8.5pt; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+""".strip()

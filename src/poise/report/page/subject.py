@@ -1,0 +1,156 @@
+"""Subject: a recording as the page sees it, with its robot, its phases and its line in the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.analysis import Limb, Phase, Tracks, limbs, phases, tracked
+from poise.errors import PoiseError
+from poise.recording import Recording
+from poise.recording.body import Body
+from poise.robots import Robot, load_robot
+
+Array = NDArray[np.float64]
+
+
+class Line(NamedTuple):
+    """How the curves of a recording are drawn: colour and dashes, so that they differ in grey as well."""
+
+    color: str
+    dash: str | tuple[int, tuple[float, ...]]
+
+
+#: Colours that most eyes tell apart, of falling darkness, with dashes that anyone does.
+LINES = (
+    Line("#00568a", "solid"),
+    Line("#d55e00", (0, (5.0, 1.6))),
+    Line("#009e73", (0, (1.2, 1.2))),
+    Line("#b3589a", (0, (6.0, 1.5, 1.2, 1.5))),
+    Line("#333333", (0, (3.0, 3.0))),
+    Line("#7f7000", (0, (8.0, 3.0))),
+)
+
+
+class Subject:
+    """One recording of a report. What is costly is found out once, when it is first asked for.
+
+    Args:
+        label: how the page calls it.
+        recording: what happened.
+        robot: whose motion it is; None if its model is not at hand.
+        notes: what the reader should know of it, in sentences.
+        order: which one of the recordings it is, from 0.
+    """
+
+    def __init__(
+        self, label: str, recording: Recording, robot: Robot | None, notes: tuple[str, ...] = (), order: int = 0
+    ) -> None:
+        self.label, self.recording, self.robot, self.notes = label, recording, robot, notes
+        self.line = LINES[order % len(LINES)]
+
+    @cached_property
+    def phases(self) -> tuple[Phase, ...]:
+        return phases(self.recording)
+
+    @cached_property
+    def tracks(self) -> Tracks | None:
+        """Where its parts went; None without samples or model."""
+        return None if self.robot is None or not len(self.recording) else tracked(self.recording, self.robot)
+
+    @cached_property
+    def torque(self) -> Array | None:
+        """Torques that were commanded, (n, joints), N m; None if there are none."""
+        if "command/torque" not in self.recording:
+            return None
+        values: Array = self.recording["command/torque"]
+        return values if np.isfinite(values).any() else None
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the columns of `torque`."""
+        return self.recording.labels["command/torque"]
+
+    @cached_property
+    def torque_limits(self) -> Array | None:
+        """Of each column of `torque`, N m; NaN for what is no joint, None without a model."""
+        if self.robot is None:
+            return None
+        known = {joint.name: float(self.robot.limits.torque[joint.v - 6]) for joint in self.robot.joints}
+        return np.array([known.get(name, np.nan) for name in self.joints])
+
+    @cached_property
+    def limbs(self) -> tuple[Limb, ...]:
+        """Limbs with the joints that the recording has; all joints in one if the model is missing."""
+        names = self.recording.labels["q"][7:] if "q" in self.recording else ()
+        return limbs(self.robot) if self.robot is not None else (Limb("all joints", tuple(names)),) if names else ()
+
+    def lacks(self, what: str) -> str:
+        """A sentence on what is absent here: ``reach: no torques were recorded.``"""
+        return f"{self.label}: no {what}." if len(self.recording) else f"{self.label}: it holds no sample."
+
+    @property
+    def robot_name(self) -> str:
+        return str(self.recording.provenance.get("robot", "unknown"))
+
+    @cached_property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts with commanded or sensed forces."""
+        prefixes = ("force/", "sensed/force/")
+        names = [name.removeprefix(p) for p in prefixes for name in self.recording.channels if name.startswith(p)]
+        return tuple(dict.fromkeys(names))
+
+
+def subjects(recordings: Mapping[str, Recording]) -> list[Subject]:
+    """Recordings with their robots, looked up by the names that the recordings give."""
+    found: dict[tuple[str, str], Robot | str] = {}
+    made = []
+    for order, (label, recording) in enumerate(recordings.items()):
+        notes = [*_endings(recording)]
+        robot = recording.robot
+        if robot is None:
+            name, source = (str(recording.provenance.get(key, "")) for key in ("robot", "source"))
+            if (name, source) not in found:
+                found[name, source] = _loaded(name, source)
+            known = found[name, source]
+            robot = known if isinstance(known, Robot) else None
+            if isinstance(known, str):
+                notes.append(f"The model of its robot is missing: {known}. What needs it is left out.")
+        if robot is not None and len(recording) and not _moves(recording, robot):
+            notes.append(f"The model {robot.name!r} has other joints than were recorded. What needs it is left out.")
+            robot = None
+        made.append(Subject(label, recording, robot, tuple(notes), order))
+    return made
+
+
+def _moves(recording: Recording, robot: Robot) -> bool:
+    """Whether a recording is one of this robot, joint by joint."""
+    return "q" in recording and "v" in recording and recording.labels["q"] == Body.of(robot).q_labels
+
+
+def _loaded(name: str, source: str) -> Robot | str:
+    """The robot of a name, or of the file that it once came from; or what went wrong, in words."""
+    reason = "the recording does not name it"
+    for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
+        try:
+            return load_robot(place)
+        except PoiseError as error:
+            reason = str(error)
+    return reason
+
+
+def _endings(recording: Recording) -> list[str]:
+    """What is to be said of a recording that is not whole."""
+    notes = []
+    ended = recording.provenance.get("ended", "finished")
+    if not len(recording):
+        notes.append("It holds no sample." if recording.complete else "The file was cut off before its first sample.")
+    elif not recording.complete:
+        notes.append(f"The file was cut off: this is its intact part, up to {recording.time[-1]:.2f} s.")
+    elif ended != "finished":
+        notes.append(f"The recording ended early: {ended}.")
+    return notes

@@ -1,0 +1,154 @@
+"""The progress bar speaks to people at terminals, after a while, and leaves no trace."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from recorded_steps import PERIOD, ROBOT, Motion
+
+from poise.errors import PoiseError
+from poise.plants import loop
+from poise.recording import Bar, RecordingInterrupted, progress, record
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def line(self) -> str:
+        """What stands on the line in the end."""
+        *_, last = self.getvalue().rstrip("\r").rpartition("\r")
+        return last.rstrip()
+
+
+class Clock:
+    """Goes on by a while whenever somebody looks at it."""
+
+    def __init__(self, tick: float) -> None:
+        self.tick, self.now = tick, 0.0
+
+    def monotonic(self) -> float:
+        self.now += self.tick
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock(0.5)
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_the_bar_tells_how_far_and_how_long_still(clock: Clock) -> None:
+    terminal = Terminal()
+    bar = Bar("reach on g1", 10.0, terminal)
+    for done in (1.0, 2.0, 5.0):
+        bar(done)
+    assert "reach on g1 [###############               ] 5.0 of 10.0 s  2 s left" in terminal.line
+
+
+def test_a_short_run_shows_nothing(clock: Clock) -> None:
+    terminal = Terminal()
+    with Bar("reach", 10.0, terminal) as bar:
+        bar(9.0)
+    assert terminal.getvalue() == ""
+
+
+def test_what_follows_finds_a_clean_line(clock: Clock) -> None:
+    terminal = Terminal()
+    with Bar("reach", 10.0, terminal) as bar:
+        for _ in range(5):
+            bar(1.0)
+    assert terminal.line == ""
+    assert terminal.getvalue().endswith("\r")
+
+
+def test_no_line_is_wider_than_a_terminal(clock: Clock) -> None:
+    terminal = Terminal()
+    bar = Bar("a very long name " * 10, 1e6, terminal)
+    for done in (0.0, 0.0, 1e4, 1e6, 2e6):
+        bar(done)
+    assert max(map(len, terminal.getvalue().split("\r"))) < 80
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), None])
+def test_where_nobody_looks_nothing_is_written(clock: Clock, monkeypatch: pytest.MonkeyPatch, stream) -> None:
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
+    with Bar("reach", 1.0) as bar:
+        for _ in range(5):
+            bar(0.5)
+    assert stream is None or stream.getvalue() == ""
+
+
+def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock) -> None:
+    terminal = Terminal()
+    with Bar("reach", 1.0, terminal) as bar:
+        terminal.close()
+        for _ in range(5):
+            bar(0.5)
+
+
+class Controller:
+    period = PERIOD
+
+    def __init__(self, until: int = 1000) -> None:
+        self.until = until
+
+    def step(self, state):
+        if state == self.until:
+            raise KeyboardInterrupt
+        return state
+
+
+class Plant:
+    robot = ROBOT
+
+    def __init__(self) -> None:
+        self.count = -1
+
+    def state(self) -> int:
+        self.count += 1
+        return self.count
+
+    def apply(self, command) -> None: ...
+
+    def advance(self) -> None: ...
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    terminal = Terminal()
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=terminal))
+    monkeypatch.setattr(loop, "Step", lambda state, *_: Motion().step(state))
+    return terminal
+
+
+def test_record_shows_a_bar_on_a_terminal(clock: Clock, terminal: Terminal) -> None:
+    plant = Plant()
+    recording = record(Controller(), plant, 20 * PERIOD)
+    assert (len(recording), plant.count) == (20, 19)  # asked for no state beyond those of its steps
+    assert "recording figure [##############################] 0.1 of 0.1 s" in terminal.getvalue()
+    assert terminal.line == ""
+
+
+def test_the_bar_is_gone_after_ctrl_c(clock: Clock, terminal: Terminal) -> None:
+    with pytest.raises(RecordingInterrupted):
+        record(Controller(until=15), Plant(), 20 * PERIOD)
+    assert terminal.getvalue() != ""
+    assert terminal.line == ""
+
+
+def test_who_listens_to_the_progress_sees_no_bar(clock: Clock, terminal: Terminal) -> None:
+    times: list[float] = []
+    record(Controller(), Plant(), 5 * PERIOD, progress=times.append)
+    assert len(times) == 5
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("seconds", ["long", -1.0, float("nan")])
+def test_a_time_that_makes_no_sense_is_refused_at_a_terminal_too(terminal: Terminal, seconds) -> None:
+    with pytest.raises(PoiseError, match="expected a number, zero or more"):
+        record(Controller(), Plant(), seconds)

@@ -1,0 +1,92 @@
+"""Motions for the tests of reports: a reach, and the same with the torques and forces that its motion needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+
+import poise
+from poise import tasks
+from poise.control import Step
+from poise.recording import Recording
+from poise.recording.record import record_steps
+from poise.robots import Robot, State
+from poise.state import ContactForces, Imu, Sensed
+
+BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
+PARTS = {
+    "feet": {"frame": "{side}_foot", "sole": [-0.08, 0.14, -0.05, 0.05]},
+    "hands": {"frame": "{side}_forearm"},
+    "stances": {"standing": {"joints": {"{side}_hip_pitch": -0.2, "{side}_knee": 0.4, "{side}_ankle_pitch": -0.2}}},
+}
+
+
+def hierarchy(robot: Robot, start: State, reach: float = 0.1) -> poise.Hierarchy:
+    """Both feet stand, the left hand goes forward."""
+    goal = start.pose(robot.hand("left")).translation + np.array([reach, 0.0, reach])
+    return poise.Hierarchy(
+        levels=[
+            poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
+            poise.Level("reach", [tasks.Position(robot.hand("left"), goal)]),
+            poise.Level("posture", [tasks.Posture(start)]),
+        ]
+    )
+
+
+def moved(robot: Robot, seconds: float, reach: float = 0.1) -> Iterator[Step]:
+    start = robot.stance("standing")
+    controller = poise.KinematicController(hierarchy(robot, start, reach))
+    return poise.steps(controller, poise.IdealPlant(start), seconds)
+
+
+def kinematic(robot: Robot, seconds: float = 0.6, reach: float = 0.1) -> Recording:
+    """The motion alone."""
+    return record_steps(moved(robot, seconds, reach), robot, provenance={"behavior": "reach", "plant": "IdealPlant"})
+
+
+def dynamic(robot: Robot, seconds: float = 0.6, reach: float = 0.1, noise: float = 2.0) -> Recording:
+    """The motion with torques and forces; see `laden`."""
+    steps = list(moved(robot, seconds, reach))
+    return record_steps(laden(steps, noise), robot, provenance={"behavior": "reach", "plant": "MadeUp"})
+
+
+def laden(steps: list[Step], noise: float = 2.0, seed: int = 1) -> Iterator[Step]:
+    """Steps with the torques and contact forces that their motion needs, and with sensors that feel these and noise.
+
+    The wrench that the base needs, ``M v̇ + h`` in its six rows, is shared equally by the contacts; what they give is
+    taken off the torques. Noise is the standard deviation of forces (N) and, by the hundred, of moments (N m).
+    """
+    rng = np.random.default_rng(seed)
+    v = np.array([step.state.v for step in steps])
+    a = np.gradient(v, steps[0].command.period, axis=0)
+    for i, step in enumerate(steps):
+        state, robot = step.state, step.state.robot
+        data = robot.model.createData()
+        needed = pinocchio.rnea(robot.model, data, state.q, v[i], a[i])
+        pinocchio.computeJointJacobians(robot.model, data, state.q)
+        pinocchio.updateFramePlacements(robot.model, data)
+        R, base = data.oMi[1].rotation, data.oMi[1].translation
+        points = np.array([data.oMf[part.index].translation for part in state.contacts])
+        force = R @ needed[:3] / len(points)
+        moment = (R @ needed[3:6] + sum(np.cross(base - p, force) for p in points)) / len(points)
+        wrenches = np.tile(np.concatenate([force, moment]), (len(points), 1))
+        for part, wrench in zip(state.contacts, wrenches, strict=True):
+            axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            needed = needed - pinocchio.getFrameJacobian(robot.model, data, part.index, axes).T @ wrench
+        names = tuple(part.name for part in state.contacts)
+        step.command.torque = needed[6:]
+        step.command.forces = ContactForces(names, wrenches, points)
+        step.command.phase = "lift" if i < len(steps) // 3 else "hold"
+        felt = wrenches + noise * rng.normal(size=wrenches.shape) * [1, 1, 1, 0.01, 0.01, 0.01]
+        step.sensed = Sensed(
+            ContactForces(names, felt, points),
+            {name: np.full(4, w[2] / 4) for name, w in zip(names, felt, strict=True)},
+            Imu(state.q[3:7], state.v[3:6], np.array([0.0, 0.0, 9.81])),
+            state.q[7:],
+            state.v[6:],
+            state,
+        )
+        yield step

@@ -1,0 +1,104 @@
+"""``poise report``: what it writes, where it says what, and how it refuses bad input."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import poise
+from poise import cli, tasks
+
+BIPED = Path(__file__).parents[1] / "examples/biped.urdf"
+
+
+@pytest.fixture(autouse=True)
+def without_graphics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures take seconds, and are tested elsewhere."""
+    monkeypatch.setenv("MUJOCO_GL", "off")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short motion in a file, of a robot that is described by a file."""
+    robot = poise.load_robot(BIPED)
+    hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture([0.1] * 16)])])
+    path = tmp_path_factory.mktemp("runs") / "bend.poise"
+    start = poise.State(robot, robot.rest)
+    poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), 0.6, path)
+    return path
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert cli.main([str(word) for word in arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("poise: ")
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    command = [sys.executable, "-m", "poise", "report", str(recorded), "--out", str(out)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith(f"{out}: 1 recording, 0.")
+    assert result.stderr.splitlines()[0] == "1 of 10: overview"
+    assert len(result.stderr.splitlines()) == 10
+    text = out.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "biped, 16 joints" in text  # its model was found where the recording says
+
+
+def test_recordings_of_one_name_are_told_apart_by_their_folders(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("slow", "fast"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bend.poise").write_bytes(recorded.read_bytes())
+    out = tmp_path / "r.html"
+    files = [tmp_path / "slow/bend.poise", tmp_path / "fast/bend.poise", recorded, recorded]
+    assert cli.main(["report", *map(str, files), "--out", str(out)]) == 0
+    assert "4 recordings" in capsys.readouterr().out
+    text = out.read_text(encoding="utf-8")
+    folder = recorded.parent.name
+    assert f"slow/bend, fast/bend, {folder}/bend and {folder}/bend (2)" in text
+
+
+def test_a_file_that_was_cut_off_is_reported_on_the_page(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = recorded.read_bytes()
+    cut, stub = tmp_path / "cut.poise", tmp_path / "stub.poise"
+    cut.write_bytes(data[: int(0.8 * len(data))])
+    stub.write_bytes(data[:2500])
+    out = tmp_path / "r.html"
+    assert cli.main(["report", str(cut), str(stub), "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert "cut: The file was cut off: this is its intact part" in text
+    assert "stub: The file was cut off before its first sample." in text
+
+
+def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "r.html"
+    other = tmp_path / "other.poise"
+    other.write_text("no recording")
+    (tmp_path / "empty.poise").write_bytes(b"")
+    assert "does not exist" in complaint(capsys, "report", tmp_path / "missing.poise", "--out", out)
+    assert "is not a Poise recording" in complaint(capsys, "report", recorded, other, "--out", out)
+    assert "is empty" in complaint(capsys, "report", tmp_path / "empty.poise", "--out", out)
+    assert "is a directory" in complaint(capsys, "report", tmp_path, "--out", out)
+    assert "is a folder" in complaint(capsys, "report", recorded, "--out", tmp_path)
+    assert "there is no folder" in complaint(capsys, "report", recorded, "--out", tmp_path / "none/r.html")
+    assert "is one of the recordings" in complaint(capsys, "report", recorded, "--out", recorded)
+    assert "required: --out" in complaint(capsys, "report", recorded)
+    assert "RECORDING" in complaint(capsys, "report", "--out", out)
+    assert not out.exists()
+
+
+def test_an_unusual_name_is_noted(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["report", str(recorded), "--out", str(tmp_path / "r.txt")]) == 0
+    assert "does not end in .html" in capsys.readouterr().err
