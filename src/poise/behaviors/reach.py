@@ -46,6 +46,7 @@ class ReachSettings:
         calm: damping of the gaze, which on a robot without a neck takes the whole trunk.
         apart: distance that the bodies of the robot keep from each other, m; 0: they may meet, as in the paper, and the
             motion follows its profile exactly.
+        share: of each phase that a minimum-jerk motion takes; the rest lets it settle.
         reach: multiplies how far forward and sideways the points are.
     """
 
@@ -53,10 +54,11 @@ class ReachSettings:
     rate: float = 4.0
     hand_box: float = 0.03
     foot_box: float = 0.02
-    posture: float = 1.0
+    posture: float = 2.0
     speed: float = 0.5
     calm: float = 0.1
     apart: float = 0.01
+    share: float = 0.9
     reach: float = 1.0
 
     def __post_init__(self) -> None:
@@ -197,5 +199,4 @@ class Reach:
     def _reference(self, phase: Phase) -> tasks.Decay | tasks.MinimumJerk:
         if self.profile == "exponential":
             return tasks.Decay(self.settings.rate)
-        # The hand is there after nine tenths of its time; the rest lets it settle.
-        return tasks.MinimumJerk(0.9 * (phase.end - phase.begin), begin=phase.begin)
+        return tasks.MinimumJerk(self.settings.share * (phase.end - phase.begin), begin=phase.begin)

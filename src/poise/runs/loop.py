@@ -57,11 +57,12 @@ def plant_for(request: Request, start: State) -> IdealPlant | MujocoPlant:
 def controller_for(
     request: Request, behavior: Any, weights: Sequence[float] | None = None
 ) -> KinematicController | TorqueController:
-    """What the request decides with."""
+    """What the request decides with. The exponential profile under torques is the paper's: tasks switch at once."""
     solver = Weighted(weights) if request.solver == "weighted" else None
     if request.mode == "kinematic":
         return KinematicController(behavior, solver)
-    return TorqueController(behavior, solver)
+    at_once = {"ramp": 0.0} if request.behavior == "reach" and request.profile == "exponential" else {}
+    return TorqueController(behavior, solver, **at_once)
 
 
 def ran(
