@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio
 
+from contact_states import some_contacts
 from poise import constraints, tasks
 from poise.robots import Robot, State
 
@@ -62,6 +63,11 @@ AT_TARGET: dict[str, Make] = {
         r, pairs=[(r.hand("left"), r.chest), (r.hand("left"), r.hand("right")), (r.foot("left"), r.foot("right"))]
     ),
     "pinned contact": lambda r, s: constraints.PinnedContact(r.foot("left")),
+    "rigid contact": lambda r, s: constraints.RigidContact(r.foot("right"), at=s),
+    "rigid contact of a point": lambda r, s: constraints.RigidContact(some_contacts(r)["point"], at=s),
+    "rigid contact of a triangle": lambda r, s: constraints.RigidContact(some_contacts(r)["triangle"], at=s),
+    "no penetration": lambda r, s: constraints.NonPenetration(r.foot("left")),
+    "no penetration of a slope": lambda r, s: constraints.NonPenetration(some_contacts(r)["triangle"], (0.3, -0.2, 1)),
 }
 
 #: Limits that write their bounds themselves.
@@ -70,4 +76,33 @@ LIMITS: dict[str, Make] = {
     "joint speed": lambda r, s: constraints.JointSpeed(r),
     "joint acceleration": lambda r, s: constraints.JointAcceleration(r),
     "joint range of some": lambda r, s: constraints.JointRange(r, joints=r.joints[4:9]),
+}
+
+#: Tasks on forces and torques, which ask for nothing where there are none; `conformance/test_force_tasks.py` has the
+#: definition of each.
+FORCES: dict[str, Make] = {
+    "equation of motion": lambda r, s: constraints.EquationOfMotion(tuple(some_contacts(r).values())),
+    "torque limit": lambda r, s: constraints.TorqueLimit(r, scale=0.8),
+    "torque limit of some": lambda r, s: constraints.TorqueLimit(r, joints=[r.joints[9], r.joints[3]]),
+    "joint torque": lambda r, s: tasks.JointTorque(),
+    "joint torque of some": lambda r, s: tasks.JointTorque([r.joints[9], r.joints[3]], target=(2.0, -1.0)),
+    "contact force": lambda r, s: tasks.ContactForce(some_contacts(r)["wrench"], (3.0, -4.0, 50.0)),
+    "contact force of a point": lambda r, s: tasks.ContactForce(some_contacts(r)["point"], (3.0, 4.0, 5.0), axes="zx"),
+    "contact wrench": lambda r, s: tasks.ContactForce(some_contacts(r)["vertices"], (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
+    "center of pressure": lambda r, s: tasks.CenterOfPressure(some_contacts(r)["wrench"], (0.02, -0.01)),
+    "center of pressure of vertices": lambda r, s: tasks.CenterOfPressure(some_contacts(r)["vertices"], (0.02, 0.0)),
+    "force distribution": lambda r, s: tasks.ForceDistribution(
+        [some_contacts(r)[name] for name in ("wrench", "vertices", "point")], shares=(3, 1, 1)
+    ),
+    "normal force": lambda r, s: constraints.NormalForces(some_contacts(r)["wrench"]),
+    "normal forces of vertices": lambda r, s: constraints.NormalForces(some_contacts(r)["vertices"]),
+    "normal forces of normals": lambda r, s: constraints.NormalForces(some_contacts(r)["normals"]),
+    "planar contact": lambda r, s: constraints.PlanarContact(some_contacts(r)["normals"]),
+    "friction": lambda r, s: constraints.FrictionCone(some_contacts(r)["wrench"]),
+    "friction of normals": lambda r, s: constraints.FrictionCone(some_contacts(r)["normals"]),
+    "friction of vertices": lambda r, s: constraints.FrictionCone(some_contacts(r)["triangle"]),
+    "friction of a point": lambda r, s: constraints.FrictionCone(some_contacts(r)["point"]),
+    "wrench cone": lambda r, s: constraints.WrenchCone(some_contacts(r)["wrench"]),
+    "wrench cone of normals": lambda r, s: constraints.WrenchCone(some_contacts(r)["normals"]),
+    "wrench cone of vertices": lambda r, s: constraints.WrenchCone(some_contacts(r)["vertices"]),
 }

@@ -39,7 +39,7 @@ APPLIES = {
     "nonfinite_commands": int,
     "levels": dict,
 }
-DOES_NOT_APPLY = {"steps", "distance_m", "heading_rad"}
+DOES_NOT_APPLY = {"steps", "distance_m", "heading_rad", "limits"}
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -130,8 +130,16 @@ def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pyte
         (["run"], "BEHAVIOR"),
         (["run", "raech"], "did you mean 'reach'?"),
         (["run", "walk", "--style", "sad", "--steps", "4"], "'walk' arrives with a later part"),
-        (["run", "reach", "--mode", "torque"], "today it runs with --mode kinematic --plant ideal"),
-        (["run", "reach", "--plant", "mujoco"], "today it runs with --mode kinematic --plant ideal"),
+        (["run", "reach", "--mode", "position"], "today it runs with --mode kinematic --plant ideal"),
+        (["run", "stand", "--push", "100,0,0"], "expected FX,FY,FZ,DURATION@TIME"),
+        (["run", "stand", "--push", "a,0,0,0.1@1"], "expected FX,FY,FZ,DURATION@TIME"),
+        (["run", "stand", "--terrain", "moon"], "moon"),
+        (["run", "stand", "--terrain", "slope:steep"], "slope:steep"),
+        (["run", "stand", "--friction", "0"], "'0' is not a positive number"),
+        (["run", "stand", "--mass-error", "-95"], "'-95' is not a change in percent"),
+        (["run", "stand", "--delay", "-1"], "'-1' is not an amount"),
+        (["run", "stand", "--noise", "nan"], "'nan' is not an amount"),
+        (["run", "reach", "--push", "1,0,0,0.1@1"], "an ideal plant knows no push; give --plant mujoco"),
         (["run", "reach", "--mode", "muscle"], "invalid choice: 'muscle'"),
         (["run", "reach", "--profile", "jerky"], "invalid choice: 'jerky'"),
         (["run", "reach", "--robot", "taols"], "did you mean 'talos'?"),

@@ -118,6 +118,17 @@ def test_both_orders_reach_and_keep_the_limit_on_acceleration(output: str) -> No
         assert acceleration <= 20.0 + 1e-6
 
 
+@pytest.mark.parametrize("output", ["10"], indirect=True)
+def test_forces_at_three_contacts_are_felt_as_planned(output: str) -> None:
+    lines = output.splitlines()
+    (verdict,) = (line for line in lines if "weight" in line)
+    assert verdict.startswith("stands")
+    assert sum(" planned " in line for line in lines) == 3
+    for line in (line for line in lines if " planned " in line):
+        planned, felt = (np.array(numbers(part)) for part in line.split("planned")[1].split("felt"))
+        assert np.linalg.norm(planned - felt) < 0.1 * np.linalg.norm(planned)
+
+
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]

@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "collision.hpp"
 #include "dynamics.hpp"
 #include "frame_rows.hpp"
 #include "joint_bounds.hpp"
@@ -111,6 +112,50 @@ NB_MODULE(_motion, m) {
 
   m.def("generalised_forces", &poise::generalised_forces, "M"_a, "h"_a, "lines"_a, "x"_a, "out"_a,
         "M v' + h - sum J^T W y, of which the first six vanish and the others are torques.");
+
+  using Rotations = std::vector<poise::ColumnsIn>;
+  using Positions = std::vector<poise::VectorIn>;
+  nb::class_<poise::CapsulePairs>(m, "CapsulePairs")
+      .def(nb::init<poise::MatrixIn, poise::MatrixIn, poise::VectorIn, poise::IndicesIn, poise::IndicesIn,
+                    poise::IndicesIn>(),
+           "center"_a, "half_axis"_a, "radius"_a, "carrier"_a, "first"_a, "second"_a)
+      .def("place", nb::overload_cast<const Rotations&, const Positions&, const poise::PointsOut&>(
+                        &poise::CapsulePairs::place, nb::const_), "rotations"_a, "positions"_a, "X"_a)
+      .def("measure", &poise::CapsulePairs::measure, "X"_a, "d"_a, "s"_a, "t"_a);
+
+  nb::class_<poise::JointTree>(m, "JointTree")
+      .def(nb::init<poise::ColumnsIn, poise::VectorIn, poise::IndicesIn, poise::IndicesIn, poise::IndicesIn>(), "J"_a,
+           "v"_a, "parents"_a, "columns"_a, "counts"_a);
+
+  m.attr("GREATEST_TURNING") = poise::greatest_turning;
+  nb::class_<poise::GapRows>(m, "GapRows")
+      .def(nb::init<poise::CapsulePairs, Rotations, Positions, poise::IndicesIn, poise::JointTree, poise::IndicesOut,
+                    poise::VectorOut, poise::PointsOut, poise::PointsOut, poise::PointsOut>(),
+           "pairs"_a, "rotations"_a, "positions"_a, "joints"_a, "tree"_a, "pair"_a, "gap"_a, "normal"_a, "first"_a,
+           "second"_a)
+      .def("update", &poise::GapRows::update)
+      .def("jacobian", [](const poise::GapRows& gaps, const poise::RowsOut& out) {
+        poise::expect_rows(out, gaps.rows(), gaps.variables());
+        gaps.jacobian(out.data(), out.stride(0));
+      }, "out"_a)
+      .def("drift", [](poise::GapRows& gaps, const poise::VectorOut& out) {
+        poise::expect(out.shape(0) == gaps.rows(), "the drifts to write do not fit the rows");
+        gaps.drift(out.data());
+      }, "out"_a)
+      .def("carry", [](poise::GapRows& gaps, const poise::PointsOut& V_i, const poise::PointsOut& V_j,
+                       const poise::VectorOut& out) {
+        for (const auto* V : {&V_i, &V_j})
+          poise::expect(V->shape(0) == gaps.rows() && V->shape(1) == 6, "a twist has six components");
+        poise::expect(out.shape(0) == gaps.rows(), "the drifts to write do not fit the rows");
+        gaps.carry(V_i.data(), V_j.data(), out.data());
+      }, "first_twist"_a, "second_twist"_a, "out"_a);
+
+  nb::class_<poise::GapWriter>(m, "GapWriter")
+      .def(nb::init<poise::GapRows&, poise::VectorIn, double, poise::VectorOut, poise::VectorOut, poise::RowsOut,
+                    poise::VectorOut>(),
+           "gaps"_a, "wanted"_a, "influence"_a, "error"_a, "low"_a, "A"_a, "drift"_a, nb::keep_alive<1, 2>())
+      .def("write", &poise::GapWriter::write)
+      .def("write_drift", &poise::GapWriter::write_drift);
 
   nb::class_<poise::JointBounds>(m, "JointBounds")
       .def(nb::init<poise::VectorIn, poise::VectorIn, poise::IndicesIn, poise::IndicesIn, poise::VectorIn,

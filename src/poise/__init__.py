@@ -16,6 +16,7 @@
 """
 
 from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 from poise import behaviors, constraints, solvers, tasks
 from poise.control import Command, KinematicController, Step, TorqueController
@@ -32,6 +33,9 @@ try:
 except metadata.PackageNotFoundError:  # imported from a source tree that was never installed
     __version__ = "0+source"
 
+if TYPE_CHECKING:
+    from poise.plants import MujocoPlant
+
 __all__ = [
     "ACCELERATION",
     "VELOCITY",
@@ -42,6 +46,7 @@ __all__ = [
     "IdealPlant",
     "KinematicController",
     "Level",
+    "MujocoPlant",
     "PoiseError",
     "Recording",
     "Robot",
@@ -60,3 +65,11 @@ __all__ = [
     "steps",
     "tasks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "MujocoPlant":  # brings a physics engine with it
+        from poise.plants import MujocoPlant
+
+        return MujocoPlant
+    raise AttributeError(f"module 'poise' has no attribute '{name}'")

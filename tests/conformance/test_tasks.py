@@ -11,7 +11,7 @@ import poise.tasks
 from poise.robots import Robot, State, load_robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Layout, MotionTask, Task
-from task_examples import AT_TARGET, LIMITS
+from task_examples import AT_TARGET, FORCES, LIMITS
 
 STEP = 1e-5  # of the finite differences: their error is about 1e-10 here, rounding another 1e-11
 
@@ -128,8 +128,8 @@ def test_every_public_task_has_an_example(name: str) -> None:
         pytest.skip("asked once")
     robot = load_robot("g1")
     state = robot.stance("standing")
-    shown = {type(make(robot, state)) for make in (*AT_TARGET.values(), *LIMITS.values())}
-    abstract = {"Task", "MotionTask", "FrameTask", "JointLimit"}
+    shown = {type(make(robot, state)) for make in (*AT_TARGET.values(), *LIMITS.values(), *FORCES.values())}
+    abstract = {"Task", "MotionTask", "FrameTask", "JointLimit", "ForceTask", "WrenchTask"}
     for module in (poise.tasks, poise.constraints):
         for word in set(module.__all__) - abstract:
             kind = getattr(module, word)

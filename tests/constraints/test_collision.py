@@ -171,6 +171,43 @@ def test_rows_are_the_nearest_pairs_and_far_ones_are_switched_off(robot: Robot) 
         assert (rows.upper == np.inf).all()
 
 
+@LIBRARY
+def test_a_pair_keeps_its_row_while_it_is_among_the_nearest(robot: Robot) -> None:
+    rows, snapshot = 12, Snapshot(robot)
+    constraint = constraints.SelfCollision(robot)
+    gaps = Gaps(robot.model, capsules(robot), constraint.indices)
+    few, all_ = Nearest(snapshot, gaps, rows), Nearest(snapshot, gaps, len(constraint.pairs))
+    before = np.full(rows, -1)
+    stayed = changed = 0
+    for tick in range(200):
+        state = random_state(robot, tick // 50)  # jumps, now and then, further than bodies move within a tick
+        snapshot.at(moved(state, state.v, 0.01 * (tick % 50))).fill(FRAMES)
+        few.update()
+        all_.update()
+        assert set(few.pair) == set(np.argsort(all_.gap)[:rows])
+        assert (few.gap == all_.gap[few.pair]).all()
+        kept = np.isin(before, few.pair)
+        assert (few.pair[kept] == before[kept]).all()
+        stayed, changed = stayed + kept.sum(), changed + (~kept).sum()
+        before = few.pair.copy()
+    assert 2 * rows < changed < stayed
+
+
+def test_a_state_that_is_not_finite_leaves_no_trace_in_the_rows(robot: Robot) -> None:
+    state, constraint = random_state(robot, 5), constraints.SelfCollision(robot, rows=20)
+    snapshot = Snapshot(robot)
+    nearest = Nearest(snapshot, Gaps(robot.model, capsules(robot), constraint.indices), 20)
+    A, drift = np.zeros((20, robot.model.nv)), np.zeros(20)
+    for q in (state.q, np.full(robot.model.nq, np.nan), state.q):
+        snapshot.at(State._trusted(robot, q, state.v, 0.0, ())).fill(FRAMES)
+        nearest.update()
+        nearest.jacobian(A)
+        nearest.drift(drift)
+    assert np.sort(nearest.gap) == pytest.approx(np.sort(constraint.value(snapshot)))
+    assert np.isfinite(A).all()
+    assert np.isfinite(drift).all()
+
+
 def test_a_velocity_row_lets_the_gap_shrink_as_the_reference_says(robot: Robot) -> None:
     constraint = constraints.SelfCollision(
         robot, 0.03, [(robot.hand("left"), robot.chest)], reference=Decay(4.0), influence=1

@@ -31,10 +31,46 @@ def test_a_behavior_like_no_other_is_answered_with_those_there_are() -> None:
         runs.Request("xyzzy")
 
 
-@pytest.mark.parametrize("choice", [{"mode": "torque"}, {"plant": "mujoco"}, {"mode": "position", "plant": "mujoco"}])
+@pytest.mark.parametrize("choice", [{"mode": "position"}, {"mode": "kinematic", "plant": "mujoco"}])
 def test_a_mode_or_plant_of_later_says_what_there_is_today(choice: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match="today it runs with --mode kinematic --plant ideal"):
+    with pytest.raises(UsageError, match="today it runs with --mode kinematic --plant ideal or --mode torque"):
         runs.Request("reach", **choice)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "mode", "plant"),
+    [
+        ({"behavior": "reach"}, "kinematic", "ideal"),
+        ({"behavior": "reach", "plant": "mujoco"}, "torque", "mujoco"),
+        ({"behavior": "reach", "mode": "torque"}, "torque", "ideal"),
+        ({"behavior": "stand"}, "torque", "mujoco"),
+        ({"behavior": "squat", "mode": "kinematic"}, "kinematic", "ideal"),
+    ],
+)
+def test_what_is_not_said_of_mode_and_plant_follows(asked: dict[str, str], mode: str, plant: str) -> None:
+    request = runs.Request(**asked)  # type: ignore[arg-type]
+    assert (request.mode, request.plant) == (mode, plant)
+
+
+@pytest.mark.parametrize(
+    ("disturbance", "word"),
+    [
+        ({"pushes": ["10,0,0,0.1@1"]}, "push"),
+        ({"terrain": "slope:5"}, "terrain"),
+        ({"friction": 0.4}, "friction"),
+        ({"mass_error": 10.0}, "mass error"),
+        ({"delay": 4.0}, "delay"),
+        ({"noise": 0.01}, "noise"),
+    ],
+)
+def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, object], word: str) -> None:
+    with pytest.raises(UsageError, match=f"an ideal plant knows no {word}; give --plant mujoco"):
+        runs.Request("stand", mode="torque", plant="ideal", **disturbance)  # type: ignore[arg-type]
+
+
+def test_a_solver_that_does_not_exist_is_named() -> None:
+    with pytest.raises(UsageError, match="no solver 'soft'; expected strict or weighted"):
+        runs.Request("stand", solver="soft")
 
 
 def test_settings_are_filled_in_by_name() -> None:
@@ -61,3 +97,6 @@ def test_a_run_without_a_step_is_refused(asked: float) -> None:
 def test_the_usual_duration_follows_the_settings() -> None:
     assert runs.usual_seconds(runs.Request("reach")) == 10.0
     assert runs.usual_seconds(runs.Request("reach", settings={"phase": 3.0})) == 15.0
+    assert runs.usual_seconds(runs.Request("stand")) == 5.0
+    assert runs.usual_seconds(runs.Request("squat")) == 20.0
+    assert runs.usual_seconds(runs.Request("squat", settings={"cycles": 2, "frequency": 1.0})) == 2.0

@@ -36,6 +36,7 @@ KEYS = [
     "fallbacks",
     "nonfinite_commands",
     "levels",
+    "limits",
 ]
 
 

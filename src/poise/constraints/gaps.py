@@ -6,7 +6,7 @@ at ``p_i = c_i + s h_i`` and ``p_j = c_j + t h_j`` with s and t in [-1, 1], and 
     d = |p_i - p_j| - r_i - r_j        in m, negative where they overlap
 
 With n the unit vector from p_j to p_i, its rate is ``n · (velocity of p_i on body i - velocity of p_j on body j)``: how
-s and t change does not matter, since d is least in them.
+s and t change does not matter, since d is least in them. Written in `native/motion/capsules.hpp`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.robots.capsules import Capsule
+from poise.state import _motion  # type: ignore[attr-defined]
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-#: Sine squared of the angle below which two axes count as nearly parallel (0.6 degrees): where they are nearest is then
-#: drawn towards the middle, up to PULL, or it would jump from end to end with the least turn.
-PARALLEL, PULL = 1e-4, 1e-6
-#: Axes nearer than this (m) have no direction from one to the other.
-TOUCHING = 1e-9
 
 
 class Gaps:
@@ -36,67 +30,44 @@ class Gaps:
         model: pinocchio model.
         capsules: all capsules of the robot.
         pairs: indices of capsules, P x 2.
+
+    Attributes:
+        joints: numbers of the joints that carry a capsule of some pair.
+        compiled: the pairs, for compiled readers.
     """
 
     def __init__(self, model: Any, capsules: Sequence[Capsule], pairs: Sequence[tuple[int, int]]) -> None:
         used = sorted({index for pair in pairs for index in pair})
-        place = {index: k for k, index in enumerate(used)}
         chosen = [capsules[index] for index in used]
-        self.count = len(used)
-        joints = sorted({capsule.joint for capsule in chosen})
-        self.joints = joints
-        self.carrier: Indices = np.array([joints.index(capsule.joint) for capsule in chosen], dtype=np.intp)
-        self.local: Array = np.array([[capsule.center, capsule.half_axis] for capsule in chosen]).transpose(0, 2, 1)
-        self.i, self.j = np.array([[place[a], place[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2).T
-        squared = np.einsum("bi,bi->b", self.local[:, :, 1], self.local[:, :, 1])
-        squared = np.maximum(squared, 1e-16)  # a ball: any s will do
-        self.a, self.e = squared[self.i], squared[self.j]
-        self.ae = self.a * self.e
-        radius = np.array([capsule.radius for capsule in chosen])
-        self.radii = radius[self.i] + radius[self.j]
-        self.index = self._products()
-        moved = np.array([supports(model, capsule.joint) for capsule in chosen]).reshape(-1, model.nv)
-        self.sign = moved[self.i] - moved[self.j]  # P x nv: which joints part them, and with which sign
+        self.joints = sorted({capsule.joint for capsule in chosen})
+        self.count, self.capsules = len(pairs), len(chosen)
+        first, second = np.searchsorted(used, np.array(pairs, dtype=np.int32).reshape(-1, 2).T).astype(np.int32)
+        self.compiled = _motion.CapsulePairs(
+            center=np.array([capsule.center for capsule in chosen]).reshape(-1, 3),
+            half_axis=np.array([capsule.half_axis for capsule in chosen]).reshape(-1, 3),
+            radius=np.array([capsule.radius for capsule in chosen], dtype=np.float64),
+            carrier=np.array([self.joints.index(capsule.joint) for capsule in chosen], dtype=np.int32),
+            first=first,
+            second=second,
+        )
+        self._tree = {
+            "parents": np.array(model.parents, dtype=np.int32),
+            "columns": np.array(model.idx_vs, dtype=np.int32),
+            "counts": np.array(model.nvs, dtype=np.int32),
+        }
 
-    def _products(self) -> Indices:
-        """Where the scalar products of each pair stand among those of all (centers, half axes) with each other."""
-        B, i, j = self.count, self.i, self.j
-        c_i, c_j, h_i, h_j = i, j, B + i, B + j
-        pairs = [(h_i, h_j), (h_i, c_i), (h_i, c_j), (h_j, c_i), (h_j, c_j), (c_i, c_i), (c_j, c_j), (c_i, c_j)]
-        return np.array([2 * B * first + second for first, second in pairs])
+    def tree(self, J: Array, v: Array) -> _motion.JointTree:
+        """The compiled reader of how bodies move, from the joints' twists at the world's origin (6 x nv) and speeds."""
+        return _motion.JointTree(J, v, **self._tree)
 
-    def place(self, R: Array, p: Array) -> Array:
-        """Centers, then half axes of all capsules (3 x 2B, m) from rotation and position of their `joints`."""
-        X = (R[self.carrier] @ self.local).transpose(1, 2, 0).reshape(3, -1)
-        X[:, : self.count] += p[self.carrier].T
+    def place(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
+        """Center and half axis of all capsules (B x 6, m) from rotations and positions of their `joints`."""
+        X = np.empty((self.capsules, 6))
+        self.compiled.place(list(R), list(p), X)
         return X
 
     def measure(self, X: Array) -> tuple[Array, Array, Array]:
-        """(d, s, t) of all pairs, for capsules placed at X; best near the origin, where products lose no digits.
-
-        Minimises ``|c_i + s h_i - c_j - t h_j|²``: first s without regard to t's bounds, then t, then s again, each
-        clipped to its own. That is exact: where t was inside its bounds the last step finds s again, else t is an end.
-        """
-        b, ii, ij, ji, jj, cc_i, cc_j, cc = (X.T @ X).take(self.index)
-        a, e, ae = self.a, self.e, self.ae
-        c, f = ii - ij, ji - jj  # of c_i - c_j with h_i and h_j
-        sine = ae - b * b
-        sine += (PULL / PARALLEL) * np.maximum(PARALLEL * ae - sine, 0.0)
-        s = clipped((b * f - e * c) / sine)
-        t = clipped((b * s + f) / e)
-        s = clipped((b * t - c) / a)
-        squared = cc_i + cc_j - 2.0 * (cc + t * (f + s * b) - s * c) + s * s * a + t * t * e
-        return np.sqrt(np.maximum(squared, 0.0)) - self.radii, s, t
-
-
-def clipped(values: Array) -> Array:
-    """Cut to [-1, 1]; twice as fast as numpy's clip."""
-    return np.minimum(np.maximum(values, -1.0), 1.0)
-
-
-def supports(model: Any, joint: int) -> Array:
-    """1 for each column of v that moves the body of a joint, else 0."""
-    out = np.zeros(model.nv)
-    for parent in model.supports[joint]:
-        out[model.idx_vs[parent] : model.idx_vs[parent] + model.nvs[parent]] = 1.0
-    return out
+        """(d, s, t) of all pairs, for capsules placed at X."""
+        d, s, t = (np.empty(self.count) for _ in range(3))
+        self.compiled.measure(X, d, s, t)
+        return d, s, t

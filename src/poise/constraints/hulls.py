@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from poise.constraints.gaps import Gaps
-from poise.constraints.nearest import Nearest, cross, dot
+from poise.constraints.nearest import Nearest
 from poise.robots.capsules import Capsule
-from poise.state import Snapshot
+from poise.state import Snapshot, _motion  # type: ignore[attr-defined]
+from poise.tasks.layout import Memory
+from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
 
 #: Seconds that bodies are moved ahead and back to see how their gap turns: long enough that coal's tolerance does not
 #: show (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
 STEP = 1e-3
+#: What the turning of a pair may add to the drift of its gap, m/s²; that of capsules.
+GREATEST_TURNING: float = _motion.GREATEST_TURNING
 #: coal stops when its answer is this good, m.
 TOLERANCE = 1e-8
 
@@ -98,24 +102,41 @@ class NearestHulls(Nearest):
             met = between(a, self._poses[a.joint], b, self._poses[b.joint])
             if met is None:
                 continue  # what is known of the capsules is on the safe side
-            self.gap[k], self.normal[:, k], self.first[:, k], self.second[:, k] = met
+            self.gap[k], self.normal[k], self.first[k], self.second[k] = met
             self._looked.append(int(k))
 
-    def turning(self, V_i: Array, V_j: Array) -> Array:
+    def drift(self, out: Array) -> None:
+        V_i, V_j = np.empty((self.rows, 6)), np.empty((self.rows, 6))
+        self._compiled.carry(V_i, V_j, out)
+        out += np.clip(self._turning(V_i, V_j), -GREATEST_TURNING, GREATEST_TURNING)
+
+    def writers(self, memory: Memory, wanted: Array, influence: float) -> Sequence[Writer]:
+        def write() -> None:
+            self.update()
+            memory.error[:] = self.gap
+            memory.low[:] = np.where(self.gap < influence, wanted[self.pair], -np.inf)
+            self.jacobian(memory.A)
+
+        def write_drift() -> None:
+            self.drift(memory.drift)
+
+        return write, write_drift
+
+    def _turning(self, V_i: Array, V_j: Array) -> Array:
         """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and back; 0 where they overlap."""
         ahead, back = (self._rates(V_i, V_j, seconds) for seconds in (STEP, -STEP))
         return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * STEP)
 
     def _rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
         """ḋ some seconds from now, if all bodies keep their twists; NaN where it cannot be told."""
-        normal, point = np.full((3, self.rows), np.nan), np.zeros((3, self.rows))
+        normal, point = np.full((self.rows, 3), np.nan), np.zeros((self.rows, 3))
         for k in self._looked:
             if self.gap[k] > 0.0:
                 a, b = self._hulls[self.pair[k]]
-                met = between(a, self._moved(a, V_i[:, k], seconds), b, self._moved(b, V_j[:, k], seconds))
+                met = between(a, self._moved(a, V_i[k], seconds), b, self._moved(b, V_j[k], seconds))
                 if met is not None and met.gap > 0.0:
-                    normal[:, k], point[:, k] = met.normal, met.first
-        return dot(np.concatenate([normal, cross(point, normal)]), V_i - V_j)
+                    normal[k], point[k] = met.normal, met.first
+        return np.einsum("ij,ij->i", np.hstack([normal, np.cross(point, normal)]), V_i - V_j)
 
     def _moved(self, hull: Hull, V: Array, seconds: float) -> pinocchio.SE3:
         return pinocchio.exp6(pinocchio.Motion(seconds * V)) * self._poses[hull.joint]

@@ -25,7 +25,7 @@ Pair = tuple[int, int]
 
 #: Bodies with no more joints between them always touch, or nearly so, and their joints' ranges keep them apart.
 ADJACENT = 2
-#: Postures tried to see which bodies can meet, all joints anywhere in their ranges; about half a second.
+#: Postures tried to see which bodies can meet, all joints anywhere in their ranges; a tenth of a second.
 POSTURES = 1000
 #: Bodies that never come nearer than this (m) in any of them cannot meet: what lies between two tries is less.
 NEAR = 0.05
@@ -90,7 +90,7 @@ def gaps_at(robot: Robot, pairs: Sequence[Pair], postures: Array) -> Array:
     translations = [data.oMi[joint].translation for joint in gaps.joints]
     for line, q in zip(out, postures, strict=True):
         pinocchio.forwardKinematics(model, data, q)
-        line[:] = gaps.measure(gaps.place(np.array(rotations), np.array(translations)))[0]
+        line[:] = gaps.measure(gaps.place(rotations, translations))[0]
     return out
 
 

@@ -10,6 +10,7 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     mass = 33.3                      # kg, and dof = 29 (joints): what is published, for the list of the library
     locked = ["{side}_gripper"]      # joints to remove, at angle zero; or a table of angles
     repair_inertias = true           # make unphysical inertias physical instead of refusing them
+    armature_per_torque = 2e-4       # inertia of rotors seen through their gears, kg m² per N m of the torque limit
     chest = "torso_link"
     rest = "standing"                # the stance that postures fall back to; the first if left out
 
@@ -25,8 +26,6 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     [gaze]
     frame = "head"
     axis = [1.0, 0.0, 0.0]           # viewing direction in that frame
-
-    armature_per_torque = 2e-4       # inertia of rotors seen through their gears, kg m² per N m of the torque limit
 
     [armature]                       # the same by joint, kg m²; "*" is every joint not named
     "{side}_knee" = 0.025

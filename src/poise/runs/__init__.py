@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from os import PathLike
 
 from poise.behaviors import ReachSettings, SquatSettings, Stand
 from poise.recording import Recording
 from poise.recording.record import Progress
-from poise.robots import load_robot
+from poise.robots import Robot, load_robot
+from poise.robots.catalogue import library_names
 from poise.runs.reach import run_reach
 from poise.runs.request import Request
 from poise.runs.result import Result
@@ -30,7 +32,14 @@ def run(
         progress: told the time of the motion after each step (s).
     """
     runner = run_reach if request.behavior == "reach" else run_upright
-    return runner(request, load_robot(request.robot), path, progress)
+    robot = known(request.robot) if request.robot in library_names() else load_robot(request.robot)
+    return runner(request, robot, path, progress)
+
+
+@cache
+def known(name: str) -> Robot:
+    """A robot of the library, loaded once: robots never change, and fitting their capsules takes seconds."""
+    return load_robot(name)
 
 
 def usual_seconds(request: Request) -> float:

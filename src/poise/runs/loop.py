@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poise.control import KinematicController, Step, TorqueController
-from poise.plants import IdealPlant, ModelError, MujocoPlant, Push, Sensors, steps, terrain
+from poise.plants import IdealPlant, ModelError, Push, Sensors, steps, terrain
 from poise.recording import Recording
 from poise.recording.provenance import settings
 from poise.recording.record import Progress, record_steps
@@ -17,8 +17,13 @@ from poise.robots import State
 from poise.runs.request import Request, lasting
 from poise.solvers import Weighted
 
+if TYPE_CHECKING:
+    from poise.plants import MujocoPlant
+
 #: A robot that has fallen is watched so much longer, s.
 LYING = 0.5
+#: Of dry floors, if nothing else is asked.
+FRICTION = 0.8
 
 
 @dataclass
@@ -42,15 +47,16 @@ def plant_for(request: Request, start: State) -> IdealPlant | MujocoPlant:
     """What the request moves. On ground that is not flat the robot may start elsewhere: ask the plant where."""
     if request.plant == "ideal":
         return IdealPlant(start)
-    friction = {} if request.friction is None else {"friction": request.friction}
+    from poise.plants import MujocoPlant
+
     return MujocoPlant(
         start,
         ground=terrain(request.terrain),
+        friction=FRICTION if request.friction is None else request.friction,
         pushes=[Push.parsed(text) for text in request.pushes],
         sensors=Sensors(noise=request.noise, delay=1e-3 * request.delay),
         model_error=ModelError(mass=0.01 * request.mass_error),
         seed=request.seed,
-        **friction,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from poise.robots import Robot
-from poise.runs.balance import moved, torque_limits, worst_tilt, zmp_margin
+from poise.runs.balance import torque_limits, worst_tilt, zmp_margin
 from poise.runs.loop import Ran
 from poise.runs.request import Request
 
@@ -17,7 +17,6 @@ def summarised(request: Request, ran: Ran, robot: Robot) -> Result:
     """All keys of a run; those that only some behaviors know are None until they set them."""
     recording = ran.recording
     states = list(recording.states(robot))
-    distance, heading = moved(states)
     return {
         "behavior": request.behavior,
         "robot": request.robot,
@@ -27,8 +26,8 @@ def summarised(request: Request, ran: Ran, robot: Robot) -> Result:
         "fell": bool(ran.fall),
         "reason": ran.fall or None,
         "steps": None,
-        "distance_m": distance,
-        "heading_rad": heading,
+        "distance_m": None,
+        "heading_rad": None,
         "worst_tilt_deg": math.degrees(worst_tilt(states, robot)),
         "zmp_margin_m": zmp_margin(recording, robot),
         "reach_errors_m": None,

@@ -11,7 +11,7 @@ from poise.behaviors import Squat, SquatSettings, Stand, UprightSettings
 from poise.recording import Recording
 from poise.recording.record import Progress
 from poise.robots import Robot, State
-from poise.runs.balance import sole_tilt
+from poise.runs.balance import moved, sole_tilt
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
 from poise.runs.result import Result, failed, summarised
@@ -38,6 +38,7 @@ def run_upright(
     recording, result = done.recording, summarised(request, done, robot)
     states = list(recording.states(robot))
     result["steps"] = 0
+    result["distance_m"], result["heading_rad"] = moved(states)
     wrong = [] if result["fell"] else _unsteady(behavior, states[-1])
     if isinstance(behavior, Squat) and not result["fell"]:
         wrong += _sloppy(behavior, states, result)

@@ -141,7 +141,7 @@ class Contact:
         fits = numbers.ndim == len(shape) and numbers.shape[-1] == 3 and numbers.size > 0
         if not (fits and np.isfinite(numbers).all()):
             expected = "l x 3 finite numbers" if len(shape) == 2 else "3 finite numbers"
-            raise self._error(f"{what} is {str(values)[:60]}; expected {expected}")
+            raise self._error(f"{what} is {' '.join(str(values).split())[:60]}; expected {expected}")
         return numbers
 
     def _error(self, message: str) -> StateError:

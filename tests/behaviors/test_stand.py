@@ -1,0 +1,140 @@
+"""Stand and squat in physics, with one set of gains on all robots."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from poise import runs
+from poise.behaviors import Squat, SquatSettings, Stand, leg_length
+from poise.errors import PoiseError
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+ROBOTS = ["g1", "talos", "romeo", "icub"]
+#: Newtons for a tenth of a second, from eight directions, that must not make a robot step.
+PUSHES = [("g1", 100.0), ("talos", 300.0)]
+
+
+@cache
+def ran(behavior: str, robot: str, **asked: object) -> runs.Result:
+    settings = {"cycles": 2.0} if behavior == "squat" else {}
+    return runs.run(runs.Request(behavior, robot=robot, settings=settings, **asked))[1]  # type: ignore[arg-type]
+
+
+def pushed(robot: str, force: float, degrees: int, **asked: object) -> runs.Result:
+    x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
+    request = runs.Request("stand", robot=robot, seconds=3.0, pushes=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[arg-type]
+    return runs.run(request)[1]
+
+
+@pytest.mark.parametrize("solver", ["strict", "weighted"])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_it_stands_still(robot: str, solver: str) -> None:
+    result = ran("stand", robot, seconds=1.5, solver=solver)
+    assert (result["fell"], result["reason"], result["fallbacks"]) == (False, None, {})
+    assert result["levels"]["balance"]["max"] < 1e-3
+    assert result["distance_m"] < 1e-3
+
+
+@pytest.mark.parametrize("degrees", range(0, 360, 45))
+@pytest.mark.parametrize(("robot", "force"), PUSHES)
+def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
+    result = pushed(robot, force, degrees)
+    assert (result["fell"], result["reason"]) == (False, None)
+    assert result["nonfinite_commands"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("degrees", range(0, 360, 15))
+@pytest.mark.parametrize(("robot", "force"), PUSHES)
+def test_a_push_from_anywhere_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
+    assert pushed(robot, force, degrees)["reason"] is None
+
+
+def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
+    result = pushed("g1", 300.0, 0)
+    assert result["fell"]
+    assert "fell at" in result["reason"]
+    assert result["nonfinite_commands"] == 0
+
+
+@pytest.mark.parametrize("solver", ["strict", "weighted"])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_squat_follows_its_path_with_flat_soles(robot: str, solver: str) -> None:
+    result = ran("squat", robot, solver=solver)
+    assert (result["fell"], result["reason"]) == (False, None)
+    assert result["levels"]["balance"]["max"] < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_ten_cycles_of_squats_follow_their_path(robot: str) -> None:
+    _, result = runs.run(runs.Request("squat", robot=robot))
+    assert (result["seconds"], result["fell"], result["reason"]) == (20.0, False, None)
+
+
+def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
+    _, result = runs.run(runs.Request("squat", robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}))
+    assert "off its path" in result["reason"] or result["fell"]
+    assert any(entry["seconds"] > 0.0 for entry in result["limits"].values())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"terrain": "slope:5"},
+        {"terrain": "rough:0.02"},
+        {"friction": 0.4},
+        {"mass_error": 10.0},
+        {"delay": 10.0},
+        {"noise": 0.01},
+        {"delay": 4.0, "noise": 0.01, "mass_error": 10.0, "friction": 0.6, "pushes": ("40,0,0,0.1@1",)},
+    ],
+    ids=str,
+)
+def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, object]) -> None:
+    result = ran("stand", "g1", seconds=2.5, **asked)
+    assert (result["fell"], result["reason"]) == (False, None)
+
+
+def test_the_same_seed_gives_the_same_motion() -> None:
+    recordings = [runs.run(runs.Request("stand", seconds=0.5, noise=0.01, seed=seed))[0] for seed in (3, 3, 4)]
+    assert (recordings[0]["q"] == recordings[1]["q"]).all()
+    assert not (recordings[0]["q"] == recordings[2]["q"]).all()
+
+
+def test_a_leg_is_as_long_as_from_hip_to_sole() -> None:
+    assert leg_length(robot_of("g1")) == pytest.approx(0.69, abs=0.05)
+    assert leg_length(robot_of("talos")) == pytest.approx(0.81, abs=0.05)
+
+
+def test_a_squat_goes_down_and_up_again() -> None:
+    squat = Squat(robot_of("g1"), SquatSettings(depth=0.1, frequency=0.5, cycles=2))
+    high, low, end = (squat.center_of_mass(time)[2] for time in (0.0, 1.0, squat.seconds))
+    assert high - low == pytest.approx(0.1 * leg_length(squat.robot))
+    assert end == pytest.approx(high)
+    assert squat.seconds == 4.0
+
+
+def test_numbers_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(PoiseError, match="squat: depth is -1"):
+        SquatSettings(depth=-1.0)
+    with pytest.raises(PoiseError, match="stands on nothing"):
+        Stand(robot_of("g1"), start=robot_of("g1").stance("standing").replace(contacts=()))
+
+
+def test_the_weight_rests_on_the_feet_as_planned() -> None:
+    robot = robot_of("g1")
+    recording, _ = runs.run(runs.Request("stand", seconds=1.0))
+    for foot in robot.feet:
+        planned, felt = recording[f"force/{foot.name}"][-1], recording[f"sensed/force/{foot.name}"][-1]
+        assert felt[2] == pytest.approx(planned[2], rel=0.01)
+    total = sum(recording[f"sensed/force/{foot.name}"][-1][2] for foot in robot.feet)
+    assert total == pytest.approx(9.81 * robot.mass, rel=1e-3)
+    assert np.abs(recording["command/torque"] / robot.limits.torque).max() < 1.0

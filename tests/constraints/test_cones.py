@@ -1,0 +1,173 @@
+"""What a contact can bear: cones against linear programs over the forces at its corners."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from contact_states import TRIANGLE, force_layout
+from poise.constraints import FrictionCone, NormalForces, PlanarContact, WrenchCone, contact_constraints
+from poise.constraints.cones import INNER, wrench_cone
+from poise.errors import TaskError
+from poise.solvers import Rows
+from poise.state import Contact, Snapshot
+from poise.tasks import Task
+from robot_states import robot_of
+
+ROBOT = robot_of("g1")
+START = ROBOT.stance("standing")
+FOOT = ROBOT.foot("left")
+
+
+def rows_of(contact: Contact, tasks: list[Task]) -> list[Rows]:
+    """Rows on (v̇, y / kg), with the columns of accelerations left out."""
+    snapshot = Snapshot(ROBOT).at(START)
+    layout = force_layout(snapshot, [contact])
+    found = [task.rows(snapshot, layout) for task in tasks]
+    assert not any(rows.A[:, : layout.motion].any() for rows in found)
+    return [Rows(rows.A[:, layout.motion :], rows.lower, rows.upper) for rows in found]
+
+
+def reachable(contact: Contact, rows: list[Rows], wrench: np.ndarray) -> bool:
+    """Whether unknowns that keep these rows make a wrench, by linear programming."""
+    A, lower, upper = (np.concatenate([getattr(r, what) for r in rows]) for what in ("A", "lower", "upper"))
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    answer = linprog(
+        np.zeros(contact.size),
+        A_ub=np.vstack([A[high], -A[low]]),
+        b_ub=np.concatenate([upper[high], -lower[low]]) + 1e-9,
+        A_eq=ROBOT.mass * contact.basis,
+        b_eq=wrench,
+        bounds=(None, None),
+    )
+    return answer.status == 0
+
+
+def corner_wrenches(contact: Contact, mu: float, random: np.random.Generator) -> np.ndarray:
+    """A wrench made of forces inside pyramids at the corners, some of them on an edge or zero."""
+    total = np.zeros(6)
+    for x, y in contact.outline:
+        fz = random.choice([0.0, random.uniform(0.0, 200.0)])
+        f = np.array([*(mu * fz * random.choice([-1.0, 1.0, *random.uniform(-1, 1, 2)], 2)), fz])
+        total += np.concatenate([f, np.cross([x, y, 0.0], f)])
+    return total
+
+
+def random_wrench(contact: Contact, mu: float, random: np.random.Generator) -> np.ndarray:
+    """A wrench about as large as the cone is wide."""
+    X, Y = contact.rectangle or (0.05, 0.04)
+    fz = random.uniform(50.0, 300.0)
+    return (
+        fz
+        * np.array([mu, mu, 1.0, Y, X, mu * (X + Y)])
+        * np.array([*random.normal(0, 0.6, 2), 1, *random.normal(0, 0.6, 3)])
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int) -> None:
+    random, contact = np.random.default_rng(seed), Contact(FOOT)
+    C = wrench_cone(*contact.rectangle, INNER * contact.friction)
+    for _ in range(20):
+        wrench = corner_wrenches(contact, INNER * contact.friction, random)
+        assert (C @ wrench).min() >= -1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("shape", [(0.1, 0.05), (0.03, 0.12), (0.06, 0.06)])
+def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
+    shape: tuple[float, float], seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    corners = np.array([[a * shape[0], b * shape[1], 0.0] for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))])
+    contact = Contact(FOOT, corners, friction=float(random.uniform(0.2, 1.2)), forces="vertices")
+    mu = INNER * contact.friction
+    C, vertices = wrench_cone(*shape, mu), rows_of(contact, contact_constraints(contact))
+    inside = []
+    for _ in range(12):
+        wrench = random_wrench(contact, mu, random)
+        room = (C @ wrench).min() / wrench[2]
+        if abs(room) > 1e-6:  # not to rounding on the edge
+            inside.append(room > 0.0)
+            assert reachable(contact, vertices, wrench) == inside[-1]
+    assert len(inside) > 8
+
+
+def test_both_answers_occur_among_the_random_wrenches() -> None:
+    random, contact = np.random.default_rng(0), Contact(FOOT)
+    mu = INNER * contact.friction
+    C = wrench_cone(*contact.rectangle, mu)
+    share = np.mean([(C @ random_wrench(contact, mu, random)).min() > 0.0 for _ in range(500)])
+    assert 0.1 < share < 0.9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_ways_to_write_forces_allow_the_same_wrenches(seed: int) -> None:
+    """By linear programs over the unknowns of each, with what a controller demands of them."""
+    random = np.random.default_rng(seed)
+    models = [Contact(FOOT, forces=forces) for forces in ("wrench", "vertices", "normals")]
+    demands = [rows_of(contact, contact_constraints(contact)) for contact in models]
+    C, mu = wrench_cone(*models[0].rectangle, INNER * models[0].friction), INNER * models[0].friction
+    for _ in range(8):
+        wrench = random_wrench(models[0], mu, random)
+        expected = (C @ wrench).min() > 0.0
+        assert [reachable(c, rows, wrench) for c, rows in zip(models, demands, strict=True)] == [expected] * 3
+
+
+@pytest.mark.parametrize("corners", [None, TRIANGLE], ids=["sole", "triangle"])
+@pytest.mark.parametrize("seed", range(6))
+def test_planar_contact_and_normal_forces_keep_the_pressure_inside(corners: np.ndarray | None, seed: int) -> None:
+    """[Saab2012] eq. 8: f⊥ >= 0 with Q_c (φ, f⊥) = 0 exists exactly if the centre of pressure lies in the polygon."""
+    random = np.random.default_rng(seed)
+    contact = Contact(FOOT, corners, forces="normals")
+    demands = rows_of(contact, [PlanarContact(contact), NormalForces(contact)])
+    for _ in range(12):
+        f = np.append(random.normal(0, 500.0, 2), random.uniform(10.0, 300.0))  # friction is not its business
+        place = random.uniform(1.6 * contact.outline.min(axis=0), 1.6 * contact.outline.max(axis=0))
+        wrench = np.concatenate([f, [place[1] * f[2], -place[0] * f[2], random.normal(0.0, 100.0)]])
+        assert reachable(contact, demands, wrench) == _inside(place, contact.outline)
+
+
+def test_a_contact_cannot_pull() -> None:
+    for forces in ("wrench", "vertices", "normals"):
+        contact = Contact(FOOT, forces=forces)
+        demands = rows_of(contact, contact_constraints(contact))
+        assert reachable(contact, demands, np.zeros(6))
+        assert not reachable(contact, demands, np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
+
+
+def test_a_contact_bears_no_more_than_it_can() -> None:
+    for forces in ("wrench", "vertices", "normals"):
+        contact = Contact(FOOT, forces=forces, largest_force=100.0)
+        demands = rows_of(contact, contact_constraints(contact))
+        assert reachable(contact, demands, np.array([0.0, 0.0, 99.0, 0.0, 0.0, 0.0]))
+        assert not reachable(contact, demands, np.array([0.0, 0.0, 101.0, 0.0, 0.0, 0.0]))
+
+
+def test_the_pyramid_lies_inside_the_round_cone_and_touches_it() -> None:
+    contact = Contact(FOOT, friction=0.8)
+    (rows,) = rows_of(contact, [FrictionCone(contact)])
+    angles = np.linspace(0.0, 2.0 * np.pi, 361)
+    reach = []
+    for angle in angles:
+        ray = np.array([np.cos(angle), np.sin(angle), 0.0, 0.0, 0.0, 0.0])
+        up = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        towards, room = rows.A @ ray, rows.A @ up
+        reach.append(min(room[towards < -1e-12] / -towards[towards < -1e-12]))
+    assert max(reach) == pytest.approx(0.8)
+    assert min(reach) == pytest.approx(0.8 / np.sqrt(2.0))
+
+
+def test_what_does_not_fit_the_contact_is_said_when_it_is_built() -> None:
+    with pytest.raises(TaskError, match="no rectangle along the contact's axes; give Contact"):
+        WrenchCone(Contact(FOOT, TRIANGLE))
+    with pytest.raises(TaskError, match="its forces are written as wrench; give Contact"):
+        PlanarContact(Contact(FOOT))
+    with pytest.raises(TaskError, match="no rectangle; give forces='vertices'"):
+        contact_constraints(Contact(FOOT, TRIANGLE))
+
+
+def _inside(point: np.ndarray, polygon: np.ndarray) -> bool:
+    """Left of every edge of a counter-clockwise polygon."""
+    ahead = np.roll(polygon, -1, axis=0) - polygon
+    away = point - polygon
+    return bool((ahead[:, 0] * away[:, 1] - ahead[:, 1] * away[:, 0] > 0.0).all())

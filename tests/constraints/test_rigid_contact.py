@@ -1,0 +1,106 @@
+"""RigidContact: with forces it stops and leaves the place to the ground, in kinematics it holds the place."""
+
+import numpy as np
+import pytest
+
+from contact_states import force_layout
+from poise import constraints, tasks
+from poise.hierarchy import Hierarchy, Level
+from poise.state import Contact, Snapshot, State
+from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import layout, moved, random_state, robot_of, run
+
+ROBOT = robot_of("g1")
+START = ROBOT.stance("standing")
+FOOT = ROBOT.foot("left")
+ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+
+
+def shifted(by: float) -> State:
+    """The whole robot further ahead, in m."""
+    q = START.q.copy()
+    q[0] += by
+    return START.replace(q=q)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_forces_it_stops_the_contact_and_remembers_no_place(seed: int) -> None:
+    """J v̇ = -J̇ v - k J v, for the point in the middle of the corners, however far it is from where it began."""
+    state = random_state(ROBOT, seed)
+    contact = Contact(FOOT)
+    snapshot = Snapshot(ROBOT).at(state)
+    task = constraints.RigidContact(contact, at=START, damping=30.0)
+    rows = task.rows(snapshot, force_layout(snapshot, [contact]))
+    nv = ROBOT.model.nv
+    assert not rows.A[:, nv:].any(), "it speaks of motion only"
+    step, J = 1e-5, rows.A[:, :nv]
+    ahead, behind = (
+        task.rows(Snapshot(ROBOT).at(moved(state, state.v, s)), layout(ROBOT, ACCELERATION)).A @ state.v
+        for s in (step, -step)
+    )
+    drift = (ahead - behind) / (2 * step)
+    assert rows.lower == pytest.approx(rows.upper)
+    assert rows.lower == pytest.approx(-drift - 30.0 * (J @ state.v), abs=1e-5)
+
+
+def test_its_rows_are_those_of_the_middle_of_the_sole() -> None:
+    """The velocity of the point, by differences of its place."""
+    state, step = random_state(ROBOT, 4), 1e-6
+    snapshot = Snapshot(ROBOT).at(state)
+    rows = constraints.RigidContact(FOOT).rows(snapshot, layout(ROBOT, VELOCITY))
+    middle = FOOT.corners.mean(axis=0)
+    after, before = (moved(state, state.v, s).pose(FOOT).act(middle) for s in (step, -step))
+    assert rows.A[:3] @ state.v == pytest.approx((after - before) / (2 * step), abs=1e-6)
+    assert rows.A[3:] @ state.v == pytest.approx(snapshot.velocity(FOOT)[3:], abs=1e-9)
+
+
+def test_a_point_may_turn() -> None:
+    hand = constraints.RigidContact(ROBOT.hand("left"))
+    assert hand.labels(ROBOT) == ("x", "y", "z")
+    assert len(constraints.RigidContact(FOOT).labels(ROBOT)) == 6
+
+
+@ORDERS
+def test_in_kinematics_it_holds_the_place(order: int) -> None:
+    path = START.center_of_mass + np.array([[0, 0, 0], [0.03, 0.03, -0.03], [0, 0, 0.0]])
+    hierarchy = Hierarchy(
+        levels=[
+            Level("contact", [constraints.RigidContact(foot) for foot in ROBOT.feet]),
+            Level("sway", [tasks.CenterOfMass(tasks.Path([0.0, 0.5, 1.0], path))]),
+            Level("posture", [tasks.Posture(START)]),
+        ]
+    )
+    end = run(hierarchy, START, 1.5, order=order)[-1].state
+    for foot in ROBOT.feet:
+        assert end.pose(foot).translation == pytest.approx(START.pose(foot).translation, abs=1e-4)
+
+
+@ORDERS
+def test_in_kinematics_it_undoes_what_is_wrong_at_the_start(order: int) -> None:
+    contacts = [constraints.RigidContact(foot, at=START, reference=tasks.Decay(20.0)) for foot in ROBOT.feet]
+    end = run(Hierarchy(contacts), shifted(0.02), 1.0, order=order)[-1].state
+    for foot in ROBOT.feet:
+        assert end.pose(foot).translation == pytest.approx(START.pose(foot).translation, abs=1e-5)
+
+
+@ORDERS
+def test_in_kinematics_its_reference_may_change_with_time(order: int) -> None:
+    """A minimum-jerk reference: half of the way at half of the time, all of it at the end."""
+    reference = tasks.MinimumJerk(duration=1.0)
+    contacts = [constraints.RigidContact(foot, at=START, reference=reference) for foot in ROBOT.feet]
+    found = run(Hierarchy(contacts), shifted(0.04), 1.6, order=order, ramp=0.0)
+    off = [step.state.pose(FOOT).translation[0] - START.pose(FOOT).translation[0] for step in found]
+    assert off[20] > 0.039, "it begins gently"
+    assert off[100] == pytest.approx(0.02, abs=1e-3)
+    assert off[-1] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_a_contact_that_is_sought_goes_slowly_towards_the_surface() -> None:
+    snapshot = Snapshot(ROBOT).at(START)
+    contact = Contact(FOOT)
+    forces = force_layout(snapshot, [contact])
+    forces.forces.sought[:] = 1.0
+    rows = constraints.RigidContact(contact, damping=40.0).rows(snapshot, forces)
+    assert rows.lower[:2] == pytest.approx(0.0, abs=1e-9)
+    assert rows.lower[2] == pytest.approx(-40.0 * constraints.contact.SEEKING)
+    assert rows.lower[3:] == pytest.approx(0.0, abs=1e-9)

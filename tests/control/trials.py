@@ -1,0 +1,87 @@
+"""A standing robot in MuJoCo to which something happens, and what the safety contract promises of every command."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from standing import standing
+
+from poise.control import Step, TorqueController
+from poise.hierarchy import Behavior, Hierarchy
+from poise.plants import MujocoPlant
+from poise.recording import record_steps
+from poise.robots import State
+from poise.state import Snapshot
+from robot_states import robot_of
+
+ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
+BEGIN, END = 0.3, 0.35
+View = Callable[[State], State | None]
+
+
+def failing(time: float, end: float = END) -> bool:
+    """Whether something is wrong at a time, to half a tick."""
+    return BEGIN - 1e-4 <= time < end - 1e-4
+
+
+class Trial:
+    """A robot that stands in MuJoCo for a while, seen by its controller as a fault lets it be seen."""
+
+    def __init__(
+        self,
+        start: State,
+        behavior: Behavior | None = None,
+        view: View = lambda state: state,
+        plant: MujocoPlant | None = None,
+        world: Callable[[float], None] = lambda time: None,
+        seconds: float = 1.0,
+        **settings: object,
+    ) -> None:
+        self.start, self.plant = start, plant or MujocoPlant(start)
+        self.controller = TorqueController(behavior or standing(start), **settings)  # type: ignore[arg-type]
+        self.steps: list[Step] = []
+        for _ in range(round(seconds / self.controller.period)):
+            state = self.plant.state()
+            world(state.time)
+            command = self.controller.step(view(state))
+            self.plant.apply(command)
+            self.plant.advance()
+            self.steps.append(Step(state, command, 0.1))
+        torques = np.array([step.command.torque for step in self.steps])
+        assert np.isfinite(torques).all()
+        assert (np.abs(torques) <= start.robot.limits.torque).all()
+        for step in self.steps:
+            assert np.isfinite(step.command.velocity).all()
+            assert np.isfinite(step.command.acceleration).all()
+        named = Counter(step.command.fallback.partition(":")[0] for step in self.steps if step.command.fallback)
+        recording = record_steps(self.steps, start.robot)
+        assert recording.fallbacks() == dict(named)
+        assert recording.nonfinite_commands() == 0
+
+    def fallbacks(self) -> dict[str, int]:
+        """How often which was used, in its full words."""
+        return dict(Counter(step.command.fallback for step in self.steps if step.command.fallback))
+
+    def ticks(self) -> int:
+        """Of the time in which something was wrong."""
+        return sum(failing(step.state.time) for step in self.steps)
+
+    def stands(self, within: float = 2e-3) -> bool:
+        """Upright, at rest, with its centre of mass where it should be (m)."""
+        end = self.plant.truth()
+        off = np.linalg.norm(end.center_of_mass - self.start.center_of_mass)
+        return not self.plant.fallen and off < within and np.abs(end.v).max() < 0.1
+
+
+def start_of(name: str) -> State:
+    return robot_of(name).stance("standing")
+
+
+def sometimes(good: Hierarchy, other: Callable[[], object], end: float = END) -> Behavior:
+    """A behavior that does something else while it fails."""
+
+    def behavior(snapshot: Snapshot) -> Hierarchy:
+        return other() if failing(snapshot.time, end) else good  # type: ignore[return-value]
+
+    return behavior

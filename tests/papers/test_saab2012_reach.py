@@ -1,0 +1,72 @@
+"""[Saab2012] sections 3 and 4: one stack of tasks, without physics, with torques, and in physics; torque peaks."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from poise import Recording, runs
+from poise.behaviors import Reach
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+ROBOTS = ["g1", "talos"]
+MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]
+
+
+@cache
+def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording, runs.Result]:
+    return runs.run(runs.Request("reach", robot=robot, mode=mode, plant=plant, profile=profile))
+
+
+@pytest.mark.parametrize(("mode", "plant"), MODES)
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_one_stack_reaches_all_targets_in_every_mode(robot: str, mode: str, plant: str) -> None:
+    recording, result = reached(robot, mode, plant, "minimum-jerk")
+    assert (result["fell"], result["reason"]) == (False, None)
+    assert max(result["reach_errors_m"]) < 0.01
+    assert sum(result["fallbacks"].values()) == 0
+    tasks = {level.name for level in recording.residuals()} - {"physics"}
+    assert tasks == {"always", "contact", "balance", "left foot", "left hand", "right hand", "gaze", "posture"}
+
+
+@pytest.mark.parametrize("profile", ["exponential", "minimum-jerk"])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_in_physics_it_keeps_balance_boxes_sole_and_torque_limits(robot: str, profile: str) -> None:
+    recording, result = reached(robot, "torque", "mujoco", profile)
+    body = robot_of(robot)
+    reach, states = Reach(body), list(recording.states(body))
+    assert not result["fell"]
+    assert max(result["reach_errors_m"]) < 0.01
+    off = max(np.linalg.norm(state.center_of_mass[:2] - reach.start.support_center) for state in states)
+    assert off < 0.01
+    assert max(reach.leaves_box(part, states) for part in ("hand", "foot")) < 0.005  # type: ignore[arg-type]
+    sole = [state.pose(body.foot("right")).rotation[2, 2] for state in states]
+    assert np.degrees(np.arccos(min(min(sole), 1.0))) < 1.0
+    assert (np.abs(recording["command/torque"]) <= body.limits.torque + 1e-9).all()
+    assert result["zmp_margin_m"] > 0.0
+
+
+@pytest.mark.parametrize("plant", ["ideal", "mujoco"])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_minimum_jerk_and_ramped_insertion_remove_the_torque_peaks(robot: str, plant: str) -> None:
+    """Section 4.2: "sudden peaks appear in the case of the robot". By 3 at least, and at no cost in effort."""
+    rates, efforts = {}, {}
+    for profile in ("exponential", "minimum-jerk"):
+        recording, _ = reached(robot, "torque", plant, profile)
+        torque = recording["command/torque"]
+        rates[profile] = np.abs(np.diff(torque, axis=0)).max() / recording.period
+        efforts[profile] = np.sqrt(np.mean(torque**2))
+    assert rates["exponential"] > 3.0 * rates["minimum-jerk"]
+    assert efforts["minimum-jerk"] <= efforts["exponential"]
+
+
+def test_the_kinematic_motion_would_need_more_ground_than_there_is_and_the_dynamic_one_does_not() -> None:
+    """Why dynamics matter: on one foot, the ZMP of the kinematic motion leaves the sole."""
+    kinematic = reached("g1", "kinematic", "ideal", "minimum-jerk")[1]["zmp_margin_m"]
+    dynamic = reached("g1", "torque", "ideal", "minimum-jerk")[1]["zmp_margin_m"]
+    assert kinematic < 0.0 < dynamic
