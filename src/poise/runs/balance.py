@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,17 +19,25 @@ Array = NDArray[np.float64]
 FULL = 0.999
 
 
-def zmp_margin(recording: Recording, robot: Robot) -> float | None:
+def zmp_margin(recording: Recording, robot: Robot, seen: Sequence[State] | None = None) -> float | None:
     """Smallest distance of the ZMP from the edge of the support polygon, m; negative outside. None without contacts.
 
     Where forces were sensed it is the centre of pressure. Else it follows from the momentum of the whole body in the
     recorded states, by differences over one period: of a motion without physics it tells what the ground would have
     to bear.
+
+    Args:
+        seen: states of the recording to look at, where forces were sensed; None: all.
     """
-    states = list(recording.states(robot))
+    if "center_of_pressure" in recording:
+        states = list(recording.states(robot)) if seen is None else list(seen)
+        at = np.searchsorted(recording.time, [state.time for state in states])
+        points = recording["center_of_pressure"][np.minimum(at, len(recording) - 1)]
+    else:
+        states = list(recording.states(robot))
+        points = _zmp(recording, robot, states) if len(states) >= 3 and states[0].contacts else np.zeros((0, 2))
     if len(states) < 3 or not any(state.contacts for state in states):
         return None
-    points = recording["center_of_pressure"] if "center_of_pressure" in recording else _zmp(recording, robot, states)
     pairs = zip(states[1:-1], points[1:-1], strict=True)
     # Where the body would have to pull on the ground there is no such point; the motion is then far outside anyway.
     margins = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,14 @@ class Ran:
     seconds: float
     wall: float
     fall: str
+
+    @cached_property
+    def states(self) -> list[State]:
+        """Where the robot was, a hundred times a second, and in the end."""
+        recording = self.recording
+        stride = max(round(0.01 / recording.period), 1)
+        last = len(recording) - 1
+        return [recording.state(i, recording.robot) for i in sorted({*range(0, last + 1, stride), last})]
 
 
 def plant_for(request: Request, start: State) -> IdealPlant | MujocoPlant:

@@ -29,9 +29,8 @@ def run_reach(
     reach = Reach(robot, filled(ReachSettings, request.settings), request.profile)  # type: ignore[arg-type]
     done = ran(request, reach, plant_for(request, reach.start), path, progress)
     recording, result = done.recording, summarised(request, done, robot)
-    states = list(recording.states(robot))
     ends = {
-        phase.name: states[max(round(phase.end / recording.period) - 1, 0)]
+        phase.name: recording.state(max(round(phase.end / recording.period) - 1, 0), robot)
         for phase in reach.phases
         if phase.looks and phase.end <= recording.time[-1] + 1.5 * recording.period
     }
@@ -39,7 +38,7 @@ def run_reach(
     near = REACHED[request.plant]
     wrong = [f"{name} missed by {miss * 1e3:.1f} mm" for name, miss in misses.items() if miss > near]
     result["reach_errors_m"] = list(misses.values())
-    return recording, failed(result, wrong + (_shortcomings(reach, states) if request.plant == "mujoco" else []))
+    return recording, failed(result, wrong + (_shortcomings(reach, done.states) if request.plant == "mujoco" else []))
 
 
 def _shortcomings(reach: Reach, states: list[State]) -> list[str]:

@@ -16,7 +16,6 @@ Result = dict[str, Any]
 def summarised(request: Request, ran: Ran, robot: Robot) -> Result:
     """All keys of a run; those that only some behaviors know are None until they set them."""
     recording = ran.recording
-    states = list(recording.states(robot))
     return {
         "behavior": request.behavior,
         "robot": request.robot,
@@ -28,8 +27,8 @@ def summarised(request: Request, ran: Ran, robot: Robot) -> Result:
         "steps": None,
         "distance_m": None,
         "heading_rad": None,
-        "worst_tilt_deg": math.degrees(worst_tilt(states, robot)),
-        "zmp_margin_m": zmp_margin(recording, robot),
+        "worst_tilt_deg": math.degrees(worst_tilt(ran.states, robot)),
+        "zmp_margin_m": zmp_margin(recording, robot, ran.states),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
         "realtime_factor": recording.duration / ran.wall if ran.wall > 0.0 else None,

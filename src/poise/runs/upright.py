@@ -36,7 +36,7 @@ def run_upright(
     )
     done = ran(request, behavior, plant, path, progress)
     recording, result = done.recording, summarised(request, done, robot)
-    states = list(recording.states(robot))
+    states = done.states
     result["steps"] = 0
     result["distance_m"], result["heading_rad"] = moved(states)
     wrong = [] if result["fell"] else _unsteady(behavior, states[-1])
