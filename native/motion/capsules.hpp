@@ -86,7 +86,8 @@ class CapsulePairs {
     expect(X.shape(0) == capsules() && X.shape(1) == 6, "a capsule has a center and a half axis");
     expect(d.shape(0) == size() && s.shape(0) == size() && t.shape(0) == size(), "the gaps do not fit the pairs");
     std::vector<Placed> placed;
-    for (size_t k = 0; k < capsules(); ++k) placed.push_back({Vector3(X.data() + 6 * k), Vector3(X.data() + 6 * k + 3)});
+    for (size_t k = 0; k < capsules(); ++k)
+      placed.push_back({Vector3(X.data() + 6 * k), Vector3(X.data() + 6 * k + 3)});
     for (size_t k = 0; k < size(); ++k) {
       const Meeting met = meet(pairs_[k], placed.data());
       d.data()[k] = met.w.norm() - pairs_[k].radii;
@@ -102,8 +103,8 @@ class CapsulePairs {
     for (const int joint : carrier_) expect(0 <= joint && static_cast<size_t>(joint) < R.size(), "no such joint");
   }
 
-  // Minimises |c_i + s h_i - c_j - t h_j|^2: first s without regard to t's bounds, then t, then s again, each clipped to
-  // its own. That is exact: where t was inside its bounds the last step finds s again, else t is an end.
+  // Minimises |c_i + s h_i - c_j - t h_j|^2: first s without regard to t's bounds, then t, then s again, each clipped
+  // to its own. That is exact: where t was inside its bounds the last step finds s again, else t is an end.
   Meeting meet(const Pair& pair, const Placed* placed) const {
     const Placed &i = placed[pair.i], &j = placed[pair.j];
     const Vector3 w = i.c - j.c;

@@ -113,8 +113,8 @@ class GapRows {
     return wrench(k).dot(tree_.drift(joint_[nearest_[k].i]) - tree_.drift(joint_[nearest_[k].j]));
   }
 
-  // d'' while both bodies keep their twists. With w = p_i - p_j of length l, the points fixed to their bodies, and g the
-  // rate of the slopes of w^2 / 2 in those of s and t that are inside their bounds, H their second derivatives:
+  // d'' while both bodies keep their twists. With w = p_i - p_j of length l, the points fixed to their bodies, and g
+  // the rate of the slopes of w^2 / 2 in those of s and t that are inside their bounds, H their second derivatives:
   //
   //   d'' = n . w'' + (|w'|^2 - d'^2 - g^T H^-1 g) / l
   double turning(size_t k) const {
@@ -149,7 +149,8 @@ class GapRows {
 // than what has influence.
 class GapWriter {
  public:
-  GapWriter(GapRows& gaps, VectorIn wanted, double influence, VectorOut error, VectorOut low, RowsOut A, VectorOut drift)
+  GapWriter(GapRows& gaps, VectorIn wanted, double influence, VectorOut error, VectorOut low, RowsOut A,
+            VectorOut drift)
       : gaps_(&gaps), wanted_(std::move(wanted)), influence_(influence), error_(std::move(error)),
         low_(std::move(low)), A_(std::move(A)), drift_(std::move(drift)) {
     expect(wanted_.shape(0) == gaps.pairs(), "the gaps wanted do not fit the pairs");
