@@ -26,9 +26,9 @@ from poise.tasks.layout import ACCELERATION, VELOCITY, Layout, Memory
 from poise.tasks.momentum import AngularMomentum, LinearMomentum
 from poise.tasks.motion import MotionTask
 from poise.tasks.posture import JointComfort, LeastVelocity, Posture
-from poise.tasks.reference import Decay, MinimumJerk
+from poise.tasks.reference import Decay, Given, MinimumJerk
 from poise.tasks.relative import RelativePose
-from poise.tasks.target import Live, Oscillation, Passage, Path, Target
+from poise.tasks.target import Led, Live, Oscillation, Passage, Path, Target
 from poise.tasks.task import Task
 from poise.tasks.torque import JointTorque
 
@@ -47,11 +47,13 @@ __all__ = [
     "ForceUnknowns",
     "FrameTask",
     "Gaze",
+    "Given",
     "HoldPose",
     "JointComfort",
     "JointTorque",
     "Layout",
     "LeastVelocity",
+    "Led",
     "LinearMomentum",
     "Live",
     "Memory",

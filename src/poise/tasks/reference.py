@@ -91,7 +91,28 @@ class MinimumJerk:
         return gain, acceleration / left + gain**2, self.damping
 
 
-Reference = Decay | MinimumJerk
+@dataclass(frozen=True)
+class Given:
+    """The task does exactly what its target says: its rate at velocity order, its acceleration at the other. No feedback.
+
+    For plans that bring their own feedback, such as that of the divergent component of motion.
+
+    >>> tasks.CenterOfMass(plan, axes="xy", reference=tasks.Given())
+    """
+
+    speed: float = np.inf
+    acceleration: float = np.inf
+
+    @property
+    def varies(self) -> bool:
+        return False
+
+    def gains(self, time: float) -> tuple[float, float, float]:
+        """(g, its derivative, k): all zero."""
+        return 0.0, 0.0, 0.0
+
+
+Reference = Decay | MinimumJerk | Given
 
 
 def limits(value: float | tuple[float, float], parts: int) -> list[float]:

@@ -91,6 +91,27 @@ class Live:
         return self.value, self._still, self._still
 
 
+class Led:
+    """A value that someone else moves and knows the rate and acceleration of: a plan that is made anew at every tick.
+
+    >>> foot = tasks.Led(start.pose(robot.foot("left")))
+    >>> foot.lead(pose, twist, twist_rate)
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value, shape = _value(value)
+        size = {(4, 4): 6, (3, 3): 3}.get(shape, int(np.prod(shape)))
+        self.rate, self.acceleration = np.zeros(size), np.zeros(size)
+
+    def lead(self, value: Any, rate: ArrayLike = 0.0, acceleration: ArrayLike = 0.0) -> None:
+        """Where it is now; of rotations and poses the rate is a twist in world axes, linear part first."""
+        self.value = value
+        self.rate[:], self.acceleration[:] = rate, acceleration
+
+    def sample(self, time: float) -> tuple[Any, Array, Array]:
+        return self.value, self.rate, self.acceleration
+
+
 class Passage:
     """From one value to another in a given time, with minimum jerk, straight (vectors) or by one rotation (poses).
 

@@ -1,0 +1,1 @@
+"""References over time: footsteps, the divergent component of motion, swinging feet, styles."""
