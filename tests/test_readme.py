@@ -20,10 +20,14 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
 DRIFT, ALIKE = 1e-4, 0.2
 
 
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def block(text: str, language: str) -> str:
-    """The only fenced block in this language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    return str(found)
+    """The first of them."""
+    return blocks(text, language)[0]
 
 
 def lasting(text: str) -> str:
@@ -59,3 +63,13 @@ def test_the_program_of_a_page_prints_what_the_page_says(page: str, root: Path) 
 def test_the_program_of_the_readme_is_the_first_example(root: Path) -> None:
     program = block((root / "README.md").read_text(), "python")
     assert (root / "examples/01_reach_with_the_left_hand.py").read_text().endswith(f"\n\n{program}")
+
+
+@needs_models
+def test_the_program_in_physics_still_stands(root: Path, tmp_path: Path) -> None:
+    _, program = blocks((root / "README.md").read_text(), "python")
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "still standing {}\n"
+    assert (tmp_path / "stand.poise").is_file()

@@ -51,7 +51,7 @@ class TorqueController(HierarchyController):
 
     **Safety.** Every call returns finite torques within their limits. When the strict solution is not to be had in the
     solver's budget, its best point so far is taken if physics allows it; else the weighted solution of the same
-    levels; else a damped hold of the posture. `Command.fallback` names what was used and why.
+    levels; else a damped hold. `Command.fallback` names what was used and why, and a contact that is lost.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.

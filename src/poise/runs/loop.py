@@ -47,7 +47,7 @@ class Ran:
     def states(self) -> list[State]:
         """Where the robot was, a hundred times a second, and in the end."""
         recording = self.recording
-        stride = max(round(0.01 / recording.period), 1)
+        stride = round(max(0.01 / recording.period, 1.0)) if recording.period > 0.0 else 1
         last = len(recording) - 1
         return [recording.state(i, recording.robot) for i in sorted({*range(0, last + 1, stride), last})]
 

@@ -1,0 +1,167 @@
+"""docs/dynamics.md: its program prints what it says, and both sides of every equation that it displays agree."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+from standing import Accelerating
+
+from contact_states import forward_dynamics
+from poise import constraints, tasks
+from poise.control import Command, TorqueController
+from poise.control.hold import RATE, DampedHold
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import State
+from poise.state import Contact, Snapshot
+from robot_states import moved, random_state, robot_of
+from test_readme import block, numbers, words
+
+ROBOT = robot_of("g1")
+LEFT = Contact(ROBOT.foot("left"))
+RIGHT = Contact(ROBOT.foot("right"), forces="normals")
+HAND = Contact(ROBOT.hand("left"), normal=(0.0, 0.0, 1.0))
+K = 25.0
+
+
+@cache
+def situation() -> tuple[State, Command]:
+    """Both feet slide a little and stop, a hand may only leave its surface, and the body accelerates."""
+    start = ROBOT.stance("standing")
+    state = start.replace(v=np.random.default_rng(3).normal(0.0, 0.05, ROBOT.model.nv))
+    hierarchy = Hierarchy(
+        always=[constraints.NonPenetration(HAND, damping=K)],
+        levels=[
+            Level("contact", [constraints.RigidContact(contact, damping=K) for contact in (LEFT, RIGHT)]),
+            Level("push", [tasks.CenterOfMass(Accelerating(start.center_of_mass, (2.0, 1.0, 0.0)))]),
+            Level("posture", [tasks.Posture(start)]),
+        ],
+    )
+    command = TorqueController(hierarchy).step(state)
+    assert command.fallback == ""
+    return state, command
+
+
+def in_its_axes(contact: Contact) -> tuple[np.ndarray, np.ndarray]:
+    """Force and moment of a contact, in its own axes (N, N m)."""
+    state, command = situation()
+    R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
+    f, m = np.split(command.forces[contact.name], 2)
+    return R.T @ f, R.T @ m
+
+
+def jacobian(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
+    """Of a point fixed to the contact's body, given in its frame, in world axes, by pinocchio alone."""
+    model, data = ROBOT.model, ROBOT.model.createData()
+    pinocchio.computeJointJacobians(model, data, state.q)
+    pinocchio.updateFramePlacements(model, data)
+    J = pinocchio.getFrameJacobian(model, data, contact.frame.index, pinocchio.LOCAL_WORLD_ALIGNED)
+    arm = data.oMf[contact.frame.index].rotation @ point
+    return np.vstack([J[:3] - pinocchio.skew(arm) @ J[3:], J[3:]])
+
+
+def drift(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
+    """J̇ v by differences along the motion."""
+    step = 1e-5
+    ahead, behind = (jacobian(moved(state, state.v, s), contact, point) @ state.v for s in (step, -step))
+    return (ahead - behind) / (2 * step)
+
+
+def the_motion_is_that_of_all_forces() -> None:
+    state, command = situation()
+    model, data = ROBOT.model, ROBOT.model.createData()
+    M = pinocchio.crba(model, data, state.q)
+    M = np.triu(M) + np.triu(M, 1).T
+    h = pinocchio.nonLinearEffects(model, data, state.q, state.v)
+    right = np.concatenate([np.zeros(6), command.torque])
+    for contact in (LEFT, RIGHT, HAND):
+        middle = contact.frame_from_contact.translation
+        right += jacobian(state, contact, middle).T @ command.forces[contact.name]
+    assert M @ command.acceleration + h == pytest.approx(right, abs=1e-7)
+
+
+def friction_holds() -> None:
+    for contact in (LEFT, RIGHT, HAND):
+        f, _ = in_its_axes(contact)
+        assert np.abs(f[:2]).max() <= contact.friction / np.sqrt(2.0) * f[2] + 1e-7
+
+
+def yaw_is_bounded() -> None:
+    for contact in (LEFT, RIGHT):
+        (fx, fy, fz), (mx, my, mz) = in_its_axes(contact)
+        (X, Y), mu = contact.rectangle, contact.friction / np.sqrt(2.0)
+        assert mz >= -mu * (X + Y) * fz + abs(Y * fx - mu * mx) + abs(X * fy - mu * my) - 1e-7
+        assert mz <= mu * (X + Y) * fz - abs(Y * fx + mu * mx) - abs(X * fy + mu * my) + 1e-7
+
+
+def normal_forces_make_the_wrench() -> None:
+    _, command = situation()
+    assert command.forces.names == (HAND.name, LEFT.name, RIGHT.name)
+    first = ROBOT.model.nv + HAND.size + LEFT.size
+    normals = ROBOT.mass * command.solution.x[first + 6 : first + RIGHT.size]
+    f, m = in_its_axes(RIGHT)
+    x, y = RIGHT.outline.T
+    assert f[2] == pytest.approx(normals.sum(), abs=1e-7)
+    assert m[:2] == pytest.approx([y @ normals, -x @ normals], abs=1e-7)
+
+
+def feet_stop() -> None:
+    state, command = situation()
+    for contact in (LEFT, RIGHT):
+        middle = contact.frame_from_contact.translation
+        J = jacobian(state, contact, middle)
+        right = -drift(state, contact, middle) - K * (J @ state.v)
+        assert J @ command.acceleration == pytest.approx(right, abs=1e-6)
+
+
+def corners_do_not_sink() -> None:
+    state, command = situation()
+    n, corner = np.array([0.0, 0.0, 1.0]), np.zeros(3)
+    J = jacobian(state, HAND, corner)[:3]
+    assert n @ (J @ command.acceleration + drift(state, HAND, corner)[:3]) >= -K * n @ (J @ state.v) - 1e-6
+
+
+def a_hold_is_critically_damped() -> None:
+    """In the air, where no contact takes part: accelerations by pinocchio from the torques of the hold."""
+    start = random_state(ROBOT, 1, speed=0.2).replace(contacts=())
+    snapshot = Snapshot(ROBOT).at(start)
+    hold = DampedHold(snapshot, (), 0.002)
+    later = moved(start, start.v, 0.05)
+    torque = hold.torque(snapshot.at(later).state)
+    found = forward_dynamics(later, torque, {})[6:]
+    assert found == pytest.approx(-(RATE**2) * (later.q - start.q)[7:] - 2.0 * RATE * later.v[6:], abs=1e-6)
+
+
+EQUATIONS: dict[str, Callable[[], None]] = {
+    "M v̇ + h = (0, τ) + Σ J_cᵀ φ_c": the_motion_is_that_of_all_forces,
+    "|f_x|, |f_y| <= μ' f_z": friction_holds,
+    "m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|": yaw_is_bounded,
+    "m_z <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|": yaw_is_bounded,
+    "f_z = Σ f⊥_i        m_x = Σ y_i f⊥_i        m_y = -Σ x_i f⊥_i": normal_forces_make_the_wrench,
+    "J v̇ = -J̇ v - k J v": feet_stop,
+    "nᵀ (J_i v̇ + J̇_i v) >= -k nᵀ J_i v": corners_do_not_sink,
+    "v̇ = -ω² e - 2 ω ė": a_hold_is_critically_damped,
+}
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_both_sides_of_every_equation_agree(equation: str) -> None:
+    EQUATIONS[equation]()
+
+
+def test_these_are_all_equations_of_the_page(root: Path) -> None:
+    page = re.sub(r"^```.*?^```", "", (root / "docs/dynamics.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^ {4}(\S.*)$", page, flags=re.MULTILINE) == list(EQUATIONS)
+
+
+def test_the_program_of_the_page_prints_what_it_says(root: Path) -> None:
+    text = (root / "docs/dynamics.md").read_text()
+    result = subprocess.run([sys.executable, "-c", block(text, "python")], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert words(result.stdout) == words(block(text, "text"))
+    assert numbers(result.stdout) == pytest.approx(numbers(block(text, "text")), rel=0.02)
