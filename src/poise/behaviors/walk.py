@@ -256,7 +256,9 @@ class Walk:
             max(nominal + 0.15, 0.1),
         )
         outward = 1.0 if planned.side == "left" else -1.0
-        place, time = adapted(R.T @ (xi - support.point), pressure, step, offset, max(nominal, 0.02), self.omega, limits, outward)
+        place, time = adapted(
+            R.T @ (xi - support.point), pressure, step, offset, max(nominal, 0.02), self.omega, limits, outward
+        )
         old = R.T @ (now.goal.point - support.point)
         share = min(self.period / 0.02, 1.0)
         place = old + share * (place - old)
@@ -280,8 +282,10 @@ class Walk:
         now = self.now
         standing = [now.support] if now.kind == "single" else [now.support, now.last]
         corners = [
-            step.position[:2] + (self.robot.foot(step.side).corners - self.robot.foot(step.side).sole.center)[:, :2]
-            * 0.95 @ step.rotation[:2, :2].T
+            step.position[:2]
+            + (self.robot.foot(step.side).corners - self.robot.foot(step.side).sole.center)[:, :2]
+            * 0.95
+            @ step.rotation[:2, :2].T
             for step in standing
         ]
         return polygon.convex_hull(np.vstack(corners))

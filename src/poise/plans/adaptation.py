@@ -28,7 +28,7 @@ class Reachable:
     latest: float
 
 
-#: Weights of a step that lands elsewhere (1/m²), at another time (of e^{ωT}, relative), and of an end that is off (1/m²).
+#: Weights of a step that lands elsewhere (1/m²), at another time (of e^{ωT}), and of an end that is off (1/m²).
 PLACE, TIME, END = 1.0, 0.02, 1000.0
 
 
@@ -44,8 +44,8 @@ def adapted(
 ) -> tuple[Array, float]:
     """Place of the next step and seconds until it, nearest to what was planned, that catch the body.
 
-    All in the axes of the support foot, seen from it. With T the time left, ξ will be at ``z + (ξ - z) e^{ωT}`` and is to be
-    at ``u + b``, u the step and b its offset::
+    All in the axes of the support foot, seen from it. With T the time left, ξ will be at ``z + (ξ - z) e^{ωT}``, and is
+    to be at ``u + b``, u the step and b its offset::
 
         minimise  PLACE |u - u*|² + TIME (e^{ωT} - e^{ωT*})² + END |b - b*|²
 

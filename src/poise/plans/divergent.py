@@ -1,8 +1,8 @@
 """The divergent component of motion: where a walk must be, now, to end up over its next footsteps.
 
-With c the centre of mass at height h, ``ω = sqrt(g / h)`` and ``ξ = c + ċ / ω``, the body moves as ``ξ̇ = ω (ξ - z)`` away
-from the zero moment point z. A step has a double support of T_d seconds, in which z passes in a straight line from the
-last foot p₋ to the next one p, and a single support of T_s seconds with z at p. Backwards from where ξ is to be in the end::
+With c the centre of mass at height h, ``ω = sqrt(g / h)`` and ``ξ = c + ċ / ω``, the body moves as ``ξ̇ = ω (ξ - z)``,
+away from the zero moment point z. A step has a double support of T_d seconds, in which z passes in a straight line from
+the last foot p₋ to the next one p, and a single support of T_s seconds with z at p. Backwards from where ξ is to end::
 
     ξ(begin of single support) = p + (ξ_end - p) e^{-ω T_s}
     ξ(begin of double support) = p₋ + u + (ξ(begin of single support) - p - u) e^{-ω T_d},   u = (p - p₋) / (ω T_d)

@@ -70,8 +70,8 @@ class Gait:
     def after(self, support: Footstep, z: float | None = None) -> Footstep:
         """Where the other foot goes while this one stands.
 
-        The feet walk on both sides of a line that turns by `turn` per step. Sideways, only the foot on the side that the
-        walk goes to steps out, by twice the amount; the other follows.
+        The feet walk on both sides of a line that turns by `turn` per step. Sideways, only the foot on the side that
+        the walk goes to steps out, by twice the amount; the other follows.
         """
         side = other(support.side)
         outward = 1.0 if side == "left" else -1.0
@@ -79,7 +79,7 @@ class Gait:
         yaw = support.yaw + 0.5 * self.turn
         x, y = self.forward, aside
         c, s = math.cos(yaw), math.sin(yaw)
-        at = support.point + (c * x - s * y, s * x + c * y)
+        at = support.point + np.array([c * x - s * y, s * x + c * y])
         return Footstep(side, float(at[0]), float(at[1]), support.yaw + self.turn, support.z if z is None else z)
 
     def beside(self, support: Footstep) -> Footstep:

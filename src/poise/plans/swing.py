@@ -24,8 +24,8 @@ FROZEN = 0.02
 class Swing:
     """Where the middle of the sole is (x, y, z, yaw), how fast, and how its motion goes on.
 
-    It is planned anew at every tick from its own last value, so a footstep that moves bends the curve and never makes it
-    jump.
+    It is planned anew at every tick from its own last value, so a footstep that moves bends the curve and never makes
+    it jump.
 
     Attributes:
         value, rate, acceleration: x, y, z (m) and yaw (rad) now.
@@ -54,14 +54,12 @@ class Swing:
             return
         ends = np.array([goal.x, goal.y, goal.z, goal.yaw])
         end_rate = np.array([0.0, 0.0, -LANDING, 0.0])
-        plane = Quintic(
-            (self.value, self.rate, self.acceleration), (ends, end_rate, np.zeros(4)), left
-        )
+        plane = Quintic((self.value, self.rate, self.acceleration), (ends, end_rate, np.zeros(4)), left)
         value, rate, acceleration = (np.array(part) for part in plane.sample(min(period, left)))
         up = APEX * (elapsed + left) - elapsed
         if up > FROZEN:
-            rising = Quintic(
-                (self.value[2], self.rate[2], self.acceleration[2]), (self.apex, 0.0, 0.0), up
-            ).sample(min(period, up))
+            rising = Quintic((self.value[2], self.rate[2], self.acceleration[2]), (self.apex, 0.0, 0.0), up).sample(
+                min(period, up)
+            )
             value[2], rate[2], acceleration[2] = (float(part) for part in rising)
         self.value, self.rate, self.acceleration = value, rate, acceleration

@@ -93,7 +93,7 @@ class MinimumJerk:
 
 @dataclass(frozen=True)
 class Given:
-    """The task does exactly what its target says: its rate at velocity order, its acceleration at the other. No feedback.
+    """The task does exactly what its target says, without feedback: its rate, or its acceleration.
 
     For plans that bring their own feedback, such as that of the divergent component of motion.
 
