@@ -41,7 +41,8 @@ class WalkSettings:
         feedback: k of the divergent component, 1/s: its error decays as e^{-kt}.
         start: seconds in which the weight shifts before the first step.
         swing, trunk, posture, height: rates of these tasks, 1/s.
-        spin: weight of the angular momentum beside the trunk, relative.
+        spin: weight of little angular momentum beside that of the posture, relative to m h.
+        ease: weight of the posture beside that of the trunk.
         friction: μ that contacts are trusted with.
     """
 
@@ -55,6 +56,8 @@ class WalkSettings:
     trunk: float = 12.0
     posture: float = 6.0
     height: float = 9.0
+    spin: float = 1.0
+    ease: float = 0.3
     friction: float = 0.7
 
     def __post_init__(self) -> None:
@@ -336,9 +339,12 @@ class Walk:
         style = [
             tasks.Orientation(trunk, self._chest, reference=tasks.Decay(numbers.trunk), name="chest"),
             tasks.Orientation(base, self._pelvis, reference=tasks.Decay(numbers.trunk), weight=0.3, name="pelvis"),
-            tasks.AngularMomentum(weight=2.0 * lever**-2, reference=tasks.Decay(8.0)),
         ]
-        posture = [tasks.Posture(start, reference=tasks.Decay(numbers.posture))]
+        # Beside the trunk, not below it: a trunk that must be upright to the last bit throws the arms about.
+        posture = [
+            tasks.Posture(start, weight=numbers.ease, reference=tasks.Decay(numbers.posture)),
+            tasks.AngularMomentum(weight=numbers.spin * lever**-2, reference=tasks.Decay(8.0)),
+        ]
         always = [constraints.JointRange(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
@@ -353,8 +359,7 @@ class Walk:
                     Level("contact", held),
                     Level("balance", balance),
                     Level("swing", swing),
-                    Level("style", style),
-                    Level("posture", posture),
+                    Level("style", [*style, *posture]),
                 ],
             )
 
