@@ -123,12 +123,15 @@ class Fit {
   // Pull of the lightest row over that of the heaviest.
   double contrast() const { return strongest_ > 0.0 ? weakest_ / strongest_ : 1.0; }
 
-  // Coefficients q of the i-th direction that the fit determines: sum_r q_r pull_r a_r spans it.
-  template <class Q>
-  void direction(Index i, Q&& q) const {
-    q.setZero();
-    q[i] = 1.0;
-    for (Index k = std::min(i, rank_ - 1); k >= 0; --k) reflect(k, q);
+  // Coefficients q, one column per direction that the fit determines: sum_r q_r pull_r a_r spans it. Q is padded.
+  void directions(Matrix& Q) {
+    Q.topLeftCorner(count_ + padding, rank_).setZero();
+    for (Index i = 0; i < rank_; ++i) Q(i, i) = 1.0;
+    for (Index k = rank_ - 1; k >= 0; --k) {
+      std::swap(P_(k, k), head_[k]);  // the reflector begins with what the diagonal of R replaced
+      poise::reflect(&P_(k, k), count_ - k, tau_[k], &Q(k, k), Q.outerStride(), rank_ - k);
+      std::swap(P_(k, k), head_[k]);
+    }
   }
 
  private:

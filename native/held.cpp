@@ -43,6 +43,31 @@ bool Lexicographic::hold(Index begin, Index end) {
   return true;
 }
 
+// Freezes the combinations of soft rows that span the directions of the fit, one after the other.
+void Lexicographic::hold_directions() {
+  const Index rows = static_cast<Index>(soft_.size()), rank = fit_.rank(), begin = combined_;
+  fit_.directions(directions_);
+  for (Index d = 0; d < rank; ++d) {
+    gradient_.setZero();
+    for (Index r = 0; r < rows; ++r) {
+      const Index i = soft_[static_cast<size_t>(r)];
+      rows_.accumulate(i, rows_[i].pull * directions_(r, d), gradient_);
+    }
+    const double norm = gradient_.norm();
+    if (!(norm > 0.0)) continue;
+    combinations_.col(combined_) = gradient_ / norm;
+    block_.col(combined_ - begin).head(n_) = combinations_.col(combined_);
+    ++combined_;
+  }
+  const Index columns = combined_ - begin;
+  basis_.project_all(block_, columns);
+  for (Index c = 0; c < columns; ++c) {
+    basis_.append(block_.col(c));
+    basis_.apply_last(block_, c + 1, columns);
+    held_.push_back({-1, combinations_.col(begin + c).dot(x_), true, begin + c});
+  }
+}
+
 // Appends the row whose projection was just made.
 void Lexicographic::hold_last(Index row) {
   basis_.append(projected_);
@@ -110,5 +135,38 @@ double Lexicographic::project_row(Index row) {
   basis_.project(projected_);
   return projected_.segment(basis_.rank(), basis_.freedom()).norm();
 }
+
+// Sees to it that a settled row keeps its value. One that is a combination of held rows does so only as long as these are
+// held: where some of them are free to leave, the one with the largest part in it makes room, and is out, at its bound,
+// like any other row that is not violated.
+void Lexicographic::protect(Index row) {
+  const Index first = first_free();
+  if (first == basis_.rank()) return;
+  project_row(row);
+  multiplier_.head(basis_.rank()) = projected_.head(basis_.rank());
+  basis_.backward(multiplier_, first);
+  Index leaving = -1;
+  double largest = rank_;
+  for (Index p = first; p < basis_.rank(); ++p) {
+    if (held_[static_cast<size_t>(p)].frozen || std::abs(multiplier_[p]) <= largest) continue;
+    largest = std::abs(multiplier_[p]);
+    leaving = p;
+  }
+  if (leaving < 0) return;
+  const Index other = held_[static_cast<size_t>(leaving)].row;
+  const signed char its_side = side(other);
+  basis_.make_explicit();
+  release(leaving);
+  if (project_row(row) > rank_) {
+    basis_.append(projected_);
+    held_.push_back({row, rows_.value(row, x_), true});
+  } else {  // too little of it is independent: better hold the other
+    side(other) = its_side;
+    project_row(other);
+    hold_last(other);
+    held_.back().frozen = true;
+  }
+}
+
 
 }  // namespace poise

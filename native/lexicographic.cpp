@@ -94,6 +94,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     rates_.setZero(m_);
     block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
+    directions_.setZero(m_ + padding, n_);
     even_.setZero(n_ + padding, most_others);
     corner_.setZero(most_others, most_others);
     covered_.reserve(static_cast<size_t>(n_));
@@ -202,8 +203,11 @@ Lexicographic::Outcome Lexicographic::settle(Index level) {
     if (!consistent) break;
     const Index row = most_violated(level);
     if (row < 0) {
-      for (Index i : soft_)
-        if (place(i) == Place::soft) place(i) = Place::fixed;
+      for (Index i : soft_) {
+        if (place(i) != Place::soft) continue;
+        place(i) = Place::fixed;
+        protect(i);
+      }
       outcome = Outcome::done;
       break;
     }
@@ -240,13 +244,13 @@ void Lexicographic::finish(Index level) {
     return;
   }
   const bool settled = std::none_of(soft_.begin(), soft_.end(), [&](Index i) { return place(i) == Place::soft; });
-  if (!settled) freeze_fit(level);
+  if (!settled) freeze_fit();
   complete_ = complete_ || (basis_.freedom() == 0 && first_free() == basis_.rank());
 }
 
 // After a compromise: rows with a multiplier keep their values for good, through the very directions that the fit
 // moved in (deciding the rank anew could leave one of them unprotected); rows without one are only held.
-void Lexicographic::freeze_fit(Index level) {
+void Lexicographic::freeze_fit() {
   if (conflict_ && damping_ > 0.0) {
     // Damping pulls x towards zero, against held rows as well; that is not passed on to lower levels. What they must
     // not change are the values of this level's rows: the directions below fix them, together with all held rows where
@@ -278,21 +282,9 @@ void Lexicographic::freeze_fit(Index level) {
     return;
   }
   if (fit_.even()) factor_level(0.0, rank_);
-  for (Index d = 0; d < fit_.rank(); ++d) {
-    auto q = dual_.head(static_cast<Index>(soft_.size()));
-    fit_.direction(d, q);
-    gradient_.setZero();
-    for (size_t r = 0; r < soft_.size(); ++r)
-      rows_.accumulate(soft_[r], rows_[soft_[r]].pull * q[static_cast<Index>(r)], gradient_);
-    const double norm = gradient_.norm();
-    if (!(norm > 0.0)) continue;
-    auto combination = combinations_.col(combined_);
-    combination = gradient_ / norm;
-    projected_.head(n_) = combination;
-    basis_.project(projected_);
-    basis_.append(projected_);
-    held_.push_back({-1, combination.dot(x_), true, combined_++});
-  }
+  hold_directions();
+  if (fit_.rank() < static_cast<Index>(soft_.size()))
+    for (Index i : soft_) protect(i);
 }
 
 // Out of time or iterations: the farthest point towards x that keeps the levels already solved.

@@ -60,12 +60,13 @@ class Lexicographic {
   Outcome solve_level(Index level);
   Outcome settle(Index level);
   void finish(Index level);
-  void freeze_fit(Index level);
+  void freeze_fit();
   void retreat(Index level);
   double level_cost(Index level, const Vector& x) const;
 
   // Rows held exactly, and x on them (held.cpp).
   bool hold(Index begin, Index end);
+  void hold_directions();
   void hold_last(Index row);
   void release(Index position);
   Index first_free() const;
@@ -73,6 +74,7 @@ class Lexicographic {
   bool drifted() const;
   bool come_back();
   double project_row(Index row);
+  void protect(Index row);
 
   // A level in conflict (compromise.cpp).
   Outcome compromise(Index level);
@@ -145,7 +147,7 @@ class Lexicographic {
   std::vector<bool> covered_;
   Vector multiplier_;                      // of the held rows
   Vector dual_, slack_, force_;            // of every row, for the level at hand
-  Matrix block_, combinations_;
+  Matrix block_, combinations_, directions_;
   Index combined_ = 0;
   double size_ = 0.0, start_size_ = 0.0, farthest_ = 0.0;  // norms of x
   double scale_ = 0.0;                                     // largest force of the level

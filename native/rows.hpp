@@ -35,9 +35,6 @@ struct ProgramView {
   Index levels() const { return static_cast<Index>(level_begin.size()) - 1; }
   bool is_unknown(Index i) const { return !columns.empty() && columns[static_cast<size_t>(i)] >= 0; }
   RowView raw(Index i) const { return RowView(A + lines[static_cast<size_t>(i)] * variables, variables); }
-  double shift(Index i) const {
-    return is_unknown(i) ? center[columns[static_cast<size_t>(i)]] : raw(i).dot(RowView(center, variables));
-  }
   double value(Index i, const RowView& x) const {
     return is_unknown(i) ? x[columns[static_cast<size_t>(i)]] : raw(i).dot(x);
   }
@@ -46,16 +43,17 @@ struct ProgramView {
 enum class Kind : signed char { free, equality, inequality };
 
 // One row scaled to unit norm: value(x) = a.x / norm, its bounds, and `pull`, the square root of its
-// weight in the level's cost (relative to the strongest row of the level).
+// weight in the level's cost (relative to `strongest`, that of the strongest row of the level).
 struct Row {
   double inverse_norm = 0.0;
   double lower = -infinity;
   double upper = infinity;
   double pull = 1.0;
   double magnitude = 0.0;  // of its finite bounds, for tolerances
-  Index column = -1;       // the only non-zero column, or -1
-  double entry = 0.0;      // what stands there, scaled: 1 or -1
-  Index level = 0;
+  double entry = 0.0;      // of its only column that is not zero, scaled: 1 or -1
+  int column = -1;         // that column, or -1
+  int begin = 0;           // columns before this one are zero: rows on forces have no entries in those of the motion
+  int level = 0;
   Kind kind = Kind::free;
 };
 
@@ -66,6 +64,7 @@ class Rows {
     rows_.resize(static_cast<size_t>(view.rows));
     damping_.resize(static_cast<size_t>(view.levels()));
     caution_.resize(static_cast<size_t>(view.levels()));
+    strongest_.resize(static_cast<size_t>(view.levels()));
     for (Index level = 0; level < view.levels(); ++level) read_level(level);
   }
 
@@ -74,7 +73,13 @@ class Rows {
   Index end(Index level) const { return view_->level_begin[static_cast<size_t>(level) + 1]; }
   double damping(Index level) const { return damping_[static_cast<size_t>(level)]; }
   double caution(Index level) const { return caution_[static_cast<size_t>(level)]; }
+  double strongest(Index level) const { return strongest_[static_cast<size_t>(level)]; }
   RowView raw(Index i) const { return view_->raw(i); }
+  // A row without the zeros that it begins with.
+  RowView entries(Index i) const {
+    const Index begin = (*this)[i].begin;
+    return RowView(raw(i).data() + begin, view_->variables - begin);
+  }
 
   // Writes a_i (unit norm) to a vector.
   template <class Out>
@@ -88,10 +93,11 @@ class Rows {
     }
   }
 
-  double value(Index i, const Vector& x) const {
+  template <class In>
+  double value(Index i, const In& x) const {
     const Row& row = (*this)[i];
     if (row.column >= 0) return row.entry * x[row.column];
-    return row.inverse_norm * raw(i).dot(x);
+    return row.inverse_norm * entries(i).dot(x.tail(x.size() - row.begin));
   }
 
   // Adds scale * a_i (unit norm) to g.
@@ -100,7 +106,7 @@ class Rows {
     if (row.column >= 0)
       g[row.column] += scale * row.entry;
     else
-      g += (scale * row.inverse_norm) * raw(i);
+      g.tail(g.size() - row.begin) += (scale * row.inverse_norm) * entries(i);
   }
 
  private:
@@ -119,7 +125,12 @@ class Rows {
   }
 
   void set_bounds(Row& row, Index i) {
-    const double shift = view_->center ? view_->shift(i) : 0.0;
+    double shift = 0.0;
+    if (view_->center && view_->is_unknown(i)) {
+      shift = view_->center[row.column];
+    } else if (view_->center) {
+      shift = entries(i).dot(RowView(view_->center + row.begin, view_->variables - row.begin));
+    }
     row.lower = (unbounded(view_->lower[i]) - shift) * row.inverse_norm;
     row.upper = (unbounded(view_->upper[i]) - shift) * row.inverse_norm;
     if (std::isfinite(row.lower)) row.magnitude = std::abs(row.lower);
@@ -133,17 +144,19 @@ class Rows {
     for (Index i = begin(level); i < end(level); ++i) {
       Row& row = rows_[static_cast<size_t>(i)];
       row = Row{};
-      row.level = level;
+      row.level = static_cast<int>(level);
       if (view_->is_unknown(i)) {
         read_unknown(row, i);
         strongest = std::max(strongest, row.pull);
         continue;
       }
-      const RowView a = raw(i);
+      const RowView whole = raw(i);
       Index at = 0;
-      while (at < a.size() && a[at] == 0.0) ++at;
+      while (at < whole.size() && whole[at] == 0.0) ++at;
       const double weight = view_->weight[i];
-      if (at == a.size() || !(weight > 0.0)) continue;
+      if (at == whole.size() || !(weight > 0.0)) continue;
+      row.begin = static_cast<int>(at / detail::lanes * detail::lanes);  // whole packets, as in a complete row
+      const RowView a = entries(i);
       double squared = a.squaredNorm();
       double norm = std::sqrt(squared);
       if (!(squared < 1e280 && squared > 1e-280)) {
@@ -152,9 +165,9 @@ class Rows {
         norm = largest * (a / largest).norm();
       }
       row.inverse_norm = 1.0 / norm;
-      if (norm == std::abs(a[at]) && (a.array() != 0.0).count() == 1) {
-        row.column = at;
-        row.entry = a[at] * row.inverse_norm;
+      if (norm == std::abs(whole[at]) && (a.array() != 0.0).count() == 1) {
+        row.column = static_cast<int>(at);
+        row.entry = whole[at] * row.inverse_norm;
       }
       row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
       if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.pull)) continue;
@@ -164,13 +177,14 @@ class Rows {
     for (Index i = begin(level); i < end(level); ++i)
       if (strongest > 0.0) rows_[static_cast<size_t>(i)].pull /= strongest;
     const auto at = static_cast<size_t>(level);
+    strongest_[at] = strongest;
     damping_[at] = strongest > 0.0 ? view_->damping[at] / strongest : 0.0;
     caution_[at] = strongest > 0.0 ? view_->caution[at] / strongest : 0.0;
   }
 
   const ProgramView* view_ = nullptr;
   std::vector<Row> rows_;
-  std::vector<double> damping_, caution_;
+  std::vector<double> damping_, caution_, strongest_;  // of each level
 };
 
 }  // namespace poise

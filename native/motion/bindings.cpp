@@ -2,10 +2,12 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "center_of_mass.hpp"
 #include "collision.hpp"
 #include "dynamics.hpp"
 #include "frame_rows.hpp"
 #include "joint_bounds.hpp"
+#include "momentum_drift.hpp"
 #include "references.hpp"
 
 namespace nb = nanobind;
@@ -40,6 +42,23 @@ NB_MODULE(_motion, m) {
   nb::class_<Loader>(m, "Loader")
       .def(nb::init<poise::VectorOut, poise::VectorOut>(), "q"_a, "v"_a)
       .def("load", &Loader::load, "q"_a, "v"_a, "Copies a state; whether all of it is finite.");
+
+  nb::class_<poise::CenterOfMass>(m, "CenterOfMass")
+      .def(nb::init<poise::ColumnsIn, std::vector<poise::ColumnsIn>, std::vector<poise::VectorIn>, poise::VectorIn,
+                    poise::MatrixIn, poise::IndicesIn, poise::IndicesIn, poise::IndicesIn, poise::VectorOut,
+                    poise::ColumnsOut>(),
+           "J"_a, "rotations"_a, "positions"_a, "masses"_a, "centers"_a, "parents"_a, "columns"_a, "counts"_a,
+           "center"_a, "jacobian"_a)
+      .def("write", &poise::CenterOfMass::write);
+
+  nb::class_<poise::MomentumDrift>(m, "MomentumDrift")
+      .def(nb::init<poise::VectorIn, poise::VectorIn, poise::VectorOut, poise::VectorOut, poise::VectorIn, double,
+                    poise::VectorOut, poise::VectorOut>(),
+           "linear"_a, "angular"_a, "root_linear"_a, "root_angular"_a, "weight"_a, "mass"_a, "momentum"_a,
+           "center_of_mass"_a)
+      .def("forget", &poise::MomentumDrift::forget)
+      .def("write", &poise::MomentumDrift::write)
+      .def("write_with_weight", &poise::MomentumDrift::write_with_weight);
 
   nb::class_<poise::FrameRows>(m, "FrameRows")
       .def(nb::init<poise::ColumnsIn, poise::IndicesIn, poise::VectorIn, poise::MatrixIn, poise::VectorIn,
@@ -89,11 +108,11 @@ NB_MODULE(_motion, m) {
                     poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::VectorIn,
                     poise::IndicesIn, poise::IndicesIn, poise::VectorIn, poise::VectorIn, poise::VectorOut,
                     poise::VectorOut, poise::RowsOut, poise::VectorIn, poise::VectorIn, poise::VectorIn,
-                    poise::IndicesIn, poise::VectorOut, double, poise::IndicesIn>(),
+                    poise::IndicesIn, poise::VectorOut, double, poise::IndicesIn, poise::VectorOut, double>(),
            "error"_a, "low"_a, "high"_a, "gain"_a, "gain_rate"_a, "coupling"_a, "damping"_a, "target_rate"_a,
            "target_acceleration"_a, "drift"_a, "group_begin"_a, "group_end"_a, "group_speed"_a, "group_acceleration"_a,
            "lower"_a, "upper"_a, "A"_a, "v"_a, "weight"_a, "curvature"_a, "level_begin"_a, "caution"_a,
-           "period"_a, "unknowns"_a)
+           "period"_a, "unknowns"_a, "center"_a, "drag"_a)
       .def("velocity", &poise::References::velocity)
       .def("acceleration", &poise::References::acceleration);
 
@@ -112,6 +131,13 @@ NB_MODULE(_motion, m) {
 
   m.def("generalised_forces", &poise::generalised_forces, "M"_a, "h"_a, "lines"_a, "x"_a, "out"_a,
         "M v' + h - sum J^T W y, of which the first six vanish and the others are torques.");
+
+  nb::class_<poise::Decision>(m, "Decision")
+      .def(nb::init<poise::ColumnsIn, poise::VectorIn, poise::RowsOut, poise::VectorOut, poise::VectorIn, double,
+                    double, double>(),
+           "M"_a, "h"_a, "lines"_a, "generalised"_a, "limit"_a, "base"_a, "share"_a, "period"_a)
+      .def("decide", &poise::Decision::decide, "x"_a, "v"_a, "torque"_a, "velocity"_a,
+           "Writes torques and the next velocity; whether physics allows them.");
 
   using Rotations = std::vector<poise::ColumnsIn>;
   using Positions = std::vector<poise::VectorIn>;

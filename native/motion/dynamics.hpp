@@ -10,6 +10,8 @@
 //   tau_r = M_r v' + h_r - sum_c (W_c^T J_c)_{:,r}^T y_c
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "frame_rows.hpp"
@@ -151,5 +153,45 @@ inline void generalised_forces(const ColumnsIn& M, const VectorIn& h, const Rows
   for (Eigen::Index k = 0; k < forces; ++k)
     tau -= x.data()[nv + k] * Eigen::Map<const Eigen::VectorXd>(lines.data() + k * lines.stride(0), nv);
 }
+
+// What a solution x = (v', y) stands for, if physics allows it: torques, and the velocity after a period.
+class Decision {
+ public:
+  // generalised: work space, where the generalised forces of the last x are found; limit: of the torques; base: how far
+  // the base may be from its equation; share: by which share of its limit a torque may be beyond it, to be clipped.
+  Decision(ColumnsIn M, VectorIn h, RowsOut lines, VectorOut generalised, VectorIn limit, double base, double share,
+           double period)
+      : M_(std::move(M)), h_(std::move(h)), lines_(std::move(lines)), generalised_(std::move(generalised)),
+        limit_(std::move(limit)), base_(base), share_(share), period_(period) {
+    expect(limit_.shape(0) + 6 == h_.shape(0), "the limits do not fit the joints");
+  }
+
+  // False, and nothing that counts, if a number is not finite, the base is off or a torque beyond its limit.
+  bool decide(const VectorIn& x, const VectorIn& v, const VectorOut& torque, const VectorOut& velocity) const {
+    const size_t nv = h_.shape(0), joints = limit_.shape(0);
+    expect(v.shape(0) == nv && velocity.shape(0) == nv && torque.shape(0) == joints, "the command does not fit");
+    generalised_forces(M_, h_, lines_, x, generalised_);
+    const double* tau = generalised_.data();
+    bool possible = true;  // comparisons with NaN are false
+    for (size_t i = 0; i < 6; ++i) possible = possible && std::abs(tau[i]) <= base_;
+    for (size_t i = 0; i < joints; ++i) {
+      const double limit = limit_.data()[i], t = tau[6 + i];
+      possible = possible && std::abs(t) <= (1.0 + share_) * limit;
+      torque.data()[i] = std::min(std::max(t, -limit), limit);
+    }
+    double sum = 0.0;  // NaN or infinite as soon as one number is
+    for (size_t i = 0; i < x.shape(0); ++i) sum += std::abs(x.data()[i]);
+    for (size_t i = 0; i < nv; ++i) sum += std::abs(velocity.data()[i] = v.data()[i] + period_ * x.data()[i]);
+    return possible && std::isfinite(sum);
+  }
+
+ private:
+  ColumnsIn M_;
+  VectorIn h_;
+  RowsOut lines_;
+  VectorOut generalised_;
+  VectorIn limit_;
+  double base_, share_, period_;
+};
 
 }  // namespace poise

@@ -25,6 +25,8 @@
 // For a single joint one half would do; with all joints of a body bending at once, hands held out to points far out of
 // reach still chattered at 4 and were calm at 8, on four robots. It vanishes with the error, and a level away from
 // singularities never feels it. Below `negligible` it counts as zero.
+//
+// At acceleration order, what no row decides comes to rest: the center of the program is v' = -drag v.
 #pragma once
 
 #include <algorithm>
@@ -42,19 +44,20 @@ class References {
              VectorIn damping, VectorIn target_rate, VectorIn target_acceleration, VectorIn drift, IndicesIn group_begin,
              IndicesIn group_end, VectorIn group_speed, VectorIn group_acceleration, VectorOut lower, VectorOut upper, RowsOut A, VectorIn v,
              VectorIn weight, VectorIn curvature, IndicesIn level_begin, VectorOut caution, double period,
-             IndicesIn unknowns)
+             IndicesIn unknowns, VectorOut center, double drag)
       : e_(std::move(error)), low_(std::move(low)), high_(std::move(high)), g_(std::move(gain)),
         g_rate_(std::move(gain_rate)), c_(std::move(coupling)), k_(std::move(damping)), r_(std::move(target_rate)),
         a_(std::move(target_acceleration)), d_(std::move(drift)), begin_(std::move(group_begin)),
         end_(std::move(group_end)), speed_(std::move(group_speed)), acceleration_(std::move(group_acceleration)), lower_(std::move(lower)),
         upper_(std::move(upper)), A_(std::move(A)), v_(std::move(v)), weight_(std::move(weight)),
         curvature_(std::move(curvature)), level_begin_(std::move(level_begin)), caution_(std::move(caution)),
-        period_(period), unknowns_(std::move(unknowns)) {
+        period_(period), unknowns_(std::move(unknowns)), center_(std::move(center)), drag_(drag) {
     const size_t rows = e_.shape(0);
     for (const auto* column : {&low_, &high_, &g_, &g_rate_, &c_, &k_, &r_, &a_, &d_, &weight_, &curvature_})
       expect(column->shape(0) == rows, "a column does not fit the rows");
     expect(lower_.shape(0) == rows && upper_.shape(0) == rows, "the bounds to write do not fit the rows");
     expect(unknowns_.shape(0) == rows, "the unknowns do not fit the rows");
+    expect(center_.shape(0) >= v_.shape(0), "the center does not fit the motion");
     for (size_t i = 0; i < rows; ++i) {
       expect(unknowns_.data()[i] < static_cast<int>(A_.shape(1)), "no such unknown");
       line_.push_back(line_.empty() ? 0 : line_.back() + (unknowns_.data()[i - 1] < 0 ? 1 : 0));
@@ -73,16 +76,18 @@ class References {
     }
   }
 
-  void velocity() const {
+  // Both return whether all rows, those of other writers too, can be met by something finite.
+  bool velocity() const {
     each_group([this](size_t i, double scale, double cap) {
       const double g = scale * g_.data()[i], e = e_.data()[i], r = r_.data()[i];
       lower_.data()[i] = r + clip(-g * (e - low_.data()[i]), cap);
       upper_.data()[i] = r + clip(-g * (e - high_.data()[i]), cap);
     });
     be_careful();
+    return bounded();
   }
 
-  void acceleration() const {
+  bool acceleration() const {
     each_group([this](size_t i, double scale, double cap) {
       const double rate = now(i) - r_.data()[i];
       lower_.data()[i] = wanted(i, e_.data()[i] - low_.data()[i], rate, scale, cap);
@@ -96,9 +101,19 @@ class References {
         upper_.data()[i] += constant;
       }
     be_careful();
+    for (size_t i = 0; i < v_.shape(0); ++i) center_.data()[i] = -drag_ * v_.data()[i];
+    return bounded();
   }
 
  private:
+  // No bound is NaN, or at the wrong infinity; 1e20 is as good as infinite.
+  bool bounded() const {
+    bool all = true;  // comparisons with NaN are false
+    for (size_t i = 0; i < lower_.shape(0); ++i)
+      all = all && lower_.data()[i] < 1e20 && upper_.data()[i] > -1e20;
+    return all;
+  }
+
   static double clip(double value, double cap) {
     return std::isinf(value) ? value : std::min(std::max(value, -cap), cap);
   }
@@ -191,6 +206,8 @@ class References {
   VectorOut caution_;
   double period_;
   IndicesIn unknowns_;
+  VectorOut center_;
+  double drag_;
   std::vector<size_t> line_;  // per row its line in A
 };
 

@@ -23,8 +23,6 @@ from poise.tasks import Assembly, Layout, Task
 Array = NDArray[np.float64]
 Groups = list[tuple[str, Sequence[Task]]]
 
-_most, _least = np.maximum.reduce, np.minimum.reduce  # without the detour of the arrays' own methods
-
 
 class HierarchyController(ABC):
     """Behavior and state to command, one solve per period: the base of `KinematicController` and `TorqueController`.
@@ -99,10 +97,8 @@ class HierarchyController(ABC):
             self._change(hierarchy, state)
         if self._holding:
             self._recover(state)
-        self._assembly.write()
-        stack = self._assembly.stack
-        # Comparisons with NaN are false.
-        if not (_most(stack.lower, initial=0.0) < UNBOUNDED and _least(stack.upper, initial=0.0) > -UNBOUNDED):
+        bounded, stack = self._assembly.write(), self._assembly.stack
+        if not bounded:
             return self._hold(f"hold: what '{_boundless(stack)}' asks for is not finite", snapshot)
         return self._decided(self._solve(stack.program()), state)
 

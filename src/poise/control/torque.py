@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,9 @@ from poise.control.controller import Groups, HierarchyController
 from poise.control.hold import DampedHold
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
-from poise.robots import Robot
+from poise.robots import Frame, Robot
 from poise.solvers import Lexicographic, Solution, Weighted
-from poise.state import Contact, Snapshot, State
+from poise.state import Contact, Snapshot, State, _motion  # type: ignore[attr-defined]
 from poise.tasks import ACCELERATION, ForceUnknowns, Layout, Task
 
 Array = NDArray[np.float64]
@@ -35,6 +34,8 @@ POSSIBLE = 1e-6
 #: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact
 #: to 1e-6 of the largest unknown.
 INSIDE = 1e-4
+#: A contact is sought when it was missed for so long, s: three ticks at 500 Hz, so that one lost sample moves no foot.
+SEEK_AFTER = 0.006
 #: A contact bears a force worth missing above this share of the weight.
 BEARING = 0.05
 CONES = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
@@ -93,12 +94,13 @@ class TorqueController(HierarchyController):
         super()._start(robot)
         nv = robot.model.nv
         self._last = np.zeros(nv)
-        self._generalised: Array = np.zeros(nv)
         self._limit: Array = np.array(robot.limits.torque)
         self._least = POSSIBLE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         self._torque: Array = np.zeros(nv - 6)
         self._damped_hold: DampedHold | None = None
         self._missing: dict[Contact, float] = {}
+        #: The contacts of the last state, if all that are planned were among them: such need no second look.
+        self._touching: tuple[Frame, ...] | None = None
         self._bearing = BEARING * float(np.linalg.norm(robot.model.gravity.linear))  # in the unit of the unknowns
 
     def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
@@ -113,7 +115,7 @@ class TorqueController(HierarchyController):
                 if contact in before:
                     last[new.spans[contact]] = self._last[before[contact]]
             self._last = last
-            self._missing = {}
+            self._missing, self._touching = {}, None
         assert self._forces is not None
         return Layout(ACCELERATION, self.period, nv, nv + self._forces.size, self._forces)
 
@@ -124,6 +126,18 @@ class TorqueController(HierarchyController):
         except Exception:  # a hierarchy that does not fit; the unknowns are still those of the old one
             self._forces, self._last, self._missing = before
             raise
+        data, forces = self._snapshot.data, self._forces
+        assert forces is not None
+        self._decide: Callable[[Array, Array, Array, Array], bool] = _motion.Decision(
+            data.M,
+            data.nle,
+            forces.lines,
+            np.zeros(len(data.nle)),
+            self._limit,
+            self._least,
+            POSSIBLE,
+            self.period,
+        ).decide
         blocks = self._assembly.stack.blocks[: len(self._physics[1])]
         self._physical = slice(0, blocks[-1].rows.stop if blocks else 0)
 
@@ -148,9 +162,11 @@ class TorqueController(HierarchyController):
     # -- one tick --------------------------------------------------------------------------------------------------
 
     def _solved(self, state: State) -> Command:
-        forces = self._forces
-        if forces is not None and forces.size == len(self._last) - self._snapshot.model.nv:
+        forces, again = self._forces, state.contacts is self._touching
+        if not again and forces is not None and forces.size == len(self._last) - self._snapshot.model.nv:
             self._look_at_contacts(state, forces)
+            every = all(contact.frame in state.contacts for contact in forces.contacts)
+            self._touching = state.contacts if every else None
         return super()._solved(state)
 
     def _look_at_contacts(self, state: State, forces: ForceUnknowns) -> None:
@@ -167,41 +183,31 @@ class TorqueController(HierarchyController):
                     self._missing.pop(contact, None)
                     forces.sought[i] = 0.0
                 else:
-                    forces.sought[i] = 1.0
                     since = self._missing.setdefault(contact, state.time)
+                    forces.sought[i] = float(state.time - since >= SEEK_AFTER)
                     forces.present[i] = float(state.time - since < self.lost_after)
 
     def _decided(self, solution: Solution, state: State) -> Command:
-        x = self._blended(solution.x, state)
+        x = solution.x if self._transition is None else self._blended(solution.x, state)
         why = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
-        if not self._possible(x) or (why and not self._bearable(x, solution)):
+        torque, velocity = np.empty(len(self._limit)), np.empty(len(state.v))
+        # Whether the base obeys its equation and the torques their limits; they are clipped by less than POSSIBLE.
+        possible = self._decide(x, state.v, torque, velocity)
+        if not possible or (why and not self._bearable(x, solution)):
             reason = why or "physics does not allow the solution"
             solution = self._fallback.solve(solution.program)
             x, why = solution.x, f"weighted: {reason}"
-            if not (self._possible(x) and self._bearable(x, solution)):
+            if not (self._decide(x, state.v, torque, velocity) and self._bearable(x, solution)):
                 return self._hold(f"hold: {reason}", self._snapshot)
-        assert self._forces is not None
-        if not (why or self._forces.present.all()):
-            names = zip(self._forces.names, self._forces.present, strict=True)
+        forces = self._forces
+        assert forces is not None
+        if self._touching is None and not (why or forces.present.all()):
+            names = zip(forces.names, forces.present, strict=True)
             why = f"contact lost: {', '.join(name for name, there in names if not there)}"
-        nv = self._layout.motion
-        torque, acceleration = self._generalised[6:].copy(), x[:nv]
-        np.clip(torque, -self._limit, self._limit, out=torque)  # by less than POSSIBLE
         self._last = x
         self._torque, self._damped_hold = torque, None
-        velocity = state.v + self.period * acceleration
-        forces = self._forces.forces(x)
-        return Command(velocity, acceleration, torque, self.period, solution, why, self._tasks, forces)
-
-    def _possible(self, x: Array) -> bool:
-        """Whether the base obeys its equation and the torques their limits; the generalised forces are kept."""
-        if not math.isfinite(x.dot(x)):
-            return False
-        assert self._forces is not None
-        tau = self._forces.generalised(x, self._generalised)
-        if max(-tau[:6].min(), tau[:6].max()) > self._least:
-            return False
-        return bool((np.abs(tau[6:]) <= (1.0 + POSSIBLE) * self._limit).all())
+        acceleration = x[: len(velocity)]
+        return Command(velocity, acceleration, torque, self.period, solution, why, self._tasks, forces.forces(x))
 
     def _bearable(self, x: Array, solution: Solution) -> bool:
         """Whether the forces lie inside what contacts can bear; an optimal strict solution needs no such look."""

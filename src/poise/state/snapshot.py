@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from poise.robots import Frame, Robot, State
 from poise.state import _motion  # type: ignore[attr-defined]
+from poise.state.whole_body import center_of_mass_writer, momentum_drift_writer
 
 Array = NDArray[np.float64]
 
@@ -70,14 +71,16 @@ class Snapshot:
         self._zero = np.zeros(robot.model.nv)
         self._filled = 0
         self._frames: dict[int, _motion.FrameRows] = {}
-        self._mass = sum(inertia.mass for inertia in robot.model.inertias)
-        self._weight: Array = self._mass * np.array(robot.model.gravity.linear)
-        self._root_force: tuple[Array, Array] = (self.data.f[0].linear, self.data.f[0].angular)
-        self._center_of_mass: Array = np.zeros(3)  # of its own: a view of pinocchio's would outlive it
-        self._where: Array = self.data.com[0]
-        self._center_of_mass_jacobian: Array = self.data.Jcom
+        self._center_of_mass: Array = np.zeros(3)
+        self._center_of_mass_jacobian: Array = np.zeros((3, robot.model.nv), order="F")
         self._center_of_mass_drift: Array = np.zeros(3)
         self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _fill_dynamics
+        self._center_of_mass_writer = center_of_mass_writer(
+            robot.model, self.data, self._center_of_mass, self._center_of_mass_jacobian
+        )
+        self._drift_writer = momentum_drift_writer(
+            robot.model, self.data, self._momentum_drift, self._center_of_mass_drift
+        )
         self._plans: dict[int, tuple[Callable[[], None], ...]] = {}
         self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
             (DYNAMICS, self._fill_dynamics),
@@ -125,8 +128,7 @@ class Snapshot:
 
     def _fill_center_of_mass(self) -> None:
         self.fill(FRAMES)  # its joint poses are where the centre of mass starts from
-        pinocchio.jacobianCenterOfMass(self.model, self.data, False)
-        self._center_of_mass[:] = self._where
+        self._center_of_mass_writer.write()
         self._filled |= CENTER_OF_MASS
 
     def _fill_momentum(self) -> None:
@@ -136,18 +138,14 @@ class Snapshot:
     def _fill_drift(self) -> None:
         # With zero accelerations, what is left of every acceleration is its drift.
         pinocchio.computeCentroidalMomentumTimeVariation(self.model, self.data, self.q, self.v, self._zero)
-        self._momentum_drift[:] = self.data.dhg.vector
-        np.divide(self._momentum_drift[:3], self._mass, out=self._center_of_mass_drift)
+        self._drift_writer.write()
         self._filled |= DRIFT
 
     def _fill_dynamics(self) -> None:
-        for part in self._root_force:  # to which pinocchio adds, from call to call
-            part.fill(0.0)
+        self._drift_writer.forget()
         pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
-        self._center_of_mass[:] = self._where
-        self._momentum_drift[:] = self.data.dhg.vector
-        self._momentum_drift[:3] += self._weight  # pinocchio adds what holds the body up against gravity
-        np.divide(self._momentum_drift[:3], self._mass, out=self._center_of_mass_drift)
+        self._center_of_mass_writer.write()
+        self._drift_writer.write_with_weight()
         self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT
 
     # -- frames ----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 #: The first columns, error, low and high, are kept with each program: what every task still misses.
 KEPT = 3
-#: K of [Saab2012] eq. 7, 1/s: unless a task decides otherwise, motion dies out within half a second.
+#: K of [Saab2012] eq. 7, v̇ = -K v, 1/s: what no task decides comes to rest within half a second.
 DRAG = 10.0
 
 
@@ -65,7 +65,7 @@ class Assembly:
             self.needs |= task.needs
             memory = memory_of(block, self.columns, layout.motion)
             memory.weight[:] = _weights(task, len(block.labels))
-            memory.curvature[:] = task.curvature * robot.height
+            memory.curvature[:] = 0.0 if forces is not None and task.massive else task.curvature * robot.height
             writers += task.bind(snapshot, memory, layout)
             begin = block.rows.start
             for count, speed, acceleration in task.groups(robot):
@@ -73,21 +73,17 @@ class Assembly:
                 begin += count
         self.stack.damping[:] = damping if len(damping) else 0.0
         references = self._references(groups)
-        last = references.acceleration if order == ACCELERATION else references.velocity
-        drag: list[Writer] = [self._write_center] if order == ACCELERATION else []
+        self._bounds: Callable[[], bool] = references.acceleration if order == ACCELERATION else references.velocity
         if forces is not None:
             self.stack.center[layout.motion :] = forces.even_share()
-        self._writers: tuple[Writer, ...] = (*writers, last, *drag)
+        self._writers = tuple(writers)
 
-    def write(self) -> None:
-        """Fills the stack for the state that the snapshot is at."""
+    def write(self) -> bool:
+        """Fills the stack for the state that the snapshot is at; whether all that is asked for is finite."""
         self.snapshot.fill(self.needs)
         for writer in self._writers:
             writer()
-
-    def _write_center(self) -> None:
-        """What no task decides comes to rest: v̇ = -K v ([Saab2012] eq. 7), instead of coasting on."""
-        np.multiply(self.snapshot.v, -DRAG, out=self.stack.center[: self.layout.motion])
+        return self._bounds()
 
     def column(self, name: str) -> Array:
         """One value per row, e.g. ``"error"``."""
@@ -117,6 +113,8 @@ class Assembly:
             level_begin=np.array(self.stack.level_begin, dtype=np.int32),
             caution=self.stack.caution,
             period=self.layout.period,
+            center=self.stack.center,
+            drag=DRAG,
         )
 
 

@@ -36,6 +36,7 @@ class CenterOfMass(MotionTask):
 
     unit = "m"
     needs = CENTER_OF_MASS | FRAMES
+    massive = True
 
     def __init__(
         self,
@@ -55,6 +56,10 @@ class CenterOfMass(MotionTask):
         self.frame = frame
         values = target.sample(0.0)[0] if moving(target) else target
         size = 3 if np.size(values) == 3 else len(axes)
+        self._spatial = size == 3
+        first, last = self.indices[0], self.indices[-1]
+        together = self.indices == list(range(first, last + 1))
+        self._chosen: slice | list[int] = slice(first, last + 1) if together else self.indices
         self.target: Any = (
             checked_target(target, (size,), name)
             if moving(target)
@@ -71,14 +76,19 @@ class CenterOfMass(MotionTask):
         if self.frame is not None:
             return super().bind_error(snapshot, memory, layout)
         point = np.zeros(3)
+        # Where what the target gives stands among x, y and z, and what of it the rows are about.
+        into, of_rows = (slice(None), self._chosen) if self._spatial else (self._chosen, slice(None))
 
         def write_target() -> None:
-            value, rate, acceleration = self._sample(snapshot.time)
-            point[:] = value
-            memory.target_rate[:] = rate[self.indices]
-            memory.target_acceleration[:] = acceleration[self.indices]
+            value, rate, acceleration = self.target.sample(snapshot.time)
+            point[into] = value
+            memory.target_rate[:] = np.asarray(rate)[of_rows]
+            memory.target_acceleration[:] = np.asarray(acceleration)[of_rows]
 
-        write_target()
+        if moving(self.target):
+            write_target()
+        else:
+            point[:] = self.target
         writer = _motion.PointWriter(
             snapshot.center_of_mass_jacobian,
             snapshot.center_of_mass,

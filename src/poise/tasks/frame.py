@@ -20,6 +20,7 @@ from poise.tasks.target import Live, checked_target, moving
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
+Place = tuple[Array | None, Array | None, Array | None, Array | None]
 
 
 class FrameTask(MotionTask):
@@ -30,6 +31,9 @@ class FrameTask(MotionTask):
     """
 
     needs = FRAMES
+
+    #: Which of the six components (linear, angular) the rates of its target speak of.
+    rates = slice(0, 6)
 
     def __init__(
         self,
@@ -56,18 +60,25 @@ class FrameTask(MotionTask):
     def frames(self) -> tuple[Frame, ...]:
         return (self.frame,)
 
-    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
-        """Position, rotation, twist and its derivative of the target; None for a target at rest."""
+    def place(self, time: float) -> Place:
+        """Position and rotation of the target, None for what does not matter; its `rates` and their derivatives, None
+        for a target at rest."""
         raise NotImplementedError
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         position, rotation = np.zeros(3), np.eye(3)
+        pick = self.S[:, self.rates]
+        all_of_them = np.array_equal(pick, np.eye(len(pick)))
 
         def write_target() -> None:
-            position[:], rotation[:], rate, acceleration = self.place(snapshot.time)
+            where, turned, rate, acceleration = self.place(snapshot.time)
+            if where is not None:
+                position[:] = where
+            if turned is not None:
+                rotation[:] = turned
             if rate is not None and acceleration is not None:
-                memory.target_rate[:] = self.S @ rate
-                memory.target_acceleration[:] = self.S @ acceleration
+                memory.target_rate[:] = rate if all_of_them else pick @ rate
+                memory.target_acceleration[:] = acceleration if all_of_them else pick @ acceleration
 
         write_target()
         if isinstance(self.target, Live):
@@ -94,6 +105,7 @@ class Position(FrameTask):
     """
 
     unit = "m"
+    rates = slice(0, 3)
 
     def __init__(
         self,
@@ -110,11 +122,11 @@ class Position(FrameTask):
         target = checked_target(target, (3,), name) if moving(target) else numbers(target, 3, "target", name)
         super().__init__(frame, selection(indices, 6), tuple(axes), target, name, weight, within, reference)
 
-    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+    def place(self, time: float) -> Place:
         if not moving(self.target):
-            return self.target, np.eye(3), None, None
+            return self.target, None, None, None
         value, rate, acceleration = self.target.sample(time)
-        return value, np.eye(3), np.append(rate, np.zeros(3)), np.append(acceleration, np.zeros(3))
+        return value, None, rate, acceleration
 
 
 class Orientation(FrameTask):
@@ -130,6 +142,7 @@ class Orientation(FrameTask):
     """
 
     unit = "rad"
+    rates = slice(3, 6)
 
     def __init__(
         self,
@@ -148,11 +161,11 @@ class Orientation(FrameTask):
             frame, selection(indices, 6), [f"about {a}" for a in axes], target, name, weight, within, reference
         )
 
-    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+    def place(self, time: float) -> Place:
         if not moving(self.target):
-            return np.zeros(3), self.target, None, None
+            return None, self.target, None, None
         value, rate, acceleration = self.target.sample(time)
-        return np.zeros(3), value, np.append(np.zeros(3), rate), np.append(np.zeros(3), acceleration)
+        return None, value, rate, acceleration
 
 
 class Pose(FrameTask):
@@ -186,7 +199,7 @@ class Pose(FrameTask):
         words = [*axes, *(f"about {a}" for a in turns)]
         super().__init__(frame, selection(linear + angular, 6), words, target, name, weight, within, reference)
 
-    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+    def place(self, time: float) -> Place:
         if not moving(self.target):
             return self.target.translation, self.target.rotation, None, None
         value, rate, acceleration = self.target.sample(time)

@@ -100,7 +100,7 @@ class Led:
 
     def __init__(self, value: Any) -> None:
         self.value, shape = _value(value)
-        size = {(4, 4): 6, (3, 3): 3}.get(shape, int(np.prod(shape)))
+        size = 6 if shape == (4, 4) else 3 if shape == (3, 3) else len(self.value)
         self.rate, self.acceleration = np.zeros(size), np.zeros(size)
 
     def lead(self, value: Any, rate: ArrayLike = 0.0, acceleration: ArrayLike = 0.0) -> None:

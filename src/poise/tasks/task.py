@@ -35,6 +35,8 @@ class Task(ABC):
         curvature: size of the second derivative of its error in q, per rad² and m of the robot's height: about 1 for
             points and directions, 0 where the error is linear; it decides how carefully an error that can hardly
             vanish is approached.
+        massive: it moves all of the body. Under torques it is then followed without care: it cannot whip, and a balance
+            that is held back survives a quarter less of a push.
         wants_rate: the task speaks of velocities only and has no error in position.
     """
 
@@ -44,6 +46,7 @@ class Task(ABC):
     needs: int = 0
     wants_rate = False
     curvature = 0.0
+    massive = False
 
     @abstractmethod
     def labels(self, robot: Robot) -> tuple[str, ...]:

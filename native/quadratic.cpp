@@ -1,0 +1,127 @@
+#include "quadratic.hpp"
+
+#include <algorithm>
+
+namespace poise {
+
+namespace {
+
+// In the language of daqp.
+constexpr int hard_inequality = 0, hard_equality = 5, soft_row = 8;
+constexpr double no_bound = 1e30;
+
+double finite_bound(double bound) { return std::clamp(bound, -no_bound, no_bound); }
+
+}  // namespace
+
+bool Quadratic::read(const ProgramView& view, const double* weights) {
+  const Index n = view.variables, before = bounds_;
+  view_ = &view;
+  rows_.read(view);
+  first_ = view.levels() > 0 ? view.level_begin[1] : 0;
+  weight_.resize(view.rows);
+  bound_.assign(static_cast<size_t>(n), -1);
+  general_.clear();
+  fitted_.clear();
+  before_.swap(sense_);
+  sense_.clear();
+  heaviest_ = 0.0;
+  bounds_ = 0;
+  soft_ = false;
+  for (Index i = 0; i < view.rows; ++i) {
+    const Row& row = rows_[i];
+    const double pull = row.pull * rows_.strongest(row.level);
+    weight_[i] = weights[row.level] * pull * pull;
+    if (row.kind == Kind::free) continue;
+    if (in_cost(i)) {
+      heaviest_ = std::max(heaviest_, weight_[i]);
+      soft_ = soft_ || row.kind == Kind::inequality;
+      if (row.kind == Kind::equality) fitted_.push_back(i);
+    } else if (row.column >= 0 && bound_[static_cast<size_t>(row.column)] < 0) {
+      bound_[static_cast<size_t>(row.column)] = i;
+      bounds_ = n;
+    } else {
+      general_.push_back(i);
+    }
+  }
+  for (Index c = 0; c < bounds_; ++c) {
+    const Index i = bound_[static_cast<size_t>(c)];
+    sense_.push_back(i >= 0 && rows_[i].kind == Kind::equality ? hard_equality : hard_inequality);
+  }
+  for (Index i : general_) sense_.push_back(rows_[i].kind == Kind::equality ? hard_equality : hard_inequality);
+  for (Index i = 0; soft_ && i < view.rows; ++i) {
+    if (rows_[i].kind != Kind::inequality || !in_cost(i)) continue;
+    general_.push_back(i);
+    sense_.push_back(soft_row);
+  }
+  return bounds_ == before && sense_ == before_;
+}
+
+void Quadratic::write(double* H_out, double* f_out, double* A, double* lower, double* upper, int* sense, double* rho) {
+  const Index n = variables();
+  Eigen::Map<Matrix> H(H_out, n, n);
+  Eigen::Map<Vector> f(f_out, n);
+  H.setZero();
+  H.diagonal().setConstant(heaviest_ > 0.0 ? regularization_ : 1.0);
+  f.setZero();
+  const auto fitted = static_cast<Index>(fitted_.size());
+  if (J_.rows() != n || J_.cols() < fitted) J_.resize(n, fitted);
+  Index lines = 0;
+  for (Index i : fitted_) {
+    const Row& row = rows_[i];
+    const double w = relative(i);
+    if (row.column >= 0) {
+      H(row.column, row.column) += w;  // times entry^2, which is one
+      f[row.column] -= w * row.entry * row.lower;
+      continue;
+    }
+    auto line = J_.col(lines++);
+    const double pull = std::sqrt(w);
+    line = (pull * row.inverse_norm) * rows_.raw(i);
+    f -= (pull * row.lower) * line;
+  }
+  if (lines > 0) {
+    H.selfadjointView<Eigen::Lower>().rankUpdate(J_.leftCols(lines));
+    H.triangularView<Eigen::StrictlyUpper>() = H.transpose();
+  }
+  for (Index c = 0; c < bounds_; ++c) {
+    const Index i = bound_[static_cast<size_t>(c)];
+    const bool backwards = i >= 0 && rows_[i].entry < 0.0;
+    lower[c] = i < 0 ? -no_bound : finite_bound(backwards ? -rows_[i].upper : rows_[i].lower);
+    upper[c] = i < 0 ? no_bound : finite_bound(backwards ? -rows_[i].lower : rows_[i].upper);
+    rho[c] = 0.0;
+  }
+  for (size_t g = 0; g < general_.size(); ++g) {
+    const Index i = general_[g], at = bounds_ + static_cast<Index>(g);
+    rows_.copy_to(i, Eigen::Map<Vector>(A + static_cast<Index>(g) * n, n));
+    lower[at] = finite_bound(rows_[i].lower);
+    upper[at] = finite_bound(rows_[i].upper);
+    rho[at] = in_cost(i) ? 1.0 / std::max(relative(i), 1.0 / no_bound) : 0.0;
+  }
+  std::copy(sense_.begin(), sense_.end(), sense);
+}
+
+double Quadratic::judge(const double* answer, double* moved, signed char* sides) const {
+  const RowView x(answer, variables());
+  double worst = 0.0;
+  for (Index i = 0; i < view_->rows; ++i) {
+    const Row& row = rows_[i];
+    // Rows without a direction stand at zero, whatever x.
+    const bool stands = row.inverse_norm == 0.0;
+    const double value = stands ? 0.0 : rows_.value(i, x);
+    const double low = stands ? view_->lower[i] : row.lower, high = stands ? view_->upper[i] : row.upper;
+    if (i < first_ && row.kind != Kind::free) worst = std::max({worst, low - value, value - high});
+    const double reach = 1e-9 * (1.0 + std::abs(value));
+    const bool below = value <= low + reach, above = value >= high - reach;
+    const bool nearer = std::abs(value - low) < std::abs(value - high);
+    sides[i] = !(view_->weight[i] > 0.0)          ? inside
+               : view_->lower[i] == view_->upper[i] ? equality
+               : below && (nearer || !above)        ? lower_side
+               : above                              ? upper_side
+                                                    : inside;
+  }
+  for (Index c = 0; c < variables(); ++c) moved[c] = x[c] + (view_->center ? view_->center[c] : 0.0);
+  return worst / (1.0 + (x.size() ? x.cwiseAbs().maxCoeff() : 0.0));
+}
+
+}  // namespace poise
