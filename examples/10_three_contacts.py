@@ -18,13 +18,14 @@ hand = robot.hand("right")
 tilt = math.radians(30.0)
 on_plate = standing.pose(left) * pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, -tilt, 0.0), np.array([0.22, 0.03, 0.08]))
 on_wall = standing.pose(hand).translation + np.array([0.16, 0.02, 0.14])
+between_feet = standing.pose(right).translation[:2] + np.array([0.06, 0.05])
 posed = poise.solve_pose(
     poise.Hierarchy(
         always=[constraints.JointRange(robot, margin=0.02)],
         levels=[
             poise.Level("feet", [tasks.HoldPose(right, at=standing), tasks.Pose(left, on_plate)]),
             poise.Level("hand", [tasks.Position(hand, on_wall)]),
-            poise.Level("balance", [tasks.CenterOfMass(standing.pose(right).translation[:2] + (0.06, 0.05), axes="xy")]),
+            poise.Level("balance", [tasks.CenterOfMass(between_feet, axes="xy")]),
             poise.Level("trunk", [tasks.Orientation(robot.chest, standing.pose(robot.chest))]),
             poise.Level("posture", [tasks.Posture(standing)]),
         ],

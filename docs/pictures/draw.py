@@ -1,4 +1,4 @@
-"""Draws the pictures of this folder anew: the library robots standing, on one foot, the reach of [Saab2012], its torques.
+"""Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques.
 
 Run it from anywhere: ``python docs/pictures/draw.py``. It takes a minute and needs EGL or OSMesa.
 """
@@ -41,7 +41,10 @@ def torque_peaks(name: str) -> None:
     robot = ROBOTS[name]
     leg = [i for i, joint in enumerate(robot.joints) if joint.index in robot.model.supports[robot.foot("right").joint]]
     figure, axes = pyplot.subplots(2, 2, figsize=(10, 4.6), sharex=True, sharey="row", layout="constrained")
-    titles = {"exponential": "exponential decay, tasks switch at once", "minimum-jerk": "minimum jerk, ramped insertion"}
+    titles = {
+        "exponential": "exponential decay, tasks switch at once",
+        "minimum-jerk": "minimum jerk, ramped insertion",
+    }
     for column, (profile, title) in enumerate(titles.items()):
         recording, _ = run(Request("reach", robot=name, mode="torque", plant="mujoco", profile=profile))
         torque, time = recording["command/torque"], recording.time

@@ -70,9 +70,7 @@ def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: De
     return Limits(**values)
 
 
-def read_armature(
-    model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, description: Description
-) -> Array:
+def read_armature(model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, description: Description) -> Array:
     """Inertia of the rotors seen through their gears (kg m²), one per joint: the model's own, corrected."""
     given = model.armature[[joint.v for joint in joints]]
     if description.armature_per_torque is not None:
