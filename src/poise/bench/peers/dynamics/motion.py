@@ -77,7 +77,7 @@ def motion(name: str) -> Motion:
     >>> motion("g1").q.shape
     (1500, 36)
     """
-    robot = load_robot(name)
+    robot = load_robot(name, armature={"*": 0.0})  # a URDF, which is all that peers read, knows no rotors
     start = robot.stance("standing")
     sway, reach = _targets(start)
     held = [tasks.HoldPose(foot, at=start) for foot in robot.feet]
