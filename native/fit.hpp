@@ -123,6 +123,13 @@ class Fit {
   // Pull of the lightest row over that of the heaviest.
   double contrast() const { return strongest_ > 0.0 ? weakest_ / strongest_ : 1.0; }
 
+  // Whether there is no y with P y = d, to a tolerance that is meant for unit rows; d is overwritten.
+  template <class D>
+  bool lacks(D&& d, double tolerance) const {
+    for (Index k = 0; k < rank_; ++k) reflect(k, d);
+    return d.tail(count_ - rank_).norm() > tolerance * std::max(weakest_, 1e-5 * strongest_);
+  }
+
   // Coefficients q, one column per direction that the fit determines: sum_r q_r pull_r a_r spans it. Q is padded.
   void directions(Matrix& Q) {
     Q.topLeftCorner(count_ + padding, rank_).setZero();

@@ -68,6 +68,51 @@ void Lexicographic::hold_directions() {
   }
 }
 
+// Whether the soft rows lean on held rows that are not frozen. A later level may release such a row, which lets x move
+// along u: that row changes by one and no other held row does. The soft rows then change by C u, and nothing keeps them
+// where the directions of the fit cannot undo that.
+bool Lexicographic::leans_on_weak() {
+  const Index first = first_free(), rank = basis_.rank(), rows = static_cast<Index>(soft_.size());
+  auto change = tails_.head(rows);
+  for (Index p = first; p < rank; ++p) {
+    if (held_[static_cast<size_t>(p)].frozen) continue;
+    step_.head(rank).setZero();
+    step_[p] = 1.0;
+    basis_.forward(step_, p);
+    gradient_.setZero();
+    basis_.move(gradient_, step_, p);
+    for (Index r = 0; r < rows; ++r) {
+      const Index i = soft_[static_cast<size_t>(r)];
+      change[r] = rows_[i].pull * rows_.value(i, gradient_);
+    }
+    if (fit_.lacks(change, rank_ * gradient_.norm())) return true;
+  }
+  return false;
+}
+
+// Freezes the soft rows before what is only held: held rows that are not frozen leave the decomposition, and those that
+// the soft rows leave independent come back. The others lie at their bounds and enter again when they block.
+void Lexicographic::rebase() {
+  batch_.clear();
+  for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p) {
+    const auto held = held_.begin() + p;
+    if (held->frozen) continue;
+    batch_.push_back(held->row);
+    basis_.remove(p);
+    held_.erase(held);
+  }
+  factor_level(0.0, 0.1 * rank_);
+  hold_directions();
+  for (auto row = batch_.rbegin(); row != batch_.rend(); ++row) {
+    if (project_row(*row) > rank_) {
+      hold_last(*row);
+    } else {
+      place(*row) = Place::out;
+      side(*row) = inside;
+    }
+  }
+}
+
 // Appends the row whose projection was just made.
 void Lexicographic::hold_last(Index row) {
   basis_.append(projected_);
@@ -135,38 +180,5 @@ double Lexicographic::project_row(Index row) {
   basis_.project(projected_);
   return projected_.segment(basis_.rank(), basis_.freedom()).norm();
 }
-
-// Sees to it that a settled row keeps its value. One that is a combination of held rows does so only as long as these are
-// held: where some of them are free to leave, the one with the largest part in it makes room, and is out, at its bound,
-// like any other row that is not violated.
-void Lexicographic::protect(Index row) {
-  const Index first = first_free();
-  if (first == basis_.rank()) return;
-  project_row(row);
-  multiplier_.head(basis_.rank()) = projected_.head(basis_.rank());
-  basis_.backward(multiplier_, first);
-  Index leaving = -1;
-  double largest = rank_;
-  for (Index p = first; p < basis_.rank(); ++p) {
-    if (held_[static_cast<size_t>(p)].frozen || std::abs(multiplier_[p]) <= largest) continue;
-    largest = std::abs(multiplier_[p]);
-    leaving = p;
-  }
-  if (leaving < 0) return;
-  const Index other = held_[static_cast<size_t>(leaving)].row;
-  const signed char its_side = side(other);
-  basis_.make_explicit();
-  release(leaving);
-  if (project_row(row) > rank_) {
-    basis_.append(projected_);
-    held_.push_back({row, rows_.value(row, x_), true});
-  } else {  // too little of it is independent: better hold the other
-    side(other) = its_side;
-    project_row(other);
-    hold_last(other);
-    held_.back().frozen = true;
-  }
-}
-
 
 }  // namespace poise

@@ -203,11 +203,8 @@ Lexicographic::Outcome Lexicographic::settle(Index level) {
     if (!consistent) break;
     const Index row = most_violated(level);
     if (row < 0) {
-      for (Index i : soft_) {
-        if (place(i) != Place::soft) continue;
-        place(i) = Place::fixed;
-        protect(i);
-      }
+      for (Index i : soft_)
+        if (place(i) == Place::soft) place(i) = Place::fixed;
       outcome = Outcome::done;
       break;
     }
@@ -244,7 +241,17 @@ void Lexicographic::finish(Index level) {
     return;
   }
   const bool settled = std::none_of(soft_.begin(), soft_.end(), [&](Index i) { return place(i) == Place::soft; });
-  if (!settled) freeze_fit();
+  if (settled) {
+    // What is left are the rows that hold because others do.
+    soft_.erase(std::remove_if(soft_.begin(), soft_.end(), [&](Index i) { return place(i) != Place::fixed; }),
+                soft_.end());
+    if (!soft_.empty() && first_free() < basis_.rank()) {
+      factor_level(0.0, rank_);
+      if (leans_on_weak()) rebase();
+    }
+  } else {
+    freeze_fit();
+  }
   complete_ = complete_ || (basis_.freedom() == 0 && first_free() == basis_.rank());
 }
 
@@ -282,9 +289,11 @@ void Lexicographic::freeze_fit() {
     return;
   }
   if (fit_.even()) factor_level(0.0, rank_);
-  hold_directions();
-  if (fit_.rank() < static_cast<Index>(soft_.size()))
-    for (Index i : soft_) protect(i);
+  if (fit_.rank() < static_cast<Index>(soft_.size()) && leans_on_weak()) {
+    rebase();
+  } else {
+    hold_directions();
+  }
 }
 
 // Out of time or iterations: the farthest point towards x that keeps the levels already solved.

@@ -67,6 +67,8 @@ class Lexicographic {
   // Rows held exactly, and x on them (held.cpp).
   bool hold(Index begin, Index end);
   void hold_directions();
+  bool leans_on_weak();
+  void rebase();
   void hold_last(Index row);
   void release(Index position);
   Index first_free() const;
@@ -74,7 +76,6 @@ class Lexicographic {
   bool drifted() const;
   bool come_back();
   double project_row(Index row);
-  void protect(Index row);
 
   // A level in conflict (compromise.cpp).
   Outcome compromise(Index level);
