@@ -252,12 +252,19 @@ def test_a_run_notes_a_file_name_that_is_unusual(tmp_path: Path, capsys: pytest.
     assert len(poise.load_recording(path)) == 20
 
 
+def hears_ctrl_c() -> None:
+    """A process that is started in the background may be told to ignore it, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @needs_models
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
     command = [sys.executable, "-m", "poise", "run", "reach", "--set", "phase=900", "--out", str(path), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c
+    )
     try:
         latest = time.monotonic() + 60.0
         while not (path.exists() and path.stat().st_size > 200_000) and time.monotonic() < latest:
