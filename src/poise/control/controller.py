@@ -24,6 +24,24 @@ Array = NDArray[np.float64]
 Groups = list[tuple[str, Sequence[Task]]]
 
 
+#: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
+REMEMBERED = 8
+
+
+class Bound:
+    """A hierarchy bound to a snapshot.
+
+    Attributes:
+        assembly, layout: its tasks in the memory of one stack, and what the unknowns are.
+        groups, damping: all levels of the program.
+        tasks: their labels, and where their rows stand.
+    """
+
+    def __init__(self, assembly: Assembly, layout: Layout, groups: Groups, damping: tuple[float, ...]) -> None:
+        self.assembly, self.layout, self.groups, self.damping = assembly, layout, groups, damping
+        self.tasks = (assembly.labels(), tuple(block.rows for block in assembly.stack.blocks))
+
+
 class HierarchyController(ABC):
     """Behavior and state to command, one solve per period: the base of `KinematicController` and `TorqueController`.
 
@@ -58,6 +76,7 @@ class HierarchyController(ABC):
         self.robot: Robot | None = None
         self.hierarchy: Hierarchy | None = None
         self.command: Command | None = None
+        self._bindings: dict[Hierarchy, Any] = {}
 
     def step(self, state: State | None) -> Command:
         """The command for a state, or None where none was measured.
@@ -128,17 +147,30 @@ class HierarchyController(ABC):
                 f"the hierarchy is made for {hierarchy.robot_name}, the state is of {snapshot.robot.name}; "
                 "build both from one robot"
             )
-        self._bind(hierarchy, state)
+        if old is None:  # what a behavior knows that it will return is bound before it is needed
+            for coming in getattr(self.behavior, "hierarchies", {}).values():
+                self._binding(coming, state)
+        self._enter(self._binding(hierarchy, state))
         self.hierarchy = hierarchy
         self._passing(common, state)
 
-    def _bind(self, hierarchy: Hierarchy, state: State) -> None:
+    def _binding(self, hierarchy: Hierarchy, state: State) -> Any:
+        """A hierarchy bound to the snapshot. The last ones are remembered: who walks comes back to each."""
+        bound = self._bindings.pop(hierarchy, None) or self._bind(hierarchy, state)
+        self._bindings[hierarchy] = bound
+        if len(self._bindings) > REMEMBERED:
+            del self._bindings[next(iter(self._bindings))]
+        return bound
+
+    def _bind(self, hierarchy: Hierarchy, state: State) -> Any:
         layout = self._layout_for(hierarchy, state)
-        groups, damping = self._groups(hierarchy)
-        self._assembly = Assembly(self._snapshot, groups, layout, damping)
-        self._layout = layout
-        blocks = self._assembly.stack.blocks
-        self._tasks = (self._assembly.labels(), tuple(block.rows for block in blocks))
+        groups, damping = self._groups(hierarchy, layout)
+        return Bound(Assembly(self._snapshot, groups, layout, damping), layout, groups, damping)
+
+    def _enter(self, bound: Any) -> None:
+        """From now on this is what is written and solved."""
+        self._bound: Bound = bound
+        self._assembly, self._tasks = bound.assembly, bound.tasks
 
     def _passing(self, common: int, state: State) -> None:
         """Starts to pass over to a hierarchy whose first levels were there before; -1: there was none before."""
@@ -148,9 +180,9 @@ class HierarchyController(ABC):
     def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
         """A transition that keeps what stands above the hierarchy and its first levels."""
         assert self.hierarchy is not None
-        groups, damping = self._groups(self.hierarchy)
+        groups, damping = self._bound.groups, self._bound.damping
         kept = len(groups) - len(self.hierarchy.levels) + common
-        return Ramp(self._snapshot, groups[:kept], damping[:kept], self._layout, begin, seconds)
+        return Ramp(self._snapshot, groups[:kept], damping[:kept], self._bound.layout, begin, seconds)
 
     def _recover(self, state: State) -> None:
         """After a hold, passes back to the hierarchy as to a new one."""
@@ -166,7 +198,7 @@ class HierarchyController(ABC):
     def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
         """What the unknowns are."""
 
-    def _groups(self, hierarchy: Hierarchy) -> tuple[Groups, tuple[float, ...]]:
+    def _groups(self, hierarchy: Hierarchy, layout: Layout) -> tuple[Groups, tuple[float, ...]]:
         """Names and tasks of all levels of the program, and their damping."""
         return list(hierarchy.groups()), hierarchy.damping()
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.control.command import Command
-from poise.control.controller import HierarchyController
+from poise.control.controller import Bound, HierarchyController
 from poise.control.ramp import Ramp
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
@@ -69,8 +69,8 @@ class KinematicController(HierarchyController):
             self._last = np.array(state.v)
         return Layout(self.order, self.period, nv, nv)
 
-    def _bind(self, hierarchy: Hierarchy, state: State) -> None:
-        super()._bind(hierarchy, state)
+    def _enter(self, bound: Bound) -> None:
+        super()._enter(bound)
         self._calmers: dict[int, Ramp] = {}
 
     def _decided(self, solution: Solution, state: State) -> Command:

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.constraints import (
-    EquationOfMotion,
-    FrictionCone,
-    NormalForces,
-    PlanarContact,
-    TorqueLimit,
-    WrenchCone,
-    contact_constraints,
-)
 from poise.control.command import Command
 from poise.control.controller import Groups, HierarchyController
 from poise.control.hold import DampedHold
+from poise.control.physics import POSSIBLE, Physical, physics, planned_contacts
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.robots import Frame, Robot
 from poise.solvers import Lexicographic, Solution, Weighted
-from poise.state import Contact, Snapshot, State, _motion  # type: ignore[attr-defined]
-from poise.tasks import ACCELERATION, ForceUnknowns, Layout, Task
+from poise.state import Contact, Snapshot, State
+from poise.tasks import ACCELERATION, ForceUnknowns, Layout
 
 Array = NDArray[np.float64]
 
-#: A solution is possible if no torque is above its limit, and the base no further from its equation, than this share
-#: of the limit and of the weight. Solutions are exact to 1e-9; what is above is a compromise.
-POSSIBLE = 1e-6
 #: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact
 #: to 1e-6 of the largest unknown.
 INSIDE = 1e-4
@@ -38,7 +25,6 @@ INSIDE = 1e-4
 SEEK_AFTER = 0.006
 #: A contact bears a force worth missing above this share of the weight.
 BEARING = 0.05
-CONES = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
 
 
 class TorqueController(HierarchyController):
@@ -85,7 +71,6 @@ class TorqueController(HierarchyController):
     def reset(self) -> None:
         super().reset()
         self._forces: ForceUnknowns | None = None
-        self._physics: tuple[Hierarchy | None, list[Task]] = (None, [])
         self._fallback = Weighted()
 
     # -- what the unknowns are -------------------------------------------------------------------------------------
@@ -105,51 +90,45 @@ class TorqueController(HierarchyController):
 
     def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
         contacts = planned_contacts(hierarchy) or tuple(Contact(part) for part in state.contacts)
-        old, nv = self._forces, state.robot.model.nv
-        if old is None or old.contacts != contacts:
-            self._forces = new = ForceUnknowns(self._snapshot, contacts)
-            last = np.zeros(nv + new.size)
-            last[:nv] = self._last[:nv]
-            before = {} if old is None else old.spans
-            for contact in contacts:
-                if contact in before:
-                    last[new.spans[contact]] = self._last[before[contact]]
-            self._last = last
-            self._missing, self._touching = {}, None
-        assert self._forces is not None
-        return Layout(ACCELERATION, self.period, nv, nv + self._forces.size, self._forces)
+        forces, nv = ForceUnknowns(self._snapshot, contacts), state.robot.model.nv
+        return Layout(ACCELERATION, self.period, nv, nv + forces.size, forces)
 
-    def _bind(self, hierarchy: Hierarchy, state: State) -> None:
-        before = self._forces, self._last, self._missing
-        try:
-            super()._bind(hierarchy, state)
-        except Exception:  # a hierarchy that does not fit; the unknowns are still those of the old one
-            self._forces, self._last, self._missing = before
-            raise
-        data, forces = self._snapshot.data, self._forces
-        assert forces is not None
-        self._decide: Callable[[Array, Array, Array, Array], bool] = _motion.Decision(
-            data.M,
-            data.nle,
-            forces.lines,
-            np.zeros(len(data.nle)),
-            self._limit,
-            self._least,
-            POSSIBLE,
-            self.period,
-        ).decide
-        blocks = self._assembly.stack.blocks[: len(self._physics[1])]
-        self._physical = slice(0, blocks[-1].rows.stop if blocks else 0)
-
-    def _groups(self, hierarchy: Hierarchy) -> tuple[Groups, tuple[float, ...]]:
-        if self._physics[0] is not hierarchy:
-            assert self._forces is not None
-            self._physics = (hierarchy, physics(hierarchy, self._snapshot.robot, self._forces.contacts))
+    def _groups(self, hierarchy: Hierarchy, layout: Layout) -> tuple[Groups, tuple[float, ...]]:
+        assert layout.forces is not None
+        tasks = physics(hierarchy, self._snapshot.robot, layout.forces.contacts)
         (_, always), *levels = hierarchy.groups()
-        tasks = self._physics[1]
         if self._merges:
             return [("always", [*tasks, *always]), *levels], hierarchy.damping()
         return [("physics", tasks), ("always", always), *levels], (0.0, *hierarchy.damping())
+
+    def _bind(self, hierarchy: Hierarchy, state: State) -> Physical:
+        bound = super()._bind(hierarchy, state)
+        count = len(bound.groups[0][1]) - (len(hierarchy.always) if self._merges else 0)
+        return Physical(bound, count, self._limit, self._least)
+
+    def _binding(self, hierarchy: Hierarchy, state: State) -> Physical:
+        if not planned_contacts(hierarchy):  # it takes the contacts of the state, which may be others than last time
+            self._bindings.pop(hierarchy, None)
+        bound: Physical = super()._binding(hierarchy, state)
+        return bound
+
+    def _enter(self, bound: Physical) -> None:
+        super()._enter(bound)
+        old, new, nv = self._forces, bound.forces, self._snapshot.model.nv
+        self._decide, self._physical = bound.decide, bound.physical
+        if new is old:
+            return
+        last = np.zeros(nv + new.size)
+        last[:nv] = self._last[:nv]
+        before: dict[Contact, slice] = {} if old is None else old.spans
+        new.present[:], new.sought[:] = 1.0, 0.0
+        for i, contact in enumerate(new.contacts):
+            if old is not None and contact in before:
+                last[new.spans[contact]] = self._last[before[contact]]
+                j = old.contacts.index(contact)
+                new.present[i], new.sought[i] = old.present[j], old.sought[j]
+        self._missing = {contact: since for contact, since in self._missing.items() if contact in new.spans}
+        self._forces, self._last, self._touching = new, last, None
 
     def _passing(self, common: int, state: State) -> None:
         # From nothing to the first hierarchy there is nothing to keep, and balance cannot wait.
@@ -234,32 +213,3 @@ class TorqueController(HierarchyController):
         except Exception:  # there is nothing left to fall back to but what was
             return self._torque
         return torque if np.isfinite(torque).all() else self._torque
-
-
-def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
-    """The contacts that the tasks of a hierarchy speak of, each once."""
-    found: dict[str, Contact] = {}
-    for task in hierarchy.tasks:
-        for contact in task.contacts():
-            other = found.setdefault(contact.name, contact)
-            if other != contact:
-                raise PoiseError(
-                    f"two contacts are called '{contact.name}' and differ; build one Contact and give it to all tasks, "
-                    "or give each a name"
-                )
-    return tuple(found.values())
-
-
-def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
-    """What physics demands and the hierarchy does not give a place to; what motors can give, wherever it stands."""
-    tasks = hierarchy.tasks
-    added: list[Task] = [TorqueLimit(robot)]  # a limit of the user's may be for some joints only, or give way
-    if not any(isinstance(task, EquationOfMotion) for task in tasks):
-        added.insert(0, EquationOfMotion())
-    for contact in contacts:
-        named = [task for task in tasks if isinstance(task, CONES) and task.contact == contact]
-        if not named:
-            added += contact_constraints(contact)
-        elif not any(isinstance(task, NormalForces) for task in named):
-            added.append(NormalForces(contact))
-    return added

@@ -29,7 +29,7 @@ from poise.tasks.posture import JointComfort, LeastVelocity, Posture
 from poise.tasks.reference import Decay, Given, MinimumJerk
 from poise.tasks.relative import RelativePose
 from poise.tasks.target import Led, Live, Oscillation, Passage, Path, Target
-from poise.tasks.task import Task
+from poise.tasks.task import Dial, Task
 from poise.tasks.torque import JointTorque
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "CenterOfPressure",
     "ContactForce",
     "Decay",
+    "Dial",
     "Direction",
     "ForceDistribution",
     "ForceTask",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from poise.robots import Robot
 from poise.solvers import BlockShape, Stack
 from poise.state import DRIFT, DYNAMICS, Snapshot, _motion  # type: ignore[attr-defined]
 from poise.tasks.layout import ACCELERATION, COLUMNS, Layout, memory_of
-from poise.tasks.task import Task, Writer
+from poise.tasks.task import Dial, Task, Writer
 
 Array = NDArray[np.float64]
 
@@ -65,6 +66,8 @@ class Assembly:
             self.needs |= task.needs
             memory = memory_of(block, self.columns, layout.motion)
             memory.weight[:] = _weights(task, len(block.labels))
+            if isinstance(task.weight, Dial):
+                writers.append(partial(memory.weight.__setitem__, slice(None), task.weight.value))
             memory.curvature[:] = 0.0 if forces is not None and task.massive else task.curvature * robot.height
             writers += task.bind(snapshot, memory, layout)
             begin = block.rows.start

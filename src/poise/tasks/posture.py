@@ -15,6 +15,7 @@ from poise.tasks.axes import positive, shown
 from poise.tasks.layout import Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Decay, Reference
+from poise.tasks.target import Live
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
@@ -52,7 +53,7 @@ class Posture(JointTask):
     """Joints take given angles: ``e = q - q*``, in rad. Usually the last level, which settles what is left.
 
     Args:
-        target: a State or a configuration q; or, with `joints`, one angle each.
+        target: a State or a configuration q; or, with `joints`, one angle each, which may be `Live`.
         joints: which joints; None: all.
         weight: a number, or one per joint.
         reference: slower than other tasks by default (2/s): a posture is a preference.
@@ -63,7 +64,7 @@ class Posture(JointTask):
 
     def __init__(
         self,
-        target: State | ArrayLike,
+        target: State | ArrayLike | Live,
         joints: Joints = None,
         within: Within = None,
         weight: ArrayLike = 1.0,
@@ -76,7 +77,8 @@ class Posture(JointTask):
         super().__init__(name, weight, within, reference or Decay(2.0), rows)
         values: Any = target.q if isinstance(target, State) else target
         try:
-            self.target = np.array(values, dtype=np.float64)
+            # What is live is read where it stands, at every tick.
+            self.target = target.value if isinstance(target, Live) else np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
             raise TaskError(f"{name}: target is {shown(values)}; expected a State or angles", name) from None
         if self.target.ndim != 1 or not np.isfinite(self.target).all():
@@ -84,7 +86,7 @@ class Posture(JointTask):
 
     def wanted(self, robot: Robot) -> Array:
         joints = self.chosen(robot)
-        if len(self.target) == robot.model.nq:
+        if len(self.target) == robot.model.nq != len(joints):
             return self.target[[joint.q for joint in joints]]
         if len(self.target) != len(joints):
             raise TaskError(

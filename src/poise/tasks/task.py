@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,31 @@ Array = NDArray[np.float64]
 Writer = Callable[[], None]
 
 
+class Dial:
+    """A weight that somebody turns while the robot moves, like a slider: the tasks that it is given to follow at once.
+
+    >>> dial = tasks.Dial(1.0)
+    >>> task = tasks.AngularMomentum(weight=dial)
+    >>> dial.turn(20.0)
+    """
+
+    def __init__(self, value: ArrayLike) -> None:
+        self.value: Array = np.array(checked_weight(value, "Dial"), dtype=np.float64)
+
+    def turn(self, value: ArrayLike) -> None:
+        """To another weight, or weights of as many rows as before."""
+        new = np.asarray(checked_weight(value, "Dial"), dtype=np.float64)
+        if new.ndim and new.shape != self.value.shape:
+            raise TaskError(f"Dial: turned to {shown(value)}; expected a number, or as many as before", "Dial")
+        self.value[...] = new
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.value, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"Dial({self.value})"
+
+
 class Task(ABC):
     """Rows ``lower <= A x <= upper`` as a function of the snapshot, with a name, a unit and a weight.
 
@@ -30,7 +56,7 @@ class Task(ABC):
     Attributes:
         name: what a reader sees in tables, explanations and recordings.
         unit: of its error; of its rate for tasks that want one.
-        weight: importance inside its level, 1/unit²; a number, or one per row.
+        weight: importance inside its level, 1/unit²; a number, one per row, or a `Dial` of these.
         needs: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...).
         curvature: size of the second derivative of its error in q, per rad² and m of the robot's height: about 1 for
             points and directions, 0 where the error is linear; it decides how carefully an error that can hardly
@@ -42,7 +68,7 @@ class Task(ABC):
 
     name: str
     unit: str
-    weight: ArrayLike = 1.0
+    weight: Any = 1.0
     needs: int = 0
     wants_rate = False
     curvature = 0.0
@@ -96,8 +122,11 @@ class Task(ABC):
         return f"{type(self).__name__}({self.name!r})"
 
 
-def checked_weight(weight: ArrayLike, task: str, rows: int | None = None) -> ArrayLike:
+def checked_weight(weight: ArrayLike | Dial, task: str, rows: int | None = None) -> Any:
     """The weight, if it is one; where the number of rows is known, of that many."""
+    if isinstance(weight, Dial):
+        checked_weight(weight.value, task, rows)
+        return weight
     try:
         values = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError):
