@@ -12,12 +12,16 @@ from poise.errors import PoiseError
 LARGEST = 1e3
 
 
-def check_settings(settings: Any, zero: Sequence[str] = ()) -> None:
-    """A PoiseError unless all fields are positive numbers of a sensible size; those in `zero` may be zero."""
+def check_settings(settings: Any, zero: Sequence[str] = (), names: Sequence[str] | None = None) -> None:
+    """A PoiseError unless all fields are positive numbers of a sensible size; those in `zero` may be zero.
+
+    Args:
+        names: of the fields that are numbers; None: all.
+    """
     behavior = type(settings).__name__.removesuffix("Settings").lower()
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        if field.name in zero and value == 0.0:
+    for name in names or [field.name for field in fields(settings)]:
+        value = getattr(settings, name)
+        if name in zero and value == 0.0:
             continue
         if not (isinstance(value, (int, float)) and 0.0 < value < LARGEST):
-            raise PoiseError(f"{behavior}: {field.name} is {value!r}; expected a positive number below {LARGEST:g}")
+            raise PoiseError(f"{behavior}: {name} is {value!r}; expected a positive number below {LARGEST:g}")

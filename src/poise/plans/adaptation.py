@@ -6,9 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -27,42 +24,50 @@ class Reachable:
     soonest: float
     latest: float
 
+    def clipped(self, step: complex, outward: float) -> complex:
+        """The step nearest to one that is asked for, seen from the support foot; outward +1 goes to the left."""
+        x = min(max(step.real, -self.forward), self.forward)
+        return complex(x, outward * min(max(outward * step.imag, self.narrowest), self.widest))
+
 
 #: Weights of a step that lands elsewhere (1/m²), at another time (of e^{ωT}), and of an end that is off (1/m²).
 PLACE, TIME, END = 1.0, 0.02, 1000.0
+#: How many times are tried.
+TRIED = 33
 
 
 def adapted(
-    xi: Array,
-    pressure: Array,
-    wish: Array,
-    offset: Array,
+    xi: complex,
+    pressure: complex,
+    wish: complex,
+    offset: complex,
     left: float,
     omega: float,
     limits: Reachable,
     outward: float,
-) -> tuple[Array, float]:
+) -> tuple[complex, float]:
     """Place of the next step and seconds until it, nearest to what was planned, that catch the body.
 
-    All in the axes of the support foot, seen from it. With T the time left, ξ will be at ``z + (ξ - z) e^{ωT}``, and is
-    to be at ``u + b``, u the step and b its offset::
+    All in the axes of the support foot, seen from it, as x + i y. With T the time left, ξ will be at
+    ``z + (ξ - z) e^{ωT}``, and is to be at ``u + b``, u the step and b its offset::
 
         minimise  PLACE |u - u*|² + TIME (e^{ωT} - e^{ωT*})² + END |b - b*|²
 
     Args:
-        xi, pressure: ξ and the pressure point z that will be kept (m, 2).
-        wish, offset: u* and b* (m, 2).
+        xi, pressure: ξ and the pressure point z that will be kept (m).
+        wish, offset: u* and b* (m).
         left: T* (s).
         outward: +1 if the step is to the left.
     """
     soonest, latest = min(limits.soonest, left + 1.0), max(limits.latest, limits.soonest)
-    times = np.linspace(soonest, latest, 33)
+    times = np.linspace(soonest, latest, TRIED)
     growth = np.exp(omega * times)
-    reach = pressure + np.outer(growth, xi - pressure)  # ξ at touchdown, one line per time
-    low = np.array([-limits.forward, limits.narrowest if outward > 0 else -limits.widest])
-    high = np.array([limits.forward, limits.widest if outward > 0 else -limits.narrowest])
-    steps = np.clip((PLACE * wish + END * (reach - offset)) / (PLACE + END), low, high)
-    cost = PLACE * np.sum((steps - wish) ** 2, axis=1) + END * np.sum((reach - steps - offset) ** 2, axis=1)
+    reach = pressure + growth * (xi - pressure)  # ξ at touchdown, one per time
+    best = (PLACE * wish + END * (reach - offset)) / (PLACE + END)
+    x = np.minimum(np.maximum(best.real, -limits.forward), limits.forward)
+    y = np.minimum(np.maximum(outward * best.imag, limits.narrowest), limits.widest) * outward
+    off = reach - offset
+    cost = PLACE * ((x - wish.real) ** 2 + (y - wish.imag) ** 2) + END * ((off.real - x) ** 2 + (off.imag - y) ** 2)
     cost += TIME * (growth - math.exp(omega * left)) ** 2
-    best = int(np.argmin(cost))
-    return steps[best], float(times[best])
+    i = int(cost.argmin())
+    return complex(x[i], y[i]), float(times[i])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from dataclasses import dataclass
 
@@ -29,6 +30,20 @@ class Footstep:
     y: float
     yaw: float = 0.0
     z: float = 0.0
+
+    @property
+    def place(self) -> complex:
+        """Middle of the sole, from above, as x + i y (m)."""
+        return complex(self.x, self.y)
+
+    @property
+    def heading(self) -> complex:
+        """Where the toes point, of length one."""
+        return cmath.exp(1j * self.yaw)
+
+    def moved(self, place: complex, z: float | None = None) -> Footstep:
+        """The same foot elsewhere."""
+        return Footstep(self.side, place.real, place.imag, self.yaw, self.z if z is None else z)
 
     @property
     def point(self) -> Array:
@@ -76,11 +91,8 @@ class Gait:
         side = other(support.side)
         outward = 1.0 if side == "left" else -1.0
         aside = outward * self.width + 2.0 * self.sideways * (self.sideways * outward > 0.0)
-        yaw = support.yaw + 0.5 * self.turn
-        x, y = self.forward, aside
-        c, s = math.cos(yaw), math.sin(yaw)
-        at = support.point + np.array([c * x - s * y, s * x + c * y])
-        return Footstep(side, float(at[0]), float(at[1]), support.yaw + self.turn, support.z if z is None else z)
+        at = support.place + complex(self.forward, aside) * cmath.exp(1j * (support.yaw + 0.5 * self.turn))
+        return Footstep(side, at.real, at.imag, support.yaw + self.turn, support.z if z is None else z)
 
     def beside(self, support: Footstep) -> Footstep:
         """Where the other foot goes to end side by side."""

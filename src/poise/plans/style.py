@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -47,7 +47,7 @@ class Style:
     single_support: float = 0.45
     double_support: float = 0.1
     height: float = 0.0
-    sway: float = 0.0
+    sway: float = 0.04
     sway_phase: float = 0.0
     chest_pitch: float = 0.0
     chest_roll: float = 0.0
@@ -57,6 +57,9 @@ class Style:
     torque: float = 0.0
     arm_posture: float = 1.0
     arm_lift: float = 0.0
+    arm_spread: float = 0.0
+    torque_joints: str = "arms and head"
+    rest: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, parameter in PARAMETERS.items():
@@ -66,14 +69,23 @@ class Style:
                 raise UsageError(
                     f"style '{self.name}': {name} is {value!r}; expected {parameter.low:g} to {parameter.high:g}{unit}"
                 )
+        if self.torque_joints not in TORQUE_JOINTS:
+            known = ", ".join(repr(word) for word in TORQUE_JOINTS)
+            raise UsageError(f"style '{self.name}': torque_joints is {self.torque_joints!r}; expected one of {known}")
+        rest: Any = self.rest
+        if not isinstance(rest, Mapping) or not all(_angle(value) for value in rest.values()):
+            raise UsageError(f"style '{self.name}': rest is {rest!r}; expected joints and their angles in rad")
 
     def mixed(self, other: Style, share: float) -> Style:
         """Between this style (share 0) and another (share 1)."""
         values = {n: (1.0 - share) * getattr(self, n) + share * getattr(other, n) for n in PARAMETERS}
-        name = self.name if share <= 0.0 else other.name if share >= 1.0 else f"{self.name} to {other.name}"
-        return Style(name=name, **values)
+        if share <= 0.0 or share >= 1.0:
+            return self if share <= 0.0 else other
+        nearer = self if share < 0.5 else other
+        rest = {n: (1.0 - share) * self.rest.get(n, other.rest.get(n, 0.0)) + share * other.rest.get(n, self.rest.get(n, 0.0)) for n in {**self.rest, **other.rest}}  # fmt: skip
+        return Style(f"{self.name} to {other.name}", **values, torque_joints=nearer.torque_joints, rest=rest)
 
-    def but(self, **values: float) -> Style:
+    def but(self, **values: Any) -> Style:
         """The same with some numbers changed."""
         _check_names(values, self.name)
         changes: dict[str, Any] = dict(values)
@@ -86,6 +98,10 @@ class Style:
             unit = parameter.unit or "no unit"
             between = f"{parameter.low:g} to {parameter.high:g}"
             lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {between}: {parameter.about}")
+        lines.append(f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}')
+        if self.rest:
+            lines += ["", "[rest]  # angles (rad) of joints of one robot, instead of its standing posture"]
+            lines += [f'"{joint}" = {float(angle)!r}' for joint, angle in self.rest.items()]
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -131,16 +147,24 @@ PARAMETERS: dict[str, Parameter] = {
     "torque": Parameter("", 0.0, 100.0, "weight of little torque in the arms, relative to their limits"),
     "arm_posture": Parameter("", 0.0, 10.0, "weight of the arms' posture"),
     "arm_lift": Parameter("rad", -0.5, 1.5, "how far the arms are raised in front"),
+    "arm_spread": Parameter("rad", -0.1, 1.2, "how far they are spread from the body"),
 }
+#: Which joints the torque of which is kept little.
+TORQUE_JOINTS = ("arms", "head", "arms and head")
 
 NEUTRAL = Style()
 
 
+def _angle(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) <= math.tau
+
+
 def _check_names(values: Mapping[str, Any], style: str) -> None:
     for name in values:
-        if name != "name" and name not in PARAMETERS:
-            near = get_close_matches(name, list(PARAMETERS), n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(PARAMETERS)}"
+        known = [*PARAMETERS, "torque_joints", "rest"]
+        if name != "name" and name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
             raise UsageError(f"style '{style}': no parameter '{name}'; {hint}")
 
 

@@ -2,64 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from poise.geometry.curves import Quintic
 from poise.plans.footsteps import Footstep
-
-Array = NDArray[np.float64]
 
 #: The foot is highest after this share of the swing: it leaves quickly and comes down slowly.
 APEX = 0.45
 #: How fast it touches down, m/s: so slow that the ground hardly notices, so fast that it arrives.
 LANDING = 0.1
+#: A foot that finds no ground goes on down, ever faster, up to this (m/s) by this (m/s²): a robot drops no faster.
+SEEKING, HASTE = 0.35, 3.0
 #: With less than this left, s, the curve is not bent any more.
 FROZEN = 0.02
 
+Motion = tuple[complex, complex, complex]
 
-@dataclass
+
+def toward(now: Motion, end: Motion, left: float, after: float) -> Motion:
+    """Value, rate and acceleration after some seconds, on the quintic that reaches `end` when `left` have passed."""
+    (x, v, a), (x1, v1, a1), T = now, end, left
+    s = min(after / T, 1.0)
+    D = x1 - x - (v + 0.5 * a * T) * T
+    V = (v1 - v - a * T) * T
+    A = (a1 - a) * T * T
+    c3, c4, c5 = 10.0 * D - 4.0 * V + 0.5 * A, -15.0 * D + 7.0 * V - A, 6.0 * D - 3.0 * V + 0.5 * A
+    t = s * T
+    value = x + t * (v + 0.5 * t * a) + s**3 * (c3 + s * (c4 + s * c5))
+    rate = v + a * t + s**2 * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)) / T
+    return value, rate, a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)) / (T * T)
+
+
+STILL: Motion = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Swing:
-    """Where the middle of the sole is (x, y, z, yaw), how fast, and how its motion goes on.
+    """How the middle of a sole moves, and how its motion goes on.
 
     It is planned anew at every tick from its own last value, so a footstep that moves bends the curve and never makes
     it jump.
 
     Attributes:
-        value, rate, acceleration: x, y, z (m) and yaw (rad) now.
-        lift: height of the apex above the higher of both ends (m).
+        plane: place x + i y (m), its rate and acceleration.
+        height: the same of z (m).
+        turn: the same of yaw (rad).
+        apex: how high it is lifted (m, in the world).
     """
 
-    value: Array
-    lift: float
-    rate: Array = field(default_factory=lambda: np.zeros(4))
-    acceleration: Array = field(default_factory=lambda: np.zeros(4))
-    apex: float = 0.0
+    plane: Motion
+    height: Motion
+    turn: Motion
+    apex: float
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> Swing:
-        swing = cls(np.array([start.x, start.y, start.z, start.yaw]), lift)
-        swing.apex = max(start.z, goal.z) + lift
-        return swing
+        """At rest where a foot stands, about to be lifted above the higher of both ends."""
+        return cls(
+            (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), max(start.z, goal.z) + lift
+        )
 
-    def advance(self, goal: Footstep, elapsed: float, left: float, period: float) -> None:
-        """Goes on for one period, with so many seconds since its begin and until touchdown."""
-        if left <= FROZEN:
-            # Straight on: level flight ends, the descent goes on until something is touched.
-            self.value = self.value + period * self.rate
-            self.acceleration = np.zeros(4)
-            self.rate = np.array([0.0, 0.0, -LANDING, 0.0])
-            return
-        ends = np.array([goal.x, goal.y, goal.z, goal.yaw])
-        end_rate = np.array([0.0, 0.0, -LANDING, 0.0])
-        plane = Quintic((self.value, self.rate, self.acceleration), (ends, end_rate, np.zeros(4)), left)
-        value, rate, acceleration = (np.array(part) for part in plane.sample(min(period, left)))
+    def after(self, goal: Footstep, elapsed: float, left: float, period: float) -> Swing:
+        """One period later, with so many seconds since its begin and until touchdown."""
+        if left <= FROZEN:  # straight down, until something is touched
+            (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.turn
+            faster = min(fall.real, -LANDING) if left > 0.0 else max(fall.real - HASTE * period, -SEEKING)
+            return Swing((place, 0.0, 0.0), (z + period * faster, faster, 0.0), (yaw, 0.0, 0.0), self.apex)
+        plane = toward(self.plane, (goal.place, 0.0, 0.0), left, period)
+        turn = toward(self.turn, (goal.yaw, 0.0, 0.0), left, period)
         up = APEX * (elapsed + left) - elapsed
-        if up > FROZEN:
-            rising = Quintic((self.value[2], self.rate[2], self.acceleration[2]), (self.apex, 0.0, 0.0), up).sample(
-                min(period, up)
-            )
-            value[2], rate[2], acceleration[2] = (float(part) for part in rising)
-        self.value, self.rate, self.acceleration = value, rate, acceleration
+        down = (goal.z, -LANDING, 0.0)
+        height = toward(self.height, (self.apex, 0.0, 0.0), up, period) if up > FROZEN else toward(self.height, down, left, period)  # fmt: skip
+        return Swing(plane, height, turn, self.apex)

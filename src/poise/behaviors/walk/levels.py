@@ -1,0 +1,151 @@
+"""What matters in a walk, in order: the hierarchies of its phases, and the handles by which a plan leads them."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from itertools import chain
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise import constraints, tasks
+from poise.behaviors.walk.rest import joints_of
+from poise.behaviors.walk.settings import WalkSettings
+from poise.hierarchy import Hierarchy, Level
+from poise.plans.style import Style
+from poise.plans.swing import Swing
+from poise.robots import Robot, State
+from poise.robots.parts import Side
+from poise.state import Contact
+
+Array = NDArray[np.float64]
+
+#: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper,
+#: where the style's own weights are the user's and count like the rest posture's.
+WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 0.1)
+#: Angular momentum about the horizontal axes matters less than about the vertical one, which arms are there for.
+ROLLING = 0.05
+#: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
+TORQUE = 10.0
+
+
+class Levels:
+    """The hierarchies of a walk: on both feet, and while either foot swings.
+
+    Attributes:
+        hierarchies: by the foot that swings, or "both".
+        center: what the centre of mass should do; `rise` its height.
+        chest, pelvis: where they should point.
+        feet: where a swinging foot should be.
+        rest: angles of all joints.
+    """
+
+    def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:
+        self.robot, self.settings = robot, settings
+        trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
+        stance = robot.stance("standing")
+        self._upright, self._level = stance.pose(trunk).rotation, stance.pose(base).rotation
+        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
+        self.chest, self.pelvis = tasks.Led(self._upright), tasks.Led(self._level)
+        self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.tilt = np.eye(3)
+        height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
+        self._lever = robot.mass * height
+        names = set(joints_of(robot, "arm", "head"))
+        self._light = [joint for joint in robot.joints if joint.name in names]
+        self._heavy = [joint for joint in robot.joints if joint.name not in names]
+        arms = set(joints_of(robot, "arm"))
+        self._arms = np.array([joint.name in arms for joint in self._light])
+        self._limits = np.array([robot.limits.torque[joint.v - 6] for joint in self._light])
+        self.rest = {
+            "light": tasks.Live([stance.q[joint.q] for joint in self._light] or [0.0]),
+            "heavy": tasks.Live([stance.q[joint.q] for joint in self._heavy]),
+        }
+        self.spin = tasks.Dial(np.zeros(3))
+        self.torque, self.ease = tasks.Dial(np.zeros(len(self._light))), tasks.Dial(np.ones(len(self._light)))
+        self._rigid = trunk.joint == base.joint
+        self.hierarchies = self._hierarchies()
+
+    # -- what a plan says ------------------------------------------------------------------------------------------
+
+    def dress(self, style: Style, rest: Array) -> None:
+        """Weights and rest posture of a style."""
+        robot, at = self.robot, {joint: i for i, joint in enumerate(self.robot.joints)}
+        axes = np.array([ROLLING, ROLLING, 1.0])
+        self.spin.turn(style.angular_momentum * self._lever**-2 * axes)
+        chosen = {"arms": self._arms, "head": ~self._arms}.get(style.torque_joints, np.ones(len(self._arms), dtype=bool))
+        self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
+        self.ease.turn(np.where(self._arms, style.arm_posture, 1.0))
+        for part, joints in (("light", self._light), ("heavy", self._heavy)):
+            if joints:
+                self.rest[part].move(np.array([rest[at[joint]] for joint in joints]))
+        assert robot.joints
+
+    def turn_trunk(self, yaw: float, style: Style) -> None:
+        """Chest and pelvis to where the walk goes, the chest as the style carries it."""
+        c, s = math.cos(yaw), math.sin(yaw)
+        heading = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        lean = pinocchio.rpy.rpyToMatrix(style.chest_roll, style.chest_pitch, style.chest_yaw)
+        self.chest.lead(heading @ lean @ self._upright)
+        self.pelvis.lead(heading @ self._level)
+
+    def lead_foot(self, side: Side, swing: Swing) -> None:
+        """The middle of its sole moves like the swing, the sole parallel to the ground."""
+        foot = self.robot.foot(side)
+        yaw, turning, turning_faster = (part.real for part in swing.turn)
+        turn = cmath.exp(1j * yaw)
+        R = self.tilt @ np.array([[turn.real, -turn.imag, 0.0], [turn.imag, turn.real, 0.0], [0.0, 0.0, 1.0]])
+        arm = -R @ foot.sole.center
+        parts = [(p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True)]
+        place, rate, faster = parts
+        value = pinocchio.SE3(R, np.array(place) + arm)
+        twist = (rate[0] - turning * arm[1], rate[1] + turning * arm[0], rate[2], 0.0, 0.0, turning)
+        self.feet[side].lead(value, twist, (*faster, 0.0, 0.0, turning_faster))
+
+    # -- tasks -----------------------------------------------------------------------------------------------------
+
+    def _hierarchies(self) -> dict[str, Hierarchy]:
+        robot, numbers = self.robot, self.settings
+        contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
+        balance = [
+            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="balance"),
+            tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
+        ]
+        trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
+        upright = tasks.Decay(numbers.trunk)
+        chest = [tasks.Orientation(trunk, self.chest, reference=upright, name="chest")]
+        relaxed = tasks.Decay(numbers.posture)
+        style: list[tasks.Task] = [
+            tasks.AngularMomentum(weight=self.spin, reference=tasks.Decay(numbers.spin)),
+            tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, reference=relaxed, name="legs and trunk"),
+        ]
+        if self._light:
+            style += [
+                tasks.JointTorque(self._light, weight=self.torque, name="little torque"),
+                tasks.Posture(self.rest["light"], self._light, weight=self.ease, reference=relaxed, name="arms, head"),
+            ]
+        if not self._rigid:
+            style.append(tasks.Orientation(base, self.pelvis, weight=0.3, reference=upright, name="pelvis"))
+        posture = [tasks.LeastVelocity()]
+        always = [constraints.JointRange(robot)]
+
+        def hierarchy(*swinging: Side) -> Hierarchy:
+            held = [constraints.RigidContact(contacts[side]) for side in contacts if side not in swinging]
+            swing = [
+                tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="swing")
+                for side in swinging
+            ]
+            levels = [
+                Level("contact", held),
+                Level("balance", balance),
+                Level("swing", swing),
+                Level("chest", chest, damping=numbers.calm),
+                Level("style", style),
+                Level("posture", posture),
+            ]
+            return Hierarchy(always=always, levels=levels)
+
+        sides = tuple(chain(contacts))
+        return {"both": hierarchy(), **{side: hierarchy(side) for side in sides}}

@@ -1,0 +1,303 @@
+"""Walk: the state machine of a walk, from styles and footsteps to hierarchies."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.behaviors.upright import leg_length
+from poise.behaviors.walk.levels import WEIGHTS, Levels
+from poise.behaviors.walk.rest import check_rest, rest_posture
+from poise.behaviors.walk.settings import WalkSettings
+from poise.behaviors.walk.stepping import Stepping
+from poise.errors import PoiseError
+from poise.hierarchy import Hierarchy
+from poise.plans.center import Divergent, Motion, Reference, Sinusoid
+from poise.plans.footsteps import Footstep, other
+from poise.plans.pace import Pace, Stature, paced
+from poise.plans.phases import Phase
+from poise.plans.route import STOP, Route, swinging
+from poise.plans.style import STYLES, Style
+from poise.plans.swing import Swing
+from poise.robots import Foot, Robot, State
+from poise.state import Snapshot
+
+Array = NDArray[np.float64]
+Speed = tuple[float, float, float]
+
+#: A swing that is ended by a force is so far at least; before, a foot may only scrape.
+FELT = 0.6
+#: A foot that finds no ground is waited for so long, s.
+PATIENCE = 0.1
+#: How fast the height of the ground is taken over, s: stairs are no jumps for the body.
+LEVELLING = 0.15
+#: Who stands takes a step when ξ is nearer to the edge of the support than this share of the sole's width: the ankles
+#: alone would need all of it.
+EDGE = 0.15
+#: A capture step lasts so long on one foot, and so long on both before the next, s, for a leg of 0.8 m.
+CAPTURE, CATCH = 0.4, 0.06
+
+
+class Walk:
+    """Walks with a style, for a number of steps, and stops side by side; catches itself when pushed while standing.
+
+    Everything may be changed while it walks: `style` and `speed` are taken over within `settings.change` seconds, and
+    `stop()` ends the walk after the next step.
+
+    Args:
+        robot: with two feet.
+        style: how; a `Style`, or the name of one.
+        speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths.
+        steps: after how many it stops; infinite: when told to; zero: it stands.
+        settings: see `WalkSettings`.
+        start: standing at rest on both feet; None: the robot's standing stance.
+        ground: puts a footstep on ground that is known, e.g. onto stairs; None: the ground goes on as it is.
+
+    >>> walk = Walk(robot, style="proud", steps=20)
+    >>> poise.record(poise.TorqueController(walk, ramp=0.0), poise.MujocoPlant(walk.start), walk.seconds)
+    """
+
+    weights = WEIGHTS
+
+    def __init__(
+        self,
+        robot: Robot,
+        style: Style | str = "neutral",
+        speed: Speed | None = None,
+        steps: float = 20,
+        settings: WalkSettings | None = None,
+        start: State | None = None,
+        ground: object = None,
+    ) -> None:
+        if len(robot.feet) != 2:
+            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; a walk takes two")
+        self.robot, self.steps = robot, steps
+        self.settings = settings or WalkSettings()
+        self.start = robot.stance("standing") if start is None else start
+        self.levels = Levels(robot, self.start, self.settings)
+        self.hierarchies = self.levels.hierarchies
+        left, right = (footstep(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
+        sole = robot.feet[0].sole
+        self.body = Stature(
+            leg=leg_length(robot),
+            width=abs(left.place - right.place),
+            height=float(self.start.center_of_mass[2]) - 0.5 * (left.z + right.z),
+            sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
+        )
+        self._ground_of = ground
+        self._style = self._wanted = self._known(style)
+        self._share, self._from = 1.0, self._style
+        self._speed = self._hurried = speed
+        self._dress()
+        self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
+        self._time, self._period = -math.inf, 0.002
+        self._slope, self._floor = 0j, 0.5 * (left.z + right.z)
+        self._made: tuple[Phase, Stepping] | None = None
+        self._swing = Swing.of(left, left, 0.0)
+        self.error = 0j
+
+    # -- what may be changed at any time ---------------------------------------------------------------------------
+
+    @property
+    def style(self) -> Style:
+        """How it walks; assigned, it is taken over within `settings.change` seconds."""
+        return self._wanted
+
+    @style.setter
+    def style(self, style: Style | str) -> None:
+        self._from, self._wanted, self._share = self._style, self._known(style), 0.0
+        self._rest_from, self._rest_to = self._rest, rest_posture(self.robot, self._wanted)
+
+    @property
+    def speed(self) -> Speed | None:
+        return self._speed
+
+    @speed.setter
+    def speed(self, speed: Speed | None) -> None:
+        if speed is not None and not all(math.isfinite(part) for part in speed):
+            raise PoiseError(f"walk: speed is {speed!r}; expected three finite numbers")
+        self._speed = None if speed is None else (float(speed[0]), float(speed[1]), float(speed[2]))
+
+    def stop(self) -> None:
+        """Ends side by side after the step that is being made."""
+        self.steps = min(self.steps, self._phase.steps + 1)
+
+    def go(self, steps: float = math.inf) -> None:
+        """So many steps more."""
+        self.steps = self._phase.steps + steps
+
+    # -- what is the case ------------------------------------------------------------------------------------------
+
+    def phase(self, time: float = 0.0) -> Phase:
+        """The phase it is in."""
+        return self._phase
+
+    @property
+    def route(self) -> Route:
+        """What is to be walked from now on."""
+        return Route(self._pace, self.steps, self._ground_of, self._slope)  # type: ignore[arg-type]
+
+    @property
+    def reference(self) -> Reference:
+        """How the centre of mass is led."""
+        if self.settings.center == "sinusoid":
+            style = self._style
+            return Sinusoid(style.sway * self.body.leg, style.sway_phase)
+        return Divergent(self.settings.feedback)
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes, to the end of which it stands for a second."""
+        steps = self.steps + 1 if self.steps > 0 and math.isfinite(self.steps) else 0
+        return self.settings.wait + self.settings.start + steps * self._pace.timing.whole + STOP + 1.5
+
+    # -- at every tick ---------------------------------------------------------------------------------------------
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        time = snapshot.time
+        if time > self._time:
+            self._period = min(max(time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else self._period
+            self._time = time
+            self._advance(snapshot)
+        phase = self._phase
+        return self.hierarchies[other(phase.support.side) if phase.kind == "single" else "both"]
+
+    def _advance(self, snapshot: Snapshot) -> None:
+        time = snapshot.time
+        if self._share < 1.0 or self._hurried is not self._speed:
+            self._blend()
+        c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
+        now = Motion(complex(c[0], c[1]), complex(v[0], v[1]))
+        route = self.route
+        omega = route.pace.omega
+        xi = now.place + now.velocity / omega
+        self._switch(snapshot, route, xi)
+        phase = self._phase
+        stepping = self._stepping(phase)
+        if phase.kind == "single" and self.settings.adapt:
+            phase = self._phase = stepping.adapted(route, phase, time, xi, self._period)
+        wish = self.reference.wish(route, phase, time, now)
+        self.error = xi - wish.xi
+        z = stepping.inside(wish.pressure)
+        pull = omega**2 * (now.place - z)
+        levels = self.levels
+        levels.center.lead(c, 0.0, (pull.real, pull.imag, 0.0))
+        floor = sum(foot.z for foot in phase.standing) / len(phase.standing)
+        self._floor += (floor - self._floor) * min(self._period / LEVELLING, 1.0)
+        levels.rise.lead(np.array([0.0, 0.0, self._floor + route.pace.height]))
+        yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
+        levels.turn_trunk(yaw, self._style)
+        if phase.kind == "single":
+            elapsed = phase.elapsed(time)
+            self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._period)
+            levels.lead_foot(phase.goal.side, self._swing)
+
+    # -- phases ----------------------------------------------------------------------------------------------------
+
+    def _switch(self, snapshot: Snapshot, route: Route, xi: complex) -> None:
+        """The next phase, when it is time for it."""
+        phase, time, numbers = self._phase, snapshot.time, self.settings
+        timing = route.pace.timing
+        if phase.kind in ("standing", "stopping") and self._must_step(phase, xi):
+            self._capture(time, route, xi)
+        elif phase.kind == "standing":
+            if phase.elapsed(time) >= numbers.wait and self.steps > phase.steps:
+                stays, goes = phase.first_support(self._speed or (0.0, route.pace.gait.sideways, route.pace.gait.turn))
+                self._phase = phase.starting(time, numbers.start, stays, goes)
+        elif phase.kind == "single":
+            if self._touches(snapshot, phase, time):
+                landed = footstep(snapshot, self.robot.foot(phase.goal.side), phase.goal.yaw)
+                last = phase.steps + 1 > self.steps
+                self._settle(snapshot, phase.support)
+                self._phase = phase.landed(time, STOP if last else timing.double, landed, "stopping" if last else "double")  # fmt: skip
+        elif phase.over(time):
+            if phase.kind == "stopping":
+                self._phase = phase.rest(time)
+            else:
+                self._lift(time, route, phase.support, timing.single)
+
+    def _lift(self, time: float, route: Route, support: Footstep, seconds: float) -> None:
+        goal = route.footstep(support, self._phase.steps + 1)
+        self._phase = self._phase.single(time, seconds, goal)
+        self._swing = Swing.of(self._phase.last, goal, route.pace.lift)
+
+    def _touches(self, snapshot: Snapshot, phase: Phase, time: float) -> bool:
+        """Whether a swing is over: by its time, or by what is felt."""
+        if self.settings.contact == "time":
+            return phase.over(time)
+        state = snapshot.state
+        felt = state is not None and self.robot.foot(phase.goal.side) in state.contacts
+        elapsed = phase.elapsed(time)
+        return (felt and elapsed > FELT * phase.seconds) or elapsed > phase.seconds + PATIENCE
+
+    def _must_step(self, phase: Phase, xi: complex) -> bool:
+        return self._stepping(phase).margin(xi) < EDGE * self.body.sole[1]
+
+    def _capture(self, time: float, route: Route, xi: complex) -> None:
+        """A step without a shift of weight: the foot that is further from ξ catches the body."""
+        stays, _ = swinging(self._phase, xi)
+        self.steps = max(self.steps, self._phase.steps + 1)
+        seconds = CAPTURE * math.sqrt(self.body.leg / 0.8)
+        self._lift(time, route, stays, seconds)
+
+    def _settle(self, snapshot: Snapshot, support: Footstep) -> None:
+        """The slope of the ground, as the sole that stands on it feels it."""
+        normal = snapshot.pose(self.robot.foot(support.side)).rotation[:, 2]
+        rise = -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
+        self._slope += 0.5 * (rise - self._slope)
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    def _stepping(self, phase: Phase) -> Stepping:
+        """What the feet of a phase allow, made once for it."""
+        made = self._made
+        if made is None or made[0].kind != phase.kind or made[0].begin != phase.begin:
+            self._made = made = (phase, Stepping(self.robot, self.body, phase, self.settings.feedback))
+        return made[1]
+
+    def _known(self, style: Style | str) -> Style:
+        if isinstance(style, str):
+            if style not in STYLES:
+                raise PoiseError(f"there is no style '{style}'; expected one of {', '.join(STYLES)}, or a Style")
+            style = STYLES[style]
+        check_rest(self.robot, style)
+        return style
+
+    def _blend(self) -> None:
+        self._share = min(self._share + self._period / self.settings.change, 1.0)
+        self._style = self._from.mixed(self._wanted, self._share)
+        self._rest = (1.0 - self._share) * self._rest_from + self._share * self._rest_to
+        self._hurried = self._hurrying()
+        self._pace = paced(self._style, self.body, self._hurried)
+        self.levels.dress(self._style, self._rest)
+
+    def _hurrying(self) -> Speed | None:
+        """The speed of this tick, on the way to the one that is wanted."""
+        if self._speed is None:
+            return None
+        now = np.array(self._hurried or self._speed_of(self._pace))
+        rest = np.array(self._speed) - now
+        if np.abs(rest).max() < 1e-3:
+            return self._speed
+        vx, vy, wz = now + min(self._period / self.settings.change, 1.0) * rest
+        return float(vx), float(vy), float(wz)
+
+    @staticmethod
+    def _speed_of(pace: Pace) -> Speed:
+        gait, seconds = pace.gait, pace.timing.whole
+        return gait.forward / seconds, gait.sideways / seconds, gait.turn / seconds
+
+    def _dress(self) -> None:
+        self._rest = self._rest_from = self._rest_to = rest_posture(self.robot, self._style)
+        self._pace = paced(self._style, self.body, self._speed)
+        self.levels.dress(self._style, self._rest)
+
+
+def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
+    """A foot as it stands; its yaw is the one next to that given, so that a walk may turn many times."""
+    pose = where.pose(foot)
+    x, y, z = (float(value) for value in pose.act(foot.sole.center))
+    turn = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
+    return Footstep(foot.side, x, y, yaw + math.remainder(turn - yaw, math.tau), z)
