@@ -40,7 +40,7 @@ def test_every_joint_of_a_library_robot_belongs_to_one_limb(name: str) -> None:
     assert "other joints" not in found
     assert len(found["left leg"]) == len(found["right leg"]) == 6
     assert len(found["left arm"]) == len(found["right arm"]) >= 4
-    assert 1 <= len(found["trunk"]) <= 3
+    assert len(found.get("trunk", ())) <= 3  # Nao's chest is its base
 
 
 def test_joints_beyond_a_foot_go_with_its_leg_and_the_rest_belong_to_no_limb(root: Path) -> None:

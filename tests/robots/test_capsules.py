@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from poise.robots import Robot
+from poise.robots import Robot, library_names
 from poise.robots.capsules import Capsule, capsules, fit
 from poise.robots.shapes import vertices
 from robot_states import robot_of
 
-LIBRARY = pytest.mark.parametrize("robot", ["g1", "talos", "romeo", "icub"], indirect=True)
+LIBRARY = pytest.mark.parametrize("robot", library_names(), indirect=True)
 
 
 @pytest.fixture

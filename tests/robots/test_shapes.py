@@ -9,7 +9,7 @@ from small_robots import joint, link, mesh, robot, written
 
 from poise.errors import RobotError
 from poise.robots import load_robot
-from poise.robots.shapes import extent
+from poise.robots.shapes import extent, vertices
 
 TRIANGLE = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 2\nendloop\nendfacet"
 STL = f"solid one\n{TRIANGLE}\nendsolid one\n"
@@ -64,3 +64,20 @@ def test_shapes_of_locked_joints_move_to_the_joint_before(tmp_path: Path) -> Non
     shape = arm.visual_geometry.geometryObjects[0]
     assert shape.parentJoint == 1
     assert extent(arm.model, pinocchio.neutral(arm.model), arm.visual_geometry) == pytest.approx((-0.4, -0.2))
+
+
+@pytest.mark.parametrize("shape", ['<sphere radius="0.2"/>', '<cylinder radius="0.2" length="0.5"/>'])
+def test_points_of_a_round_shape_are_on_its_surface_and_all_around_it(tmp_path: Path, shape: str) -> None:
+    text = robot(link("base", shape=f"<visual><geometry>{shape}</geometry></visual>"))
+    points = vertices(load_robot(written(tmp_path, text)).visual_geometry.geometryObjects[0])
+    if "sphere" in shape:
+        assert np.linalg.norm(points, axis=1) == pytest.approx(0.2)
+    else:
+        assert np.linalg.norm(points[:, :2], axis=1) == pytest.approx(0.2)
+        assert np.abs(points[:, 2]) == pytest.approx(0.25)
+    directions = np.random.default_rng(3).normal(size=(100, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    reach = 0.2 if "sphere" in shape else 0.2 * np.hypot(*directions.T[:2]) + 0.25 * np.abs(directions[:, 2])
+    found = (directions @ points.T).max(axis=1)
+    assert (found <= reach + 1e-12).all()
+    assert (found > 0.98 * reach).all()

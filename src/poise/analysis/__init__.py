@@ -1,11 +1,15 @@
-"""What recordings tell when they are looked at closely: phases, smoothness, tracks, one scale for several motions.
+"""What recordings tell when they are looked at closely: phases, smoothness, tracks, walks, one scale for several.
 
 >>> from poise import analysis
 >>> analysis.spectral_arc_length(tracks.velocity(robot.hand("right")), recording.period)
 >>> analysis.normalised(recording)["center_of_mass"]
+>>> analysis.style_measures(analysis.walked(recording, robot)).arm_swing
 """
 
+from poise.analysis.cycles import Cycles, cycles
+from poise.analysis.footprints import Footprint
 from poise.analysis.limbs import Limb, limbs
+from poise.analysis.measures import MEASURES, Measure, StyleMeasures
 from poise.analysis.normalising import Normalised, aligned, normalised
 from poise.analysis.phases import Phase, phases
 from poise.analysis.smoothness import (
@@ -18,15 +22,28 @@ from poise.analysis.smoothness import (
     spectral_arc_length,
     torque_arc_length,
 )
+from poise.analysis.steps import Step
+from poise.analysis.style_measures import style_measures
+from poise.analysis.supports import supports
 from poise.analysis.tracks import Tracks, tracked
+from poise.analysis.walking import Speed, Walked, walked
 
 __all__ = [
+    "MEASURES",
+    "Cycles",
+    "Footprint",
     "Limb",
+    "Measure",
     "Normalised",
     "Peak",
     "Phase",
+    "Speed",
+    "Step",
+    "StyleMeasures",
     "Tracks",
+    "Walked",
     "aligned",
+    "cycles",
     "limbs",
     "log_dimensionless_jerk",
     "normalised",
@@ -36,6 +53,9 @@ __all__ = [
     "root_mean_square",
     "root_mean_square_rate",
     "spectral_arc_length",
+    "style_measures",
+    "supports",
     "torque_arc_length",
     "tracked",
+    "walked",
 ]

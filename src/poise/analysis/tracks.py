@@ -28,7 +28,7 @@ class Tracks:
 
     Attributes:
         recording, robot: whose motion it is.
-        parts: feet and hands, left first.
+        parts: feet and hands, left first, then those that were asked for besides.
         positions, velocities: of these parts in the world, (n, parts, 3), m and m/s.
         rotations: ``world_from_part``, (n, parts, 3, 3).
         center: of mass, (n, 3), m.
@@ -107,12 +107,12 @@ class Tracks:
         return np.array([known[text] for text in texts], dtype=bool).reshape(len(texts), len(self.parts))
 
 
-def tracked(recording: Recording, robot: Robot) -> Tracks:
-    """Follows the parts of a robot through a recording: some 20 microseconds a sample."""
+def tracked(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> Tracks:
+    """Follows feet, hands and more frames of a robot through a recording: some 20 microseconds a sample."""
     if recording.labels["q"] != Body.of(robot).q_labels:
         name = recording.provenance.get("robot", "?")
         raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
-    parts: tuple[Frame, ...] = (*robot.feet, *robot.hands)
+    parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *more)
     n, k = len(recording), len(parts)
     tracks = Tracks(
         recording, robot, parts, np.empty((n, k, 3)), np.empty((n, k, 3)), np.empty((n, k, 3, 3)),
@@ -121,7 +121,7 @@ def tracked(recording: Recording, robot: Robot) -> Tracks:
     model, data = robot.model, robot.model.createData()
     axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
     frames = [part.index for part in parts]
-    for i, (q, v) in enumerate(zip(_true(recording, "q"), _true(recording, "v"), strict=True)):
+    for i, (q, v) in enumerate(zip(true(recording, "q"), true(recording, "v"), strict=True)):
         pinocchio.computeCentroidalMomentum(model, data, q, v)
         tracks.center[i], tracks.momentum[i] = data.com[0], data.hg.vector
         for j, frame in enumerate(frames):
@@ -131,8 +131,8 @@ def tracked(recording: Recording, robot: Robot) -> Tracks:
     return tracks
 
 
-def _true(recording: Recording, name: str) -> Array:
-    """The true states where they were recorded, else the measured ones."""
+def true(recording: Recording, name: str) -> Array:
+    """The true states ("q" or "v") where they were recorded, else the measured ones."""
     measured = np.asarray(recording[name])
     if f"true/{name}" not in recording:
         return measured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,8 @@ class HierarchyController(ABC):
                 "build both from one robot"
             )
         if old is None:  # what a behavior knows that it will return is bound before it is needed
-            for coming in getattr(self.behavior, "hierarchies", {}).values():
+            known = getattr(self.behavior, "hierarchies", ())
+            for coming in known.values() if isinstance(known, Mapping) else known:
                 self._binding(coming, state)
         self._enter(self._binding(hierarchy, state))
         self.hierarchy = hierarchy

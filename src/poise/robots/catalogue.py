@@ -1,4 +1,7 @@
-"""The library: robots known by name, one data file each, whose models are in the package example-robot-data."""
+"""The library: robots known by name, one data file each.
+
+The model is ``name.urdf`` beside ``name.toml`` where Poise has its own; else it is in the package example-robot-data.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,19 @@ from poise.robots.names import unknown
 
 LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"
-INSTALL = f"the package {PACKAGE}, which holds the models, is not installed; pip install poise[robots]"
+INSTALL = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
 #: Promised names whose models are published nowhere in a form that can be loaded as it is.
-LATER = ("nao", "hoap3", "mighty", "human")
+LATER = ("hoap3", "mighty", "human")
 
 
 def library_names() -> list[str]:
     """Names of the robots that have a data file."""
     return sorted(path.stem for path in LIBRARY.glob("*.toml"))
+
+
+def is_own(name: str) -> bool:
+    """Whether Poise itself holds the model of a library robot."""
+    return (LIBRARY / f"{name}.urdf").is_file()
 
 
 def models_folder() -> Path | None:
@@ -48,15 +56,18 @@ def library_description(name: str, parts: Mapping[str, Any]) -> Description:
     if name not in names:
         advice = f"there are {', '.join(names)}, or give the path of a URDF file"
         raise unknown("the library has no robot", name, [*names, *LATER], advice=advice)
+    file = LIBRARY / f"{name}.toml"
+    values = {**read_toml(file), **parts}
+    if is_own(name):
+        return describe({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY)
     folder = models_folder()
     if folder is None:
         raise RobotError(f"the robot '{name}' cannot be loaded: {INSTALL}", element=name)
-    file = LIBRARY / f"{name}.toml"
-    return describe({**read_toml(file), **parts}, name, file.name, folder / PACKAGE / "robots", (folder,))
+    return describe(values, name, file.name, folder / PACKAGE / "robots", (folder,))
 
 
 def listing() -> list[dict[str, Any]]:
-    """What is in the library, one dictionary per robot: what its data file says, and whether its model is installed.
+    """What is in the library, one dictionary per robot: what its data file says, and whether its model is here.
 
     Keys: name, dof (actuated joints), mass (kg), height (m), source, available, message (why it is not available).
     """
@@ -65,7 +76,8 @@ def listing() -> list[dict[str, Any]]:
     for name in library_names():
         values = read_toml(LIBRARY / f"{name}.toml")
         facts = {key: values[key] for key in ("dof", "mass", "height", "source")}
-        robots.append({"name": name, **facts, "available": installed, "message": "" if installed else INSTALL})
+        here = installed or is_own(name)
+        robots.append({"name": name, **facts, "available": here, "message": "" if here else INSTALL})
     return robots
 
 
@@ -75,5 +87,7 @@ def table(robots: Sequence[Mapping[str, Any]]) -> str:
     for robot in robots:
         numbers = f"{robot['dof']:>6} {robot['mass']:>5.1f} kg {robot['height']:>6.2f} m"
         lines.append(f"{robot['name']:<8} {numbers}  {robot['source']}")
-    lines += sorted({f"not available: {robot['message']}" for robot in robots if robot["message"]})
+    for message in sorted({robot["message"] for robot in robots} - {""}):
+        names = ", ".join(robot["name"] for robot in robots if robot["message"] == message)
+        lines.append(f"not available: {names}: {message}")
     return "\n".join(lines)

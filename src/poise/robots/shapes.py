@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 #: Turns a mesh with y up (as some Collada files say of themselves) so that z is up.
 Y_UP = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0), np.zeros(3))
+#: Points on a circle: between two of them it bulges by 1 - cos(pi / 24), 0.9 % of its radius, and a ball both ways.
+AROUND = 24
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,30 @@ def extent(model: pinocchio.Model, q: Array, shapes: pinocchio.GeometryModel) ->
 
 
 def vertices(shape: pinocchio.GeometryObject) -> Array:
-    """The vertices of a mesh, or the corners of the box around a simple shape, in its own frame (m)."""
+    """The vertices of a mesh, or points of the surface of a simple shape, in its own frame (m).
+
+    Of a ball or a cylinder they are on circles around z, between which it bulges by less than 2 % of its radius; of any
+    other simple shape they are the corners of the box around it.
+    """
     geometry = shape.geometry
     if hasattr(geometry, "vertices"):
         return np.asarray(geometry.vertices())  # the scale of the mesh is in them
+    match type(geometry).__name__:
+        case "Sphere":
+            latitude = np.linspace(-np.pi / 2, np.pi / 2, AROUND // 2 + 1)
+            return _circles(geometry.radius * np.cos(latitude), geometry.radius * np.sin(latitude))
+        case "Cylinder":
+            return _circles(np.full(2, geometry.radius), geometry.halfLength * np.array([-1.0, 1.0]))
     geometry.computeLocalAABB()
     low, high = geometry.aabb_local.min_, geometry.aabb_local.max_
     return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+def _circles(radii: Array, heights: Array) -> Array:
+    """Points on circles around z."""
+    angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    x, y = np.outer(radii, np.cos(angle)), np.outer(radii, np.sin(angle))
+    return np.column_stack([x.ravel(), y.ravel(), np.repeat(heights, AROUND)])
 
 
 def _has_y_up(mesh: str) -> bool:

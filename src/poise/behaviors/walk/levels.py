@@ -27,6 +27,10 @@ Array = NDArray[np.float64]
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 0.1)
 #: Angular momentum about the horizontal axes matters less than about the vertical one, which arms are there for.
 ROLLING = 0.05
+#: Weight of a chest that faces where the walk goes, beside the posture's.
+MERGE = __import__("os").environ.get("MERGE")
+CY = float(__import__("os").environ.get("CY","0.2"))
+YAW = float(__import__("os").environ.get("YAW","0.3"))
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
 TORQUE = 10.0
 
@@ -115,7 +119,9 @@ class Levels:
         ]
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
-        chest = [tasks.Orientation(trunk, self.chest, reference=upright, name="chest")]
+        # As in the paper the chest is kept from leaning, not from turning: against the yaw of a swinging leg stand only
+        # the friction under one sole and the weakest motor of the leg.
+        chest = [tasks.Orientation(trunk, self.chest, weight=(1.0, 1.0, CY), reference=upright, name="chest")]
         relaxed = tasks.Decay(numbers.posture)
         style: list[tasks.Task] = [
             tasks.AngularMomentum(weight=self.spin, reference=tasks.Decay(numbers.spin)),
@@ -141,8 +147,8 @@ class Levels:
                 Level("contact", held),
                 Level("balance", balance),
                 Level("swing", swing),
-                Level("chest", chest, damping=numbers.calm),
-                Level("style", style),
+                *([Level("chest", [*chest,*style])] if MERGE else [Level("chest", chest, damping=numbers.calm),
+                Level("style", style)]),
                 Level("posture", posture),
             ]
             return Hierarchy(always=always, levels=levels)

@@ -15,11 +15,15 @@ from poise.errors import PoiseError
 from poise.recording import Recording
 from poise.report.page.balance import balance
 from poise.report.page.comparison import comparison
+from poise.report.page.cycle import cycle
 from poise.report.page.errors import errors
+from poise.report.page.footprints import footprints
 from poise.report.page.forces import forces
 from poise.report.page.frames import frames
 from poise.report.page.html import listed
 from poise.report.page.limits import limits
+from poise.report.page.measures import measures
+from poise.report.page.momentum import momentum
 from poise.report.page.overview import overview
 from poise.report.page.section import Section
 from poise.report.page.smoothness import smoothness
@@ -30,9 +34,11 @@ from poise.report.page.torques import torques
 
 __all__ = ["SECTIONS", "page", "save_page"]
 
-#: What stands on the page, in this order: each makes its section from the same recordings.
-SECTIONS: tuple[Callable[[Sequence[Subject]], Section], ...] = (
-    overview, frames, torques, limits, errors, balance, forces, timing, comparison, smoothness,
+#: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none
+#: where nobody walks.
+SECTIONS: tuple[Callable[[Sequence[Subject]], Section | None], ...] = (
+    overview, frames, footprints, measures, cycle, momentum, torques, limits, errors, balance, forces, timing,
+    comparison, smoothness,
 )  # fmt: skip
 
 
@@ -53,7 +59,7 @@ def page(recordings: Mapping[str, Recording], progress: Callable[[str], object] 
         if progress is not None:
             progress(section.__name__)
         made.append(section(shown))
-    return _assembled(f"{listed(list(recordings))}", made)
+    return _assembled(f"{listed(list(recordings))}", [section for section in made if section is not None])
 
 
 def save_page(

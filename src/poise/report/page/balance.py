@@ -105,8 +105,8 @@ def _figure(view: View, size: Array, margin: float, width: float) -> str:
         for i, polygon in enumerate(view.polygons):
             name = "support polygon" if i == 0 else None
             axes.fill(*polygon.T, facecolor="#e6efe9", edgecolor="#5a8a72", linewidth=0.7, alpha=0.75, label=name)
-        _way(axes, view.pushing, view.name, {"color": PRESSURE, "linewidth": 0.7, "linestyle": (0, (3, 1.2))})
-        _way(axes, tracks.center[:, :2], "center of mass", {"color": INK, "linewidth": 1.4})
+        way(axes, view.pushing, view.name, {"color": PRESSURE, "linewidth": 0.7, "linestyle": (0, (3, 1.2))})
+        way(axes, tracks.center[:, :2], "center of mass", {"color": INK, "linewidth": 1.4})
         axes.plot(*tracks.center[0, :2], "o", color=INK, markersize=8, markerfacecolor="none", label="start")
         axes.plot(*tracks.center[-1, :2], "s", color=INK, markersize=4, label="end", linestyle="none")
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
@@ -119,7 +119,7 @@ def _figure(view: View, size: Array, margin: float, width: float) -> str:
     return figure(drawn.svg, f"{label}: the {view.name} {said if np.isfinite(margin) else 'is not known'}.")
 
 
-def _way(axes: Axes, points: Array, name: str, style: dict[str, Any]) -> None:
+def way(axes: Axes, points: Array, name: str, style: dict[str, Any]) -> None:
     """The way of a point, thinned along both axes, so that no turn is lost."""
     count = np.arange(len(points), dtype=np.float64)
     kept = np.unique(np.concatenate([thinned(count, points[:, k])[0] for k in range(2)])).astype(int)

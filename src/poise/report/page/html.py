@@ -63,6 +63,16 @@ def grouped(
     return _table(f"<tr>{blank}{above}</tr><tr>{_heads([*first, *[*each] * len(groups)])}</tr>", rows, caption)
 
 
+def explained(head: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]], caption: str = "") -> str:
+    """A table whose rows have a name, a sentence below it in small letters, and cells."""
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}<small>{escape(about)}</small></th>'
+        f"{''.join(f'<td>{escape(word)}</td>' for word in cells)}</tr>"
+        for name, about, cells in rows
+    )
+    return _framed(f"<tr>{_heads(head)}</tr>", body, caption)
+
+
 def _heads(words: Sequence[str]) -> str:
     return "".join(f'<th scope="col">{escape(word)}</th>' for word in words)
 
@@ -72,6 +82,10 @@ def _table(head: str, rows: Iterable[Sequence[str]], caption: str) -> str:
         f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(word)}</td>" for word in row[1:])}</tr>'
         for row in rows
     )
+    return _framed(head, body, caption)
+
+
+def _framed(head: str, body: str, caption: str) -> str:
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f'<div class="table"><table>{title}<thead>{head}</thead><tbody>{body}</tbody></table></div>'
 

@@ -10,6 +10,9 @@ from poise.report.page.html import NONE, listed, note, paragraph, percent, table
 from poise.report.page.section import Section
 from poise.report.page.subject import Subject
 
+#: Phases that are told one by one; a walk has more.
+MANY = 12
+
 
 def overview(subjects: Sequence[Subject]) -> Section:
     """Where the recordings come from, side by side, with what is missing of each."""
@@ -50,6 +53,8 @@ def _phases(subjects: Sequence[Subject]) -> str:
 
 
 def _phase_table(subjects: Sequence[Subject]) -> str:
+    if len(subjects[0].phases) > MANY:
+        return "".join(_phase_counts(s) for s in subjects)
     rows = [
         (f"{i + 1}  {phase.name or '(no name)'}", *(_times(s, i) for s in subjects))
         for i, phase in enumerate(subjects[0].phases)
@@ -57,6 +62,18 @@ def _phase_table(subjects: Sequence[Subject]) -> str:
     return table(
         ["phase", *(f"{s.label} (s)" for s in subjects)], rows, f"Phases of {listed([s.label for s in subjects])}."
     )
+
+
+def _phase_counts(subject: Subject) -> str:
+    """Phases that come again and again, as those of a walk: how often, and how long."""
+    names = list(dict.fromkeys(phase.name for phase in subject.phases))
+    rows = []
+    for name in names:
+        lengths = [phase.end - phase.begin for phase in subject.phases if phase.name == name]
+        least, most = f"{min(lengths):.2f}", f"{max(lengths):.2f}"
+        mean, between = f"{sum(lengths) / len(lengths):.2f}", least if least == most else f"{least} to {most}"
+        rows.append((name or "(no name)", str(len(lengths)), mean, between))
+    return table(["phase", "times", "mean (s)", "lasts (s)"], rows, f"Phases of {subject.label}.")
 
 
 def _times(subject: Subject, i: int) -> str:

@@ -32,6 +32,7 @@ thead tr:last-child th { border-bottom: 1px solid #555; }
 thead th { font-weight: 600; vertical-align: bottom; }
 th[colspan] { text-align: center; padding-bottom: 1px; }
 tbody th { font-weight: 400; white-space: nowrap; }
+tbody th small { display: block; white-space: normal; max-width: 46em; color: #555; font-size: 12px; }
 tbody tr { border-bottom: 1px solid #e4e4e4; }
 @media (max-width: 700px) { .across2, .across3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; } }
 @page { size: A4 landscape; margin: 10mm 14mm; }

@@ -9,7 +9,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.analysis import Limb, Phase, Tracks, limbs, phases, tracked
+from poise.analysis import (
+    Limb,
+    Phase,
+    StyleMeasures,
+    Tracks,
+    Walked,
+    limbs,
+    phases,
+    style_measures,
+    supports,
+    tracked,
+    walked,
+)
+from poise.analysis.carriage import landmarks
 from poise.errors import PoiseError
 from poise.recording import Recording
 from poise.recording.body import Body
@@ -55,12 +68,30 @@ class Subject:
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
-        return phases(self.recording)
+        """As the behavior names them; of a walk without names, as its feet stand; else as tasks come and go."""
+        if "phase" in self.recording or self.walk is None:
+            return phases(self.recording)
+        return supports(self.walk)
 
     @cached_property
     def tracks(self) -> Tracks | None:
         """Where its parts went; None without samples or model."""
-        return None if self.robot is None or not len(self.recording) else tracked(self.recording, self.robot)
+        if self.robot is None or not len(self.recording):
+            return None
+        return tracked(self.recording, self.robot, landmarks(self.robot).frames)
+
+    @cached_property
+    def walk(self) -> Walked | None:
+        """Its steps; None if it is no walk."""
+        if self.robot is None or self.tracks is None:
+            return None
+        found = walked(self.recording, self.robot, self.tracks)
+        return found if found.walks else None
+
+    @cached_property
+    def measures(self) -> StyleMeasures | None:
+        """How it walks; None if it is no walk."""
+        return None if self.walk is None else style_measures(self.walk)
 
     @cached_property
     def torque(self) -> Array | None:
