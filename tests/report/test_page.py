@@ -29,6 +29,8 @@ TITLES = [
     "Comparison after time normalisation",
     "Smoothness",
 ]
+#: Sections of walks, after the key frames.
+WALKING = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,8 +67,8 @@ def read(text: str) -> Page:
 
 
 def test_a_page_is_well_formed_and_has_every_section(read: Page) -> None:
-    assert list(read.sections) == TITLES
-    assert len(SECTIONS) == len(TITLES)
+    assert list(read.sections) == TITLES  # nobody walks here
+    assert len(SECTIONS) == len(TITLES) + len(WALKING)
 
 
 def test_a_page_needs_nothing_but_itself(text: str, read: Page) -> None:

@@ -11,11 +11,9 @@ from poise.plans.style import Style
 
 #: The leg (m) for which styles give their durations; others take times as the root of their length, like pendulums.
 LEG = 0.8
-#: Steps longer than this share of the leg are made quicker instead: a knee that is straight cannot push.
-LONGEST = 0.55
-#: No step is quicker, s on one foot for a leg of 0.8 m: faster swings throw the body about.
-QUICKEST = 0.3
-
+#: Faster walks make steps longer and quicker alike, the ratio of both stays, as it does with people [Sekiya1996]; but
+#: no quicker than this share of the style's own time.
+HURRY = 0.62
 
 @dataclass(frozen=True)
 class Stature:
@@ -57,8 +55,8 @@ def paced(style: Style, body: Stature, speed: tuple[float, float, float] | None 
     """The pace of a style on a body.
 
     Args:
-        speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths; where steps
-            would become too long for the legs they become quicker.
+        speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths; faster walks
+            have quicker steps.
     """
     slower = math.sqrt(body.leg / LEG)
     timing = Timing(slower * style.single_support, slower * style.double_support)
@@ -66,9 +64,8 @@ def paced(style: Style, body: Stature, speed: tuple[float, float, float] | None 
     if speed is None:
         gait = Gait(style.step_length * body.leg, style.lateral_step * body.leg, style.turn, body.width)
     else:
-        longest = max(abs(speed[0]) / LONGEST, 2.0 * abs(speed[1]) / LONGEST, 1e-9)
-        quicker = min(body.leg / (longest * timing.whole), 1.0)
-        single = max(quicker * timing.single, min(QUICKEST * slower, timing.single))
-        timing = Timing(single, quicker * timing.double)
+        own = abs(style.step_length) * body.leg / timing.whole
+        quicker = max(min(math.sqrt(own / max(math.hypot(*speed[:2]), 1e-9)), 1.0), HURRY)
+        timing = Timing(quicker * timing.single, quicker * timing.double)
         gait = Gait.of_speed(speed, timing.whole, body.width)
     return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))

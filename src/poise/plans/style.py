@@ -40,11 +40,11 @@ class Style:
     """
 
     name: str = "neutral"
-    step_length: float = 0.25
-    step_height: float = 0.08
+    step_length: float = 0.2
+    step_height: float = 0.05
     lateral_step: float = 0.0
     turn: float = 0.0
-    single_support: float = 0.45
+    single_support: float = 0.42
     double_support: float = 0.1
     height: float = 0.0
     sway: float = 0.04
@@ -179,9 +179,9 @@ STYLES = _styles(
     relaxed={"angular_momentum": 20.0, "torque": 1.0, "arm_posture": 0.1},
     # High and slow steps, arms raised, eyes on the ground.
     cautious={
-        "step_height": 0.14,
-        "step_length": 0.15,
-        "single_support": 0.7,
+        "step_height": 0.08,
+        "step_length": 0.13,
+        "single_support": 0.65,
         "double_support": 0.25,
         "arm_lift": 0.6,
         "head_pitch": 0.5,
@@ -191,9 +191,9 @@ STYLES = _styles(
     # A relaxed walk with slower, lower and shorter steps that leans forward.
     sad={
         "chest_pitch": 0.3,
-        "step_length": 0.15,
-        "step_height": 0.045,
-        "single_support": 0.65,
+        "step_length": 0.13,
+        "step_height": 0.035,
+        "single_support": 0.55,
         "double_support": 0.2,
         "angular_momentum": 0.3,
         "torque": 1.0,

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from poise.plans.footsteps import Footstep
 
 #: The foot is highest after this share of the swing: it leaves quickly and comes down slowly.
-APEX = 0.45
+APEX = 0.48
+#: There it falls by so many heights per T²: like s³(1-s)³, the curve that asks for the least lift of the hip at its
+#: begin; a foot that rested at its highest would take twice of that.
+CREST = 22.0
 #: How fast it touches down, m/s: so slow that the ground hardly notices, so fast that it arrives.
 LANDING = 0.1
 #: A foot that finds no ground goes on down, ever faster, up to this (m/s) by this (m/s²): a robot drops no faster.
@@ -47,29 +50,33 @@ class Swing:
         height: the same of z (m).
         turn: the same of yaw (rad).
         apex: how high it is lifted (m, in the world).
+        lift: how high that is above the higher of both ends (m).
     """
 
     plane: Motion
     height: Motion
     turn: Motion
     apex: float
+    lift: float
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> Swing:
         """At rest where a foot stands, about to be lifted above the higher of both ends."""
-        return cls(
-            (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), max(start.z, goal.z) + lift
-        )
+        apex = max(start.z, goal.z) + lift
+        return cls((start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift)
 
     def after(self, goal: Footstep, elapsed: float, left: float, period: float) -> Swing:
         """One period later, with so many seconds since its begin and until touchdown."""
         if left <= FROZEN:  # straight down, until something is touched
             (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.turn
             faster = min(fall.real, -LANDING) if left > 0.0 else max(fall.real - HASTE * period, -SEEKING)
-            return Swing((place, 0.0, 0.0), (z + period * faster, faster, 0.0), (yaw, 0.0, 0.0), self.apex)
+            return Swing((place, 0.0, 0.0), (z + period * faster, faster, 0.0), (yaw, 0.0, 0.0), self.apex, self.lift)
         plane = toward(self.plane, (goal.place, 0.0, 0.0), left, period)
         turn = toward(self.turn, (goal.yaw, 0.0, 0.0), left, period)
         up = APEX * (elapsed + left) - elapsed
-        down = (goal.z, -LANDING, 0.0)
-        height = toward(self.height, (self.apex, 0.0, 0.0), up, period) if up > FROZEN else toward(self.height, down, left, period)  # fmt: skip
-        return Swing(plane, height, turn, self.apex)
+        crest = -CREST * self.lift / (elapsed + left) ** 2
+        if up > FROZEN:
+            height = toward(self.height, (self.apex, 0.0, crest), up, period)
+        else:
+            height = toward(self.height, (goal.z, -LANDING, 0.0), left, period)
+        return Swing(plane, height, turn, self.apex, self.lift)

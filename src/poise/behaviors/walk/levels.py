@@ -29,6 +29,7 @@ WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 0.1)
 ROLLING = 0.05
 #: Weight of a chest that faces where the walk goes, beside the posture's.
 MERGE = __import__("os").environ.get("MERGE")
+SPIN = float(__import__("os").environ.get("SPIN","0"))
 CY = float(__import__("os").environ.get("CY","0.2"))
 YAW = float(__import__("os").environ.get("YAW","0.3"))
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
@@ -117,6 +118,9 @@ class Levels:
             tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="balance"),
             tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
         ]
+        if SPIN:
+            most = SPIN * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+            balance.append(tasks.AngularMomentum(within=most, weight=self._lever**-2, reference=tasks.Decay(numbers.spin), name="spin"))
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
         # As in the paper the chest is kept from leaning, not from turning: against the yaw of a swinging leg stand only

@@ -9,7 +9,7 @@ from html import escape
 
 #: What stands where a number does not exist.
 NONE = "\N{EN DASH}"
-MINUS = "\N{MINUS SIGN}"
+MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 
 
 def paragraph(*sentences: str) -> str:

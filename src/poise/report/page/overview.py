@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poise.report.page.html import NONE, listed, note, paragraph, percent, table
+from poise.report.page.html import NONE, grouped, listed, note, paragraph, percent, table
 from poise.report.page.section import Section
 from poise.report.page.subject import Subject
 
@@ -46,6 +46,8 @@ def _phases(subjects: Sequence[Subject]) -> str:
     """One table of phases if all recordings have the same, else one for each."""
     if not any(s.phases for s in subjects):
         return paragraph("No phases are named in " + ("this recording." if len(subjects) == 1 else "these recordings."))
+    if max(len(s.phases) for s in subjects) > MANY:
+        return _phase_counts([s for s in subjects if s.phases])
     names = {tuple(phase.name for phase in s.phases) for s in subjects}
     if len(names) > 1:
         return "".join(_phase_table([s]) for s in subjects if s.phases)
@@ -53,8 +55,6 @@ def _phases(subjects: Sequence[Subject]) -> str:
 
 
 def _phase_table(subjects: Sequence[Subject]) -> str:
-    if len(subjects[0].phases) > MANY:
-        return "".join(_phase_counts(s) for s in subjects)
     rows = [
         (f"{i + 1}  {phase.name or '(no name)'}", *(_times(s, i) for s in subjects))
         for i, phase in enumerate(subjects[0].phases)
@@ -64,16 +64,18 @@ def _phase_table(subjects: Sequence[Subject]) -> str:
     )
 
 
-def _phase_counts(subject: Subject) -> str:
-    """Phases that come again and again, as those of a walk: how often, and how long."""
-    names = list(dict.fromkeys(phase.name for phase in subject.phases))
+def _phase_counts(subjects: Sequence[Subject]) -> str:
+    """Phases that come again and again, as those of a walk: how often, and how long on average."""
+    names = list(dict.fromkeys(phase.name for s in subjects for phase in s.phases))
     rows = []
     for name in names:
-        lengths = [phase.end - phase.begin for phase in subject.phases if phase.name == name]
-        least, most = f"{min(lengths):.2f}", f"{max(lengths):.2f}"
-        mean, between = f"{sum(lengths) / len(lengths):.2f}", least if least == most else f"{least} to {most}"
-        rows.append((name or "(no name)", str(len(lengths)), mean, between))
-    return table(["phase", "times", "mean (s)", "lasts (s)"], rows, f"Phases of {subject.label}.")
+        cells = []
+        for s in subjects:
+            lengths = [phase.end - phase.begin for phase in s.phases if phase.name == name]
+            cells += [str(len(lengths)), f"{np.mean(lengths):.2f}" if lengths else NONE]
+        rows.append((name or "(no name)", *cells))
+    caption = "Phases: how often there is one, and how long it lasts on average."
+    return grouped(["phase"], [s.label for s in subjects], ("times", "mean (s)"), rows, caption)
 
 
 def _times(subject: Subject, i: int) -> str:
