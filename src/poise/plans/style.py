@@ -44,8 +44,8 @@ class Style:
     step_height: float = 0.05
     lateral_step: float = 0.0
     turn: float = 0.0
-    single_support: float = 0.42
-    double_support: float = 0.1
+    single_support: float = 0.5
+    double_support: float = 0.12
     height: float = 0.0
     sway: float = 0.04
     sway_phase: float = 0.0
@@ -53,7 +53,7 @@ class Style:
     chest_roll: float = 0.0
     chest_yaw: float = 0.0
     head_pitch: float = 0.0
-    angular_momentum: float = 1.0
+    angular_momentum: float = 0.0
     torque: float = 0.0
     arm_posture: float = 1.0
     arm_lift: float = 0.0
@@ -143,8 +143,8 @@ PARAMETERS: dict[str, Parameter] = {
     "chest_roll": Parameter("rad", -0.4, 0.4, "how far it leans to the right"),
     "chest_yaw": Parameter("rad", -0.6, 0.6, "how far it is turned to the left"),
     "head_pitch": Parameter("rad", -0.6, 0.8, "how far the head looks down"),
-    "angular_momentum": Parameter("", 0.0, 100.0, "weight of little angular momentum, relative to m h"),
-    "torque": Parameter("", 0.0, 100.0, "weight of little torque in the arms, relative to their limits"),
+    "angular_momentum": Parameter("", 0.0, 100.0, "weight of little angular momentum beside that of the arms' posture"),
+    "torque": Parameter("", 0.0, 100.0, "weight of little torque in arms or head, as a share of their limits"),
     "arm_posture": Parameter("", 0.0, 10.0, "weight of the arms' posture"),
     "arm_lift": Parameter("rad", -0.5, 1.5, "how far the arms are raised in front"),
     "arm_spread": Parameter("rad", -0.1, 1.2, "how far they are spread from the body"),
@@ -176,7 +176,7 @@ def _styles(**changes: dict[str, float]) -> dict[str, Style]:
 STYLES = _styles(
     neutral={},
     # Arms and head sway by themselves against the legs.
-    relaxed={"angular_momentum": 20.0, "torque": 1.0, "arm_posture": 0.1},
+    relaxed={"angular_momentum": 3.0, "torque": 0.1, "arm_posture": 0.1},
     # High and slow steps, arms raised, eyes on the ground.
     cautious={
         "step_height": 0.08,
@@ -187,17 +187,17 @@ STYLES = _styles(
         "head_pitch": 0.5,
     },
     # A relaxed walk that leans back.
-    proud={"chest_pitch": -0.22, "angular_momentum": 30.0, "torque": 1.0, "arm_posture": 0.1, "head_pitch": -0.15},
+    proud={"chest_pitch": -0.22, "angular_momentum": 5.0, "torque": 0.1, "arm_posture": 0.15, "head_pitch": -0.15},
     # A relaxed walk with slower, lower and shorter steps that leans forward.
     sad={
-        "chest_pitch": 0.3,
+        "chest_pitch": 0.22,
         "step_length": 0.13,
         "step_height": 0.035,
         "single_support": 0.55,
         "double_support": 0.2,
         "angular_momentum": 0.3,
-        "torque": 1.0,
-        "arm_posture": 0.2,
+        "torque": 0.1,
+        "arm_posture": 0.3,
         "head_pitch": 0.45,
     },
     # In a hurry: long, quick steps, leaning into them.

@@ -25,13 +25,14 @@ Array = NDArray[np.float64]
 #: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper,
 #: where the style's own weights are the user's and count like the rest posture's.
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 0.1)
-#: Angular momentum about the horizontal axes matters less than about the vertical one, which arms are there for.
+#: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
+#: stand only the friction under one sole and the weakest motor of the leg.
+FACING = 0.3
+#: Angular momentum is weighed as the acceleration (rad/s²) that it gives a body of this radius of gyration, as a share
+#: of the height of the centre of mass: that of a trunk about the vertical.
+GYRATION = 0.15
+#: About the horizontal axes it matters less than about the vertical one, which arms are there for.
 ROLLING = 0.05
-#: Weight of a chest that faces where the walk goes, beside the posture's.
-MERGE = __import__("os").environ.get("MERGE")
-SPIN = float(__import__("os").environ.get("SPIN","0"))
-CY = float(__import__("os").environ.get("CY","0.2"))
-YAW = float(__import__("os").environ.get("YAW","0.3"))
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
 TORQUE = 10.0
 
@@ -57,7 +58,7 @@ class Levels:
         self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
         self.tilt = np.eye(3)
         height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
-        self._lever = robot.mass * height
+        self._lever, self._inertia = robot.mass * height, robot.mass * (GYRATION * height) ** 2
         names = set(joints_of(robot, "arm", "head"))
         self._light = [joint for joint in robot.joints if joint.name in names]
         self._heavy = [joint for joint in robot.joints if joint.name not in names]
@@ -79,7 +80,7 @@ class Levels:
         """Weights and rest posture of a style."""
         robot, at = self.robot, {joint: i for i, joint in enumerate(self.robot.joints)}
         axes = np.array([ROLLING, ROLLING, 1.0])
-        self.spin.turn(style.angular_momentum * self._lever**-2 * axes)
+        self.spin.turn(style.angular_momentum * self._inertia**-2 * axes)
         chosen = {"arms": self._arms, "head": ~self._arms}.get(style.torque_joints, np.ones(len(self._arms), dtype=bool))
         self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
         self.ease.turn(np.where(self._arms, style.arm_posture, 1.0))
@@ -118,17 +119,17 @@ class Levels:
             tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="balance"),
             tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
         ]
-        if SPIN:
-            most = SPIN * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
-            balance.append(tasks.AngularMomentum(within=most, weight=self._lever**-2, reference=tasks.Decay(numbers.spin), name="spin"))
+        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+        damped = tasks.Decay(numbers.spin_rate)
+        balance.append(
+            tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin")
+        )
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
-        # As in the paper the chest is kept from leaning, not from turning: against the yaw of a swinging leg stand only
-        # the friction under one sole and the weakest motor of the leg.
-        chest = [tasks.Orientation(trunk, self.chest, weight=(1.0, 1.0, CY), reference=upright, name="chest")]
+        chest = [tasks.Orientation(trunk, self.chest, weight=(1.0, 1.0, FACING), reference=upright, name="chest")]
         relaxed = tasks.Decay(numbers.posture)
         style: list[tasks.Task] = [
-            tasks.AngularMomentum(weight=self.spin, reference=tasks.Decay(numbers.spin)),
+            tasks.AngularMomentum(weight=self.spin, reference=damped),
             tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, reference=relaxed, name="legs and trunk"),
         ]
         if self._light:
@@ -151,8 +152,8 @@ class Levels:
                 Level("contact", held),
                 Level("balance", balance),
                 Level("swing", swing),
-                *([Level("chest", [*chest,*style])] if MERGE else [Level("chest", chest, damping=numbers.calm),
-                Level("style", style)]),
+                Level("chest", chest, damping=numbers.calm),
+                Level("style", style),
                 Level("posture", posture),
             ]
             return Hierarchy(always=always, levels=levels)

@@ -19,7 +19,9 @@ class WalkSettings:
         wait: seconds of standing before a walk begins.
         swing, trunk, posture, height: rates of these tasks, 1/s.
         calm: damping of the chest's level: what the chest may ask of the other limbs.
-        spin: rate at which angular momentum is damped, 1/s.
+        spin: angular momentum that is left alone about the horizontal axes, as a share of m h sqrt(g h): with none a
+            weak robot lets its trunk fall for the sake of its centre of mass.
+        spin_rate: how fast more than that is damped, 1/s.
         friction: μ that contacts are trusted with.
         change: seconds in which a change of style is applied.
         center: ``"divergent"``, or ``"sinusoid"`` as in [Dalibard2012].
@@ -34,8 +36,9 @@ class WalkSettings:
     trunk: float = 12.0
     posture: float = 6.0
     height: float = 9.0
-    calm: float = 0.0
-    spin: float = 8.0
+    calm: float = 0.3
+    spin: float = 0.025
+    spin_rate: float = 8.0
     friction: float = 0.7
     change: float = 0.3
     center: Literal["divergent", "sinusoid"] = "divergent"
