@@ -1,0 +1,146 @@
+"""Open-loop replay: a simulated robot with position servos follows a joint trajectory, and nobody minds its balance.
+
+That is how [Dalibard2012], section V, brings its walks to a real robot: joint angles are computed in simulation, saved,
+and played on servos. What the trajectory was computed with (forces, feedback) is lost on the way; what is left shows
+whether the motion itself is robust.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poise.control import Step
+from poise.exports.errors import ExportError
+from poise.exports.playback import PERIOD, SETTLE, Playback
+from poise.exports.trajectory import Trajectory, arranged
+from poise.geometry import so3
+from poise.plants import Flat, Ground, PositionServos, Push, steps
+from poise.recording import Recording
+from poise.recording.provenance import settings
+from poise.recording.record import Progress, record_steps
+from poise.robots import Robot, State
+from poise.runs import Request, Result
+from poise.runs.balance import moved
+from poise.runs.loop import LYING, Ran
+from poise.runs.result import failed, summarised
+
+if TYPE_CHECKING:
+    from poise.plants import MujocoPlant
+
+#: Every so many targets a sample is recorded: 200 a second.
+RECORDED = 5
+
+
+def replayed(
+    robot: Robot,
+    trajectory: Trajectory,
+    *,
+    friction: float = 0.8,
+    ground: Ground = Flat(),  # noqa: B008  frozen
+    pushes: Sequence[Push] = (),
+    servos: PositionServos = PositionServos(),  # noqa: B008  frozen
+    lead: bool = False,
+    seed: int = 0,
+    path: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Recording, Result]:
+    """Plays a joint trajectory on a robot with position servos in MuJoCo, until its end or a fall.
+
+    The robot begins where the trajectory begins, at rest. The result has the keys of a run, and
+
+    - ``drift_m``, ``drift_rad``: how far the base is from where the trajectory leaves it, over the ground and in
+      heading, when the motion ends;
+    - ``tracking_rad``: rms and largest error of the joints (rad, or m) while it plays.
+
+    Args:
+        friction: between soles and ground.
+        ground: what it stands on.
+        pushes: that it gets, in time of the run: the motion begins after 1 s.
+        servos: by default as stiff as `PositionServos` are.
+        lead: whether targets lead the angles by the recorded torques over the servos' stiffness; without, joints sag by
+            that much.
+        seed: of uneven ground.
+        path: a ``.poise`` file to record to.
+        progress: told the time of the run after each sample (s).
+
+    >>> recording, result = replayed(robot, exports.trajectory("walk.csv"), friction=0.4)
+    >>> result["fell"], result["reason"], result["drift_m"]
+    """
+    from poise.plants import MujocoPlant
+    from poise.plants.engine.drives import servo_gains
+
+    start = _start(robot, trajectory)
+    plant = MujocoPlant(
+        start, friction=friction, ground=ground, pushes=pushes, actuators=servos, period=PERIOD, seed=seed
+    )
+    stiffness, _ = servo_gains(servos, plant.start)
+    playback = Playback(robot, trajectory, plant.data.ctrl.copy(), stiffness, lead)
+    facts = {
+        **settings(playback, plant),
+        "behavior": "replay",
+        "mode": "position",
+        "seed": seed,
+        "friction": friction,
+        "lead": lead,
+    }
+    begin = time.perf_counter()
+    recording = record_steps(_until_fallen(playback, plant), robot, path, progress, facts)
+    ran = Ran(recording, playback.seconds, time.perf_counter() - begin, plant.fall)
+    # Nothing that a stand is asked for differs from what a replay is.
+    result = {**summarised(Request("stand", robot=robot.name), ran, robot), "behavior": "replay", "mode": "position"}
+    result["distance_m"], result["heading_rad"] = moved(ran.states)
+    return recording, failed({**result, **_strayed(recording, trajectory, robot)}, [])
+
+
+def _start(robot: Robot, trajectory: Trajectory) -> State:
+    q, _ = arranged(trajectory, robot)
+    if not robot.feet:
+        raise ExportError(f"{robot.name} has no feet to stand on; declare feet= to replay a motion")
+    first = State(robot, q[0])
+    depth = min(float(first.pose(foot).translation[2]) for foot in robot.feet)
+    lowered = q[0].copy()
+    lowered[2] -= depth  # a table with few digits, or another ground, would leave it in the air
+    standing = [f for f in robot.feet if first.pose(f).translation[2] - depth < 0.01]
+    return State(robot, lowered, contacts=tuple(standing))
+
+
+def _until_fallen(playback: Playback, plant: MujocoPlant) -> Iterator[Step]:
+    """One step in so many, and no more soon after a fall."""
+    end = math.inf
+    for i, step in enumerate(steps(playback, plant, playback.seconds)):
+        if i % RECORDED == 0:
+            yield step
+        if plant.fallen:
+            end = min(end, step.state.time + LYING)
+        if step.state.time >= end:
+            return
+
+
+def _strayed(recording: Recording, trajectory: Trajectory, robot: Robot) -> dict[str, Any]:
+    """How far base and joints are from the trajectory."""
+    played = recording.time - SETTLE
+    inside = (played >= 0.0) & (played <= trajectory.duration)
+    nothing = {"drift_m": None, "drift_rad": None, "tracking_rad": None}
+    if not inside.any():
+        return nothing
+    meant = trajectory.at(trajectory.time[0] + played[inside])
+    q = arranged(meant, robot)[0]
+    off = recording["q"][inside][:, 7:] - q[:, 7:]
+    strayed = {"tracking_rad": {"rms": float(np.sqrt(np.mean(off**2))), "max": float(np.abs(off).max())}}
+    whole = played[inside][-1] >= trajectory.duration - RECORDED * PERIOD
+    if not whole:
+        return {**nothing, **strayed}
+    at = int(np.flatnonzero(inside)[-1])
+    first, last = State(robot, q[0]), State(robot, q[-1])
+    ended = recording.state(at, robot)
+    base = robot.frame("root_joint")
+    turn = so3.log(ended.pose(base).rotation @ last.pose(base).rotation.T)
+    begun = recording.state(0, robot).q[:2] - first.q[:2]
+    gap = float(np.linalg.norm(ended.q[:2] - begun - last.q[:2]))
+    return {"drift_m": gap, "drift_rad": float(turn[2]), **strayed}

@@ -1,0 +1,43 @@
+"""What the robot stands on, as far as the recording tells."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.errors import PoiseError
+from poise.exports.scene.solids import box
+from poise.exports.scene.surface import Mesh, Surface, surface
+from poise.plants import Flat, Ground, terrain
+from poise.recording import Recording
+from poise.robots import State
+
+Array = NDArray[np.float64]
+
+STONE = (0.74, 0.76, 0.79, 1.0)
+#: Uneven ground is level so far around the soles of the start (m), as in the plant.
+LEVEL = 0.05
+
+
+def ground_of(recording: Recording) -> Ground:
+    """The ground that a run names among its facts; flat if it names none."""
+    try:
+        return terrain(str(recording.provenance.get("terrain", "flat")))
+    except PoiseError:
+        return Flat()
+
+
+def stones(recording: Recording, start: State) -> list[Surface]:
+    """Steps and blocks on the ground."""
+    corners = [start.pose(foot).act(corner)[:2] for foot in start.robot.feet for corner in foot.corners]
+    level = np.zeros((2, 2))
+    if corners:
+        level = np.array([np.min(corners, axis=0) - LEVEL, np.max(corners, axis=0) + LEVEL])
+    seed = recording.provenance.get("seed", 0)
+    found = []
+    for block in ground_of(recording).boxes(seed if isinstance(seed, int) else 0, level):
+        x, y, z = np.asarray(block.size, dtype=np.float64) / 2
+        points, faces = box((float(x), float(y), float(z)))
+        placed = points @ np.asarray(block.rotation).T + np.asarray(block.position)
+        found.append(surface(0, STONE, Mesh(placed, faces)))
+    return found

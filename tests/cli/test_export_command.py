@@ -1,0 +1,189 @@
+"""``poise export`` and ``poise replay``: what they write, and how they refuse bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poise
+from poise import cli, exports, tasks
+from poise.exports import LATER, table
+from poise.exports.job import Job
+
+BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short motion in a file, of a robot that is described by a file."""
+    robot = poise.load_robot(BIPED)
+    hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture([0.1] * 16)])])
+    path = tmp_path_factory.mktemp("runs") / "bend.poise"
+    start = poise.State(robot, robot.rest)
+    poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), 0.6, path)
+    return path
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert cli.main([str(word) for word in arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("poise: ")
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+@pytest.mark.parametrize("name", ["csv", "npz", "bvh", "mcap", "html"])
+def test_it_writes_the_file_and_says_so(
+    name: str, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / f"bend.{name}"
+    assert cli.main(["export", str(recorded), "--to", name, "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{out}: {exports.FORMATS[name].what}, 0.60 s, ")
+    assert printed.err == ""
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_the_command_itself_ends_with_0(recorded: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "poise", "export", str(recorded), "--out", str(tmp_path / "b.csv"), "--rate", "50"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(exports.trajectory(tmp_path / "b.csv").time) == 30
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_formats_of_the_human_part_say_that_they_arrive_later(
+    name: str, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = complaint(capsys, "export", recorded, "--to", name, "--out", tmp_path / f"b.{name}")
+    assert f"'{name}'" in said
+    assert "arrives with the human part of Poise" in said
+
+
+def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, other = tmp_path / "b.csv", tmp_path / "other.poise"
+    other.write_text("no recording")
+    for evidence, *arguments in (
+        ("does not exist", tmp_path / "missing.poise", "--out", out),
+        ("is not a Poise recording", other, "--out", out),
+        ("is a directory", tmp_path, "--out", out),
+        ("is a folder", recorded, "--to", "csv", "--out", tmp_path),
+        ("there is no folder", recorded, "--out", tmp_path / "none/b.csv"),
+        ("does not end in .bvh", recorded, "--to", "bvh", "--out", out),
+        ("did you mean 'bvh'?", recorded, "--to", "bhv", "--out", out),
+        ("there is no format 'doc'", recorded, "--out", tmp_path / "b.doc"),
+        ("required: --out", recorded, "--to", "csv"),
+        ("RECORDING", "--out", out),
+        ("'0' is not a positive number", recorded, "--out", out, "--rate", "0"),
+        ("'big' is no size", recorded, "--out", tmp_path / "b.mp4", "--size", "big"),
+        ("--size is for a film", recorded, "--out", out, "--size", "640x480"),
+        ("expected even numbers", recorded, "--out", tmp_path / "b.mp4", "--size", "1x1"),
+        ("there is no such file", recorded, "--out", tmp_path / "b.bvh", "--robot", "no/such.urdf"),
+    ):
+        assert evidence in complaint(capsys, "export", *arguments)
+    assert [path.name for path in tmp_path.iterdir()] == ["other.poise"]
+
+
+def test_what_is_intact_of_a_file_that_was_cut_off_is_exported_when_asked(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut, out = tmp_path / "cut.poise", tmp_path / "b.csv"
+    data = recorded.read_bytes()
+    cut.write_bytes(data[: int(0.8 * len(data))])
+    said = complaint(capsys, "export", cut, "--out", out)
+    assert "is cut off" in said
+    assert "give --partial" in said
+    assert cli.main(["export", str(cut), "--out", str(out), "--partial"]) == 0
+    assert 1 < len(exports.trajectory(out).time) < 120
+
+
+def test_a_recording_of_an_unknown_robot_says_what_to_give(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = poise.load_recording(recorded)
+    facts = {**whole.provenance, "robot": "golem", "source": "gone.urdf"}
+    poise.Recording(whole.channels.values(), facts).save(tmp_path / "golem.poise")
+    out = tmp_path / "b.bvh"
+    assert "give it with --robot" in complaint(capsys, "export", tmp_path / "golem.poise", "--out", out)
+    assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(out), "--robot", str(BIPED)]) == 0
+    assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(tmp_path / "b.npz")]) == 0
+
+
+def test_ctrl_c_leaves_nothing_half(
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(job: Job, file: Path) -> None:
+        file.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(table, "write", interrupted)
+    assert cli.main(["export", str(recorded), "--out", str(tmp_path / "b.csv")]) == 130
+    assert list(tmp_path.iterdir()) == []
+    assert capsys.readouterr().err == ""
+
+
+# -- replay --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def standing(tmp_path: Path) -> Path:
+    """A robot that only stands, as a table; the description of its feet is beside its model."""
+    (tmp_path / "biped.urdf").write_bytes(BIPED.read_bytes())
+    (tmp_path / "biped.toml").write_text(
+        '[feet]\nframe = "{side}_foot"\nposition = [0.0, 0.0, -0.05]\nsole = [-0.08, 0.12, -0.04, 0.05]\n'
+        '[stances.standing.joints]\n"{side}_hip_pitch" = -0.2\n"{side}_knee" = 0.4\n"{side}_ankle_pitch" = -0.2\n'
+    )
+    robot = poise.load_robot(tmp_path / "biped.urdf")
+    start = robot.stance("standing")
+    hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture(start)])])
+    motion = poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), 0.2)
+    return exports.save(motion, tmp_path / "stand.csv")
+
+
+def test_a_replay_prints_one_object_with_the_keys_of_a_run(
+    standing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "again.poise"
+    robot = standing.with_name("biped.urdf")
+    status = cli.main(
+        ["replay", str(standing), "--robot", str(robot), "--out", str(out), "--json", "--friction", "0.5"]
+    )
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert (status, found["fell"], found["reason"], found["behavior"]) == (0, False, None, "replay")
+    assert {"zmp_margin_m", "control_ms", "realtime_factor", "drift_m", "tracking_rad"} <= found.keys()
+    recording = poise.load_recording(out)
+    assert recording.provenance["friction"] == 0.5
+    assert np.isfinite(recording["command/velocity"]).all()
+
+
+def test_a_replay_that_falls_ends_with_1_and_says_why(standing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    robot = standing.with_name("biped.urdf")
+    assert cli.main(["replay", str(standing), "--robot", str(robot), "--push", "900,0,0,0.3@0.5"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1].startswith("failed: fell at ")
+
+
+def test_what_cannot_be_replayed_is_named_in_one_line(
+    standing: Path, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    robot = standing.with_name("biped.urdf")
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    for evidence, *arguments in (
+        ("does not say whose motion it is; give --robot", standing),
+        ("no columns 'time' and 'q/...'", tmp_path / "bad.csv", "--robot", robot),
+        ("does not end in", tmp_path / "walk.bvh", "--robot", robot),
+        ("does not exist", tmp_path / "walk.csv", "--robot", robot),
+        ("has no feet", recorded, "--robot", BIPED),
+        ("holds no torques", standing, "--robot", robot, "--lead"),
+        ("is a folder", standing, "--robot", robot, "--out", tmp_path),
+        ("there is no folder", standing, "--robot", robot, "--out", tmp_path / "none/a.poise"),
+        ("'-1' is not a positive number", standing, "--robot", robot, "--friction", "-1"),
+        ("moon", standing, "--robot", robot, "--terrain", "moon"),
+    ):
+        assert evidence in complaint(capsys, "replay", *arguments)

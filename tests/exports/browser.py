@@ -1,0 +1,49 @@
+"""A browser without a window, to look at pages with."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SETTINGS = (
+    "--headless=new --no-sandbox --disable-dev-shm-usage --use-angle=swiftshader --enable-unsafe-swiftshader "
+    "--ignore-gpu-blocklist --disable-background-networking --disable-component-update --disable-sync --no-first-run "
+    "--disable-default-apps --hide-scrollbars --enable-logging=stderr --virtual-time-budget=3000"
+)
+
+
+def browser() -> str:
+    """The browser's name; the test is skipped where there is none."""
+    found = next((path for path in map(shutil.which, NAMES) if path), None)
+    if found is None:
+        pytest.skip("no Chromium is installed")
+    return found
+
+
+def _ran(arguments: list[str], profile: Path) -> tuple[str, list[str]]:
+    """What is printed, and the errors that the page or its program caused."""
+    command = [browser(), *SETTINGS.split(), f"--user-data-dir={profile}", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return result.stdout, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
+
+
+def seen(page: Path, folder: Path, fragment: str = "", size: tuple[int, int] = (640, 480)) -> np.ndarray:
+    """How a page looks, height x width x 3; nothing may be said on its console."""
+    picture = folder / "seen.png"
+    window = f"--window-size={size[0]},{size[1]}"
+    _, said = _ran([window, f"--screenshot={picture}", f"{page.as_uri()}{fragment}"], folder / "profile")
+    assert said == []
+    return np.asarray(Image.open(picture).convert("RGB"))
+
+
+def document(page: Path, folder: Path, fragment: str = "") -> str:
+    """The page after its program has run, as text."""
+    text, said = _ran(["--dump-dom", f"{page.as_uri()}{fragment}"], folder / "profile")
+    assert said == []
+    return text

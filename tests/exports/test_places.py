@@ -1,0 +1,118 @@
+"""Files appear whole or not at all, and formats are known by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from motions import biped, rail, recorded, wandered, wandering
+
+from poise import exports
+from poise.exports import FORMATS, LATER, ExportError, arrays
+from poise.exports.place import whole
+from poise.recording import Recording
+from poise.robots import Robot
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return biped()
+
+
+@pytest.fixture(scope="module")
+def motion(robot: Robot) -> Recording:
+    return wandered(robot, 5)
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError, SystemExit])
+def test_whatever_interrupts_the_writing_leaves_what_was_there(tmp_path: Path, raised: type[BaseException]) -> None:
+    place = tmp_path / "m.csv"
+    place.write_text("before")
+
+    def interrupted() -> None:
+        with whole(place) as file:
+            file.write_text("half")
+            raise raised
+
+    with pytest.raises(raised):
+        interrupted()
+    assert [path.name for path in tmp_path.iterdir()] == ["m.csv"]
+    assert place.read_text() == "before"
+
+
+def test_a_disk_that_is_full_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="No space left"), whole(tmp_path / "m.csv"):
+        raise OSError(28, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("mp4", "html")])
+def test_every_format_writes_a_file_of_its_name_and_nothing_beside(
+    name: str, motion: Recording, tmp_path: Path
+) -> None:
+    path = exports.save(motion, tmp_path / f"m.{name}")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("mp4", "html")])
+def test_a_single_sample_can_be_exported(name: str, robot: Robot, tmp_path: Path) -> None:
+    path = exports.save(recorded(robot, wandering(robot, 1)), tmp_path / f"m.{name}")
+    assert path.stat().st_size > 500
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_arrives_with_the_human_part_says_so(name: str, motion: Recording, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="arrives with the human part"):
+        exports.save(motion, tmp_path / f"m.{name}")
+
+
+def test_a_format_that_does_not_exist_is_named_with_the_nearest(motion: Recording, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="did you mean 'bvh'"):
+        exports.save(motion, tmp_path / "m.bvh", "bhv")
+    with pytest.raises(ExportError, match="there are csv, npz"):
+        exports.save(motion, tmp_path / "m.doc")
+
+
+def test_a_place_that_cannot_be_is_named(motion: Recording, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="is a folder"):
+        exports.save(motion, tmp_path, "csv")
+    with pytest.raises(ExportError, match="there is no folder"):
+        exports.save(motion, tmp_path / "none/m.csv")
+    with pytest.raises(ExportError, match=r"does not end in \.csv"):
+        exports.save(motion, tmp_path / "m.txt", "csv")
+
+
+def test_a_rate_must_be_one(motion: Recording, tmp_path: Path) -> None:
+    for rate in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ExportError, match="is no rate"):
+            exports.save(motion, tmp_path / "m.csv", rate=rate)
+
+
+def test_tables_need_no_model_and_skeletons_do(motion: Recording, tmp_path: Path) -> None:
+    unknown = Recording(motion.channels.values(), {"robot": "golem"})
+    exports.save(unknown, tmp_path / "m.csv")
+    with pytest.raises(ExportError, match=r"not known.*give it with --robot"):
+        exports.save(unknown, tmp_path / "m.bvh")
+    exports.save(unknown, tmp_path / "m.bvh", robot=motion.robot)
+
+
+def test_a_robot_with_other_joints_is_refused(motion: Recording, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="whose joints are not those of 'rail'"):
+        exports.save(motion, tmp_path / "m.bvh", robot=rail(tmp_path))
+
+
+def test_a_recording_without_motion_says_so(motion: Recording, tmp_path: Path) -> None:
+    nothing = Recording([motion.channels["time"]])
+    for name in FORMATS:
+        with pytest.raises(ExportError, match="holds no motion"):
+            exports.save(nothing, tmp_path / f"m.{name}", size=(64, 64))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_stays_a_link(motion: Recording, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "m.npz").symlink_to(tmp_path / "there/m.npz")
+    exports.save(motion, tmp_path / "m.npz")
+    assert (tmp_path / "m.npz").is_symlink()
+    assert len(arrays.read(tmp_path / "there/m.npz").time) == 5
