@@ -32,13 +32,14 @@ def seconds(text: str) -> float:
     return value
 
 
-def setting(text: str) -> tuple[str, float]:
-    """``key=value``, with a number."""
+def setting(text: str) -> tuple[str, float | str]:
+    """``key=value``, with a number or, where a behavior takes one, a word."""
     key, equals, value = text.partition("=")
     number = _number(value)
-    if not equals or not key or number is None:
+    word = value.isalpha() and value.lower() not in ("nan", "inf", "infinity")
+    if not equals or not key or (number is None and not word):
         raise argparse.ArgumentTypeError(f"'{text}' is not a setting; expected key=value with a number, like phase=2.5")
-    return key, number
+    return key, value if number is None else number
 
 
 def positive(text: str) -> float:
@@ -63,6 +64,16 @@ def percent(text: str) -> float:
     if value is None or not -90.0 <= value <= 1000.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a change in percent; expected -90 to 1000")
     return value
+
+
+def speed(text: str) -> tuple[float, float, float]:
+    """Forward, to the left, turning: ``VX``, ``VX,VY`` or ``VX,VY,WZ``."""
+    parts = [_number(part) for part in text.split(",")]
+    values = [part for part in parts if part is not None]
+    if len(values) != len(parts) or not 1 <= len(parts) <= 3 or any(abs(value) > 3.0 for value in values):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a speed; expected VX,VY,WZ in m/s, m/s, rad/s, each below 3")
+    vx, vy, wz = [*values, 0.0, 0.0][:3]
+    return vx, vy, wz
 
 
 def push(text: str) -> str:

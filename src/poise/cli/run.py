@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from poise.cli.options import amount, ground, percent, positive, push, say, seconds, setting, whole
+from poise.cli.options import amount, ground, percent, positive, push, say, seconds, setting, speed, whole
 from poise.errors import UsageError
 from poise.recording import Bar
 
@@ -16,8 +16,8 @@ FAILED = 1
 
 
 def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="reach, stand or squat; walk and navigate arrive later")
-    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand or squat")
+    parser = commands.add_parser(name, help="reach, stand, squat or walk; navigate arrives later")
+    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand, squat or walk")
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
     modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")
     parser.add_argument("--mode", default="", choices=modes, help="default: kinematic for reach, else torque")
@@ -40,6 +40,14 @@ def add(commands: Any, name: str) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
     parser.add_argument(
         "--profile", default="exponential", choices=("exponential", "minimum-jerk"), help="of the reach"
+    )
+    walking = parser.add_argument_group("how to walk")
+    walking.add_argument(
+        "--style", metavar="NAME|FILE.toml", help="neutral (default), relaxed, cautious, proud, sad, ... or a file"
+    )
+    walking.add_argument("--steps", type=whole, metavar="N", help="default 20; 0 stands, and steps when pushed")
+    walking.add_argument(
+        "--speed", type=speed, metavar="VX,VY,WZ", help="in m/s, m/s and rad/s instead of the style's own"
     )
     outside = parser.add_argument_group("what happens to the robot (with --plant mujoco)")
     outside.add_argument(
@@ -74,7 +82,12 @@ def _behavior(text: str) -> str:
 def _run(options: argparse.Namespace) -> int:
     from poise import runs  # here, so that other commands start fast
 
+    given = {name: getattr(options, name) for name in ("style", "steps", "speed")}
+    walking = {name: value for name, value in given.items() if value is not None}
+    if walking and options.behavior != "walk":
+        raise UsageError(f"--{next(iter(walking))} is for walks; give it to 'poise run walk'")
     request = runs.Request(
+        **walking,
         behavior=options.behavior,
         robot=options.robot,
         mode=options.mode,
@@ -113,12 +126,24 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
     if result["zmp_margin_m"] is not None:
         room = 1e3 * result["zmp_margin_m"]
         lines.append(f"smallest ZMP margin: {room:.0f} mm (negative: this motion needs more ground)")
+    if "walk" in result:
+        lines += _walked(result)
     for name, entry in (result["limits"] or {}).items():
         lines.append(f"at its torque limit of {entry['limit_Nm']:.0f} N m: {name}, for {entry['seconds']:.2f} s")
     if result["realtime_factor"] is not None:
         lines.append(f"computed {result['realtime_factor']:.1f} times as fast as real time")
     lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
     return "\n".join(lines)
+
+
+def _walked(result: dict[str, Any]) -> list[str]:
+    walk = result["walk"]
+    went, wanted = ([f"{value:.2f}" for value in walk[key]] for key in ("speed", "commanded_speed"))
+    return [
+        f"{walk['style']}: {result['steps']} steps, {result['distance_m']:.2f} m at {', '.join(went)} "
+        f"(asked for {', '.join(wanted)}) m/s, m/s, rad/s",
+        f"a standing foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
+    ]
 
 
 def _check_writable(path: Path | None) -> None:

@@ -17,6 +17,7 @@ from poise.tasks.frame import frame_name
 from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask
 from poise.tasks.reference import Decay, Reference
+from poise.tasks.target import Led
 from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
@@ -85,7 +86,8 @@ class RigidContact(MotionTask):
 
     Args:
         contact: a `Contact`, or a frame for one with all defaults.
-        at: a state in which the contact is where it should stay; None: where it is when a controller first sees it.
+        at: a state in which the contact is where it should stay, or a `tasks.Led` pose of its frame that somebody moves
+            while it does not bear; None: where it is when a controller first sees it.
         damping: k, 1/s.
         reference: how drift is undone in kinematics.
 
@@ -99,7 +101,7 @@ class RigidContact(MotionTask):
     def __init__(
         self,
         contact: Contact | Frame,
-        at: State | None = None,
+        at: State | Led | None = None,
         damping: float = STOPPING,
         weight: ArrayLike = 1.0,
         reference: Reference | None = None,
@@ -139,18 +141,28 @@ class RigidContact(MotionTask):
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         contact, rows = self.contact, len(memory.error)
         reader = frame_rows(snapshot.robot, snapshot.data, contact.frame, contact.frame_from_contact)
-        world_from_frame = snapshot.pose(contact.frame) if self.at is None else self.at.pose(contact.frame)
+        at = self.at
+        led = at if isinstance(at, Led) else None
+        world_from_frame = at.pose(contact.frame) if isinstance(at, State) else snapshot.pose(contact.frame)
         place = world_from_frame * contact.frame_from_contact
+        p, R = np.array(place.translation), np.array(place.rotation, order="C")
         writer = _motion.FrameWriter(
-            reader,
-            selection(tuple(range(rows)), 6),
-            np.array(place.translation),
-            np.ascontiguousarray(place.rotation),
-            memory.error,
-            memory.A,
-            memory.drift,
+            reader, selection(tuple(range(rows)), 6), p, R, memory.error, memory.A, memory.drift
         )
-        return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
+        writers: list[Writer] = [writer.write]
+        if layout.order == ACCELERATION:
+            writers.append(writer.write_drift)
+        if led is None:
+            return writers
+        seen: list[object] = [None]
+
+        def follow() -> None:
+            if led.value is not seen[0]:
+                seen[0] = led.value
+                there = led.value * contact.frame_from_contact
+                p[:], R[:] = there.translation, there.rotation
+
+        return [follow, *writers]
 
 
 class NonPenetration(MotionTask):

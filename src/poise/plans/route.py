@@ -36,7 +36,7 @@ class Route:
     def footstep(self, support: Footstep, number: int) -> Footstep:
         """The footstep of that number, while `support` stands; beyond the last one side by side."""
         gait = self.pace.gait
-        step = gait.beside(support) if number > self.steps else gait.after(support)
+        step = gait.beside(support) if number >= self.steps else gait.after(support)
         return self.settled(support, step)
 
     def settled(self, support: Footstep, step: Footstep) -> Footstep:
@@ -49,7 +49,7 @@ class Route:
     def end(self, support: Footstep, goal: Footstep, number: int, ahead: int = AHEAD) -> complex:
         """Where ξ is to be at the end of the single support on `support`, before the step of that number lands."""
         timing, omega = self.pace.timing, self.pace.omega
-        if number > self.steps:  # the last step: to rest in the middle
+        if number >= self.steps:  # the last step: to rest in the middle
             middle = 0.5 * (support.place + goal.place)
             return before_double(support.place, middle, middle, STOP, STOP, omega)[0]
         after = self.footstep(goal, number + 1)

@@ -40,7 +40,7 @@ class Style:
     """
 
     name: str = "neutral"
-    step_length: float = 0.2
+    step_length: float = 0.17
     step_height: float = 0.05
     lateral_step: float = 0.0
     turn: float = 0.0
@@ -184,10 +184,11 @@ STYLES = _styles(
         "single_support": 0.65,
         "double_support": 0.25,
         "arm_lift": 0.6,
-        "head_pitch": 0.5,
+        "head_pitch": 0.4,
+        "chest_pitch": 0.1,
     },
     # A relaxed walk that leans back.
-    proud={"chest_pitch": -0.22, "angular_momentum": 5.0, "torque": 0.1, "arm_posture": 0.15, "head_pitch": -0.15},
+    proud={"chest_pitch": -0.18, "angular_momentum": 4.0, "torque": 0.1, "arm_posture": 0.15, "head_pitch": -0.15},
     # A relaxed walk with slower, lower and shorter steps that leans forward.
     sad={
         "chest_pitch": 0.22,

@@ -17,6 +17,7 @@ from poise.runs.reach import run_reach
 from poise.runs.request import Request
 from poise.runs.result import Result
 from poise.runs.upright import run_upright
+from poise.runs.walk import run_walk
 
 __all__ = ["Request", "Result", "run", "usual_seconds"]
 
@@ -31,7 +32,7 @@ def run(
         path: a ``.poise`` file to record to.
         progress: told the time of the motion after each step (s).
     """
-    runner = run_reach if request.behavior == "reach" else run_upright
+    runner = {"reach": run_reach, "walk": run_walk}.get(request.behavior, run_upright)
     robot = known(request.robot) if request.robot in library_names() else load_robot(request.robot)
     return runner(request, robot, path, progress)
 
@@ -47,6 +48,8 @@ def usual_seconds(request: Request) -> float:
     given = request.settings
     if request.behavior == "stand":
         return Stand.seconds
+    if request.behavior == "walk":  # a guess: how long depends on the robot
+        return 3.0 + 0.6 * (request.steps + 1)
     if request.behavior == "squat":
         usual = SquatSettings
         return float(given.get("cycles", usual.cycles)) / float(given.get("frequency", usual.frequency))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -76,6 +77,8 @@ def controller_for(
     solver = Weighted(weights) if request.solver == "weighted" else None
     if request.mode == "kinematic":
         return KinematicController(behavior, solver)
+    if request.behavior == "walk":  # its contacts come and go as planned, and its plan is smooth
+        return TorqueController(behavior, solver, ramp=0.0, lost_after=math.inf)
     at_once = {"ramp": 0.0} if request.behavior == "reach" and request.profile == "exponential" else {}
     return TorqueController(behavior, solver, **at_once)
 
@@ -92,6 +95,8 @@ def ran(
     seconds = lasting(behavior.seconds if request.seconds is None else request.seconds, controller.period)
     asked = {"behavior": request.behavior, "profile": request.profile, "seed": request.seed}
     facts = {**settings(controller, plant), **asked, "settings": dict(request.settings), "mode": request.mode}
+    if request.behavior == "walk":
+        facts |= {"style": behavior.style.name, "steps": request.steps, "speed": behavior.own_speed}
     for name in request.disturbances:
         attribute = {"push": "pushes"}.get(name, name.replace(" ", "_"))
         facts[name] = getattr(request, attribute)

@@ -15,9 +15,10 @@ AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {
     "reach": (("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")),
     "stand": (("torque", "mujoco"), ("torque", "ideal")),
     "squat": (("torque", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
+    "walk": (("torque", "mujoco"), ("torque", "ideal")),
 }
 #: Behaviors that later parts of Poise bring.
-LATER = ("walk", "navigate")
+LATER = ("navigate",)
 
 Settings = TypeVar("Settings")
 
@@ -27,7 +28,7 @@ class Request:
     """One run, as the command line and campaigns ask for it.
 
     Attributes:
-        behavior: ``"reach"``, ``"stand"`` or ``"squat"``.
+        behavior: ``"reach"``, ``"stand"``, ``"squat"`` or ``"walk"``.
         robot: name of a library robot, or a file.
         mode: ``"kinematic"`` or ``"torque"``; "": what the behavior usually runs in.
         plant: ``"ideal"`` or ``"mujoco"``; "": likewise.
@@ -42,6 +43,7 @@ class Request:
         mass_error: by how many percent the robot is heavier than its controller believes.
         delay: of the measured state, ms.
         noise: of the sensors, see `poise.plants.Sensors`.
+        style, steps, speed: of a walk, see `poise.behaviors.Walk`.
     """
 
     behavior: str
@@ -59,6 +61,9 @@ class Request:
     mass_error: float = 0.0
     delay: float = 0.0
     noise: float = 0.0
+    style: str = "neutral"
+    steps: float = 20
+    speed: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         known_behavior(self.behavior)

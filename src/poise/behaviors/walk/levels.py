@@ -44,7 +44,8 @@ class Levels:
         hierarchies: by the foot that swings, or "both".
         center: what the centre of mass should do; `rise` its height.
         chest, pelvis: where they should point.
-        feet: where a swinging foot should be.
+        feet: where a swinging foot should be; `places`: where a standing one landed.
+        tilt: of the ground, as far as it is known, from level.
         rest: angles of all joints.
     """
 
@@ -56,6 +57,7 @@ class Levels:
         self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
         self.chest, self.pelvis = tasks.Led(self._upright), tasks.Led(self._level)
         self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
         self.tilt = np.eye(3)
         height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
         self._lever, self._inertia = robot.mass * height, robot.mass * (GYRATION * height) ** 2
@@ -116,7 +118,7 @@ class Levels:
         robot, numbers = self.robot, self.settings
         contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
         balance = [
-            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="balance"),
+            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
             tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
         ]
         most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
@@ -143,7 +145,11 @@ class Levels:
         always = [constraints.JointRange(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
-            held = [constraints.RigidContact(contacts[side]) for side in contacts if side not in swinging]
+            held = [
+                constraints.RigidContact(contacts[side], at=self.places[side])
+                for side in contacts
+                if side not in swinging
+            ]
             swing = [
                 tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="swing")
                 for side in swinging

@@ -122,7 +122,8 @@ class Walk:
 
     def stop(self) -> None:
         """Ends side by side after the step that is being made."""
-        self.steps = min(self.steps, self._phase.steps + 1)
+        swinging = self._phase.kind == "single"  # that step is under way; the one after it comes to stand beside
+        self.steps = min(self.steps, self._phase.steps + (2 if swinging else 1))
 
     def go(self, steps: float = math.inf) -> None:
         """So many steps more."""
@@ -148,9 +149,14 @@ class Walk:
         return Divergent(self.settings.feedback)
 
     @property
+    def own_speed(self) -> Speed:
+        """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
+        return self._speed or self._speed_of(self._pace)
+
+    @property
     def seconds(self) -> float:
         """How long it takes, to the end of which it stands for a second."""
-        steps = self.steps + 1 if self.steps > 0 and math.isfinite(self.steps) else 0
+        steps = self.steps if math.isfinite(self.steps) else 0
         return self.settings.wait + self.settings.start + steps * self._pace.timing.whole + STOP + 1.5
 
     # -- at every tick ---------------------------------------------------------------------------------------------
@@ -183,8 +189,9 @@ class Walk:
         z = stepping.inside(wish.pressure)
         pull = omega**2 * (now.place - z)
         levels = self.levels
-        levels.center.lead(c, 0.0, (pull.real, pull.imag, 0.0))
-        floor = sum(foot.z for foot in phase.standing) / len(phase.standing)
+        # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
+        levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
+        floor = min(phase.support.z, phase.goal.z) if phase.kind == "single" else 0.5 * (phase.support.z + phase.last.z)
         self._floor += (floor - self._floor) * min(self._period / LEVELLING, 1.0)
         levels.rise.lead(np.array([0.0, 0.0, self._floor + route.pace.height]))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
@@ -208,8 +215,10 @@ class Walk:
                 self._phase = phase.starting(time, numbers.start, stays, goes)
         elif phase.kind == "single":
             if self._touches(snapshot, phase, time):
-                landed = footstep(snapshot, self.robot.foot(phase.goal.side), phase.goal.yaw)
-                last = phase.steps + 1 > self.steps
+                foot = self.robot.foot(phase.goal.side)
+                landed = footstep(snapshot, foot, phase.goal.yaw)
+                self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
+                last = phase.steps + 1 >= self.steps
                 self._settle(snapshot, phase.support)
                 self._phase = phase.landed(time, STOP if last else timing.double, landed, "stopping" if last else "double")  # fmt: skip
         elif phase.over(time):
