@@ -11,7 +11,7 @@ import numpy as np
 from poise import constraints, tasks
 from poise.behaviors.settings import check_settings
 from poise.hierarchy import Hierarchy, Level
-from poise.robots import Robot, State
+from poise.robots import Frame, Robot, State
 from poise.state import Contact
 
 #: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two Romeo,
@@ -93,8 +93,18 @@ def leg_length(robot: Robot) -> float:
     """From the first joint of a leg to the sole, with all joints at zero (m)."""
     straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
     foot = robot.feet[0]
-    hip = robot.frame(robot.model.names[list(robot.model.supports[foot.joint])[2]])
-    return float(np.linalg.norm(straight.pose(hip).translation - straight.pose(foot).translation))
+    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
+
+
+def hip_height(state: State) -> float:
+    """From a sole up to the first joint of its leg (m)."""
+    robot = state.robot
+    return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
+
+
+def _hip(robot: Robot) -> Frame:
+    """The first joint of a leg."""
+    return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])
 
 
 def _height(start: State) -> float:

@@ -13,7 +13,12 @@ from poise.plans.style import Style
 LEG = 0.8
 #: Faster walks make steps longer and quicker alike, the ratio of both stays, as it does with people [Sekiya1996]; but
 #: no quicker than this share of the style's own time.
-HURRY = 0.62
+HURRY = 0.75
+#: Both feet stand for no less than this, s for a leg of 0.8 m.
+SHORTEST = 0.05
+#: A leg is not stretched beyond this share of its length: straight knees neither push nor yield. At the end of a step
+#: the foot is so many step lengths ahead of, or behind, the hip.
+STRETCH, ASTRIDE = 0.965, 0.6
 
 @dataclass(frozen=True)
 class Stature:
@@ -23,12 +28,14 @@ class Stature:
         leg: length of a leg (m).
         width: between the middles of the feet, standing (m).
         height: of the centre of mass above the ground, standing (m).
+        hip: likewise of the hips.
         sole: length and width of a sole (m).
     """
 
     leg: float
     width: float
     height: float
+    hip: float
     sole: tuple[float, float]
 
 
@@ -60,12 +67,21 @@ def paced(style: Style, body: Stature, speed: tuple[float, float, float] | None 
     """
     slower = math.sqrt(body.leg / LEG)
     timing = Timing(slower * style.single_support, slower * style.double_support)
-    height = body.height + style.height * body.leg
     if speed is None:
         gait = Gait(style.step_length * body.leg, style.lateral_step * body.leg, style.turn, body.width)
     else:
         own = abs(style.step_length) * body.leg / timing.whole
         quicker = max(min(math.sqrt(own / max(math.hypot(*speed[:2]), 1e-9)), 1.0), HURRY)
-        timing = Timing(quicker * timing.single, quicker * timing.double)
+        # Both feet give up most of their time: the swinging leg needs what there is.
+        double = max(quicker**2 * timing.double, min(SHORTEST * slower, timing.double))
+        timing = Timing(quicker * timing.whole - double, double)
         gait = Gait.of_speed(speed, timing.whole, body.width)
+    height = body.height - max(_stretched(body, gait), -style.height * body.leg)
     return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))
+
+
+def _stretched(body: Stature, gait: Gait) -> float:
+    """How much lower the hips must be for steps of this length (m)."""
+    away = ASTRIDE * math.hypot(gait.forward, 2.0 * gait.sideways)
+    reach = STRETCH * body.leg
+    return body.hip - math.sqrt(max(reach**2 - away**2, (0.7 * reach) ** 2))

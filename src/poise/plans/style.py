@@ -203,11 +203,12 @@ STYLES = _styles(
     },
     # In a hurry: long, quick steps, leaning into them.
     brisk={
-        "step_length": 0.4,
-        "single_support": 0.38,
-        "double_support": 0.08,
+        "step_length": 0.32,
+        "single_support": 0.43,
+        "double_support": 0.06,
         "chest_pitch": 0.1,
-        "angular_momentum": 10.0,
+        "angular_momentum": 3.0,
+        "arm_posture": 0.3,
     },
     # On tiptoe around a sleeper: knees bent, small, high, slow steps.
     sneaking={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poise.plans.footsteps import Footstep
 
@@ -15,6 +15,9 @@ CREST = 22.0
 LANDING = 0.1
 #: A foot that finds no ground goes on down, ever faster, up to this (m/s) by this (m/s²): a robot drops no faster.
 SEEKING, HASTE = 0.35, 3.0
+#: Onto a stair the foot is lifted for this share of the swing before it goes ahead; a rise of more than so much (m) is
+#: a stair.
+LIFTING, STAIR = 0.22, 0.01
 #: With less than this left, s, the curve is not bent any more.
 FROZEN = 0.02
 
@@ -51,6 +54,7 @@ class Swing:
         turn: the same of yaw (rad).
         apex: how high it is lifted (m, in the world).
         lift: how high that is above the higher of both ends (m).
+        waits: for which share of the swing it is lifted before it goes anywhere.
     """
 
     plane: Motion
@@ -58,20 +62,24 @@ class Swing:
     turn: Motion
     apex: float
     lift: float
+    waits: float = 0.0
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> Swing:
         """At rest where a foot stands, about to be lifted above the higher of both ends."""
+        rise = goal.z - start.z
         apex = max(start.z, goal.z) + lift
-        return cls((start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift)
+        waits = LIFTING if rise > STAIR else 0.0
+        return cls((start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift + max(rise, 0.0), waits)
 
     def after(self, goal: Footstep, elapsed: float, left: float, period: float) -> Swing:
         """One period later, with so many seconds since its begin and until touchdown."""
         if left <= FROZEN:  # straight down, until something is touched
             (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.turn
             faster = min(fall.real, -LANDING) if left > 0.0 else max(fall.real - HASTE * period, -SEEKING)
-            return Swing((place, 0.0, 0.0), (z + period * faster, faster, 0.0), (yaw, 0.0, 0.0), self.apex, self.lift)
-        plane = toward(self.plane, (goal.place, 0.0, 0.0), left, period)
+            return replace(self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), turn=(yaw, 0.0, 0.0))
+        waiting = elapsed < self.waits * (elapsed + left)
+        plane = self.plane if waiting else toward(self.plane, (goal.place, 0.0, 0.0), left, period)
         turn = toward(self.turn, (goal.yaw, 0.0, 0.0), left, period)
         up = APEX * (elapsed + left) - elapsed
         crest = -CREST * self.lift / (elapsed + left) ** 2
@@ -79,4 +87,4 @@ class Swing:
             height = toward(self.height, (self.apex, 0.0, crest), up, period)
         else:
             height = toward(self.height, (goal.z, -LANDING, 0.0), left, period)
-        return Swing(plane, height, turn, self.apex, self.lift)
+        return replace(self, plane=plane, height=height, turn=turn)

@@ -33,6 +33,9 @@ FACING = 0.3
 GYRATION = 0.15
 #: About the horizontal axes it matters less than about the vertical one, which arms are there for.
 ROLLING = 0.05
+#: Who walks fast swings his arms, whatever his style: with the Froude number v² / (g l) of the walk, the weight of
+#: little angular momentum grows by so much of it, and the arms' posture is divided by one and so much.
+SWINGING, LOOSE = 10.0, 40.0
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
 TORQUE = 10.0
 
@@ -78,18 +81,17 @@ class Levels:
 
     # -- what a plan says ------------------------------------------------------------------------------------------
 
-    def dress(self, style: Style, rest: Array) -> None:
-        """Weights and rest posture of a style."""
-        robot, at = self.robot, {joint: i for i, joint in enumerate(self.robot.joints)}
+    def dress(self, style: Style, rest: Array, froude: float) -> None:
+        """Weights and rest posture of a style, at a Froude number."""
+        at = {joint: i for i, joint in enumerate(self.robot.joints)}
         axes = np.array([ROLLING, ROLLING, 1.0])
-        self.spin.turn(style.angular_momentum * self._inertia**-2 * axes)
+        self.spin.turn((style.angular_momentum + SWINGING * froude) * self._inertia**-2 * axes)
         chosen = {"arms": self._arms, "head": ~self._arms}.get(style.torque_joints, np.ones(len(self._arms), dtype=bool))
         self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
-        self.ease.turn(np.where(self._arms, style.arm_posture, 1.0))
+        self.ease.turn(np.where(self._arms, style.arm_posture / (1.0 + LOOSE * froude), 1.0))
         for part, joints in (("light", self._light), ("heavy", self._heavy)):
             if joints:
                 self.rest[part].move(np.array([rest[at[joint]] for joint in joints]))
-        assert robot.joints
 
     def turn_trunk(self, yaw: float, style: Style) -> None:
         """Chest and pelvis to where the walk goes, the chest as the style carries it."""

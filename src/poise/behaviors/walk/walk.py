@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.behaviors.upright import leg_length
+from poise.behaviors.upright import hip_height, leg_length
 from poise.behaviors.walk.levels import WEIGHTS, Levels
 from poise.behaviors.walk.rest import check_rest, rest_posture
 from poise.behaviors.walk.settings import WalkSettings
@@ -84,6 +84,7 @@ class Walk:
             leg=leg_length(robot),
             width=abs(left.place - right.place),
             height=float(self.start.center_of_mass[2]) - 0.5 * (left.z + right.z),
+            hip=hip_height(self.start),
             sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
         )
         self._ground_of = ground
@@ -191,7 +192,8 @@ class Walk:
         levels = self.levels
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
         levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
-        floor = min(phase.support.z, phase.goal.z) if phase.kind == "single" else 0.5 * (phase.support.z + phase.last.z)
+        # The lower of both feet is the one whose leg might become too short.
+        floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
         self._floor += (floor - self._floor) * min(self._period / LEVELLING, 1.0)
         levels.rise.lead(np.array([0.0, 0.0, self._floor + route.pace.height]))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
@@ -280,7 +282,12 @@ class Walk:
         self._rest = (1.0 - self._share) * self._rest_from + self._share * self._rest_to
         self._hurried = self._hurrying()
         self._pace = paced(self._style, self.body, self._hurried)
-        self.levels.dress(self._style, self._rest)
+        self._put_on()
+
+    def _put_on(self) -> None:
+        forward, sideways, _ = self._speed_of(self._pace)
+        froude = (forward**2 + sideways**2) / (9.81 * self.body.leg)
+        self.levels.dress(self._style, self._rest, froude)
 
     def _hurrying(self) -> Speed | None:
         """The speed of this tick, on the way to the one that is wanted."""
@@ -301,7 +308,7 @@ class Walk:
     def _dress(self) -> None:
         self._rest = self._rest_from = self._rest_to = rest_posture(self.robot, self._style)
         self._pace = paced(self._style, self.body, self._speed)
-        self.levels.dress(self._style, self._rest)
+        self._put_on()
 
 
 def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
