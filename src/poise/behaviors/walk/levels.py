@@ -28,6 +28,8 @@ WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 0.1)
 #: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
 #: stand only the friction under one sole and the weakest motor of the leg.
 FACING = 0.3
+#: By so much (rad) the chest may nod before it matters more than arms and head: less would throw them about.
+NODDING = 0.03
 #: Angular momentum is weighed as the acceleration (rad/s²) that it gives a body of this radius of gyration, as a share
 #: of the height of the centre of mass: that of a trunk about the vertical.
 GYRATION = 0.15
@@ -130,9 +132,13 @@ class Levels:
         )
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
-        chest = [tasks.Orientation(trunk, self.chest, weight=(1.0, 1.0, FACING), reference=upright, name="chest")]
+        matter = (1.0, 1.0, FACING)
+        chest = [
+            tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")
+        ]
         relaxed = tasks.Decay(numbers.posture)
         style: list[tasks.Task] = [
+            tasks.Orientation(trunk, self.chest, weight=matter, reference=upright, name="middle of the chest"),
             tasks.AngularMomentum(weight=self.spin, reference=damped),
             tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, reference=relaxed, name="legs and trunk"),
         ]
