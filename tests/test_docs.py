@@ -10,17 +10,28 @@ import numpy as np
 import pytest
 
 import poise
-from poise import constraints, tasks
+from poise import analysis, constraints, exports, tasks
+from poise.behaviors.walk import Walk
+from poise.plans.style import PARAMETERS, STYLES, TORQUE_JOINTS, Style
 from poise.robots import description
+from poise.robots.catalogue import library_names, models_folder
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+WALKING = ROOT / "docs/walking.md"
+
+needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
 
 def anchors(page: Path) -> set[str]:
     """Names under which the headings of a page can be linked."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -63,3 +74,67 @@ def test_every_channel_stands_on_its_page() -> None:
         for name in recording.channels:
             if "always" not in name:
                 assert f"`{name}`" in page, f"docs/recording.md does not tell of {name}"
+
+
+def test_every_robot_of_the_library_stands_on_its_page() -> None:
+    page = (ROOT / "docs/robots.md").read_text()
+    for name in library_names():
+        assert f"| `{name}` |" in page, f"docs/robots.md does not tell of {name}"
+
+
+def test_every_format_of_export_stands_on_its_page() -> None:
+    page = (ROOT / "docs/export.md").read_text()
+    for name in exports.FORMATS:
+        assert f"| `{name}` |" in page, f"docs/export.md does not tell of {name}"
+
+
+def test_the_parameters_of_a_style_are_those_on_its_page() -> None:
+    rows = [
+        f"| `{name}` | {parameter.unit or 'none'} | {parameter.low:.4g} to {parameter.high:.4g} | {parameter.about} |"
+        for name, parameter in PARAMETERS.items()
+    ]
+    table = "\n".join(["| parameter | unit | range | is |", "|---|---|---|---|", *rows]) + "\n\n"
+    page = WALKING.read_text()
+    assert table in page, f"docs/walking.md needs this table of parameters:\n{table}"
+    assert all(f'"{word}"' in page for word in TORQUE_JOINTS)
+
+
+def test_the_named_styles_and_the_measures_are_those_on_the_page_of_walking() -> None:
+    page = WALKING.read_text()
+    named = re.findall(r"^\| `(\w+)` \|", page.split("### Those with a name")[1].split("\n### ")[0], flags=re.MULTILINE)
+    assert named == list(STYLES)
+    measured = re.findall(r"^\| `(\w+)` \|", page.split("\n## Measures")[1], flags=re.MULTILINE)
+    assert measured == list(analysis.MEASURES)
+
+
+@needs_models
+def test_the_programs_on_the_page_of_walking_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    for program in blocks(WALKING, "python"):
+        exec(program, space)  # what one block defines, the next ones use
+    assert f"It prints `{capsys.readouterr().out.strip()}`." in WALKING.read_text()
+
+
+@needs_models
+def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> None:
+    (text,) = blocks(WALKING, "toml")
+    (tmp_path / "shy.toml").write_text(text)
+    style = Style.load(tmp_path / "shy.toml")
+    robot = poise.load_robot("g1")
+    assert {joint.name for joint in robot.joints} >= set(style.rest)
+    assert Walk(robot, style).style.name == "shy"
+
+
+def test_spin_moves_the_centre_of_mass_as_the_page_of_walking_says() -> None:
+    """Any force f of the ground at z, with f_z = m g: L̇ = (z - c) x f, and c̈ = f / m - g."""
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        m, h = random.uniform(5.0, 90.0), random.uniform(0.3, 1.0)
+        c, z = np.array([*random.normal(size=2), h]), np.array([*random.normal(size=2), 0.0])
+        f = np.array([*random.normal(0.0, 50.0, 2), 9.81 * m])
+        spin = np.cross(z - c, f)
+        pull = 9.81 / h * (c - z)[:2]
+        np.testing.assert_allclose(f[:2] / m, [pull[0] - spin[1] / (m * h), pull[1] + spin[0] / (m * h)], rtol=1e-9)

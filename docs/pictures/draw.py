@@ -1,20 +1,26 @@
-"""Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques.
+"""Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques,
+and walks with style.
 
-Run it from anywhere: ``python docs/pictures/draw.py``. It takes a minute and needs EGL or OSMesa.
+Run it from anywhere: ``python docs/pictures/draw.py``, or with the names of some: ``draw.py styles standing``. All take
+some minutes and need EGL or OSMesa.
 """
 
+import sys
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+from PIL import Image, ImageDraw, ImageFont
 
 import poise
 from poise.behaviors import Reach, one_foot_stance
-from poise.report import save_picture
+from poise.report import Camera, picture, save_picture
 from poise.runs import Request, run
 
 FOLDER = Path(__file__).parent
-ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub")}
+ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao")}
+#: The styles of [Dalibard2012] section VI, after the walk that they start from.
+STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
 
 
 def reach(robot: poise.Robot) -> None:
@@ -67,12 +73,54 @@ def torque_peaks(name: str) -> None:
     figure.savefig(FOLDER / "torque_peaks.png", dpi=100)
 
 
-if __name__ == "__main__":
-    torque_peaks("g1")
-    standing = [robot.stance("standing") for robot in ROBOTS.values()]
-    save_picture(FOLDER / "standing.png", standing, width=1000, height=360, labels=list(ROBOTS))
+def stride(name: str, style: str, frames: int) -> list[poise.State]:
+    """States of one stride in the middle of a walk, evenly in time, all with the centre of mass above the origin."""
+    robot = ROBOTS[name]
+    recording, result = run(Request("walk", robot=name, style=style, steps=8))
+    if result["reason"]:
+        print(f"{name}, {style}: {result['reason']}", file=sys.stderr)
+    support = recording["phase"] == "right support"
+    lifts = np.flatnonzero(support[1:] & ~support[:-1]) + 1
+    begin, end = lifts[len(lifts) // 2 - 1 : len(lifts) // 2 + 1]
+    states = [recording.state(int(i), robot) for i in np.linspace(begin, end, frames, endpoint=False).round()]
+    aside = [np.array([*state.center_of_mass[:2], *np.zeros(robot.model.nq - 2)]) for state in states]
+    return [state.replace(q=state.q - away) for state, away in zip(states, aside, strict=True)]
+
+
+def styles(name: str, frames: int = 6, panel: tuple[int, int] = (184, 340), margin: int = 96) -> None:
+    """A strip per style, all at one scale, the style's name beside it."""
+    width, height = panel
+    states = [state for style in STYLES for state in stride(name, style, frames)]
+    side = Camera(direction=(0.35, -1.0, 0.15))
+    image = picture(states, width=len(states) * width, height=height, camera=side)
+    image = image[height // 20 : -height // 25]  # most of the air above the robot, and below
+    image[:, ::width] = image[:, 1::width] = 255  # frames are apart
+    high = len(image) + 6  # and so are strips
+    page = Image.new("RGB", (margin + frames * width, len(STYLES) * high), "white")
+    pen, font = ImageDraw.Draw(page), ImageFont.load_default(20.0)
+    for i, style in enumerate(STYLES):
+        strip = image[:, i * frames * width : (i + 1) * frames * width]
+        page.paste(Image.fromarray(strip), (margin, i * high))
+        pen.text((8, (i + 0.5) * high), style, fill=(40, 44, 52), font=font, anchor="lm")
+    # 128 colours are enough for grey robots on a light ground, and take a third of the room.
+    page.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"styles_{name}.png", optimize=True)
+
+
+def standing() -> None:
+    """All robots in one picture, and each alone, on both feet and on one."""
+    states = [robot.stance("standing") for robot in ROBOTS.values()]
+    save_picture(FOLDER / "standing.png", states, width=1000, height=360, labels=list(ROBOTS))
     for robot in ROBOTS.values():
         save_picture(FOLDER / f"standing_{robot.name}.png", robot.stance("standing"), width=560, height=480)
         save_picture(FOLDER / f"one_foot_{robot.name}.png", one_foot_stance(robot), width=560, height=480)
-    for name in ("g1", "talos"):
-        reach(ROBOTS[name])
+
+
+if __name__ == "__main__":
+    drawn = {
+        "torques": lambda: torque_peaks("g1"),
+        "standing": standing,
+        "reach": lambda: [reach(ROBOTS[name]) for name in ("g1", "talos")],
+        "styles": lambda: [styles(name) for name in ("g1", "talos")],
+    }
+    for word in sys.argv[1:] or drawn:
+        drawn[word]()

@@ -82,13 +82,17 @@ class Sinusoid:
     def place(self, route: Route, phase: Phase, time: float) -> complex:
         """c*: the middle of the feet, and the sway to the side of the foot that bears (m)."""
         timing, elapsed = route.pace.timing, phase.elapsed(time)
-        share, _, _ = minimum_jerk(elapsed / phase.seconds) if math.isfinite(phase.seconds) else (0.0, 0.0, 0.0)
-        other = phase.last.place + (phase.goal.place - phase.last.place) * share if phase.kind == "single" else phase.last.place  # fmt: skip
-        into = {"single": timing.double + timing.single * elapsed / phase.seconds, "double": elapsed}.get(phase.kind)
-        sway = math.cos(math.pi * ((into or timing.double) - timing.double - 0.5 * timing.single) / timing.whole - self.phase)  # fmt: skip
-        grown = {"starting": share, "stopping": 0.0, "standing": 0.0}.get(phase.kind, 1.0)
-        aside = self.amplitude * grown * sway * (1j if phase.support.side == "left" else -1j)
-        return 0.5 * (phase.support.place + other) + aside * cmath.exp(0.5j * (phase.support.yaw + phase.last.yaw))
+        share, _, _ = minimum_jerk(elapsed / phase.seconds)
+        gone = share if phase.kind == "single" else 0.0
+        support, last, goal = phase.support, phase.last, phase.goal
+        middle = 0.5 * (support.place + last.place + (goal.place - last.place) * gone)
+        yaw = 0.5 * (support.yaw + last.yaw + (goal.yaw - last.yaw) * gone)
+        # Seconds since the step began with its double support; a walk starts at the end of that and stops at its begin.
+        into = {"single": timing.double + timing.single * elapsed / phase.seconds, "double": elapsed, "stopping": 0.0}
+        after = into.get(phase.kind, timing.double) - timing.double - 0.5 * timing.single
+        grown = {"starting": share, "stopping": 1.0 - share, "standing": 0.0}.get(phase.kind, 1.0)
+        sway = self.amplitude * grown * math.cos(math.pi * after / timing.whole - self.phase)
+        return middle + (1j if support.side == "left" else -1j) * sway * cmath.exp(1j * yaw)
 
     @staticmethod
     def balanced(route: Route) -> float:

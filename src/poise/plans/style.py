@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Mapping
@@ -93,7 +94,7 @@ class Style:
 
     def text(self) -> str:
         """As a TOML file, each number with its unit and what it is."""
-        lines = [f'name = "{self.name}"', ""]
+        lines = [f"name = {_quoted(self.name)}", ""]
         for name, parameter in PARAMETERS.items():
             unit = parameter.unit or "no unit"
             between = f"{parameter.low:g} to {parameter.high:g}"
@@ -101,7 +102,7 @@ class Style:
         lines.append(f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}')
         if self.rest:
             lines += ["", "[rest]  # angles (rad) of joints of one robot, instead of its standing posture"]
-            lines += [f'"{joint}" = {float(angle)!r}' for joint, angle in self.rest.items()]
+            lines += [f"{_quoted(joint)} = {float(angle)!r}" for joint, angle in self.rest.items()]
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -153,6 +154,11 @@ PARAMETERS: dict[str, Parameter] = {
 TORQUE_JOINTS = ("arms", "head", "arms and head")
 
 NEUTRAL = Style()
+
+
+def _quoted(text: str) -> str:
+    """As TOML writes words, which is as JSON does."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _angle(value: Any) -> bool:

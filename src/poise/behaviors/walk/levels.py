@@ -23,8 +23,9 @@ from poise.state import Contact
 Array = NDArray[np.float64]
 
 #: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper,
-#: where the style's own weights are the user's and count like the rest posture's.
-WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 0.1)
+#: where the style's own weights are the user's and count like those of the rest posture; the last
+#: level only brings to rest what nothing else moves.
+WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 1e-4)
 #: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
 #: stand only the friction under one sole and the weakest motor of the leg.
 FACING = 0.3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pinocchio
 from numpy.typing import NDArray
 
 from poise.behaviors.upright import hip_height, leg_length
@@ -31,8 +33,12 @@ Speed = tuple[float, float, float]
 FELT = 0.6
 #: A foot that finds no ground is waited for so long, s.
 PATIENCE = 0.1
+#: How much of the slope under one foot is believed: uneven ground tilts feet either way, a slope the same way.
+FEELING = 0.1
 #: How fast the height of the ground is taken over, s: stairs are no jumps for the body.
 LEVELLING = 0.15
+#: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: within a second, up to a third of gravity.
+WEIGHING, HEAVIEST = 100.0, 3.0
 #: Who stands takes a step when ξ is nearer to the edge of the support than this share of the sole's width: the ankles
 #: alone would need all of it.
 EDGE = 0.15
@@ -94,9 +100,12 @@ class Walk:
         self._dress()
         self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
         self._time, self._period = -math.inf, 0.002
-        self._slope, self._floor = 0j, 0.5 * (left.z + right.z)
+        self._slope = sum(sloped(self.start.pose(foot).rotation[:, 2]) for foot in robot.feet) / 2.0
+        self._floor = 0.5 * (left.z + right.z)
+        self.levels.tilt = tilted(self._slope)
         self._made: tuple[Phase, Stepping] | None = None
         self._swing = Swing.of(left, left, 0.0)
+        self._heavier = 0.0
         self.error = 0j
 
     # -- what may be changed at any time ---------------------------------------------------------------------------
@@ -195,7 +204,11 @@ class Walk:
         # The lower of both feet is the one whose leg might become too short.
         floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
         self._floor += (floor - self._floor) * min(self._period / LEVELLING, 1.0)
-        levels.rise.lead(np.array([0.0, 0.0, self._floor + route.pace.height]))
+        height = self._floor + route.pace.height
+        # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
+        heavier = self._heavier + WEIGHING * (height - float(c[2])) * self._period
+        self._heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
+        levels.rise.lead(np.array([0.0, 0.0, height]), 0.0, (0.0, 0.0, self._heavier))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
         levels.turn_trunk(yaw, self._style)
         if phase.kind == "single":
@@ -217,9 +230,7 @@ class Walk:
                 self._phase = phase.starting(time, numbers.start, stays, goes)
         elif phase.kind == "single":
             if self._touches(snapshot, phase, time):
-                foot = self.robot.foot(phase.goal.side)
-                landed = footstep(snapshot, foot, phase.goal.yaw)
-                self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
+                landed = self._stood(snapshot, phase.goal)
                 last = phase.steps + 1 >= self.steps
                 self._settle(snapshot, phase.support)
                 self._phase = phase.landed(time, STOP if last else timing.double, landed, "stopping" if last else "double")  # fmt: skip
@@ -227,12 +238,22 @@ class Walk:
             if phase.kind == "stopping":
                 self._phase = phase.rest(time)
             else:
-                self._lift(time, route, phase.support, timing.single)
+                self._lift(time, route, self._stood(snapshot, phase.support), timing.single)
 
     def _lift(self, time: float, route: Route, support: Footstep, seconds: float) -> None:
         goal = route.footstep(support, self._phase.steps + 1)
-        self._phase = self._phase.single(time, seconds, goal)
+        self._phase = replace(self._phase.single(time, seconds, goal), support=support)
         self._swing = Swing.of(self._phase.last, goal, route.pace.lift)
+
+    def _stood(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
+        """Where a foot stands; one that is not felt to stand yet will do so on the ground that was planned."""
+        foot = self.robot.foot(planned.side)
+        found = footstep(snapshot, foot, planned.yaw)
+        self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
+        state = snapshot.state
+        if state is not None and foot in state.contacts:
+            return found
+        return found.moved(found.place, planned.z)
 
     def _touches(self, snapshot: Snapshot, phase: Phase, time: float) -> bool:
         """Whether a swing is over: by its time, or by what is felt."""
@@ -254,10 +275,10 @@ class Walk:
         self._lift(time, route, stays, seconds)
 
     def _settle(self, snapshot: Snapshot, support: Footstep) -> None:
-        """The slope of the ground, as the sole that stands on it feels it."""
-        normal = snapshot.pose(self.robot.foot(support.side)).rotation[:, 2]
-        rise = -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
-        self._slope += 0.5 * (rise - self._slope)
+        """The slope of the ground, as the sole that stood on it felt it."""
+        rise = sloped(snapshot.pose(self.robot.foot(support.side)).rotation[:, 2])
+        self._slope += FEELING * (rise - self._slope)
+        self.levels.tilt = tilted(self._slope)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
@@ -317,3 +338,14 @@ def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
     x, y, z = (float(value) for value in pose.act(foot.sole.center))
     turn = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
     return Footstep(foot.side, x, y, yaw + math.remainder(turn - yaw, math.tau), z)
+
+
+def sloped(normal: Array) -> complex:
+    """How far ground with this normal rises per metre along x and along y, as x + i y."""
+    return -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
+
+
+def tilted(slope: complex) -> Array:
+    """The rotation from level ground to ground of this slope."""
+    up = np.array([-slope.real, -slope.imag, 1.0])
+    return pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up / np.linalg.norm(up)).toRotationMatrix()

@@ -18,7 +18,7 @@ from poise.errors import RobotError
 from poise.plants.engine.body import quaternion
 from poise.plants.things import BALL
 from poise.robots import Foot, Frame, Robot
-from poise.robots.capsules import capsules
+from poise.robots.capsules import Capsule, capsules
 
 Array = NDArray[np.float64]
 
@@ -68,17 +68,22 @@ def add_capsules(
         return (f"only soles and hands touch, since the robot has no shapes: {error}",)
     feet = {part.joint for part in parts if isinstance(part, Foot)}
     others = {part.joint for part in parts} - feet
+    ankles = _ankles(robot, feet)
     for i, capsule in enumerate(found):
         if capsule.joint in feet:  # a capsule around a foot reaches below its sole
             continue
-        length = float(np.linalg.norm(capsule.half_axis))
+        segment = _above(capsule, ankles[capsule.joint]) if capsule.joint in ankles else (capsule.center, capsule.half_axis)  # fmt: skip
+        if segment is None:
+            continue
+        center, half_axis = segment
+        length = float(np.linalg.norm(half_axis))
         touched = GROUND if capsule.joint in others else GROUND | THING
         bodies[capsule.joint].add_geom(
             name=f"capsule {i}",
             type=mujoco.mjtGeom.mjGEOM_CAPSULE if length > 0.0 else mujoco.mjtGeom.mjGEOM_SPHERE,
             size=[capsule.radius, length, 0.0],
-            pos=capsule.center,
-            quat=quaternion(_from_z(capsule.half_axis / length)) if length > 0.0 else [1.0, 0.0, 0.0, 0.0],
+            pos=center,
+            quat=quaternion(_from_z(half_axis / length)) if length > 0.0 else [1.0, 0.0, 0.0, 0.0],
             contype=SELF if self_collision else 0,
             conaffinity=touched | (SELF if self_collision else 0),
             condim=3,
@@ -87,6 +92,35 @@ def add_capsules(
             rgba=[0.6, 0.65, 0.7, 1.0],
         )
     return ()
+
+
+def _ankles(robot: Robot, feet: set[int]) -> dict[int, Array]:
+    """Per body just above a foot (shin and ankle) where its next joint towards the foot is, in its own frame (m)."""
+    found = {}
+    for foot in feet:
+        *_, shin, ankle, last = robot.model.supports[foot]
+        found[shin] = np.array(robot.model.jointPlacements[ankle].translation)
+        found[ankle] = np.array(robot.model.jointPlacements[last].translation)
+    return found
+
+
+def _above(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
+    """Middle and half axis of a capsule whose round end does not reach beyond a joint; None if nothing is left of it.
+
+    A capsule around a shin ends in a ball as wide as the calf, which would touch ground that the ankle is far above.
+    """
+    far = float(np.linalg.norm(ankle))
+    if far <= capsule.radius:
+        return None
+    down = ankle / far
+    ends = [capsule.center + capsule.half_axis, capsule.center - capsule.half_axis]
+    low, high = sorted(ends, key=lambda end: float(end @ down), reverse=True)
+    room, along = far - capsule.radius, float((low - high) @ down)
+    if low @ down > room:
+        if along <= 0.0 or high @ down >= room:
+            return None
+        low = high + (low - high) * (room - float(high @ down)) / along
+    return 0.5 * (low + high), 0.5 * (low - high)
 
 
 def _from_z(axis: Array) -> Array:

@@ -1,0 +1,118 @@
+"""Routes: what a plan asks of the divergent component is what its dynamics does, from standing to standing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from planned_walks import STAIRS, fallen, pace_of, phases
+from poise.plans.center import Divergent, Motion
+from poise.plans.footsteps import Footstep
+from poise.plans.phases import Phase
+from poise.plans.route import Route, swinging
+
+WALKS: dict[str, tuple[tuple[float, float, float], Callable[[Footstep], Footstep] | None]] = {
+    "forward": ((0.3, 0.0, 0.0), None),
+    "backward": ((-0.2, 0.0, 0.0), None),
+    "to the left": ((0.0, 0.15, 0.0), None),
+    "to the right": ((0.0, -0.15, 0.0), None),
+    "turning": ((0.2, 0.0, 0.4), None),
+    "on the spot": ((0.0, 0.0, 0.0), None),
+    "up stairs": ((0.3, 0.0, 0.0), STAIRS.under),
+}
+each_walk = pytest.mark.parametrize("name", WALKS)
+
+
+def walked(name: str, steps: float, most: int = 20) -> tuple[Route, list[Phase]]:
+    speed, ground = WALKS[name]
+    route = Route(pace_of(speed), steps, ground)
+    return route, list(phases(route, most, speed))
+
+
+def lasting(phase: Phase) -> float:
+    return phase.seconds if math.isfinite(phase.seconds) else 1.0
+
+
+@each_walk
+def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
+    route, found = walked(name, 8)
+    for phase in found:
+        begin, end = (route.reference(phase, elapsed)[0] for elapsed in (0.0, lasting(phase)))
+        after = fallen(begin, lambda t, p=phase: route.reference(p, t)[1], lasting(phase), route.pace.omega)  # type: ignore[misc]
+        assert after == pytest.approx(end, abs=1e-8)
+
+
+@each_walk
+@pytest.mark.parametrize("steps", [1, 2, 8, math.inf])
+def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
+    """Only where the end comes into sight, two steps ahead; less than anybody can measure."""
+    route, found = walked(name, steps, most=10)
+    ends = [route.reference(phase, lasting(phase))[0] for phase in found]
+    begins = [route.reference(phase, 0.0)[0] for phase in found[1:]]
+    assert max(abs(begin - end) for begin, end in zip(begins, ends, strict=False)) < 1e-3
+
+
+@pytest.mark.parametrize("name", [name for name in WALKS if name != "up stairs"])
+def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
+    route, found = walked(name, math.inf, most=10)
+    for phase, after in pairwise(found):
+        end, begin = route.reference(phase, phase.seconds)[0], route.reference(after, 0.0)[0]
+        assert begin == pytest.approx(end, abs=1e-9)
+
+
+@each_walk
+@pytest.mark.parametrize("push", [0j, 0.02 - 0.01j])
+def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str, push: complex) -> None:
+    """c̈ = ω² (c - z) with the pressure z that the plan asks for, wherever the pendulum starts."""
+    route, found = walked(name, 6)
+    omega, period = route.pace.omega, 0.002
+    c, v, time, worst = 0.0 + push, 0j, 0.0, 0.0
+    for phase in found:
+        while time < phase.begin + lasting(phase):
+            wish = Divergent(4.0).wish(route, phase, time, Motion(c, v))
+            off = abs(c + v / omega - wish.xi)
+            worst = max(worst, off if phase.kind != "starting" else 0.0)
+            a = omega**2 * (c - wish.pressure)
+            c, v, time = c + period * (v + 0.5 * period * a), v + period * a, time + period
+    assert worst < 3e-3 + 0.1 * abs(push)
+    assert found[-1].kind == "standing"
+    assert c == pytest.approx(found[-1].middle, abs=2e-2), "the convergent part follows at its own pace, omega"
+    assert c + v / omega == pytest.approx(found[-1].middle, abs=2e-4)
+
+
+@each_walk
+def test_a_walk_ends_side_by_side(name: str) -> None:
+    route, found = walked(name, 7)
+    support, last = found[-1].support, found[-1].last
+    seen = (last.place - support.place) * support.heading.conjugate()
+    assert abs(seen) == pytest.approx(route.pace.gait.width, abs=1e-9)
+    assert seen.real == pytest.approx(0.0, abs=1e-9)
+    assert support.yaw == pytest.approx(last.yaw)
+    assert found[-1].steps == 7
+
+
+def test_a_weight_shifts_within_the_feet_before_the_first_step() -> None:
+    route, found = walked("forward", 4)
+    pressures = [route.reference(found[0], 0.8 * i / 100)[1] for i in range(101)]
+    assert pressures[0] == pytest.approx(found[0].middle)
+    assert pressures[-1] == pytest.approx(found[0].support.place)
+    half = 0.5 * route.pace.gait.width
+    assert max(abs(z.imag) for z in pressures) < 1.3 * half, "and little beyond"
+
+
+def test_on_a_slope_the_next_foot_lands_as_much_higher() -> None:
+    route = Route(pace_of((0.3, 0.0, 0.0)), math.inf, slope=0.1 + 0.05j)
+    support = Footstep("right", 1.0, 2.0, 0.3, 0.5)
+    step = route.footstep(support, 1)
+    assert step.z - 0.5 == pytest.approx(0.1 * (step.x - 1.0) + 0.05 * (step.y - 2.0))
+
+
+@pytest.mark.parametrize(("xi", "steps"), [(0.3 + 0.05j, "right"), (0.3 - 0.05j, "left"), (-0.3 - 0.01j, "left")])
+def test_the_foot_that_is_further_from_the_body_catches_it(xi: complex, steps: str) -> None:
+    _, found = walked("forward", 4)
+    stays, goes = swinging(found[0], xi)
+    assert goes.side == steps
+    assert {stays.side, goes.side} == {"left", "right"}

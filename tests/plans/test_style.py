@@ -1,0 +1,155 @@
+"""Styles: numbers with ranges, mixed, written and read."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from poise.errors import UsageError
+from poise.plans.style import NEUTRAL, PARAMETERS, STYLES, TORQUE_JOINTS, Style
+
+OWN = Style("mine", chest_pitch=0.1, torque_joints="head", rest={"left_elbow_joint": 0.5, "right_elbow_joint": -0.25})
+
+
+def read(text: str, folder: Path) -> Style:
+    (folder / "odd.toml").write_text(text)
+    return Style.load(folder / "odd.toml")
+
+
+# -- what there is ----------------------------------------------------------------------------------------------------
+
+
+def test_the_styles_of_the_paper_and_three_of_our_own_are_there() -> None:
+    paper = {"neutral", "relaxed", "cautious", "proud", "sad"}
+    assert paper < set(STYLES)
+    assert len(STYLES) >= len(paper) + 3
+    assert all(STYLES[name].name == name for name in STYLES)
+
+
+def test_styles_are_what_section_vi_of_the_paper_says() -> None:
+    neutral, relaxed, cautious, proud, sad = (
+        STYLES[name] for name in ("neutral", "relaxed", "cautious", "proud", "sad")
+    )
+    assert relaxed.angular_momentum > neutral.angular_momentum
+    assert relaxed.torque > neutral.torque
+    assert cautious.step_height > neutral.step_height
+    assert cautious.single_support > neutral.single_support
+    assert cautious.arm_lift > neutral.arm_lift
+    assert cautious.head_pitch > neutral.head_pitch
+    assert proud.chest_pitch < 0.0 < sad.chest_pitch
+    assert proud.angular_momentum > relaxed.angular_momentum > sad.angular_momentum
+    assert sad.single_support + sad.double_support > relaxed.single_support + relaxed.double_support
+    assert sad.step_height < relaxed.step_height
+    assert sad.step_length < relaxed.step_length
+    assert proud.torque > 0.0 < sad.torque
+
+
+def test_every_number_has_a_unit_a_range_and_a_sentence() -> None:
+    numbers = {name for name in Style.__dataclass_fields__ if name not in ("name", "torque_joints", "rest")}
+    assert numbers == set(PARAMETERS)
+    for name, parameter in PARAMETERS.items():
+        assert parameter.low <= getattr(NEUTRAL, name) <= parameter.high
+        assert parameter.low < parameter.high
+        assert len(parameter.about.split()) > 3
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("style", [*STYLES.values(), OWN, Style('a "quoted" \\ name', rest={'j"1': 0.5})], ids=str)
+def test_a_style_comes_back_from_its_file_as_it_was(style: Style, tmp_path: Path) -> None:
+    style.save(tmp_path / "style.toml")
+    assert Style.load(tmp_path / "style.toml") == style
+
+
+def test_a_file_says_what_its_numbers_are() -> None:
+    text = OWN.text()
+    for name, parameter in PARAMETERS.items():
+        (line,) = (line for line in text.splitlines() if line.startswith(f"{name} ="))
+        assert parameter.about in line
+        assert parameter.unit in line
+    assert tomllib.loads(text)["rest"] == OWN.rest
+    assert "[rest]" not in NEUTRAL.text()
+
+
+def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) -> None:
+    style = read("step_height = 0.1\n[rest]\nelbow = 1\n", tmp_path)
+    assert style == NEUTRAL.but(name="odd", step_height=0.1, rest={"elbow": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence"),
+    [
+        ("chest_pitch = 4.0", "style 'odd': chest_pitch is 4.0; expected -0.6 to 0.8 rad"),
+        ("chest_pitch = nan", "chest_pitch is nan; expected"),
+        ("chest_pich = 0.1", "did you mean 'chest_pitch'?"),
+        ("xyzzy = 0.1", "no parameter 'xyzzy'; there are step_length"),
+        ('step_length = "long"', "step_length is 'long'; expected"),
+        ("step_length = [", "is not a TOML file"),
+        ('torque_joints = "legs"', "torque_joints is 'legs'; expected one of 'arms', 'head', 'arms and head'"),
+        ("rest = 3", "rest is 3; expected joints and their angles in rad"),
+        ('[rest]\nelbow = "bent"', "expected joints and their angles in rad"),
+        ("[rest]\nelbow = 7.0", "expected joints and their angles in rad"),
+        ("[rest]\nelbow = inf", "expected joints and their angles in rad"),
+    ],
+)
+def test_a_style_that_makes_no_sense_is_named(text: str, evidence: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as found:
+        read(text, tmp_path)
+    assert evidence in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"missing\.toml' cannot be read"):
+        Style.load(tmp_path / "missing.toml")
+    with pytest.raises(UsageError, match="style 'neutral' cannot be written"):
+        NEUTRAL.save(tmp_path / "no folder" / "style.toml")
+    (tmp_path / "picture.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="is not a TOML file"):
+        Style.load(tmp_path / "picture.toml")
+
+
+# -- others made of them ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
+def test_styles_mix(share: float) -> None:
+    proud, sad = STYLES["proud"], STYLES["sad"]
+    mixed = proud.mixed(sad, share)
+    for name in PARAMETERS:
+        assert getattr(mixed, name) == pytest.approx((1.0 - share) * getattr(proud, name) + share * getattr(sad, name))
+    assert mixed.name == "proud to sad"
+
+
+@pytest.mark.parametrize("share", [0.0, -0.5])
+def test_at_its_ends_a_mixture_is_one_of_the_two(share: float) -> None:
+    assert OWN.mixed(STYLES["sad"], share) is OWN
+    assert STYLES["sad"].mixed(OWN, 1.0 - share) is OWN
+
+
+def test_rest_postures_mix_joint_by_joint() -> None:
+    other = Style("other", rest={"left_elbow_joint": 1.5, "neck": 0.2})
+    mixed = OWN.mixed(other, 0.25)
+    assert mixed.rest == pytest.approx({"left_elbow_joint": 0.75, "right_elbow_joint": -0.25, "neck": 0.2})
+    assert mixed.torque_joints == "head"
+    assert OWN.mixed(other, 0.75).torque_joints == other.torque_joints
+
+
+def test_but_changes_what_it_is_told_and_nothing_else() -> None:
+    style = OWN.but(step_height=0.1, torque_joints="arms")
+    assert style.step_height == 0.1
+    assert style.but(step_height=OWN.step_height, torque_joints="head") == OWN
+    with pytest.raises(UsageError, match="did you mean 'step_height'"):
+        OWN.but(step_heigth=0.1)
+    with pytest.raises(UsageError, match=r"step_height is 3\.0"):
+        OWN.but(step_height=3.0)
+
+
+@pytest.mark.parametrize("word", TORQUE_JOINTS)
+def test_torque_may_be_kept_little_in_arms_and_head_but_not_in_legs(word: str) -> None:
+    """Section III.B.3 of the paper: in legs it led to unstable walks."""
+    assert Style(torque_joints=word).torque_joints == word
+    assert "leg" not in word
