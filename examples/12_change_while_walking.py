@@ -1,12 +1,10 @@
 """12 Changing while walking: style, speed and heading on the fly, and a stop, while the walk goes on."""
 
-import math
-
 import poise
 from poise.behaviors.walk import Walk
 from poise.plans.style import STYLES
 
-walk = Walk(poise.load_robot("g1"), style="neutral", steps=math.inf)
+walk = Walk(poise.load_robot("g1"), style="neutral", steps=100)
 plant = poise.MujocoPlant(walk.start)
 controller = poise.TorqueController(walk, ramp=0.0)
 

@@ -7,7 +7,7 @@ from contact_states import force_layout
 from poise import constraints, tasks
 from poise.hierarchy import Hierarchy, Level
 from poise.state import Contact, Snapshot, State
-from poise.tasks import ACCELERATION, VELOCITY
+from poise.tasks import ACCELERATION, VELOCITY, Assembly
 from robot_states import layout, moved, random_state, robot_of, run
 
 ROBOT = robot_of("g1")
@@ -104,3 +104,44 @@ def test_a_contact_that_is_sought_goes_slowly_towards_the_surface() -> None:
     assert rows.lower[:2] == pytest.approx(0.0, abs=1e-9)
     assert rows.lower[2] == pytest.approx(-40.0 * constraints.contact.SEEKING)
     assert rows.lower[3:] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_error_of_a_contact_that_was_led_is_its_slip_since_then() -> None:
+    """Where a foot lands it is led to: bound once, it counts from there."""
+    place, contact, snapshot = tasks.Led(START.pose(FOOT)), Contact(FOOT), Snapshot(ROBOT).at(START)
+    task = constraints.RigidContact(contact, at=place)
+    assembly = Assembly(snapshot, [("contact", [task])], force_layout(snapshot, [contact]))
+
+    def slip(state: State) -> np.ndarray:
+        snapshot.at(state)
+        assembly.write()
+        return assembly.column("error").copy()
+
+    assert slip(START) == pytest.approx(0.0, abs=1e-12)
+    assert slip(shifted(0.3))[0] == pytest.approx(0.3)
+    place.lead(shifted(0.3).pose(FOOT))
+    assert slip(shifted(0.3)) == pytest.approx(0.0, abs=1e-12)
+    assert slip(shifted(0.31)) == pytest.approx([0.01, 0.0, 0.0, 0.0, 0.0, 0.0], abs=1e-12)
+
+
+def test_a_contact_that_is_led_asks_for_the_same_motion() -> None:
+    """With forces the place is left to the ground: leading it elsewhere changes no row."""
+    state = random_state(ROBOT, 2)
+    snapshot, contact = Snapshot(ROBOT).at(state), Contact(FOOT)
+    forces = force_layout(snapshot, [contact])
+    still, led = (
+        constraints.RigidContact(contact, at=at).rows(snapshot, forces) for at in (START, tasks.Led(state.pose(FOOT)))
+    )
+    np.testing.assert_allclose(led.A, still.A)
+    assert led.lower == pytest.approx(still.lower)
+
+
+@ORDERS
+def test_in_kinematics_a_contact_follows_where_it_is_led(order: int) -> None:
+    places = {foot: tasks.Led(START.pose(foot)) for foot in ROBOT.feet}
+    contacts = [constraints.RigidContact(foot, at=place, reference=tasks.Decay(20.0)) for foot, place in places.items()]
+    for foot, place in places.items():
+        place.lead(shifted(0.02).pose(foot))
+    end = run(Hierarchy(contacts), START, 1.0, order=order)[-1].state
+    for foot in ROBOT.feet:
+        assert end.pose(foot).translation == pytest.approx(shifted(0.02).pose(foot).translation, abs=1e-5)

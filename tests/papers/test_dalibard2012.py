@@ -1,10 +1,11 @@
-"""[Dalibard2012] section III: constraints of physics and motion objectives of the locomotion controller."""
+"""[Dalibard2012] section III.A: the constraints of physics, equations (3) to (6), both sides of each."""
 
 import numpy as np
 import pinocchio
 import pytest
 from scipy.linalg import null_space
 
+from contact_states import force_layout, random_situation
 from poise import constraints, tasks
 from poise.control import Command, TorqueController
 from poise.hierarchy import Hierarchy, Level
@@ -12,17 +13,10 @@ from poise.plants import IdealPlant, MujocoPlant, steps
 from poise.robots import Foot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION
-from robot_states import layout, random_state, robot_of
+from robot_states import layout, moved, random_state, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
-
-
-def turning(name: str) -> State:
-    """A body that twists over feet at rest."""
-    start = robot_of(name).stance("standing")
-    snapshot = Snapshot(start.robot).at(start)
-    free = null_space(np.vstack([snapshot.jacobian(foot) for foot in start.robot.feet]))
-    return start.replace(v=free @ np.random.default_rng(1).normal(0.0, 0.2, free.shape[1]))
+SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
 def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> np.ndarray:
@@ -37,7 +31,66 @@ def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> 
     return (heights(step) - 2 * heights(0.0) + heights(-step)) / step**2
 
 
+# -- equation 3: dynamics ---------------------------------------------------------------------------------------------
+
+
+@ROBOTS
+@SEEDS
+def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
+    """H q̈ + p = Sᵀ τ + J_Cᵀ φ, with H, p and J_C by pinocchio and φ a force at each corner of the soles."""
+    robot = robot_of(name)
+    start = robot.stance("standing")
+    random, snapshot = np.random.default_rng(seed), Snapshot(robot).at(start)
+    free = null_space(np.vstack([snapshot.jacobian(foot) for foot in robot.feet]))
+    state = start.replace(v=free @ random.normal(0.0, 0.2, free.shape[1]))
+    contacts = [Contact(foot, forces="vertices") for foot in robot.feet]
+    wish = start.center_of_mass + random.normal(0.0, 0.05, 3)
+    hierarchy = Hierarchy(
+        levels=[
+            Level("contact", [constraints.RigidContact(contact) for contact in contacts]),
+            Level("balance", [tasks.CenterOfMass(wish), tasks.AngularMomentum()]),
+            Level("posture", [tasks.Posture(start)]),
+        ]
+    )
+    command = TorqueController(hierarchy).step(state)
+    assert command.fallback == ""
+    model, data = robot.model, robot.model.createData()
+    H = pinocchio.crba(model, data, state.q)
+    H = np.triu(H) + np.triu(H, 1).T
+    p = pinocchio.nonLinearEffects(model, data, state.q, state.v)
+    pinocchio.computeJointJacobians(model, data, state.q)
+    pinocchio.updateFramePlacements(model, data)
+    forces = robot.mass * command.solution.x[model.nv :].reshape(len(contacts), -1, 3)
+    pushed = np.zeros(model.nv)
+    for contact, at_corners in zip(contacts, forces, strict=True):
+        J = pinocchio.getFrameJacobian(model, data, contact.frame.index, pinocchio.LOCAL_WORLD_ALIGNED)
+        R = data.oMf[contact.frame.index].rotation
+        for corner, phi in zip(contact.corners, at_corners, strict=True):
+            J_C = J[:3] - pinocchio.skew(R @ corner) @ J[3:]
+            pushed += J_C.T @ (R @ contact.frame_from_contact.rotation @ phi)
+    S = np.eye(model.nv)[6:]
+    assert H @ command.acceleration + p == pytest.approx(S.T @ command.torque + pushed, abs=1e-6)
+
+
 # -- equation 4: contacts may leave, not sink -------------------------------------------------------------------------
+
+
+@ROBOTS
+@SEEDS
+def test_equation_4_is_what_the_rows_say(name: str, seed: int) -> None:
+    """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives what sinks time to stop."""
+    state = random_state(robot_of(name), seed)
+    foot, k = state.robot.foot("left"), 20.0
+    acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
+    rows = constraints.NonPenetration(foot, damping=k).rows(
+        Snapshot(state.robot).at(state), layout(state.robot, ACCELERATION)
+    )
+    step, pose = 1e-6, state.pose(foot)
+    after = moved(state, state.v, step).pose(foot)
+    speeds = np.array([(after.act(corner) - pose.act(corner))[2] / step for corner in foot.corners])
+    expected = corner_accelerations(state, foot, acceleration) + k * speeds
+    assert rows.A @ acceleration - rows.lower == pytest.approx(expected, abs=2e-3)
+    assert np.isinf(rows.upper).all() or (rows.upper > 1e9).all()
 
 
 def wishing(start: State, foot: Foot, wish: float) -> Command:
@@ -113,122 +166,59 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
     assert plant.truth().center_of_mass == pytest.approx(start.center_of_mass, abs=2e-3)
 
 
-# -- equations 8 to 10: feature tasks ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rate", [2.0, 5.0, 20.0])
-def test_a_decay_is_the_proportional_derivative_law_with_critical_damping(rate: float) -> None:
-    """ÿ* = -λ_p (y - y*) - λ_D ẏ with λ_D = 2 √λ_p, for λ_p the square of our rate."""
-    state = random_state(robot_of("g1"), 3)
-    hand = state.robot.hand("left")
-    task = tasks.Position(hand, (0.4, 0.2, 1.0), reference=tasks.Decay(rate))
-    snapshot = Snapshot(state.robot).at(state)
-    g, _, k = task.reference.gains(0.0)
-    proportional, derivative = g * k, g + k
-    assert derivative == pytest.approx(2.0 * np.sqrt(proportional))
-    y, speed = snapshot.position(hand), snapshot.velocity(hand)[:3]
-    rows = task.rows(snapshot, layout(state.robot, ACCELERATION))
-    asked = rows.lower + snapshot.drift(hand)[:3]
-    assert asked == pytest.approx(-proportional * (y - [0.4, 0.2, 1.0]) - derivative * speed)
-
-
-# -- equations 11 to 14: angular momentum -----------------------------------------------------------------------------
-
-
-def angular_momentum(state: State) -> np.ndarray:
-    """About the centre of mass, summed over the bodies: Σ I_i ω_i + r_i x m_i v_i."""
-    model, data = state.robot.model, state.robot.model.createData()
-    pinocchio.forwardKinematics(model, data, state.q, state.v)
-    center = pinocchio.centerOfMass(model, data, state.q)
-    total = np.zeros(3)
-    for joint in range(1, model.njoints):
-        inertia, pose, motion = model.inertias[joint], data.oMi[joint], data.v[joint]
-        R = pose.rotation
-        turning_rate = R @ motion.angular
-        place = pose.act(inertia.lever)
-        speed = R @ (motion.linear + np.cross(motion.angular, inertia.lever))
-        total += R @ inertia.inertia @ R.T @ turning_rate + inertia.mass * np.cross(place - center, speed)
-    return total
+# -- equations 5 and 6: joints and motors -----------------------------------------------------------------------------
 
 
 @ROBOTS
-@pytest.mark.parametrize("seed", range(3))
-def test_angular_momentum_is_linear_in_the_velocity(name: str, seed: int) -> None:
-    """Equation 12: L = J_AM q̇."""
+@SEEDS
+def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
+    """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, wherever our bounds can lead to."""
+    robot, period = robot_of(name), 0.005
+    random, limits = np.random.default_rng(seed), robot.limits
+    task = constraints.JointRange(robot)
+    q = random.uniform(limits.lower, limits.upper)
+    near = random.random(len(q)) < 0.5  # half of them close to an end
+    q = np.where(near, limits.upper - 0.02 * random.random(len(q)), q)
+    # As fast as a joint may be that could still stop: v²/(2 A) + v ΔT = room.
+    A = task.acceleration
+    fastest = [A * (np.sqrt(period**2 + 2.0 * room / A) - period) for room in (limits.upper - q, q - limits.lower)]
+    rate = random.uniform(-fastest[1], fastest[0])
+    start = robot.stance("standing")
+    state = start.replace(q=np.concatenate([start.q[:7], q]), v=np.concatenate([np.zeros(6), rate]))
+    rows = task.rows(Snapshot(robot).at(state), layout(robot, ACCELERATION, period))
+    for qdd in (rows.lower, rows.upper):
+        after = q + period * rate + 0.5 * period**2 * qdd
+        assert (after >= limits.lower - 1e-9).all()
+        assert (after <= limits.upper + 1e-9).all()
+
+
+@ROBOTS
+@SEEDS
+def test_equation_6_is_what_the_rows_say(name: str, seed: int) -> None:
+    """τ_min <= τ <= τ_max, with τ by inverse dynamics of any accelerations and forces."""
     state = random_state(robot_of(name), seed)
-    snapshot = Snapshot(state.robot).at(state)
-    expected = angular_momentum(state)
-    assert tasks.AngularMomentum().jacobian(snapshot) @ state.v == pytest.approx(expected, abs=1e-9)
+    robot, snapshot = state.robot, Snapshot(state.robot).at(state)
+    contacts = [Contact(foot) for foot in robot.feet]
+    situation = random_situation(state, contacts, seed)
+    rows = constraints.TorqueLimit(robot).rows(snapshot, force_layout(snapshot, contacts))
+    torque, most = situation.generalised[6:], robot.limits.torque
+    assert rows.A @ situation.x - rows.lower == pytest.approx(torque + most)
+    assert rows.A @ situation.x - rows.upper == pytest.approx(torque - most)
 
 
 @ROBOTS
-@pytest.mark.parametrize("seed", range(3))
-def test_its_rate_follows_from_the_accelerations(name: str, seed: int) -> None:
-    """Equation 13: L̇ = J_AM q̈ + J̇_AM q̇, the left side by differences."""
-    state = random_state(robot_of(name), seed)
-    acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
-    step, task, snapshot = 1e-5, tasks.AngularMomentum(), Snapshot(state.robot).at(state)
-    expected = task.jacobian(snapshot) @ acceleration + task.drift(snapshot)
-
-    def after(seconds: float) -> np.ndarray:
-        v = state.v + seconds * acceleration
-        q = pinocchio.integrate(state.robot.model, state.q, seconds * 0.5 * (state.v + v))
-        return angular_momentum(state.replace(q=q, v=v))
-
-    assert (after(step) - after(-step)) / (2 * step) == pytest.approx(expected, abs=1e-5)
-
-
-@ROBOTS
-def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
-    """Equation 11: L̇* = -λ_p (L - L*), with L* = 0, on a robot that does as it is told."""
-    state = turning(name)
-    hierarchy = Hierarchy(
-        levels=[
-            Level("contact", [constraints.RigidContact(foot) for foot in state.robot.feet]),
-            Level("momentum", [tasks.AngularMomentum(reference=tasks.Decay(5.0))]),
-            Level("posture", [tasks.LeastVelocity()]),
-        ]
-    )
-    before = angular_momentum(state)
-    assert np.linalg.norm(before) > 0.1
-    *_, last = steps(TorqueController(hierarchy, period=0.001), IdealPlant(state), 0.3)
-    expected = before * np.exp(-5.0 * last.state.time)
-    assert angular_momentum(last.state) == pytest.approx(expected, abs=0.01 * np.linalg.norm(before))
-
-
-# -- equation 15: torques of arms -------------------------------------------------------------------------------------
-
-
-def arms(state: State) -> list:
-    """Joints that carry the hands and not the chest."""
-    model = state.robot.model
-    trunk = set(model.supports[state.robot.chest.joint])
-    carrying = {joint for hand in state.robot.hands for joint in model.supports[hand.joint]} - trunk
-    return [joint for joint in state.robot.joints if joint.index in carrying]
-
-
-@ROBOTS
-def test_torque_minimisation_relaxes_the_arms(name: str) -> None:
-    """E_τ = |T τ|²: less than with a posture, and zero where nothing else needs the arms."""
+def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> None:
     start = robot_of(name).stance("standing")
-    joints = arms(start)
-    places = [joint.v - 6 for joint in joints]
-    feet = [Level("contact", [constraints.RigidContact(foot) for foot in start.robot.feet])]
-    feet.append(Level("balance", [tasks.CenterOfMass(start.center_of_mass)]))
-    posture = Level("posture", [tasks.Posture(start)])
-    held = TorqueController(Hierarchy(levels=[*feet, posture])).step(start)
-    relaxed = TorqueController(Hierarchy(levels=[*feet, Level("arms", [tasks.JointTorque(joints)]), posture])).step(
-        start
-    )
-    assert np.abs(held.torque[places]).max() > 0.5
-    assert relaxed.torque[places] == pytest.approx(0.0, abs=1e-9)
-    sizes = [np.linalg.norm(held.torque[places])]
-    for weight in (1.0, 10.0, 100.0):  # in one level with the posture: the heavier, the more relaxed
-        shared = Level("both", [tasks.JointTorque(joints, weight=weight), tasks.Posture(start)])
-        command = TorqueController(Hierarchy(levels=[*feet, shared])).step(start)
-        sizes.append(np.linalg.norm(command.torque[places]))
-    assert (np.diff(sizes) < 0.0).all()
-    assert sizes[-1] < 0.6 * sizes[0]
+    contact = [constraints.RigidContact(foot) for foot in start.robot.feet]
+    leap = tasks.CenterOfMass(start.center_of_mass + np.array([0.0, 0.0, 5.0]), reference=tasks.Decay(20.0))
+    hierarchy = Hierarchy(levels=[Level("contact", contact), Level("leap", [leap])])
+    command = TorqueController(hierarchy).step(start)
+    share = np.abs(command.torque) / start.robot.limits.torque
+    assert share.max() == pytest.approx(1.0, abs=1e-6)
+    assert share.max() <= 1.0
+
+
+# -- section III.A.2: forces inside the cone ------------------------------------------------------------------------
 
 
 def test_contacts_of_the_paper_are_expressed_in_the_basis_of_the_cone() -> None:

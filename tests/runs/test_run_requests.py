@@ -24,6 +24,8 @@ def test_a_planned_behavior_says_that_it_arrives_later(behavior: str) -> None:
 def test_a_misspelt_behavior_is_recognised() -> None:
     with pytest.raises(UsageError, match="did you mean 'reach'"):
         runs.Request("raech")
+    with pytest.raises(UsageError, match="did you mean 'walk'"):
+        runs.Request("wlak")
 
 
 def test_a_behavior_like_no_other_is_answered_with_those_there_are() -> None:
@@ -45,6 +47,8 @@ def test_a_mode_or_plant_of_later_says_what_there_is_today(choice: dict[str, str
         ({"behavior": "reach", "mode": "torque"}, "torque", "ideal"),
         ({"behavior": "stand"}, "torque", "mujoco"),
         ({"behavior": "squat", "mode": "kinematic"}, "kinematic", "ideal"),
+        ({"behavior": "walk"}, "torque", "mujoco"),
+        ({"behavior": "walk", "plant": "ideal"}, "torque", "ideal"),
     ],
 )
 def test_what_is_not_said_of_mode_and_plant_follows(asked: dict[str, str], mode: str, plant: str) -> None:
@@ -66,6 +70,16 @@ def test_what_is_not_said_of_mode_and_plant_follows(asked: dict[str, str], mode:
 def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, object], word: str) -> None:
     with pytest.raises(UsageError, match=f"an ideal plant knows no {word}; give --plant mujoco"):
         runs.Request("stand", mode="torque", plant="ideal", **disturbance)  # type: ignore[arg-type]
+
+
+def test_a_walk_takes_torques() -> None:
+    with pytest.raises(UsageError, match="today it runs with --mode torque --plant mujoco or --mode torque"):
+        runs.Request("walk", mode="kinematic")
+
+
+def test_a_walk_is_neutral_and_of_twenty_steps_unless_asked_otherwise() -> None:
+    request = runs.Request("walk")
+    assert (request.style, request.steps, request.speed) == ("neutral", 20, None)
 
 
 def test_a_solver_that_does_not_exist_is_named() -> None:
@@ -100,3 +114,4 @@ def test_the_usual_duration_follows_the_settings() -> None:
     assert runs.usual_seconds(runs.Request("stand")) == 5.0
     assert runs.usual_seconds(runs.Request("squat")) == 20.0
     assert runs.usual_seconds(runs.Request("squat", settings={"cycles": 2, "frequency": 1.0})) == 2.0
+    assert runs.usual_seconds(runs.Request("walk", steps=10)) > runs.usual_seconds(runs.Request("walk", steps=2)) > 2.0

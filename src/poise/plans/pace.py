@@ -19,6 +19,9 @@ SHORTEST = 0.05
 #: A leg is not stretched beyond this share of its length: straight knees neither push nor yield. At the end of a step
 #: the foot is so many step lengths ahead of, or behind, the hip.
 STRETCH, ASTRIDE = 0.965, 0.6
+#: Hips are as high as the steps allow, but no higher than standing by more than this share of the leg: the less knees
+#: are bent, the less they and the ankles have to bear.
+HIGHER = 0.05
 
 @dataclass(frozen=True)
 class Stature:
@@ -76,7 +79,8 @@ def paced(style: Style, body: Stature, speed: tuple[float, float, float] | None 
         double = max(quicker**2 * timing.double, min(SHORTEST * slower, timing.double))
         timing = Timing(quicker * timing.whole - double, double)
         gait = Gait.of_speed(speed, timing.whole, body.width)
-    height = body.height - max(_stretched(body, gait), -style.height * body.leg)
+    lower = -style.height * body.leg if style.height < 0.0 else -HIGHER * body.leg
+    height = body.height - max(_stretched(body, gait), lower)
     return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))
 
 

@@ -83,7 +83,8 @@ class Style:
         if share <= 0.0 or share >= 1.0:
             return self if share <= 0.0 else other
         nearer = self if share < 0.5 else other
-        rest = {n: (1.0 - share) * self.rest.get(n, other.rest.get(n, 0.0)) + share * other.rest.get(n, self.rest.get(n, 0.0)) for n in {**self.rest, **other.rest}}  # fmt: skip
+        mine, theirs = {**other.rest, **self.rest}, {**self.rest, **other.rest}
+        rest = {joint: (1.0 - share) * mine[joint] + share * theirs[joint] for joint in mine}
         return Style(f"{self.name} to {other.name}", **values, torque_joints=nearer.torque_joints, rest=rest)
 
     def but(self, **values: Any) -> Style:
@@ -99,7 +100,9 @@ class Style:
             unit = parameter.unit or "no unit"
             between = f"{parameter.low:g} to {parameter.high:g}"
             lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {between}: {parameter.about}")
-        lines.append(f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}')
+        lines.append(
+            f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}'
+        )
         if self.rest:
             lines += ["", "[rest]  # angles (rad) of joints of one robot, instead of its standing posture"]
             lines += [f"{_quoted(joint)} = {float(angle)!r}" for joint, angle in self.rest.items()]
@@ -174,7 +177,7 @@ def _check_names(values: Mapping[str, Any], style: str) -> None:
             raise UsageError(f"style '{style}': no parameter '{name}'; {hint}")
 
 
-def _styles(**changes: dict[str, float]) -> dict[str, Style]:
+def _styles(**changes: dict[str, Any]) -> dict[str, Style]:
     return {name: replace(NEUTRAL, name=name, **values) for name, values in changes.items()}
 
 

@@ -72,6 +72,10 @@ class Swing:
         waits = LIFTING if rise > STAIR else 0.0
         return cls((start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift + max(rise, 0.0), waits)
 
+    def resting(self, at: Footstep) -> Swing:
+        """The foot as it rests on something that it met early."""
+        return replace(self, plane=(at.place, 0.0, 0.0), height=(at.z, 0.0, 0.0), turn=(at.yaw, 0.0, 0.0))
+
     def after(self, goal: Footstep, elapsed: float, left: float, period: float) -> Swing:
         """One period later, with so many seconds since its begin and until touchdown."""
         if left <= FROZEN:  # straight down, until something is touched

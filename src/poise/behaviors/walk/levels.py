@@ -149,7 +149,7 @@ class Levels:
                 tasks.Posture(self.rest["light"], self._light, weight=self.ease, reference=relaxed, name="arms, head"),
             ]
         if not self._rigid:
-            style.append(tasks.Orientation(base, self.pelvis, weight=0.3, reference=upright, name="pelvis"))
+            style.append(tasks.Orientation(base, self.pelvis, reference=upright, name="pelvis"))
         posture = [tasks.LeastVelocity()]
         always = [constraints.JointRange(robot)]
 

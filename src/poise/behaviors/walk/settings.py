@@ -37,7 +37,7 @@ class WalkSettings:
     posture: float = 6.0
     height: float = 9.0
     calm: float = 0.3
-    spin: float = 0.018
+    spin: float = 0.03
     spin_rate: float = 8.0
     friction: float = 0.7
     change: float = 0.3

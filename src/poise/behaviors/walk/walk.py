@@ -24,6 +24,7 @@ from poise.plans.route import STOP, Route, swinging
 from poise.plans.style import STYLES, Style
 from poise.plans.swing import Swing
 from poise.robots import Foot, Robot, State
+from poise.robots.parts import Side
 from poise.state import Snapshot
 
 Array = NDArray[np.float64]
@@ -34,7 +35,9 @@ FELT = 0.6
 #: A foot that finds no ground is waited for so long, s.
 PATIENCE = 0.1
 #: How much of the slope under one foot is believed: uneven ground tilts feet either way, a slope the same way.
-FEELING = 0.1
+FEELING = 0.07
+#: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
+EVEN = 0.04
 #: How fast the height of the ground is taken over, s: stairs are no jumps for the body.
 LEVELLING = 0.15
 #: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: within a second, up to a third of gravity.
@@ -96,13 +99,13 @@ class Walk:
         self._ground_of = ground
         self._style = self._wanted = self._known(style)
         self._share, self._from = 1.0, self._style
-        self._speed = self._hurried = speed
+        self._speed = self._hurried = checked_speed(speed)
         self._dress()
         self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
         self._time, self._period = -math.inf, 0.002
-        self._slope = sum(sloped(self.start.pose(foot).rotation[:, 2]) for foot in robot.feet) / 2.0
+        self._felt = sum(sloped(self.start.pose(foot).rotation[:, 2]) for foot in robot.feet) / 2.0
         self._floor = 0.5 * (left.z + right.z)
-        self.levels.tilt = tilted(self._slope)
+        self._lie()
         self._made: tuple[Phase, Stepping] | None = None
         self._swing = Swing.of(left, left, 0.0)
         self._heavier = 0.0
@@ -126,9 +129,7 @@ class Walk:
 
     @speed.setter
     def speed(self, speed: Speed | None) -> None:
-        if speed is not None and not all(math.isfinite(part) for part in speed):
-            raise PoiseError(f"walk: speed is {speed!r}; expected three finite numbers")
-        self._speed = None if speed is None else (float(speed[0]), float(speed[1]), float(speed[2]))
+        self._speed = checked_speed(speed)
 
     def stop(self) -> None:
         """Ends side by side after the step that is being made."""
@@ -182,7 +183,7 @@ class Walk:
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
-        if self._share < 1.0 or self._hurried is not self._speed:
+        if self._share < 1.0 or self._hurried != self._speed:
             self._blend()
         c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
         now = Motion(complex(c[0], c[1]), complex(v[0], v[1]))
@@ -212,9 +213,20 @@ class Walk:
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
         levels.turn_trunk(yaw, self._style)
         if phase.kind == "single":
-            elapsed = phase.elapsed(time)
+            self._move_foot(snapshot, phase)
+
+    def _move_foot(self, snapshot: Snapshot, phase: Phase) -> None:
+        """The swinging foot goes on; one that meets the ground early rests there, and does not push into it."""
+        elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
+        if elapsed > FELT * phase.seconds and self._feels(snapshot, side):
+            self._swing = self._swing.resting(footstep(snapshot, self.robot.foot(side), phase.goal.yaw))
+        else:
             self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._period)
-            levels.lead_foot(phase.goal.side, self._swing)
+        self.levels.lead_foot(side, self._swing)
+
+    def _feels(self, snapshot: Snapshot, side: Side) -> bool:
+        """Whether a foot touches something."""
+        return snapshot.state is not None and self.robot.foot(side) in snapshot.state.contacts
 
     # -- phases ----------------------------------------------------------------------------------------------------
 
@@ -250,18 +262,13 @@ class Walk:
         foot = self.robot.foot(planned.side)
         found = footstep(snapshot, foot, planned.yaw)
         self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
-        state = snapshot.state
-        if state is not None and foot in state.contacts:
-            return found
-        return found.moved(found.place, planned.z)
+        return found if self._feels(snapshot, foot.side) else found.moved(found.place, planned.z)
 
     def _touches(self, snapshot: Snapshot, phase: Phase, time: float) -> bool:
-        """Whether a swing is over: by its time, or by what is felt."""
+        """Whether a swing is over: by its time, or by what is felt; a foot that then finds no ground is waited for."""
+        elapsed, felt = phase.elapsed(time), self._feels(snapshot, phase.goal.side)
         if self.settings.contact == "time":
             return phase.over(time)
-        state = snapshot.state
-        felt = state is not None and self.robot.foot(phase.goal.side) in state.contacts
-        elapsed = phase.elapsed(time)
         return (felt and elapsed > FELT * phase.seconds) or elapsed > phase.seconds + PATIENCE
 
     def _must_step(self, phase: Phase, xi: complex) -> bool:
@@ -277,7 +284,12 @@ class Walk:
     def _settle(self, snapshot: Snapshot, support: Footstep) -> None:
         """The slope of the ground, as the sole that stood on it felt it."""
         rise = sloped(snapshot.pose(self.robot.foot(support.side)).rotation[:, 2])
-        self._slope += FEELING * (rise - self._slope)
+        self._felt += FEELING * (rise - self._felt)
+        self._lie()
+
+    def _lie(self) -> None:
+        """How the ground lies, from what was felt of it."""
+        self._slope = self._felt if abs(self._felt) > EVEN else 0j
         self.levels.tilt = tilted(self._slope)
 
     # -- parts -----------------------------------------------------------------------------------------------------
@@ -311,11 +323,12 @@ class Walk:
         self.levels.dress(self._style, self._rest, froude)
 
     def _hurrying(self) -> Speed | None:
-        """The speed of this tick, on the way to the one that is wanted."""
-        if self._speed is None:
+        """The speed of this tick, on the way to the one that is wanted, or to the style's own."""
+        if self._hurried is None and self._speed is None:
             return None
+        own = self._speed_of(paced(self._style, self.body))
         now = np.array(self._hurried or self._speed_of(self._pace))
-        rest = np.array(self._speed) - now
+        rest = np.array(self._speed or own) - now
         if np.abs(rest).max() < 1e-3:
             return self._speed
         vx, vy, wz = now + min(self._period / self.settings.change, 1.0) * rest
@@ -330,6 +343,19 @@ class Walk:
         self._rest = self._rest_from = self._rest_to = rest_posture(self.robot, self._style)
         self._pace = paced(self._style, self.body, self._speed)
         self._put_on()
+
+
+def checked_speed(speed: Speed | None) -> Speed | None:
+    """The speed, if it is one."""
+    if speed is None:
+        return None
+    try:
+        vx, vy, wz = (float(part) for part in speed)
+    except (TypeError, ValueError):
+        vx = vy = wz = math.nan
+    if not (math.isfinite(vx) and math.isfinite(vy) and math.isfinite(wz)):
+        raise PoiseError(f"walk: speed is {speed!r}; expected three finite numbers: m/s, m/s, rad/s")
+    return vx, vy, wz
 
 
 def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:

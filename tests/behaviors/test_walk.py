@@ -1,0 +1,139 @@
+"""A few steps in physics: made, counted, and ended side by side."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pinocchio
+import pytest
+
+from behaviors.walking import Trial
+from poise.behaviors.walk import WEIGHTS, Walk, WalkSettings
+from poise.plans.style import NEUTRAL
+from poise.robots.catalogue import models_folder
+from poise.solvers import Weighted
+from poise.state import Snapshot
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+ROBOTS = pytest.mark.parametrize("name", ["g1", "talos", "nao"])
+
+
+@cache
+def walked(name: str, steps: int) -> Trial:
+    return Trial(Walk(robot_of(name), steps=steps)).finish()
+
+
+def way(trial: Trial) -> np.ndarray:
+    """From where the centre of mass was to where it is (m)."""
+    return np.asarray(trial.plant.truth().center_of_mass - trial.plant.start.center_of_mass)
+
+
+@ROBOTS
+def test_it_makes_its_steps_and_ends_standing_side_by_side(name: str) -> None:
+    trial = walked(name, 4)
+    assert trial.plant.fall == ""
+    assert trial.walk.phase().steps == 4
+    assert trial.stands
+    assert trial.fallbacks == set()
+    # Three steps of full length: the fourth only comes beside.
+    expected = 3.0 * NEUTRAL.step_length * trial.walk.body.leg
+    assert way(trial)[0] == pytest.approx(expected, rel=0.25)
+    assert np.abs(trial.errors).max() < 0.12
+
+
+@ROBOTS
+def test_its_phases_alternate(name: str) -> None:
+    assert walked(name, 4).names == [
+        "standing",
+        "starting",
+        "right support",
+        "double support",
+        "left support",
+        "double support",
+        "right support",
+        "double support",
+        "left support",
+        "stopping",
+        "standing",
+    ]
+
+
+@ROBOTS
+def test_its_hierarchies_are_bound_before_they_are_needed(name: str) -> None:
+    trial = walked(name, 4)
+    assert trial.bound == len(trial.walk.hierarchies) == 3
+    fresh = Trial(Walk(robot_of(name), steps=4)).go(0.002)
+    assert fresh.bound == 3, "at the first tick already"
+
+
+def test_a_walk_of_no_steps_stands_still() -> None:
+    trial = Trial(Walk(robot_of("g1"), steps=0)).go(1.5)
+    assert trial.names == ["standing"]
+    assert trial.stands
+    assert way(trial) == pytest.approx(0.0, abs=2e-3)
+    assert np.abs(trial.errors).max() < 2e-3
+
+
+@pytest.mark.parametrize("name", ["g1", "nao"])
+def test_it_walks_when_feet_feel_the_ground_instead_of_the_clock(name: str) -> None:
+    trial = Trial(Walk(robot_of(name), steps=3, settings=WalkSettings(contact="force"))).finish()
+    assert trial.plant.fall == ""
+    assert trial.walk.phase().steps == 3
+    assert trial.stands
+
+
+def test_it_walks_with_the_weights_of_the_paper() -> None:
+    trial = Trial(Walk(robot_of("g1"), steps=3), solver=Weighted(WEIGHTS)).finish()
+    assert trial.plant.fall == ""
+    assert trial.stands
+
+
+@pytest.mark.parametrize(
+    ("speed", "axis"),
+    [((-0.2, 0.0, 0.0), (-1.0, 0.0)), ((0.0, 0.1, 0.0), (0.0, 1.0)), ((0.0, -0.1, 0.0), (0.0, -1.0))],
+    ids=["backward", "to the left", "to the right"],
+)
+def test_it_goes_where_it_is_told_to(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
+    trial = Trial(Walk(robot_of("g1"), speed=speed, steps=4)).finish()
+    assert trial.stands
+    along = way(trial)[:2] @ np.array(axis)
+    assert along > 0.1
+    assert np.linalg.norm(way(trial)[:2]) < 1.3 * along
+
+
+def test_it_turns() -> None:
+    trial = Trial(Walk(robot_of("g1"), speed=(0.0, 0.0, 0.5), steps=4)).finish()
+    assert trial.stands
+    foot = trial.plant.truth().pose(robot_of("g1").foot("left")).rotation
+    asked = 3.0 * 0.5 * trial.walk.route.pace.timing.whole  # the last step comes beside
+    assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(asked, abs=0.1)
+
+
+def test_asking_twice_at_one_time_changes_nothing() -> None:
+    robot = robot_of("g1")
+    walk, snapshot = Walk(robot, steps=2), Snapshot(robot).at(robot.stance("standing"))
+    first = walk(snapshot)
+    phase, wish = walk.phase(), walk.levels.center.acceleration.copy()
+    assert walk(snapshot) is first
+    assert walk.phase() is phase
+    assert (walk.levels.center.acceleration == wish).all()
+
+
+def test_it_starts_from_where_the_robot_stands() -> None:
+    """Elsewhere, and turned: all steps are, too."""
+    robot, turn = robot_of("g1"), 2.0
+    start = robot.stance("standing")
+    q = start.q.copy()
+    heading = np.array([np.cos(turn), np.sin(turn)])
+    q[:2] = (1.0, -2.0) + np.array([[heading[0], -heading[1]], [heading[1], heading[0]]]) @ q[:2]
+    q[3:7] = (
+        pinocchio.Quaternion(np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2)) * pinocchio.Quaternion(q[3:7])
+    ).coeffs()
+    trial = Trial(Walk(robot, steps=3, start=start.replace(q=q))).finish()
+    assert trial.stands
+    went = way(trial)[:2]
+    assert went @ heading == pytest.approx(2.0 * NEUTRAL.step_length * trial.walk.body.leg, rel=0.25)
+    assert np.linalg.norm(went) < 1.1 * (went @ heading)

@@ -1,0 +1,155 @@
+"""Everything may be changed while it walks: it goes on walking, and nothing jumps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio
+import pytest
+
+from behaviors.walking import Trial
+from poise.behaviors.walk import Walk
+from poise.plans.style import STYLES
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+CHANGES: dict[str, Callable[[Walk], None]] = {
+    "sad": lambda walk: setattr(walk, "style", "sad"),
+    "proud": lambda walk: setattr(walk, "style", STYLES["proud"]),
+    "faster and turning": lambda walk: setattr(walk, "speed", (0.35, 0.0, 0.3)),
+    "backward": lambda walk: setattr(walk, "speed", (-0.1, 0.0, 0.0)),
+    "as the style goes": lambda walk: setattr(walk, "speed", None),
+    "stop": lambda walk: walk.stop(),
+    "go": lambda walk: walk.go(3),
+}
+#: What may change per second at most: generous beside what a swift motion needs, and far below a jump within one tick
+#: of 2 ms. Places in m, angles in rad; weights are those of the posture of arms and head.
+FASTEST = {"height": 0.5, "chest": 6.0, "pelvis": 6.0, "swinging foot": 5.0, "rest": 10.0, "weights": 20.0}
+#: ξ of the plan moves no faster than that, m per tick: 3 m/s. Only a stop may move it by more, since the next step is
+#: another one at once.
+DIVERGENT, STOPPING = 0.006, 0.03
+
+
+class Watch:
+    """Largest change from tick to tick of all that leads a walk."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self.before: dict[str, object] = {}
+        self.most: dict[str, float] = {}
+
+    def __call__(self) -> None:
+        walk, levels = self.trial.walk, self.trial.walk.levels
+        phase, state = walk.phase(), self.trial.controller._snapshot
+        c, v = state.center_of_mass, state.center_of_mass_velocity
+        xi = complex(c[0], c[1]) + complex(v[0], v[1]) / walk.route.pace.omega
+        now: dict[str, object] = {
+            "height": levels.rise.value[2:].copy(),
+            "chest": levels.chest.value.copy(),
+            "pelvis": levels.pelvis.value.copy(),
+            "rest": np.concatenate([rest.value for rest in levels.rest.values()]),
+            "weights": levels.ease.value.copy(),
+            "divergent component": np.array([xi - walk.error]),
+        }
+        if phase.kind == "single":
+            now[f"swinging foot {phase.begin}"] = levels.feet[phase.goal.side].value.translation.copy()
+        for name in self.before.keys() & now.keys():
+            a, b = self.before[name], now[name]
+            turn = name in ("chest", "pelvis")
+            change = np.linalg.norm(pinocchio.log3(a.T @ b)) if turn else np.abs(b - a).max()  # type: ignore[attr-defined,operator]
+            short = "swinging foot" if name.startswith("swinging") else name
+            self.most[short] = max(self.most.get(short, 0.0), float(change))
+        self.before = now
+
+
+@pytest.fixture(scope="module")
+def watched() -> dict[str, tuple[Trial, dict[str, float], str]]:
+    """One walk through all changes: for each the largest change of what leads it, and whether it fell."""
+    trial = Trial(Walk(robot_of("g1"), steps=math.inf))
+    watch, found = Watch(trial), {}
+    trial.go(2.3, watch)
+    for name, change in CHANGES.items():
+        watch.most = {}
+        change(trial.walk)
+        trial.go(2.0 if name == "stop" else 3.8 if name == "go" else 1.1, watch)
+        found[name] = (trial, watch.most, f"{trial.plant.fall or 'walks'}, {trial.walk.phase().name}")
+    return found
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_does_not_throw_it_over(name: str, watched: dict) -> None:
+    _, _, outcome = watched[name]
+    assert outcome.startswith("walks")
+    assert ("standing" in outcome) == (name in ("stop", "go"))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_nothing_that_leads_it_jumps(name: str, watched: dict) -> None:
+    trial, most, _ = watched[name]
+    period = trial.controller.period
+    for what, fastest in FASTEST.items():
+        assert most.get(what, 0.0) <= fastest * period, what
+    assert most["divergent component"] <= (STOPPING if name == "stop" else DIVERGENT)
+
+
+def test_all_of_it_is_one_walk_that_ends_standing(watched: dict) -> None:
+    trial = watched["go"][0]
+    assert trial.stands
+    assert trial.bound == 3, "no change takes another hierarchy"
+    assert trial.fallbacks == set()
+
+
+def test_a_style_is_taken_over_within_its_time() -> None:
+    walk = Walk(robot_of("g1"), steps=0)
+    trial = Trial(walk).go(0.02)
+    upright = walk.levels.chest.value.copy()
+    walk.style = STYLES["neutral"].but(chest_pitch=0.3)
+    leans = []
+    trial.go(0.4, lambda: leans.append(np.linalg.norm(pinocchio.log3(upright.T @ walk.levels.chest.value))))
+    change = walk.settings.change
+    ticks = round(change / trial.controller.period)
+    assert leans[0] < 0.01
+    assert leans[ticks // 2] == pytest.approx(0.15, abs=0.01)
+    assert leans[-1] == pytest.approx(0.3, abs=1e-6)
+    assert walk.style.chest_pitch == 0.3
+
+
+def test_a_weight_is_turned_without_binding_anything_anew() -> None:
+    style = STYLES["neutral"].but(angular_momentum=1.0, torque=0.5, arm_posture=1.0)
+    walk = Walk(robot_of("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # who walks faster swings more
+    trial = Trial(walk).go(0.02)
+    before = weights(trial)
+    walk.style = walk.style.but(angular_momentum=4.0, torque=0.25, arm_posture=0.5)
+    trial.go(walk.settings.change + 0.02)
+    after = weights(trial)
+    assert trial.bound == 3
+    assert after["angular momentum"] == pytest.approx(4.0 * before["angular momentum"])
+    assert after["little torque"] == pytest.approx(0.5 * before["little torque"])
+    arms = after["arms, head"] != before["arms, head"]
+    assert arms.any()
+    assert after["arms, head"][arms] == pytest.approx(0.5 * before["arms, head"][arms])
+
+
+def weights(trial: Trial) -> dict[str, np.ndarray]:
+    """Of the rows of the level "style", as the solver saw them last."""
+    command = trial.controller.command
+    assert command is not None
+    program = command.solution.program
+    rows = program.levels[program.names.index("style")]
+    return {row.name: np.broadcast_to(row.weight, len(row.lower)).copy() for row in rows}
+
+
+@pytest.mark.parametrize("word", ["arms", "head", "arms and head"])
+def test_torque_is_kept_little_where_the_style_says(word: str) -> None:
+    robot = robot_of("talos")
+    trial = Trial(Walk(robot, STYLES["neutral"].but(torque=1.0, torque_joints=word), steps=0)).go(0.01)
+    program = trial.controller.command.solution.program  # type: ignore[union-attr]
+    (rows,) = (row for row in program.levels[program.names.index("style")] if row.name == "little torque")
+    chosen = {label for label, weight in zip(rows.labels, rows.weight, strict=True) if weight > 0.0}
+    assert any(label.startswith("arm") for label in chosen) == (word != "head")
+    assert any(label.startswith("head") for label in chosen) == (word != "arms")
+    assert not any(label.startswith("leg") for label in chosen)

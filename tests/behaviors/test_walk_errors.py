@@ -1,0 +1,93 @@
+"""What a walk refuses, when it is built or told."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from poise import load_robot
+from poise.behaviors.walk import Walk, WalkSettings
+from poise.errors import PoiseError
+from poise.plans.style import NEUTRAL
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+from robots.small_robots import BIPED, BIPED_PARTS, written
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+NOT_FINITE = [(math.nan, 0.0, 0.0), (0.2, math.inf, 0.0), (0.0, 0.0, -math.inf)]
+
+
+def test_a_style_that_does_not_exist_is_answered_with_those_there_are() -> None:
+    with pytest.raises(PoiseError, match="there is no style 'angry'; expected one of neutral, relaxed"):
+        Walk(robot_of("g1"), style="angry")
+    walk = Walk(robot_of("g1"))
+    with pytest.raises(PoiseError, match="there is no style 'angry'"):
+        walk.style = "angry"  # type: ignore[assignment]
+    assert walk.style.name == "neutral"
+
+
+def test_a_rest_posture_of_another_robot_is_refused() -> None:
+    style = NEUTRAL.but(name="mine", rest={"LElbowRoll": -0.5})
+    with pytest.raises(PoiseError, match="style 'mine': rest names LElbowRoll, none of which g1 has"):
+        Walk(robot_of("g1"), style)
+    walk = Walk(robot_of("g1"))
+    with pytest.raises(PoiseError, match="none of which g1 has"):
+        walk.style = style
+    Walk(robot_of("nao"), style)
+
+
+def test_a_rest_posture_is_taken_on_the_robot_that_has_its_joints() -> None:
+    robot = robot_of("g1")
+    walk = Walk(robot, NEUTRAL.but(rest={"left_elbow_joint": 0.7, "LElbowRoll": -0.5}))
+    names = [joint.name for joint in walk.levels._light]
+    assert walk.levels.rest["light"].value[names.index("left_elbow_joint")] == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("speed", NOT_FINITE)
+def test_a_speed_is_finite(speed: tuple[float, float, float]) -> None:
+    walk = Walk(robot_of("g1"))
+    with pytest.raises(PoiseError, match="walk: speed is"):
+        walk.speed = speed
+    assert walk.speed is None
+
+
+@pytest.mark.parametrize("speed", NOT_FINITE)
+def test_a_speed_is_finite_from_the_beginning(speed: tuple[float, float, float]) -> None:
+    with pytest.raises(PoiseError, match="walk: speed is"):
+        Walk(robot_of("g1"), speed=speed)
+
+
+def test_a_speed_has_three_parts() -> None:
+    walk = Walk(robot_of("g1"))
+    with pytest.raises(PoiseError, match="walk: speed is"):
+        walk.speed = (0.2, 0.0)  # type: ignore[assignment]
+
+
+def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
+    parts = {**BIPED_PARTS, "feet": {"left": {**BIPED_PARTS["feet"], "frame": "left_foot"}}}  # type: ignore[dict-item]
+    robot = load_robot(written(tmp_path, BIPED), **parts)
+    with pytest.raises(PoiseError, match="small has 1 feet; a walk takes two"):
+        Walk(robot)
+
+
+@pytest.mark.parametrize(
+    ("setting", "evidence"),
+    [
+        ({"feedback": -1.0}, "walk: feedback is -1.0; expected a positive number"),
+        ({"swing": 0.0}, "walk: swing is 0.0"),
+        ({"change": math.nan}, "walk: change is nan"),
+        ({"center": "preview"}, "walk: center is 'preview'; expected divergent or sinusoid"),
+        ({"contact": "hope"}, "walk: contact is 'hope'; expected time or force"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(setting: dict, evidence: str) -> None:
+    with pytest.raises(PoiseError, match=evidence):
+        WalkSettings(**setting)
+
+
+@pytest.mark.parametrize("name", ["feedback", "adapt", "calm", "wait"])
+def test_some_settings_may_be_zero(name: str) -> None:
+    assert getattr(WalkSettings(**{name: 0.0}), name) == 0.0  # type: ignore[arg-type]

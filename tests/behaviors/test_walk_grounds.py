@@ -1,0 +1,31 @@
+"""Walks on ground that is not flat: stairs that the plan knows, slopes and bumps that feet have to feel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from poise import runs
+from poise.plants import terrain
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+
+@pytest.mark.parametrize("kind", ["stairs:0.05,0.3,1", "stairs:-0.05,0.3,1", "slope:5", "rough:0.01"])
+def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
+    request = runs.Request("walk", terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))
+    recording, result = runs.run(request)
+    assert (result["fell"], result["reason"]) == (False, None)
+    assert result["steps"] >= 7
+    assert result["walk"]["slip_m"] < 0.02
+    robot, ground = robot_of("g1"), terrain(kind)
+    last = recording.state(len(recording) - 1, robot)
+    for foot in robot.feet:
+        x, y, z = last.pose(foot).act(foot.sole.center)
+        assert x > 0.5, "past the stair"
+        if not kind.startswith("rough"):
+            assert z == pytest.approx(ground.elevation(x, y), abs=0.01)
+    assert set(last.contacts) == set(robot.feet)
+    assert np.abs(last.v).max() < 0.3

@@ -1,0 +1,63 @@
+"""A robot that stands catches itself by a step, if it must."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from behaviors.walking import Trial
+from poise.behaviors.walk import Walk
+from poise.plants import Push
+from poise.robots.catalogue import models_folder
+from robot_states import robot_of
+
+pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+
+
+def pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> Trial:
+    """Stands, and is pushed for a tenth of a second."""
+    direction = (math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0)
+    push = Push(tuple(force * part for part in direction), duration=0.1, time=0.3)
+    return Trial(Walk(robot_of(name), steps=0), pushes=[push]).go(seconds)
+
+
+def at_rest(trial: Trial) -> bool:
+    return bool(np.abs(trial.plant.truth().v).max() < 0.2 and abs(trial.errors[-1]) < 0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "force", "degrees"),
+    [("g1", 150.0, 0.0), ("g1", 150.0, 180.0), ("g1", 150.0, 45.0), ("talos", 400.0, 0.0)],
+)
+def test_after_a_hard_push_it_steps_and_stands_again(name: str, force: float, degrees: float) -> None:
+    trial = pushed(name, force, degrees)
+    assert trial.plant.fall == ""
+    assert trial.walk.phase().steps >= 1
+    assert trial.walk.phase().kind == "standing"
+    assert at_rest(trial)
+    assert trial.bound == 3
+
+
+@pytest.mark.parametrize(("name", "force"), [("g1", 40.0), ("talos", 120.0)])
+@pytest.mark.parametrize("degrees", [0.0, 90.0, 225.0])
+def test_a_small_push_moves_no_foot(name: str, force: float, degrees: float) -> None:
+    trial = pushed(name, force, degrees, seconds=1.5)
+    assert trial.names == ["standing"]
+    assert trial.walk.phase().steps == 0
+    assert at_rest(trial)
+
+
+def test_a_step_that_catches_needs_no_shift_of_weight_before() -> None:
+    names = pushed("g1", 150.0, 0.0).names
+    assert "starting" not in names
+    assert names[1] in ("left support", "right support")
+
+
+def test_a_walk_that_is_pushed_goes_on() -> None:
+    push = Push((0.0, 60.0, 0.0), duration=0.1, time=1.9)
+    trial = Trial(Walk(robot_of("g1"), steps=6), pushes=[push]).finish()
+    assert np.abs(trial.errors).max() > 0.015, "it was felt"
+    assert trial.walk.phase().steps >= 6
+    assert trial.stands
