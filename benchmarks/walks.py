@@ -58,7 +58,9 @@ def cases(robots: tuple[str, ...], seeds: int) -> list[tuple[str, Request]]:
             # Where nothing is random, the speed is: a deterministic walk repeated proves nothing.
             for name, request in each.items():
                 if name.split()[0] in ("friction", "mass", "delay", "slope"):
-                    request = replace(request, speed=(float(rng.uniform(0.25, 0.35)), 0.0, float(rng.uniform(-0.1, 0.1))))
+                    request = replace(
+                        request, speed=(float(rng.uniform(0.25, 0.35)), 0.0, float(rng.uniform(-0.1, 0.1)))
+                    )
                 found.append((name, request))
         for k in range(8):
             force = push(PUSHES[robot][1], 0.25 * math.pi * k, 1.0)
@@ -84,7 +86,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     words = [word for word in options.only.split(",") if word]
-    todo = [case for case in cases(tuple(options.robots.split(",")), options.seeds) if not words or any(word in case[0] for word in words)]  # fmt: skip
+    every = cases(tuple(options.robots.split(",")), options.seeds)
+    todo = [case for case in every if not words or any(word in case[0] for word in words)]
     survived: dict[tuple[str, str], list[str]] = {}
     times: list[float] = []
     with multiprocessing.Pool(options.workers) as pool:
@@ -95,11 +98,13 @@ def main() -> int:
             walk = result["walk"]
             speeds = [", ".join(f"{v:.2f}" for v in walk[key]) for key in ("speed", "commanded_speed")]  # type: ignore[index]
             slip = 1e3 * walk["slip_m"]  # type: ignore[index]
-            print(f"{i + 1}/{len(todo)} {robot} {name}: {speeds[0]} of {speeds[1]}, slip {slip:.0f} mm{note}", file=sys.stderr, flush=True)  # fmt: skip
+            line = f"{i + 1}/{len(todo)} {robot} {name}: {speeds[0]} of {speeds[1]}, slip {slip:.0f} mm{note}"
+            print(line, file=sys.stderr, flush=True)
     print(f"{'robot':8} {'tried':28} survived")
     for (robot, name), reasons in survived.items():
         good = sum(not reason for reason in reasons)
-        print(f"{robot:8} {name:28} {good}/{len(reasons)}" + (f"   {next(filter(None, reasons))}" if good < len(reasons) else ""))  # fmt: skip
+        why = f"   {next(filter(None, reasons))}" if good < len(reasons) else ""
+        print(f"{robot:8} {name:28} {good}/{len(reasons)}{why}")
     print(f"control tick, median over runs: {np.median(times):.2f} ms")
     return 0
 

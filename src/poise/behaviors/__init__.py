@@ -4,6 +4,7 @@ from poise.behaviors.one_foot import one_foot_stance
 from poise.behaviors.reach import Phase, Reach, ReachSettings
 from poise.behaviors.stand import Squat, SquatSettings, Stand
 from poise.behaviors.upright import UprightSettings, leg_length, upright
+from poise.behaviors.walk import Walk, WalkSettings
 
 __all__ = [
     "Phase",
@@ -13,6 +14,8 @@ __all__ = [
     "SquatSettings",
     "Stand",
     "UprightSettings",
+    "Walk",
+    "WalkSettings",
     "leg_length",
     "one_foot_stance",
     "upright",

@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 Groups = list[tuple[str, Sequence[Task]]]
 
 
+#: In so many seconds a command passes from one hierarchy to the next, unless the behavior or the user says otherwise.
+RAMP = 0.2
 #: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
 REMEMBERED = 8
 
@@ -50,11 +52,12 @@ class HierarchyController(ABC):
     (`_decided`), and what is done when there is none (`_hold`).
     """
 
-    def __init__(self, behavior: Behavior, solver: object, period: float, ramp: float) -> None:
+    def __init__(self, behavior: Behavior, solver: object, period: float, ramp: float | None) -> None:
         if not callable(behavior):
             raise PoiseError(f"behavior is {behavior!r}; expected a Hierarchy or a function that returns one")
         if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
             raise PoiseError(f"period is {period!r}; expected positive seconds")
+        ramp = getattr(behavior, "ramp", RAMP) if ramp is None else ramp
         if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
             raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
         self.behavior = behavior

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 INSIDE = 1e-4
 #: A contact is sought when it was missed for so long, s: three ticks at 500 Hz, so that one lost sample moves no foot.
 SEEK_AFTER = 0.006
+#: It counts as lost after so long, s, unless the behavior or the user says otherwise.
+LOST_AFTER = 0.05
 #: A contact bears a force worth missing above this share of the weight.
 BEARING = 0.05
 
@@ -45,9 +47,10 @@ class TorqueController(HierarchyController):
         solver: `Lexicographic()` if None, strict; or `Weighted()`, for which "physics" and `always` are one hard level.
         period: seconds between two calls.
         ramp: seconds in which the command passes from one hierarchy to the next; levels that both begin with stay
-            exact.
+            exact. None: as the behavior has it, else 0.2.
         lost_after: seconds after which a contact that the state does not report any more is counted as lost: no force
-            is planned there until it is back. Infinite: contacts are as planned, whatever is measured.
+            is planned there until it is back. Infinite: contacts are as planned, whatever is measured. None: as the
+            behavior has it, else 0.05.
 
     >>> controller = poise.TorqueController(hierarchy)
     >>> command = controller.step(plant.state())
@@ -59,9 +62,10 @@ class TorqueController(HierarchyController):
         behavior: Behavior,
         solver: object = None,
         period: float = 0.002,
-        ramp: float = 0.2,
-        lost_after: float = 0.05,
+        ramp: float | None = None,
+        lost_after: float | None = None,
     ) -> None:
+        lost_after = getattr(behavior, "lost_after", LOST_AFTER) if lost_after is None else lost_after
         if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
             raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
         self.lost_after = float(lost_after)

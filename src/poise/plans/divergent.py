@@ -55,9 +55,7 @@ def before_single(foot: Point, end: Point, seconds: float, omega: float) -> Poin
     return foot + (end - foot) * math.exp(-omega * seconds)
 
 
-def before_double(
-    last: Point, foot: Point, end: Point, left: float, whole: float, omega: float
-) -> tuple[Point, Point]:
+def before_double(last: Point, foot: Point, end: Point, left: float, whole: float, omega: float) -> tuple[Point, Point]:
     """ξ and z with `left` seconds of a double support of `whole` seconds to go, at whose end ξ is to be at `end`."""
     rate = (foot - last) / whole
     z = foot - rate * left

@@ -23,6 +23,7 @@ STRETCH, ASTRIDE = 0.965, 0.6
 #: are bent, the less they and the ankles have to bear.
 HIGHER = 0.05
 
+
 @dataclass(frozen=True)
 class Stature:
     """What a plan knows of a body.

@@ -13,7 +13,8 @@ from poise.plans.swing import toward
 
 #: So long the weight takes to come to rest between the feet after the last step, s.
 STOP = 0.3
-#: How many steps are looked ahead before the walk is taken to go on for ever: e^{-ωT} each, a fifth, is left of an error.
+#: How many steps are looked ahead before the walk is taken to go on for ever: of an error e^{-ωT} is left by each, a
+#: fifth.
 AHEAD = 2
 
 
@@ -81,7 +82,9 @@ class Route:
             # From rest to where the first step takes ξ over; the ground that this needs is under both feet.
             end = self.begin(support, phase.steps + 1)
             away = omega * (end - support.place)
-            xi, rate, _ = toward((middle, 0j, 0j), (end, away, omega * away), phase.seconds, min(elapsed, phase.seconds))
+            xi, rate, _ = toward(
+                (middle, 0j, 0j), (end, away, omega * away), phase.seconds, min(elapsed, phase.seconds)
+            )
             return xi, xi - rate / omega
         if phase.kind == "stopping":
             return before_double(phase.last.place, middle, middle, left, phase.seconds, omega)
@@ -93,4 +96,3 @@ def swinging(phase: Phase, xi: complex) -> tuple[Footstep, Footstep]:
     feet = phase.support, phase.last
     near = min(feet, key=lambda foot: abs(foot.place - xi))
     return near, feet[1] if near is feet[0] else feet[0]
-

@@ -70,7 +70,9 @@ class Swing:
         rise = goal.z - start.z
         apex = max(start.z, goal.z) + lift
         waits = LIFTING if rise > STAIR else 0.0
-        return cls((start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift + max(rise, 0.0), waits)
+        return cls(
+            (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift + max(rise, 0.0), waits
+        )
 
     def resting(self, at: Footstep) -> Swing:
         """The foot as it rests on something that it met early."""
@@ -81,7 +83,9 @@ class Swing:
         if left <= FROZEN:  # straight down, until something is touched
             (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.turn
             faster = min(fall.real, -LANDING) if left > 0.0 else max(fall.real - HASTE * period, -SEEKING)
-            return replace(self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), turn=(yaw, 0.0, 0.0))
+            return replace(
+                self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), turn=(yaw, 0.0, 0.0)
+            )
         waiting = elapsed < self.waits * (elapsed + left)
         plane = self.plane if waiting else toward(self.plane, (goal.place, 0.0, 0.0), left, period)
         turn = toward(self.turn, (goal.yaw, 0.0, 0.0), left, period)

@@ -45,7 +45,10 @@ def known(name: str) -> Robot:
 
 def usual_seconds(request: Request) -> float:
     """How long the behavior takes when nothing else is asked."""
-    given = request.settings
+    given = {
+        name: value if isinstance(value, (int, float)) and value > 0 else 1.0
+        for name, value in request.settings.items()
+    }
     if request.behavior == "stand":
         return Stand.seconds
     if request.behavior == "walk":  # a guess: how long depends on the robot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -77,8 +76,6 @@ def controller_for(
     solver = Weighted(weights) if request.solver == "weighted" else None
     if request.mode == "kinematic":
         return KinematicController(behavior, solver)
-    if request.behavior == "walk":  # its contacts come and go as planned, and its plan is smooth
-        return TorqueController(behavior, solver, ramp=0.0, lost_after=math.inf)
     at_once = {"ramp": 0.0} if request.behavior == "reach" and request.profile == "exponential" else {}
     return TorqueController(behavior, solver, **at_once)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from poise import constraints, tasks
 from poise.behaviors.walk.rest import joints_of
 from poise.behaviors.walk.settings import WalkSettings
+from poise.errors import RobotError
 from poise.hierarchy import Hierarchy, Level
 from poise.plans.style import Style
 from poise.plans.swing import Swing
@@ -39,6 +40,8 @@ ROLLING = 0.05
 #: Who walks fast swings his arms, whatever his style: with the Froude number v² / (g l) of the walk, the weight of
 #: little angular momentum grows by so much of it, and the arms' posture is divided by one and so much.
 SWINGING, LOOSE = 10.0, 40.0
+#: Bodies keep this far apart (m), capsules that they are; the nearest so many pairs within this reach (m) are watched.
+APART, NEAREST, NEAR = 0.005, 16, 0.06
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
 TORQUE = 10.0
 
@@ -89,7 +92,9 @@ class Levels:
         at = {joint: i for i, joint in enumerate(self.robot.joints)}
         axes = np.array([ROLLING, ROLLING, 1.0])
         self.spin.turn((style.angular_momentum + SWINGING * froude) * self._inertia**-2 * axes)
-        chosen = {"arms": self._arms, "head": ~self._arms}.get(style.torque_joints, np.ones(len(self._arms), dtype=bool))
+        chosen = {"arms": self._arms, "head": ~self._arms}.get(
+            style.torque_joints, np.ones(len(self._arms), dtype=bool)
+        )
         self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
         self.ease.turn(np.where(self._arms, style.arm_posture / (1.0 + LOOSE * froude), 1.0))
         for part, joints in (("light", self._light), ("heavy", self._heavy)):
@@ -122,7 +127,7 @@ class Levels:
     def _hierarchies(self) -> dict[str, Hierarchy]:
         robot, numbers = self.robot, self.settings
         contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
-        balance = [
+        balance: list[tasks.Task] = [
             tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
             tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
         ]
@@ -134,9 +139,7 @@ class Levels:
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
         matter = (1.0, 1.0, FACING)
-        chest = [
-            tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")
-        ]
+        chest = [tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")]
         relaxed = tasks.Decay(numbers.posture)
         style: list[tasks.Task] = [
             tasks.Orientation(trunk, self.chest, weight=matter, reference=upright, name="middle of the chest"),
@@ -151,7 +154,7 @@ class Levels:
         if not self._rigid:
             style.append(tasks.Orientation(base, self.pelvis, reference=upright, name="pelvis"))
         posture = [tasks.LeastVelocity()]
-        always = [constraints.JointRange(robot)]
+        always: list[tasks.Task] = [constraints.JointRange(robot), *_apart(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
             held = [
@@ -175,3 +178,11 @@ class Levels:
 
         sides = tuple(chain(contacts))
         return {"both": hierarchy(), **{side: hierarchy(side) for side in sides}}
+
+
+def _apart(robot: Robot) -> list[tasks.Task]:
+    """Arms and legs do not pass through the body, as far as its shapes are known."""
+    try:
+        return [constraints.SelfCollision(robot, distance=APART, rows=NEAREST, influence=NEAR)]
+    except RobotError:
+        return []

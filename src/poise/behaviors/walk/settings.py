@@ -51,5 +51,7 @@ class WalkSettings:
             if getattr(self, name) not in known:
                 raise PoiseError(f"walk: {name} is {getattr(self, name)!r}; expected {' or '.join(known)}")
         check_settings(
-            self, zero=("calm", "adapt", "wait", "feedback"), names=[f.name for f in fields(self) if f.name not in words]
+            self,
+            zero=("calm", "adapt", "wait", "feedback"),
+            names=[f.name for f in fields(self) if f.name not in words],
         )

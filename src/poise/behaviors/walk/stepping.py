@@ -19,7 +19,7 @@ from poise.robots import Robot
 INSIDE = 0.95
 #: What the ankle does before a step moves, as a share of half the sole: a step only changes for what is beyond.
 ANKLE = 0.6
-#: Steps as shares of the leg: how far ahead, and how much wider than standing; the feet never closer than a gap of this.
+#: Steps as shares of the leg: how far ahead, how much wider than standing, and the narrowest gap between the feet.
 AHEAD, ASIDE, GAP = 0.65, 0.7, 0.04
 #: No step lands earlier after its begin than this (s, for a leg of 0.8 m), nor this much later than planned.
 SOONEST, LATER = 0.25, 0.15

@@ -19,7 +19,7 @@ from poise.hierarchy import Hierarchy
 from poise.plans.center import Divergent, Motion, Reference, Sinusoid
 from poise.plans.footsteps import Footstep, other
 from poise.plans.pace import Pace, Stature, paced
-from poise.plans.phases import Phase
+from poise.plans.phases import Kind, Phase
 from poise.plans.route import STOP, Route, swinging
 from poise.plans.style import STYLES, Style
 from poise.plans.swing import Swing
@@ -69,6 +69,10 @@ class Walk:
     """
 
     weights = WEIGHTS
+    #: Its plan is smooth and its contacts come and go as planned: the controller neither blends nor doubts.
+    ramp, lost_after = 0.0, math.inf
+
+    _rest: Array
 
     def __init__(
         self,
@@ -97,6 +101,8 @@ class Walk:
             sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
         )
         self._ground_of = ground
+        # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
+        self._adapts = bool(self.settings.adapt) and self.settings.center == "divergent"
         self._style = self._wanted = self._known(style)
         self._share, self._from = 1.0, self._style
         self._speed = self._hurried = checked_speed(speed)
@@ -193,7 +199,7 @@ class Walk:
         self._switch(snapshot, route, xi)
         phase = self._phase
         stepping = self._stepping(phase)
-        if phase.kind == "single" and self.settings.adapt:
+        if phase.kind == "single" and self._adapts:
             phase = self._phase = stepping.adapted(route, phase, time, xi, self._period)
         wish = self.reference.wish(route, phase, time, now)
         self.error = xi - wish.xi
@@ -245,7 +251,8 @@ class Walk:
                 landed = self._stood(snapshot, phase.goal)
                 last = phase.steps + 1 >= self.steps
                 self._settle(snapshot, phase.support)
-                self._phase = phase.landed(time, STOP if last else timing.double, landed, "stopping" if last else "double")  # fmt: skip
+                kind: Kind = "stopping" if last else "double"
+                self._phase = phase.landed(time, STOP if last else timing.double, landed, kind)
         elif phase.over(time):
             if phase.kind == "stopping":
                 self._phase = phase.rest(time)

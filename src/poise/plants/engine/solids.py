@@ -72,7 +72,8 @@ def add_capsules(
     for i, capsule in enumerate(found):
         if capsule.joint in feet:  # a capsule around a foot reaches below its sole
             continue
-        segment = _above(capsule, ankles[capsule.joint]) if capsule.joint in ankles else (capsule.center, capsule.half_axis)  # fmt: skip
+        ankle = ankles.get(capsule.joint)
+        segment = (capsule.center, capsule.half_axis) if ankle is None else _above(capsule, ankle)
         if segment is None:
             continue
         center, half_axis = segment
