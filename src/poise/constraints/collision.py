@@ -14,7 +14,7 @@ from poise.constraints.hulls import Hull, NearestHulls
 from poise.constraints.nearest import Nearest
 from poise.constraints.pairs import meeting_pairs, named_pairs
 from poise.errors import TaskError
-from poise.robots import Robot, State
+from poise.robots import Joint, Robot, State
 from poise.robots.capsules import capsules
 from poise.state import FRAMES, Snapshot
 from poise.tasks.axes import number, shown
@@ -45,6 +45,7 @@ class SelfCollision(MotionTask):
             capsules are fatter than the hulls in that stance is granted to them.
         pairs: pairs of frames or of names of links or joints; None: all that can meet (`meeting_pairs`); the path of
             an SRDF file: these without the ones it disables.
+        joints: of the found pairs only those with a body that one of these joints carries, e.g. of the arms; None: all.
         shapes: "capsules" or "meshes".
         rows: how many of the pairs, the nearest ones, have a row; None: all, but no more than 64 (32 with meshes).
         influence: pairs with a larger gap (m) are left alone; nearer, none closes faster than g (influence - distance).
@@ -65,6 +66,7 @@ class SelfCollision(MotionTask):
         shapes: str = "capsules",
         rows: int | None = None,
         influence: float = 0.2,
+        joints: Iterable[Joint] | None = None,
         weight: ArrayLike = 1.0,
         reference: Reference | None = None,
         name: str = "self-collision",
@@ -86,6 +88,10 @@ class SelfCollision(MotionTask):
             if shapes == "capsules":
                 nearer = found.standing < self.distance
                 self.wanted = np.where(nearer, self.wanted - (found.hulls - found.standing), self.distance)
+            if joints is not None:
+                carried, every = {joint.index for joint in joints}, capsules(robot)
+                kept = [k for k, pair in enumerate(self.indices) if any(every[i].joint in carried for i in pair)]
+                self.indices, self.wanted = tuple(self.indices[k] for k in kept), self.wanted[kept]
         else:
             self.indices = named_pairs(robot, pairs, name)
             self.wanted = np.full(len(self.indices), self.distance)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from poise import constraints, tasks
 from poise.behaviors.walk.rest import joints_of
 from poise.behaviors.walk.settings import WalkSettings
-from poise.errors import RobotError
+from poise.errors import RobotError, TaskError
 from poise.hierarchy import Hierarchy, Level
 from poise.plans.style import Style
 from poise.plans.swing import Swing
@@ -181,8 +181,10 @@ class Levels:
 
 
 def _apart(robot: Robot) -> list[tasks.Task]:
-    """Arms and legs do not pass through the body, as far as its shapes are known."""
+    """Arms do not pass through the body, as far as its shapes are known; feet are kept apart by the plan."""
+    names = set(joints_of(robot, "arm"))
+    arms = [joint for joint in robot.joints if joint.name in names]
     try:
-        return [constraints.SelfCollision(robot, distance=APART, rows=NEAREST, influence=NEAR)]
-    except RobotError:
+        return [constraints.SelfCollision(robot, APART, rows=NEAREST, influence=NEAR, joints=arms)]
+    except (RobotError, TaskError):
         return []
