@@ -96,6 +96,13 @@ def leg_length(robot: Robot) -> float:
     return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
 
 
+def leg_strength(robot: Robot) -> float:
+    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
+    chain = set(robot.model.supports[robot.feet[0].joint])
+    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
+    return most / (9.81 * robot.mass * leg_length(robot))
+
+
 def hip_height(state: State) -> float:
     """From a sole up to the first joint of its leg (m)."""
     robot = state.robot

@@ -102,3 +102,11 @@ class Sinusoid:
         """
         pace = route.pace
         return 0.5 * pace.gait.width / (1.0 + (math.pi / (pace.timing.whole * pace.omega)) ** 2)
+
+    def leading(self, route: Route) -> tuple[float, float]:
+        """Amplitude (m) and phase (rad) with which the body really sways by `amplitude`, `phase` later than asked.
+
+        By eq. (8) it follows ``c* e^{iΩt}`` as ``c* / (1 + iΩ / sqrt(λ_p))²``: smaller, and late.
+        """
+        turn = math.pi / (route.pace.timing.whole * math.sqrt(self.gain))
+        return self.amplitude * (1.0 + turn**2), self.phase - 2.0 * math.atan(turn)

@@ -34,6 +34,7 @@ class Stature:
         height: of the centre of mass above the ground, standing (m).
         hip: likewise of the hips.
         sole: length and width of a sole (m).
+        strength: largest torque of a leg's joint as a share of m g times the leg.
     """
 
     leg: float
@@ -41,6 +42,7 @@ class Stature:
     height: float
     hip: float
     sole: tuple[float, float]
+    strength: float = 0.4
 
 
 @dataclass(frozen=True)

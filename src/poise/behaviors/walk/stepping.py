@@ -6,17 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.geometry import polygon
 from poise.plans.adaptation import Reachable, adapted
 from poise.plans.divergent import before_single
 from poise.plans.footsteps import Footstep
 from poise.plans.pace import Stature
 from poise.plans.phases import Phase
 from poise.plans.route import Route
-from poise.robots import Robot
+from poise.plans.soles import Soles
 
-#: The pressure is kept this far inside the soles: a sole is a little smaller than it looks.
-INSIDE = 0.95
 #: What the ankle does before a step moves, as a share of half the sole: a step only changes for what is beyond.
 ANKLE = 0.6
 #: Steps as shares of the leg: how far ahead, how much wider than standing, and the narrowest gap between the feet.
@@ -31,40 +28,18 @@ class Stepping:
     """Pressure and steps of one phase.
 
     Args:
-        robot, body: whose soles, and its lengths.
+        body: its lengths.
         phase: its feet do not move while it lasts.
         feedback: k of the divergent component, 1/s.
     """
 
-    def __init__(self, robot: Robot, body: Stature, phase: Phase, feedback: float) -> None:
+    def __init__(self, body: Stature, phase: Phase, feedback: float) -> None:
         self.feedback = feedback
-        self.support = phase.support
-        self.single = phase.kind == "single"
-        sole = robot.foot(phase.support.side).sole
-        self.half = 0.5 * complex(sole.x_max - sole.x_min, sole.y_max - sole.y_min)
-        corners = [
-            step.place + step.heading * complex(x, y) * INSIDE
-            for step in phase.standing
-            for x, y in (robot.foot(step.side).corners - robot.foot(step.side).sole.center)[:, :2]
-        ]
-        self.polygon = polygon.convex_hull([(corner.real, corner.imag) for corner in corners])
+        self.soles = Soles(body, phase)
+        self.half = 0.5 * complex(*body.sole)
         gap = body.sole[1] + GAP * body.leg
         self.limits = Reachable(AHEAD * body.leg, max(gap, 0.6 * body.width), ASIDE * body.leg + body.width, 0.0, 0.0)
         self.slower = np.sqrt(body.leg / 0.8)
-
-    def inside(self, z: complex) -> complex:
-        """The nearest point where the ground can push."""
-        if self.single:
-            away = (z - self.support.place) * self.support.heading.conjugate()
-            x = min(max(away.real, -INSIDE * self.half.real), INSIDE * self.half.real)
-            y = min(max(away.imag, -INSIDE * self.half.imag), INSIDE * self.half.imag)
-            return self.support.place + complex(x, y) * self.support.heading
-        x, y = polygon.project(self.polygon, np.array([z.real, z.imag]))
-        return complex(x, y)
-
-    def margin(self, point: complex) -> float:
-        """How far inside the support a point is (m)."""
-        return float(polygon.margin(self.polygon, np.array([point.real, point.imag])))
 
     def adapted(self, route: Route, phase: Phase, time: float, xi: complex, period: float) -> Phase:
         """The phase with its next footstep, and its time, where the body will need it."""

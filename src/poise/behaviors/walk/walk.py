@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.behaviors.upright import hip_height, leg_length
+from poise.behaviors.upright import hip_height, leg_length, leg_strength
 from poise.behaviors.walk.levels import WEIGHTS, Levels
 from poise.behaviors.walk.rest import check_rest, rest_posture
 from poise.behaviors.walk.settings import WalkSettings
@@ -20,9 +20,11 @@ from poise.plans.center import Divergent, Motion, Reference, Sinusoid
 from poise.plans.footsteps import Footstep, other
 from poise.plans.pace import Pace, Stature, paced
 from poise.plans.phases import Kind, Phase
+from poise.plans.repair import repaired
 from poise.plans.route import STOP, Route, swinging
 from poise.plans.style import STYLES, Style
 from poise.plans.swing import Swing
+from poise.plans.verdict import Verdict, verdict
 from poise.robots import Foot, Robot, State
 from poise.robots.parts import Side
 from poise.state import Snapshot
@@ -99,6 +101,7 @@ class Walk:
             height=float(self.start.center_of_mass[2]) - 0.5 * (left.z + right.z),
             hip=hip_height(self.start),
             sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
+            strength=leg_strength(robot),
         )
         self._ground_of = ground
         # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
@@ -115,6 +118,7 @@ class Walk:
         self._made: tuple[Phase, Stepping] | None = None
         self._swing = Swing.of(left, left, 0.0)
         self._heavier = 0.0
+        self._now = Motion(complex(*self.start.center_of_mass[:2]), 0j)
         self.error = 0j
 
     # -- what may be changed at any time ---------------------------------------------------------------------------
@@ -165,6 +169,29 @@ class Walk:
             return Sinusoid(style.sway * self.body.leg, style.sway_phase)
         return Divergent(self.settings.feedback)
 
+    def verdict(self, snapshot: Snapshot | None = None) -> Verdict:
+        """Whether it will keep its balance in its next two steps, and why not; see `poise.plans.verdict`.
+
+        Args:
+            snapshot: where the body is; None: where it was at the last tick.
+        """
+        now, time = (self._now, self._time) if snapshot is None else (_motion(snapshot), snapshot.time)
+        phase = self._phase
+        begin = phase.begin if math.isinf(time) else time
+        route = self.route
+        if phase.kind == "standing":  # as if it went on at once
+            stays, goes = phase.first_support(self.own_speed)
+            phase = phase.starting(begin, self.settings.start, stays, goes)
+        adapt = Stepping(self.body, phase, self.settings.feedback).adapted if self._adapts else None
+        return verdict(route, phase, begin, now, self.reference, self.body, adapt)
+
+    def repair(self) -> tuple[str, ...]:
+        """Takes over the smallest change of its style's balance that makes it walk; what was changed, in words."""
+        better = repaired(self._wanted, self.body, self.settings.center)
+        if better.changes:
+            self.style = better.style
+        return better.changes
+
     @property
     def own_speed(self) -> Speed:
         """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
@@ -191,8 +218,8 @@ class Walk:
         time = snapshot.time
         if self._share < 1.0 or self._hurried != self._speed:
             self._blend()
-        c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-        now = Motion(complex(c[0], c[1]), complex(v[0], v[1]))
+        c = snapshot.center_of_mass
+        self._now = now = _motion(snapshot)
         route = self.route
         omega = route.pace.omega
         xi = now.place + now.velocity / omega
@@ -203,7 +230,7 @@ class Walk:
             phase = self._phase = stepping.adapted(route, phase, time, xi, self._period)
         wish = self.reference.wish(route, phase, time, now)
         self.error = xi - wish.xi
-        z = stepping.inside(wish.pressure)
+        z = stepping.soles.inside(wish.pressure)
         pull = omega**2 * (now.place - z)
         levels = self.levels
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
@@ -279,7 +306,7 @@ class Walk:
         return (felt and elapsed > FELT * phase.seconds) or elapsed > phase.seconds + PATIENCE
 
     def _must_step(self, phase: Phase, xi: complex) -> bool:
-        return self._stepping(phase).margin(xi) < EDGE * self.body.sole[1]
+        return self._stepping(phase).soles.margin(xi) < EDGE * self.body.sole[1]
 
     def _capture(self, time: float, route: Route, xi: complex) -> None:
         """A step without a shift of weight: the foot that is further from ξ catches the body."""
@@ -305,7 +332,7 @@ class Walk:
         """What the feet of a phase allow, made once for it."""
         made = self._made
         if made is None or made[0].kind != phase.kind or made[0].begin != phase.begin:
-            self._made = made = (phase, Stepping(self.robot, self.body, phase, self.settings.feedback))
+            self._made = made = (phase, Stepping(self.body, phase, self.settings.feedback))
         return made[1]
 
     def _known(self, style: Style | str) -> Style:
@@ -350,6 +377,12 @@ class Walk:
         self._rest = self._rest_from = self._rest_to = rest_posture(self.robot, self._style)
         self._pace = paced(self._style, self.body, self._speed)
         self._put_on()
+
+
+def _motion(snapshot: Snapshot) -> Motion:
+    """Of the centre of mass, seen from above."""
+    c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
+    return Motion(complex(c[0], c[1]), complex(v[0], v[1]))
 
 
 def checked_speed(speed: Speed | None) -> Speed | None:
