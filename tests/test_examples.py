@@ -129,6 +129,29 @@ def test_forces_at_three_contacts_are_felt_as_planned(output: str) -> None:
         assert np.linalg.norm(planned - felt) < 0.1 * np.linalg.norm(planned)
 
 
+@pytest.mark.parametrize("output", ["11"], indirect=True)
+def test_a_proud_walk_leans_back_and_swings_its_arms(output: str) -> None:
+    lines = {line.split()[0]: line for line in output.splitlines()}
+    assert output.count("8 steps, stands at the end") == 2
+    neutral, proud = numbers(lines["chest_pitch"].split("chest_pitch")[1])
+    assert proud < neutral - 8.0
+    neutral, proud = numbers(lines["arm_swing"].split("arm_swing")[1])
+    assert proud > 2.0 * neutral
+
+
+@pytest.mark.parametrize("output", ["12"], indirect=True)
+def test_a_walk_that_is_changed_on_the_way_stops_standing(output: str) -> None:
+    lines = output.splitlines()
+    assert lines[1].startswith("neutral to sad")
+    told = [re.search(r"(\d+) steps, .* at (\S+), (\S+) m", line) for line in lines]
+    steps, x, y = np.array([[float(word) for word in found.groups()] for found in told if found]).T
+    assert len(steps) == len(lines) == 4
+    assert (np.diff(steps) > 0).all(), "it goes on stepping"
+    assert (np.diff(x) > 0.0).all()
+    assert y[-1] > y[1] + 0.05, "the bend leads to the left"
+    assert "standing" in lines[-1]
+
+
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]

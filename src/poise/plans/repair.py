@@ -89,8 +89,8 @@ def repaired(style: Style, body: Stature, center: str = "divergent") -> Repaired
     found = minimize(far, best, method="COBYLA", constraints=[limits], options={"rhobeg": 0.02, "maxiter": 120}).x
     if room(found) >= 0.0 and far(found) < far(best):
         best = np.clip(found, low, high)
-    values = dict(zip(names, best.tolist(), strict=True))
-    changed = {name: value for name, value in values.items() if abs(value - getattr(style, name)) > 1e-3 * spans[names.index(name)]}  # fmt: skip
+    moved = np.abs(best - first) > 1e-3 * spans
+    changed = {name: value for name, value, other in zip(names, best.tolist(), moved, strict=True) if other}
     better = style.but(**changed)
     words = tuple(
         f"{name} {getattr(style, name):.3g} -> {value:.3g} {PARAMETERS[name].unit}".rstrip()
@@ -102,7 +102,7 @@ def repaired(style: Style, body: Stature, center: str = "divergent") -> Repaired
 def _likely(style: Style, body: Stature, names: Sequence[str]) -> list[Array]:
     """Styles that are likely to walk: balanced sway, steps quick or slow, longer on both feet, shorter steps."""
     found = []
-    for single, double, length in product((1.0, 0.8, 0.6, 1.3), (1.0, 2.0, 3.0, 5.0), (1.0, 0.7, 0.4)):
+    for single, double, length in product((1.0, 0.8, 0.6, 1.3), (1.0, 2.0, 3.0, 5.0), (1.0, 0.7, 0.4, 0.15)):
         changes = {
             "single_support": _within("single_support", single * style.single_support),
             "double_support": _within("double_support", double * style.double_support),

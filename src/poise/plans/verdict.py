@@ -37,7 +37,7 @@ class Verdict:
     Attributes:
         margin: how far inside the soles the pressure stays, at worst (m); negative: how far outside it would have to
             be, or by how much steps are too long.
-        seconds: from now until then.
+        seconds: from now until it leaves them, or comes nearest to their edge.
         reason: in words.
     """
 
@@ -94,7 +94,9 @@ def verdict(
         z = reference.wish(route, phase, time, Motion(c, v)).pressure
         margin = soles.margin(z)
         if margin < worst:
-            worst, when, how = margin, time - begin, _where(phase, z)
+            if worst >= 0.0:  # where it leaves the soles first: what comes after follows from that
+                when, how = time - begin, _where(phase, z)
+            worst = margin
         z = soles.inside(z)
         # Exact for a pressure that stays for one tick.
         grow, sink = math.cosh(omega * TICK), math.sinh(omega * TICK)

@@ -178,7 +178,9 @@ class Walk:
         now, time = (self._now, self._time) if snapshot is None else (_motion(snapshot), snapshot.time)
         phase = self._phase
         begin = phase.begin if math.isinf(time) else time
-        route = self.route
+        # The walk that is wanted, whatever of it has been taken over.
+        wanted = paced(self._wanted, self.body, self._speed)
+        route = replace(self.route, pace=wanted)
         if phase.kind == "standing":  # as if it went on at once
             stays, goes = phase.first_support(self.own_speed)
             phase = phase.starting(begin, self.settings.start, stays, goes)

@@ -1,0 +1,74 @@
+"""Which walks survive an open-loop replay on position servos: styles, robots, frictions, sagging and with lead.
+
+    python benchmarks/replays.py                                  # the table of docs/export.md: some 15 minutes
+    python benchmarks/replays.py --robots talos --styles proud --frictions 0.22,0.2,0.18     # is a survival luck?
+
+Each walk is recorded once, under torques with feedback, on friction 0.8. Its joint angles are then played on every
+friction. The simulation repeats itself to the last bit, so what a cell is worth is told by its neighbours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+
+from poise import exports
+from poise.robots import Robot, load_robot
+from poise.runs import Request, run
+
+ROBOTS = ("g1", "talos")
+#: The styles of [Dalibard2012] section VI, after the walk that they start from.
+STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
+#: Of the ground, from dry floor to wet tiles.
+FRICTIONS = (0.8, 0.6, 0.4, 0.2)
+#: Enough for four strides: whoever drifts has fallen by then.
+STEPS = 8
+
+
+def walked(robot: str, style: str) -> exports.Trajectory:
+    """The joint trajectory of a walk at the style's own speed."""
+    recording, result = run(Request("walk", robot, style=style, steps=STEPS))
+    if result["reason"]:
+        print(f"{robot}, {style}: the walk itself failed: {result['reason']}", file=sys.stderr)
+    return exports.Trajectory.of(recording)
+
+
+def replayed(robot: Robot, trajectory: exports.Trajectory, friction: float, lead: bool) -> tuple[bool, str]:
+    """Whether a replay survives; the drift of its base in mm, or when it falls (the motion begins at 1 s)."""
+    _, result = exports.replayed(robot, trajectory, friction=friction, lead=lead)
+    if result["fell"]:
+        found = re.match(r"fell at ([\d.]+) s", result["reason"])
+        assert found is not None
+        return False, f"falls {float(found[1]):.1f} s"
+    return True, f"{1e3 * result['drift_m']:.0f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robots", default=",".join(ROBOTS))
+    parser.add_argument("--styles", default=",".join(STYLES))
+    parser.add_argument("--frictions", default=",".join(str(friction) for friction in FRICTIONS))
+    options = parser.parse_args()
+    frictions = [float(word) for word in options.frictions.split(",")]
+    survived = {False: 0, True: 0}
+    heads = [f"{word}{friction:g}" for word in ("sagging, ", "`--lead`, ") for friction in frictions]
+    print(f"| robot, style | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}")
+    pairs = [(name, style) for name in options.robots.split(",") for style in options.styles.split(",")]
+    robots = {name: load_robot(name) for name, _ in pairs}
+    for name, style in pairs:
+        trajectory = walked(name, style)
+        cells = []
+        for lead in survived:
+            for friction in frictions:
+                stands, cell = replayed(robots[name], trajectory, friction, lead)
+                survived[lead] += stands
+                cells.append(cell)
+        print(f"| {name}, {style} | {' | '.join(cells)} |", flush=True)
+    tried = len(pairs) * len(frictions)
+    print(f"\nsurvive: sagging {survived[False]} of {tried}, with --lead {survived[True]} of {tried}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
