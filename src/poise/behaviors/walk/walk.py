@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pinocchio
-from numpy.typing import NDArray
 
 from poise.behaviors.upright import hip_height, leg_length, leg_strength
+from poise.behaviors.walk.footing import Footing, footstep
 from poise.behaviors.walk.levels import WEIGHTS, Levels
-from poise.behaviors.walk.rest import check_rest, rest_posture
+from poise.behaviors.walk.manner import Manner, Speed
 from poise.behaviors.walk.settings import WalkSettings
 from poise.behaviors.walk.stepping import Stepping
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
 from poise.plans.center import Divergent, Motion, Reference, Sinusoid
 from poise.plans.footsteps import Footstep, other
-from poise.plans.pace import Pace, Stature, paced
+from poise.plans.pace import Stature
 from poise.plans.phases import Kind, Phase
 from poise.plans.repair import repaired
 from poise.plans.route import STOP, Route, swinging
-from poise.plans.style import STYLES, Style
+from poise.plans.style import Style
 from poise.plans.swing import Swing
 from poise.plans.verdict import Verdict, verdict
-from poise.robots import Foot, Robot, State
+from poise.robots import Robot, State
 from poise.robots.parts import Side
 from poise.state import Snapshot
-
-Array = NDArray[np.float64]
-Speed = tuple[float, float, float]
 
 #: A swing that is ended by a force is so far at least; before, a foot may only scrape.
 FELT = 0.6
 #: A foot that finds no ground is waited for so long, s.
 PATIENCE = 0.1
-#: How much of the slope under one foot is believed: uneven ground tilts feet either way, a slope the same way.
-FEELING = 0.07
-#: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
-EVEN = 0.04
-#: How fast the height of the ground is taken over, s: stairs are no jumps for the body.
-LEVELLING = 0.15
-#: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: within a second, up to a third of gravity.
-WEIGHING, HEAVIEST = 100.0, 3.0
 #: Who stands takes a step when ξ is nearer to the edge of the support than this share of the sole's width: the ankles
 #: alone would need all of it.
 EDGE = 0.15
@@ -67,14 +56,12 @@ class Walk:
         ground: puts a footstep on ground that is known, e.g. onto stairs; None: the ground goes on as it is.
 
     >>> walk = Walk(robot, style="proud", steps=20)
-    >>> poise.record(poise.TorqueController(walk, ramp=0.0), poise.MujocoPlant(walk.start), walk.seconds)
+    >>> poise.record(poise.TorqueController(walk), poise.MujocoPlant(walk.start), walk.seconds)
     """
 
     weights = WEIGHTS
     #: Its plan is smooth and its contacts come and go as planned: the controller neither blends nor doubts.
     ramp, lost_after = 0.0, math.inf
-
-    _rest: Array
 
     def __init__(
         self,
@@ -84,7 +71,7 @@ class Walk:
         steps: float = 20,
         settings: WalkSettings | None = None,
         start: State | None = None,
-        ground: object = None,
+        ground: Callable[[Footstep], Footstep] | None = None,
     ) -> None:
         if len(robot.feet) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; a walk takes two")
@@ -103,21 +90,16 @@ class Walk:
             sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
             strength=leg_strength(robot),
         )
-        self._ground_of = ground
+        self.manner = Manner(robot, self.body, self.levels, style, speed, self.settings.change)
+        self.footing = Footing(self.start)
+        self.levels.tilt = self.footing.tilt
+        self._ground = ground
         # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
         self._adapts = bool(self.settings.adapt) and self.settings.center == "divergent"
-        self._style = self._wanted = self._known(style)
-        self._share, self._from = 1.0, self._style
-        self._speed = self._hurried = checked_speed(speed)
-        self._dress()
         self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
         self._time, self._period = -math.inf, 0.002
-        self._felt = sum(sloped(self.start.pose(foot).rotation[:, 2]) for foot in robot.feet) / 2.0
-        self._floor = 0.5 * (left.z + right.z)
-        self._lie()
         self._made: tuple[Phase, Stepping] | None = None
         self._swing = Swing.of(left, left, 0.0)
-        self._heavier = 0.0
         self._now = Motion(complex(*self.start.center_of_mass[:2]), 0j)
         self.error = 0j
 
@@ -126,20 +108,20 @@ class Walk:
     @property
     def style(self) -> Style:
         """How it walks; assigned, it is taken over within `settings.change` seconds."""
-        return self._wanted
+        return self.manner.wanted
 
     @style.setter
     def style(self, style: Style | str) -> None:
-        self._from, self._wanted, self._share = self._style, self._known(style), 0.0
-        self._rest_from, self._rest_to = self._rest, rest_posture(self.robot, self._wanted)
+        self.manner.want(style)
 
     @property
     def speed(self) -> Speed | None:
-        return self._speed
+        """At which it walks, unless that is the style's own; assigned, it is taken over likewise."""
+        return self.manner.speed
 
     @speed.setter
     def speed(self, speed: Speed | None) -> None:
-        self._speed = checked_speed(speed)
+        self.manner.hurry(speed)
 
     def stop(self) -> None:
         """Ends side by side after the step that is being made."""
@@ -159,13 +141,13 @@ class Walk:
     @property
     def route(self) -> Route:
         """What is to be walked from now on."""
-        return Route(self._pace, self.steps, self._ground_of, self._slope)  # type: ignore[arg-type]
+        return Route(self.manner.pace, self.steps, self._ground, self.footing.slope)
 
     @property
     def reference(self) -> Reference:
         """How the centre of mass is led."""
         if self.settings.center == "sinusoid":
-            style = self._style
+            style = self.manner.style
             return Sinusoid(style.sway * self.body.leg, style.sway_phase)
         return Divergent(self.settings.feedback)
 
@@ -178,9 +160,7 @@ class Walk:
         now, time = (self._now, self._time) if snapshot is None else (_motion(snapshot), snapshot.time)
         phase = self._phase
         begin = phase.begin if math.isinf(time) else time
-        # The walk that is wanted, whatever of it has been taken over.
-        wanted = paced(self._wanted, self.body, self._speed)
-        route = replace(self.route, pace=wanted)
+        route = replace(self.route, pace=self.manner.coming)
         if phase.kind == "standing":  # as if it went on at once
             stays, goes = phase.first_support(self.own_speed)
             phase = phase.starting(begin, self.settings.start, stays, goes)
@@ -189,7 +169,7 @@ class Walk:
 
     def repair(self) -> tuple[str, ...]:
         """Takes over the smallest change of its style's balance that makes it walk; what was changed, in words."""
-        better = repaired(self._wanted, self.body, self.settings.center)
+        better = repaired(self.style, self.body, self.settings.center)
         if better.changes:
             self.style = better.style
         return better.changes
@@ -197,13 +177,13 @@ class Walk:
     @property
     def own_speed(self) -> Speed:
         """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
-        return self._speed or self._speed_of(self._pace)
+        return self.manner.asked
 
     @property
     def seconds(self) -> float:
         """How long it takes, to the end of which it stands for a second."""
         steps = self.steps if math.isfinite(self.steps) else 0
-        return self.settings.wait + self.settings.start + steps * self._pace.timing.whole + STOP + 1.5
+        return self.settings.wait + self.settings.start + steps * self.manner.pace.timing.whole + STOP + 1.5
 
     # -- at every tick ---------------------------------------------------------------------------------------------
 
@@ -218,8 +198,7 @@ class Walk:
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
-        if self._share < 1.0 or self._hurried != self._speed:
-            self._blend()
+        self.manner.advance(self._period)
         c = snapshot.center_of_mass
         self._now = now = _motion(snapshot)
         route = self.route
@@ -237,16 +216,10 @@ class Walk:
         levels = self.levels
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
         levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
-        # The lower of both feet is the one whose leg might become too short.
-        floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
-        self._floor += (floor - self._floor) * min(self._period / LEVELLING, 1.0)
-        height = self._floor + route.pace.height
-        # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
-        heavier = self._heavier + WEIGHING * (height - float(c[2])) * self._period
-        self._heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
-        levels.rise.lead(np.array([0.0, 0.0, height]), 0.0, (0.0, 0.0, self._heavier))
+        height = self.footing.carry(phase, route.pace.height, float(c[2]), self._period)
+        levels.rise.lead(np.array([0.0, 0.0, height]), 0.0, (0.0, 0.0, self.footing.heavier))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
-        levels.turn_trunk(yaw, self._style)
+        levels.turn_trunk(yaw, self.manner.style)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
 
@@ -273,13 +246,14 @@ class Walk:
             self._capture(time, route, xi)
         elif phase.kind == "standing":
             if phase.elapsed(time) >= numbers.wait and self.steps > phase.steps:
-                stays, goes = phase.first_support(self._speed or (0.0, route.pace.gait.sideways, route.pace.gait.turn))
+                stays, goes = phase.first_support(self.own_speed)
                 self._phase = phase.starting(time, numbers.start, stays, goes)
         elif phase.kind == "single":
             if self._touches(snapshot, phase, time):
                 landed = self._stood(snapshot, phase.goal)
                 last = phase.steps + 1 >= self.steps
-                self._settle(snapshot, phase.support)
+                self.footing.stood(snapshot.pose(self.robot.foot(phase.support.side)).rotation[:, 2])
+                self.levels.tilt = self.footing.tilt
                 kind: Kind = "stopping" if last else "double"
                 self._phase = phase.landed(time, STOP if last else timing.double, landed, kind)
         elif phase.over(time):
@@ -317,17 +291,6 @@ class Walk:
         seconds = CAPTURE * math.sqrt(self.body.leg / 0.8)
         self._lift(time, route, stays, seconds)
 
-    def _settle(self, snapshot: Snapshot, support: Footstep) -> None:
-        """The slope of the ground, as the sole that stood on it felt it."""
-        rise = sloped(snapshot.pose(self.robot.foot(support.side)).rotation[:, 2])
-        self._felt += FEELING * (rise - self._felt)
-        self._lie()
-
-    def _lie(self) -> None:
-        """How the ground lies, from what was felt of it."""
-        self._slope = self._felt if abs(self._felt) > EVEN else 0j
-        self.levels.tilt = tilted(self._slope)
-
     # -- parts -----------------------------------------------------------------------------------------------------
 
     def _stepping(self, phase: Phase) -> Stepping:
@@ -337,83 +300,8 @@ class Walk:
             self._made = made = (phase, Stepping(self.body, phase, self.settings.feedback))
         return made[1]
 
-    def _known(self, style: Style | str) -> Style:
-        if isinstance(style, str):
-            if style not in STYLES:
-                raise PoiseError(f"there is no style '{style}'; expected one of {', '.join(STYLES)}, or a Style")
-            style = STYLES[style]
-        check_rest(self.robot, style)
-        return style
-
-    def _blend(self) -> None:
-        self._share = min(self._share + self._period / self.settings.change, 1.0)
-        self._style = self._from.mixed(self._wanted, self._share)
-        self._rest = (1.0 - self._share) * self._rest_from + self._share * self._rest_to
-        self._hurried = self._hurrying()
-        self._pace = paced(self._style, self.body, self._hurried)
-        self._put_on()
-
-    def _put_on(self) -> None:
-        forward, sideways, _ = self._speed_of(self._pace)
-        froude = (forward**2 + sideways**2) / (9.81 * self.body.leg)
-        self.levels.dress(self._style, self._rest, froude)
-
-    def _hurrying(self) -> Speed | None:
-        """The speed of this tick, on the way to the one that is wanted, or to the style's own."""
-        if self._hurried is None and self._speed is None:
-            return None
-        own = self._speed_of(paced(self._style, self.body))
-        now = np.array(self._hurried or self._speed_of(self._pace))
-        rest = np.array(self._speed or own) - now
-        if np.abs(rest).max() < 1e-3:
-            return self._speed
-        vx, vy, wz = now + min(self._period / self.settings.change, 1.0) * rest
-        return float(vx), float(vy), float(wz)
-
-    @staticmethod
-    def _speed_of(pace: Pace) -> Speed:
-        gait, seconds = pace.gait, pace.timing.whole
-        return gait.forward / seconds, gait.sideways / seconds, gait.turn / seconds
-
-    def _dress(self) -> None:
-        self._rest = self._rest_from = self._rest_to = rest_posture(self.robot, self._style)
-        self._pace = paced(self._style, self.body, self._speed)
-        self._put_on()
-
 
 def _motion(snapshot: Snapshot) -> Motion:
     """Of the centre of mass, seen from above."""
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
     return Motion(complex(c[0], c[1]), complex(v[0], v[1]))
-
-
-def checked_speed(speed: Speed | None) -> Speed | None:
-    """The speed, if it is one."""
-    if speed is None:
-        return None
-    try:
-        vx, vy, wz = (float(part) for part in speed)
-    except (TypeError, ValueError):
-        vx = vy = wz = math.nan
-    if not (math.isfinite(vx) and math.isfinite(vy) and math.isfinite(wz)):
-        raise PoiseError(f"walk: speed is {speed!r}; expected three finite numbers: m/s, m/s, rad/s")
-    return vx, vy, wz
-
-
-def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
-    """A foot as it stands; its yaw is the one next to that given, so that a walk may turn many times."""
-    pose = where.pose(foot)
-    x, y, z = (float(value) for value in pose.act(foot.sole.center))
-    turn = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
-    return Footstep(foot.side, x, y, yaw + math.remainder(turn - yaw, math.tau), z)
-
-
-def sloped(normal: Array) -> complex:
-    """How far ground with this normal rises per metre along x and along y, as x + i y."""
-    return -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
-
-
-def tilted(slope: complex) -> Array:
-    """The rotation from level ground to ground of this slope."""
-    up = np.array([-slope.real, -slope.imag, 1.0])
-    return pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up / np.linalg.norm(up)).toRotationMatrix()

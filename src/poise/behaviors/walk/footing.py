@@ -1,0 +1,84 @@
+"""Footing: what a walk feels of the ground, and of its own weight."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.plans.footsteps import Footstep
+from poise.plans.phases import Phase
+from poise.robots import Foot, State
+from poise.state import Snapshot
+
+Array = NDArray[np.float64]
+
+#: How much of the slope under one foot is believed: uneven ground tilts feet either way, a slope the same way.
+FEELING = 0.07
+#: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
+EVEN = 0.04
+#: How fast the height of the ground is taken over, s: stairs are no jumps for the body.
+LEVELLING = 0.15
+#: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: within a second, up to a third of gravity.
+WEIGHING, HEAVIEST = 100.0, 3.0
+
+
+class Footing:
+    """The ground under a walk.
+
+    Attributes:
+        floor: height of the ground that the body is carried above (m).
+        heavier: acceleration (m/s²) that a body heavier than believed lacks.
+    """
+
+    def __init__(self, start: State) -> None:
+        feet = start.robot.feet
+        self._felt = sum((sloped(start.pose(foot).rotation[:, 2]) for foot in feet), 0j) / len(feet)
+        self.floor = sum(footstep(start, foot, 0.0).z for foot in feet) / len(feet)
+        self.heavier = 0.0
+
+    @property
+    def slope(self) -> complex:
+        """How far the ground rises per metre along x and along y, as x + i y."""
+        return self._felt if abs(self._felt) > EVEN else 0j
+
+    @property
+    def tilt(self) -> Array:
+        """From level to the ground."""
+        return tilted(self.slope)
+
+    def stood(self, normal: Array) -> None:
+        """A sole stood with this normal."""
+        self._felt += FEELING * (sloped(normal) - self._felt)
+
+    def carry(self, phase: Phase, height: float, actual: float, period: float) -> float:
+        """Where the centre of mass should be (m), to be so high above the ground; it is at an `actual` height."""
+        # The lower of both feet is the one whose leg might become too short.
+        floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
+        self.floor += (floor - self.floor) * min(period / LEVELLING, 1.0)
+        # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
+        heavier = self.heavier + WEIGHING * (self.floor + height - actual) * period
+        self.heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
+        return self.floor + height
+
+
+def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
+    """A foot as it stands; its yaw is the one next to that given, so that a walk may turn many times."""
+    pose = where.pose(foot)
+    x, y, z = (float(value) for value in pose.act(foot.sole.center))
+    turn = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
+    return Footstep(foot.side, x, y, yaw + math.remainder(turn - yaw, math.tau), z)
+
+
+def sloped(normal: Array) -> complex:
+    """How far ground with this normal rises per metre along x and along y, as x + i y."""
+    return -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
+
+
+def tilted(slope: complex) -> Array:
+    """The rotation from level ground to ground of this slope."""
+    up = np.array([-slope.real, -slope.imag, 1.0])
+    turn = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up / np.linalg.norm(up))
+    return np.asarray(turn.toRotationMatrix())
