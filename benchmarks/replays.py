@@ -1,6 +1,6 @@
 """Which walks survive an open-loop replay on position servos: styles, robots, frictions, sagging and with lead.
 
-    python benchmarks/replays.py                                  # the table of docs/export.md: some 15 minutes
+    python benchmarks/replays.py                                  # the table of docs/export.md: some 5 minutes
     python benchmarks/replays.py --robots talos --styles proud --frictions 0.22,0.2,0.18     # is a survival luck?
 
 Each walk is recorded once, under torques with feedback, on friction 0.8. Its joint angles are then played on every

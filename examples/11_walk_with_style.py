@@ -10,7 +10,7 @@ for style in ("neutral", "proud"):
     walk = Walk(robot, style=style, steps=8)
     plant = poise.MujocoPlant(walk.start)
     # Its levels are the same in all phases but for the feet, and its plan is smooth: nothing to pass over slowly.
-    controller = poise.TorqueController(walk, ramp=0.0)
+    controller = poise.TorqueController(walk)
     recording = poise.record(controller, plant, walk.seconds)
     measured[style] = analysis.style_measures(analysis.walked(recording, robot))
     print(f"{style}: {walk.phase().steps} steps, {plant.fall or 'stands'} at the end")

@@ -6,7 +6,7 @@ from poise.plans.style import STYLES
 
 walk = Walk(poise.load_robot("g1"), style="neutral", steps=100)
 plant = poise.MujocoPlant(walk.start)
-controller = poise.TorqueController(walk, ramp=0.0)
+controller = poise.TorqueController(walk)
 
 
 def go_on(what: str, seconds: float) -> None:

@@ -82,8 +82,7 @@ def paced(style: Style, body: Stature, speed: tuple[float, float, float] | None 
         double = max(quicker**2 * timing.double, min(SHORTEST * slower, timing.double))
         timing = Timing(quicker * timing.whole - double, double)
         gait = Gait.of_speed(speed, timing.whole, body.width)
-    lower = -style.height * body.leg if style.height < 0.0 else -HIGHER * body.leg
-    height = body.height - max(_stretched(body, gait), lower)
+    height = body.height - max(_stretched(body, gait), -HIGHER * body.leg) + style.height * body.leg
     return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))
 
 

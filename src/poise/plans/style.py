@@ -136,7 +136,7 @@ PARAMETERS: dict[str, Parameter] = {
     "turn": Parameter("rad", -0.6, 0.6, "how far a step turns, to the left"),
     "single_support": Parameter("s", 0.25, 1.2, "time on one foot, of a leg of 0.8 m; shorter legs are faster"),
     "double_support": Parameter("s", 0.04, 0.6, "time on both feet, likewise"),
-    "height": Parameter("leg lengths", -0.2, 0.02, "how much higher than standing the centre of mass is"),
+    "height": Parameter("leg lengths", -0.2, 0.02, "how much higher than usual the centre of mass is carried"),
     "sway": Parameter(
         "leg lengths", 0.0, 0.2, "sideways amplitude of the centre of mass, for the sinusoid of the paper"
     ),

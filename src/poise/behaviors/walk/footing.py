@@ -19,24 +19,24 @@ Array = NDArray[np.float64]
 FEELING = 0.07
 #: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
 EVEN = 0.04
-#: How fast the height of the ground is taken over, s: stairs are no jumps for the body.
+#: How fast another height, of the ground or of the walk, is taken over, s: stairs are no jumps for the body.
 LEVELLING = 0.15
-#: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: within a second, up to a third of gravity.
-WEIGHING, HEAVIEST = 100.0, 3.0
+#: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: in half a second, up to a third of gravity.
+WEIGHING, HEAVIEST = 300.0, 3.0
 
 
 class Footing:
     """The ground under a walk.
 
     Attributes:
-        floor: height of the ground that the body is carried above (m).
+        level: height at which the centre of mass is carried (m).
         heavier: acceleration (m/s²) that a body heavier than believed lacks.
     """
 
     def __init__(self, start: State) -> None:
         feet = start.robot.feet
         self._felt = sum((sloped(start.pose(foot).rotation[:, 2]) for foot in feet), 0j) / len(feet)
-        self.floor = sum(footstep(start, foot, 0.0).z for foot in feet) / len(feet)
+        self.level = float(start.center_of_mass[2])
         self.heavier = 0.0
 
     @property
@@ -57,11 +57,11 @@ class Footing:
         """Where the centre of mass should be (m), to be so high above the ground; it is at an `actual` height."""
         # The lower of both feet is the one whose leg might become too short.
         floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
-        self.floor += (floor - self.floor) * min(period / LEVELLING, 1.0)
+        self.level += (floor + height - self.level) * min(period / LEVELLING, 1.0)
         # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
-        heavier = self.heavier + WEIGHING * (self.floor + height - actual) * period
+        heavier = self.heavier + WEIGHING * (self.level - actual) * period
         self.heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
-        return self.floor + height
+        return self.level
 
 
 def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:

@@ -146,8 +146,10 @@ class Walk:
     @property
     def reference(self) -> Reference:
         """How the centre of mass is led."""
+        return self._reference(self.manner.style)
+
+    def _reference(self, style: Style) -> Reference:
         if self.settings.center == "sinusoid":
-            style = self.manner.style
             return Sinusoid(style.sway * self.body.leg, style.sway_phase)
         return Divergent(self.settings.feedback)
 
@@ -165,10 +167,13 @@ class Walk:
             stays, goes = phase.first_support(self.own_speed)
             phase = phase.starting(begin, self.settings.start, stays, goes)
         adapt = Stepping(self.body, phase, self.settings.feedback).adapted if self._adapts else None
-        return verdict(route, phase, begin, now, self.reference, self.body, adapt)
+        return verdict(route, phase, begin, now, self._reference(self.style), self.body, adapt)
 
     def repair(self) -> tuple[str, ...]:
-        """Takes over the smallest change of its style's balance that makes it walk; what was changed, in words."""
+        """Takes over the smallest change of its style's balance that makes it walk; what was changed, in words.
+
+        It is looked for with the style's own steps, also where a speed is given instead of them.
+        """
         better = repaired(self.style, self.body, self.settings.center)
         if better.changes:
             self.style = better.style
@@ -216,7 +221,8 @@ class Walk:
         levels = self.levels
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
         levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
-        height = self.footing.carry(phase, route.pace.height, float(c[2]), self._period)
+        tall = route.pace.height if self.steps > 0 else self.body.height  # who is to stand need not rise
+        height = self.footing.carry(phase, tall, float(c[2]), self._period)
         levels.rise.lead(np.array([0.0, 0.0, height]), 0.0, (0.0, 0.0, self.footing.heavier))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
         levels.turn_trunk(yaw, self.manner.style)

@@ -1,0 +1,170 @@
+"""What a control tick of walking costs, beside a fixed reference workload in the same run.
+
+    python benchmarks/walk_cost.py                          # G1 and Talos, two styles, two solvers: some five minutes
+    python benchmarks/walk_cost.py --robots g1 --core 0     # on a processor core of your choice
+
+Every tenth tick is followed by the reference: pinocchio's `computeAllTerms` of G1, ten times, and the solution of 60
+equations by Cholesky. It is outside the clocks of the walk. A slow machine slows both: between machines, compare the
+ratio of their medians. Where others wait for the same core, "quiet p99", of the fastest pass of each tick, and seconds
+of motion per second of processor time ("x processor") tell what the walk itself takes; bars are judged by these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from poise.control import Step
+from poise.plants import steps
+from poise.recording.record import record_steps
+from poise.robots import load_robot
+from poise.runs import Request
+from poise.runs.loop import controller_for, plant_for
+from poise.runs.walk import walk_for
+
+Array = NDArray[np.float64]
+
+STYLES, SOLVERS = ("neutral", "relaxed"), ("strict", "weighted")
+#: So many ticks lie between two of the reference.
+EVERY = 10
+#: At most so much for a tick, median and p99 (ms); at least so many times real time for the whole simulation.
+MEDIAN, RARE, REAL_TIME = 0.6, 2.0, 2.5
+
+
+class Reference:
+    """A fixed workload, how long it took each time (ms), and its processor time in all (s)."""
+
+    def __init__(self) -> None:
+        self.model = load_robot("g1").model
+        self.data = self.model.createData()
+        rng = np.random.default_rng(0)
+        self.q, self.v = pinocchio.neutral(self.model), rng.normal(size=self.model.nv)
+        root = rng.normal(size=(60, 60))
+        self.matrix, self.right = root @ root.T + 60.0 * np.eye(60), rng.normal(size=60)
+        self.milliseconds: list[float] = []
+        self.processor = 0.0
+
+    def beside(self, ticks: Iterable[Step]) -> Iterator[Step]:
+        """The same ticks, with the workload after some of them."""
+        for i, tick in enumerate(ticks):
+            yield tick
+            if i % EVERY == 0:
+                self.run()
+
+    def run(self) -> None:
+        begin, used = time.perf_counter(), time.process_time()
+        for _ in range(10):
+            pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
+        cho_solve(cho_factor(self.matrix), self.right)
+        self.milliseconds.append(1e3 * (time.perf_counter() - begin))
+        self.processor += time.process_time() - used
+
+
+class Pass(NamedTuple):
+    """One walk: milliseconds of its ticks and of the reference; seconds of motion, of the clock, of the processor."""
+
+    ticks: Array
+    reference: Array
+    motion: float
+    clock: float
+    processor: float
+
+
+def walked(request: Request, reference: Reference, path: Path) -> Pass:
+    """A walk, controlled, simulated and recorded to a file as `poise run walk --out` does."""
+    robot = load_robot(request.robot)
+    plant = plant_for(request, robot.stance("standing"))
+    walk = walk_for(request, robot, plant.state())
+    controller = controller_for(request, walk, walk.weights)
+    reference.milliseconds.clear()
+    begin, used = time.perf_counter(), time.process_time() - reference.processor
+    recording = record_steps(reference.beside(steps(controller, plant, walk.seconds)), robot, path)
+    beside = np.array(reference.milliseconds)
+    clock = time.perf_counter() - begin - 1e-3 * beside.sum()
+    processor = time.process_time() - reference.processor - used
+    if plant.fallen:
+        print(f"{request.robot}, {request.style}, {request.solver}: {plant.fall}")
+    return Pass(recording["control/milliseconds"].copy(), beside, recording.duration, clock, processor)
+
+
+def line(request: Request, passes: list[Pass]) -> tuple[str, bool]:
+    """One line of the table, and whether the walk keeps to its bars."""
+    ticks, beside = np.concatenate([each.ticks for each in passes]), np.concatenate([each.reference for each in passes])
+    median, rare = np.median(ticks), np.quantile(ticks, 0.99)
+    # A walk repeats itself to the last bit: what interrupted a tick once does not do so again.
+    quiet = np.quantile(np.min([each.ticks for each in passes], axis=0), 0.99)
+    fixed = np.median(beside)
+    motion, clock, processor = (sum(spent) for spent in list(zip(*passes, strict=True))[2:])
+    on_clock, of_processor = motion / clock, motion / processor
+    numbers = (f"{median:.2f}", f"{rare:.2f}", f"{quiet:.2f}", f"{fixed:.3f}", f"{median / fixed:.2f}")
+    kept = bool(median <= MEDIAN and quiet <= RARE and of_processor >= REAL_TIME)
+    name = f"{request.robot}, {request.style}, {request.solver}"
+    cells = (name, *numbers, f"{on_clock:.1f}", f"{of_processor:.1f}", "yes" if kept else "no")
+    return f"| {' | '.join(cells)} |", kept
+
+
+def alone(core: int | None) -> str:
+    """Keeps all threads of this program on one core, where the system lets it; which one, in words.
+
+    Libraries count their threads when they are loaded, so the program starts once more.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return "not kept on one core"
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1" or len(os.sched_getaffinity(0)) > 1:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0)) if core is None else core})
+        os.environ |= {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    return f"on core {min(os.sched_getaffinity(0))}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robots", default="g1,talos")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--repeat", type=int, default=3, help="passes of each walk (default 3)")
+    parser.add_argument("--core", type=int, help="processor core to stay on (default: the last one)")
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    print(f"{alone(options.core)}; load of the machine before: {load:.1f} on {os.cpu_count()} cores\n")
+    reference = Reference()
+    heads = (
+        "median ms",
+        "p99 ms",
+        "quiet p99 ms",
+        "reference ms",
+        "median / reference",
+        "x real time",
+        "x processor",
+        "in bars",
+    )
+    print(f"| robot, style, solver | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}", flush=True)
+    cases = [
+        Request("walk", robot, style=style, solver=solver, steps=options.steps)
+        for robot in options.robots.split(",")
+        for style in STYLES
+        for solver in SOLVERS
+    ]
+    kept = []
+    with tempfile.TemporaryDirectory() as folder:
+        for request in cases:
+            path = Path(folder) / "walk.poise"
+            text, good = line(request, [walked(request, reference, path) for _ in range(options.repeat)])
+            kept.append(good)
+            print(text, flush=True)
+    print(f"\nload after: {os.getloadavg()[0]:.1f}")
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
