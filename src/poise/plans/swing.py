@@ -18,6 +18,8 @@ SEEKING, HASTE = 0.35, 3.0
 #: Onto a stair the foot is lifted for this share of the swing before it goes ahead; a rise of more than so much (m) is
 #: a stair.
 LIFTING, STAIR = 0.22, 0.01
+#: Down a stair it is above its place for this share of the swing before it lands: its heel clears the edge.
+HOVERING = 0.2
 #: With less than this left, s, the curve is not bent any more.
 FROZEN = 0.02
 
@@ -55,6 +57,7 @@ class Swing:
         apex: how high it is lifted (m, in the world).
         lift: how high that is above the higher of both ends (m).
         waits: for which share of the swing it is lifted before it goes anywhere.
+        hovers: for which share of it it only comes down.
     """
 
     plane: Motion
@@ -63,16 +66,16 @@ class Swing:
     apex: float
     lift: float
     waits: float = 0.0
+    hovers: float = 0.0
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> Swing:
         """At rest where a foot stands, about to be lifted above the higher of both ends."""
         rise = goal.z - start.z
         apex = max(start.z, goal.z) + lift
-        waits = LIFTING if rise > STAIR else 0.0
-        return cls(
-            (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0), apex, lift + max(rise, 0.0), waits
-        )
+        waits, hovers = LIFTING * (rise > STAIR), HOVERING * (rise < -STAIR)
+        still = (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0)
+        return cls(*still, apex, lift + max(rise, 0.0), waits, hovers)
 
     def resting(self, at: Footstep) -> Swing:
         """The foot as it rests on something that it met early."""
@@ -86,8 +89,14 @@ class Swing:
             return replace(
                 self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), turn=(yaw, 0.0, 0.0)
             )
-        waiting = elapsed < self.waits * (elapsed + left)
-        plane = self.plane if waiting else toward(self.plane, (goal.place, 0.0, 0.0), left, period)
+        whole = elapsed + left
+        there = left - self.hovers * whole
+        if elapsed < self.waits * whole:
+            plane = self.plane
+        elif there > FROZEN:
+            plane = toward(self.plane, (goal.place, 0.0, 0.0), there, period)
+        else:
+            plane = toward(self.plane, (goal.place, 0.0, 0.0), max(left, FROZEN), period)
         turn = toward(self.turn, (goal.yaw, 0.0, 0.0), left, period)
         up = APEX * (elapsed + left) - elapsed
         crest = -CREST * self.lift / (elapsed + left) ** 2

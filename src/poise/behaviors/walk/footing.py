@@ -19,8 +19,9 @@ Array = NDArray[np.float64]
 FEELING = 0.07
 #: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
 EVEN = 0.04
-#: How fast another height, of the ground or of the walk, is taken over, s: stairs are no jumps for the body.
-LEVELLING = 0.15
+#: Rate at which another height, of the ground or of the walk, is taken over, critically damped, 1/s: a stair of 5 cm
+#: takes a quarter of gravity.
+LEVELLING = 7.0
 #: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: in half a second, up to a third of gravity.
 WEIGHING, HEAVIEST = 300.0, 3.0
 
@@ -37,7 +38,7 @@ class Footing:
         feet = start.robot.feet
         self._felt = sum((sloped(start.pose(foot).rotation[:, 2]) for foot in feet), 0j) / len(feet)
         self.level = float(start.center_of_mass[2])
-        self.heavier = 0.0
+        self.heavier = self._rate = 0.0
 
     @property
     def slope(self) -> complex:
@@ -53,15 +54,22 @@ class Footing:
         """A sole stood with this normal."""
         self._felt += FEELING * (sloped(normal) - self._felt)
 
-    def carry(self, phase: Phase, height: float, actual: float, period: float) -> float:
-        """Where the centre of mass should be (m), to be so high above the ground; it is at an `actual` height."""
+    def carry(self, phase: Phase, height: float, actual: float, period: float) -> tuple[float, float, float]:
+        """Height of the centre of mass (m), its rate and acceleration, on the way to be so high above the ground.
+
+        Args:
+            height: above the ground (m).
+            actual: where the centre of mass is (m).
+        """
         # The lower of both feet is the one whose leg might become too short.
         floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
-        self.level += (floor + height - self.level) * min(period / LEVELLING, 1.0)
+        acceleration = LEVELLING * (LEVELLING * (floor + height - self.level) - 2.0 * self._rate)
+        self._rate += period * acceleration
+        self.level += period * self._rate
         # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
         heavier = self.heavier + WEIGHING * (self.level - actual) * period
         self.heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
-        return self.level
+        return self.level, self._rate, acceleration + self.heavier
 
 
 def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:

@@ -222,8 +222,8 @@ class Walk:
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
         levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         tall = route.pace.height if self.steps > 0 else self.body.height  # who is to stand need not rise
-        height = self.footing.carry(phase, tall, float(c[2]), self._period)
-        levels.rise.lead(np.array([0.0, 0.0, height]), 0.0, (0.0, 0.0, self.footing.heavier))
+        height, rising, faster = self.footing.carry(phase, tall, float(c[2]), self._period)
+        levels.rise.lead(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
         levels.turn_trunk(yaw, self.manner.style)
         if phase.kind == "single":
