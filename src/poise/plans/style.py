@@ -42,7 +42,7 @@ class Style:
 
     name: str = "neutral"
     step_length: float = 0.17
-    step_height: float = 0.05
+    step_height: float = 0.055
     lateral_step: float = 0.0
     turn: float = 0.0
     single_support: float = 0.5
@@ -200,9 +200,9 @@ STYLES = _styles(
     proud={"chest_pitch": -0.18, "angular_momentum": 4.0, "torque": 0.1, "arm_posture": 0.15, "head_pitch": -0.15},
     # A relaxed walk with slower, lower and shorter steps that leans forward.
     sad={
-        "chest_pitch": 0.22,
+        "chest_pitch": 0.25,
         "step_length": 0.13,
-        "step_height": 0.035,
+        "step_height": 0.03,
         "single_support": 0.55,
         "double_support": 0.2,
         "angular_momentum": 0.3,
