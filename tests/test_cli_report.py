@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import poise
-from poise import cli, tasks
-
-BIPED = Path(__file__).parents[1] / "examples/biped.urdf"
+from command_line import bend, complaint
+from poise import cli
 
 
 @pytest.fixture(autouse=True)
@@ -22,22 +20,7 @@ def without_graphics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A short motion in a file, of a robot that is described by a file."""
-    robot = poise.load_robot(BIPED)
-    hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture([0.1] * 16)])])
-    path = tmp_path_factory.mktemp("runs") / "bend.poise"
-    start = poise.State(robot, robot.rest)
-    poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), 0.6, path)
-    return path
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    assert cli.main([str(word) for word in arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("poise: ")
-    assert printed.err.count("\n") == 1
-    return printed.err
+    return bend(tmp_path_factory.mktemp("runs"))
 
 
 def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:

@@ -11,31 +11,15 @@ import numpy as np
 import pytest
 
 import poise
+from command_line import BIPED, bend, complaint
 from poise import cli, exports, tasks
 from poise.exports import LATER, table
 from poise.exports.job import Job
 
-BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
-
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A short motion in a file, of a robot that is described by a file."""
-    robot = poise.load_robot(BIPED)
-    hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture([0.1] * 16)])])
-    path = tmp_path_factory.mktemp("runs") / "bend.poise"
-    start = poise.State(robot, robot.rest)
-    poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), 0.6, path)
-    return path
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    assert cli.main([str(word) for word in arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("poise: ")
-    assert printed.err.count("\n") == 1
-    return printed.err
+    return bend(tmp_path_factory.mktemp("runs"))
 
 
 @pytest.mark.parametrize("name", ["csv", "npz", "bvh", "mcap", "html"])

@@ -8,7 +8,6 @@
 
 from poise.analysis.cycles import Cycles, cycles
 from poise.analysis.footprints import Footprint
-from poise.analysis.limbs import Limb, limbs
 from poise.analysis.measures import MEASURES, Measure, StyleMeasures
 from poise.analysis.normalising import Normalised, aligned, normalised
 from poise.analysis.phases import Phase, phases
@@ -27,6 +26,7 @@ from poise.analysis.style_measures import style_measures
 from poise.analysis.supports import supports
 from poise.analysis.tracks import Tracks, tracked
 from poise.analysis.walking import Speed, Walked, walked
+from poise.robots.limbs import Limb, limbs
 
 __all__ = [
     "MEASURES",

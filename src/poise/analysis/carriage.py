@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.analysis.limbs import limbs
 from poise.analysis.tracks import Tracks
 from poise.plants.falling import LOWEST, STEEPEST
 from poise.robots import Frame, Robot, State
+from poise.robots.limbs import limbs
 from poise.robots.parts import Side
 
 Array = NDArray[np.float64]

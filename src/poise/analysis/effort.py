@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.analysis.limbs import limbs
 from poise.analysis.tracks import true
 from poise.recording import Recording
 from poise.robots import Robot
+from poise.robots.limbs import limbs
 
 Array = NDArray[np.float64]
 

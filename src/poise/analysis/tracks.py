@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,12 +92,7 @@ class Tracks:
 
     def margins(self, points: Array, samples: Sequence[int]) -> Array:
         """How far points (n, 2) are inside the support polygon at some samples, m; negative outside, NaN without."""
-        found = []
-        for i in samples:
-            polygon = self.support(i)
-            known = len(polygon) > 2 and np.isfinite(points[i]).all()
-            found.append(float(margin(polygon, points[i])) if known else np.nan)
-        return np.array(found)
+        return inside(self.support, points, samples)
 
     @cached_property
     def _touching(self) -> NDArray[np.bool_]:
@@ -105,6 +100,16 @@ class Tracks:
         texts = self.recording["contacts"] if "contacts" in self.recording else [""] * len(self.recording)
         known = {text: [part.name in str(text).split(", ") for part in self.parts] for text in set(texts)}
         return np.array([known[text] for text in texts], dtype=bool).reshape(len(texts), len(self.parts))
+
+
+def inside(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
+    """How far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
+    found = []
+    for i in samples:
+        polygon = support(i)
+        known = len(polygon) > 2 and np.isfinite(points[i]).all()
+        found.append(float(margin(polygon, points[i])) if known else np.nan)
+    return np.array(found)
 
 
 def tracked(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> Tracks:

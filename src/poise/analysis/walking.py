@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from poise.analysis.carriage import ahead, fallen, landmarks
 from poise.analysis.footprints import Footprint, FootTrack, foot_tracks, footprints
 from poise.analysis.steps import Step, steps
-from poise.analysis.tracks import Tracks, tracked
-from poise.geometry.polygon import convex_hull, margin
+from poise.analysis.tracks import Tracks, inside, tracked
+from poise.geometry.polygon import convex_hull
 from poise.recording import Recording
 from poise.robots import Robot
 from poise.state.balance import divergent_component, pendulum_rate
@@ -152,12 +152,7 @@ class Walked:
 
     def inside(self, points: Array, samples: Sequence[int]) -> Array:
         """How far points (n, 2) are inside the support polygon at some samples, m."""
-        found = []
-        for i in samples:
-            polygon = self.support(i)
-            known = len(polygon) > 2 and np.isfinite(points[i]).all()
-            found.append(float(margin(polygon, points[i])) if known else np.nan)
-        return np.array(found)
+        return inside(self.support, points, samples)
 
     @cached_property
     def pressure_margin(self) -> Margins:

@@ -6,8 +6,9 @@ import argparse
 import math
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from poise.errors import PoiseError
+from poise.errors import PoiseError, UsageError
 
 
 def count(text: str) -> int:
@@ -104,6 +105,25 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def check_writable(path: Path | None, example: str = "motion.poise") -> None:
+    """Looked at before anything starts: whether a recording can be written there."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise UsageError(f"--out '{path}' is a folder; give a file, like {path / example}")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"--out '{path}': there is no folder '{path.parent}'; make it first")
+    if path.suffix != ".poise":
+        say(f"poise: note: '{path}' does not end in .poise")
+
+
+def say_kept(interrupt: KeyboardInterrupt, path: Path | None) -> None:
+    """What an interruption leaves in a file."""
+    kept = getattr(interrupt, "recording", None)
+    if kept is not None and path is not None:
+        say(f"poise: interrupted; the first {kept.duration:.2f} s are in '{path}'")
 
 
 def say(message: str) -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from poise.cli.options import ground, positive, push, say, whole
+from poise.cli.options import check_writable, ground, positive, push, say_kept, whole
 from poise.errors import UsageError
 from poise.recording import Bar
 
@@ -36,7 +36,7 @@ def add(commands: Any, name: str) -> None:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    _check_writable(options.out)
+    check_writable(options.out, "replay.poise")
     from poise import exports  # here, so that other commands start fast
     from poise.exports.playback import REST, SETTLE
     from poise.exports.replay import replayed
@@ -63,9 +63,7 @@ def _replay(options: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt as interrupt:
         bar.close()
-        kept = getattr(interrupt, "recording", None)
-        if kept is not None and options.out is not None:
-            say(f"poise: interrupted; the first {kept.duration:.2f} s are in '{options.out}'")
+        say_kept(interrupt, options.out)
         raise
     bar.close()
     result["robot"] = name
@@ -83,14 +81,3 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
         lines.append(f"at the end {1e3 * result['drift_m']:.0f} mm and {1e3 * turn:.0f} mrad from where it should be")
     lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
     return "\n".join(lines)
-
-
-def _check_writable(path: Path | None) -> None:
-    if path is None:
-        return
-    if path.is_dir():
-        raise UsageError(f"--out '{path}' is a folder; give a file, like {path / 'replay.poise'}")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"--out '{path}': there is no folder '{path.parent}'; make it first")
-    if path.suffix != ".poise":
-        say(f"poise: note: '{path}' does not end in .poise")

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from poise.cli.options import amount, ground, percent, positive, push, say, seconds, setting, speed, whole
+from poise.cli.options import (
+    amount,
+    check_writable,
+    ground,
+    percent,
+    positive,
+    push,
+    say_kept,
+    seconds,
+    setting,
+    speed,
+    whole,
+)
 from poise.errors import UsageError
 from poise.recording import Bar
 
@@ -104,15 +115,13 @@ def _run(options: argparse.Namespace) -> int:
         settings=dict(options.settings),
         seed=options.seed,
     )
-    _check_writable(options.out)
+    check_writable(options.out)
     bar = Bar(f"{options.behavior} on {options.robot}", options.seconds or runs.usual_seconds(request))
     try:
         recording, result = runs.run(request, options.out, bar)
     except KeyboardInterrupt as interrupt:
         bar.close()
-        kept = getattr(interrupt, "recording", None)
-        if kept is not None and options.out is not None:
-            say(f"poise: interrupted; the first {kept.duration:.2f} s are in '{options.out}'")
+        say_kept(interrupt, options.out)
         raise
     bar.close()
     print(json.dumps(result) if options.json else _words(recording, result))
@@ -144,14 +153,3 @@ def _walked(result: dict[str, Any]) -> list[str]:
         f"(asked for {', '.join(wanted)}) m/s, m/s, rad/s",
         f"a standing foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
     ]
-
-
-def _check_writable(path: Path | None) -> None:
-    if path is None:
-        return
-    if path.is_dir():
-        raise UsageError(f"--out '{path}' is a folder; give a file, like {path / 'motion.poise'}")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"--out '{path}': there is no folder '{path.parent}'; make it first")
-    if path.suffix != ".poise":
-        print(f"poise: note: '{path}' does not end in .poise", file=sys.stderr)

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from poise.errors import PoiseError
 from poise.exports.errors import ExportError
 from poise.exports.trajectory import Trajectory
 from poise.recording import Recording
 from poise.recording.body import Body
-from poise.robots import Robot, State, load_robot
+from poise.recording.whose import named_robot
+from poise.robots import Robot, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +73,7 @@ class Job:
 def _found(recording: Recording) -> Robot:
     """The robot of the name that a recording gives, or of the file that it once came from."""
     name, source = (str(recording.provenance.get(key, "")) for key in ("robot", "source"))
-    reason = "the recording does not name it"
-    for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
-        try:
-            return load_robot(place)
-        except PoiseError as error:
-            reason = str(error)
-    raise ExportError(f"the robot of the recording is not known: {reason}; give it with --robot (robot= in Python)")
+    found = named_robot(name, source)
+    if isinstance(found, Robot):
+        return found
+    raise ExportError(f"the robot of the recording is not known: {found}; give it with --robot (robot= in Python)")

@@ -24,11 +24,6 @@ class Reachable:
     soonest: float
     latest: float
 
-    def clipped(self, step: complex, outward: float) -> complex:
-        """The step nearest to one that is asked for, seen from the support foot; outward +1 goes to the left."""
-        x = min(max(step.real, -self.forward), self.forward)
-        return complex(x, outward * min(max(outward * step.imag, self.narrowest), self.widest))
-
 
 #: Weights of a step that lands elsewhere (1/m²), at another time (of e^{ωT}), and of an end that is off (1/m²).
 PLACE, TIME, END = 1.0, 0.02, 1000.0

@@ -40,9 +40,6 @@ def toward(now: Motion, end: Motion, left: float, after: float) -> Motion:
     return value, rate, a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)) / (T * T)
 
 
-STILL: Motion = (0.0, 0.0, 0.0)
-
-
 @dataclass(frozen=True)
 class Swing:
     """How the middle of a sole moves, and how its motion goes on.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import cmath
 import math
-from itertools import chain
 
 import numpy as np
 import pinocchio
@@ -55,7 +54,7 @@ class Levels:
         chest, pelvis: where they should point.
         feet: where a swinging foot should be; `places`: where a standing one landed.
         tilt: of the ground, as far as it is known, from level.
-        rest: angles of all joints.
+        rest: angles of the light joints (arms and head) and of the heavy ones.
     """
 
     def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:
@@ -76,10 +75,10 @@ class Levels:
         arms = set(joints_of(robot, "arm"))
         self._arms = np.array([joint.name in arms for joint in self._light])
         self._limits = np.array([robot.limits.torque[joint.v - 6] for joint in self._light])
-        self.rest = {
-            "light": tasks.Live([stance.q[joint.q] for joint in self._light] or [0.0]),
-            "heavy": tasks.Live([stance.q[joint.q] for joint in self._heavy]),
-        }
+        parts = {"light": self._light, "heavy": self._heavy}
+        self.rest = {part: tasks.Live([stance.q[joint.q] for joint in group]) for part, group in parts.items() if group}
+        at = {joint: i for i, joint in enumerate(robot.joints)}
+        self._places = {part: [at[joint] for joint in parts[part]] for part in self.rest}
         self.spin = tasks.Dial(np.zeros(3))
         self.torque, self.ease = tasks.Dial(np.zeros(len(self._light))), tasks.Dial(np.ones(len(self._light)))
         self._rigid = trunk.joint == base.joint
@@ -89,7 +88,6 @@ class Levels:
 
     def dress(self, style: Style, rest: Array, froude: float) -> None:
         """Weights and rest posture of a style, at a Froude number."""
-        at = {joint: i for i, joint in enumerate(self.robot.joints)}
         axes = np.array([ROLLING, ROLLING, 1.0])
         self.spin.turn((style.angular_momentum + SWINGING * froude) * self._inertia**-2 * axes)
         chosen = {"arms": self._arms, "head": ~self._arms}.get(
@@ -97,9 +95,8 @@ class Levels:
         )
         self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
         self.ease.turn(np.where(self._arms, style.arm_posture / (1.0 + LOOSE * froude), 1.0))
-        for part, joints in (("light", self._light), ("heavy", self._heavy)):
-            if joints:
-                self.rest[part].move(np.array([rest[at[joint]] for joint in joints]))
+        for part, places in self._places.items():
+            self.rest[part].move(rest[places])
 
     def turn_trunk(self, yaw: float, style: Style) -> None:
         """Chest and pelvis to where the walk goes, the chest as the style carries it."""
@@ -176,8 +173,7 @@ class Levels:
             ]
             return Hierarchy(always=always, levels=levels)
 
-        sides = tuple(chain(contacts))
-        return {"both": hierarchy(), **{side: hierarchy(side) for side in sides}}
+        return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
 
 
 def _apart(robot: Robot) -> list[tasks.Task]:

@@ -36,8 +36,8 @@ PATIENCE = 0.1
 #: Who stands takes a step when ξ is nearer to the edge of the support than this share of the sole's width: the ankles
 #: alone would need all of it.
 EDGE = 0.15
-#: A capture step lasts so long on one foot, and so long on both before the next, s, for a leg of 0.8 m.
-CAPTURE, CATCH = 0.4, 0.06
+#: A capture step lasts so long on one foot, s, for a leg of 0.8 m.
+CAPTURE = 0.4
 
 
 class Walk:

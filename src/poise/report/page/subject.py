@@ -23,10 +23,10 @@ from poise.analysis import (
     walked,
 )
 from poise.analysis.carriage import landmarks
-from poise.errors import PoiseError
 from poise.recording import Recording
 from poise.recording.body import Body
-from poise.robots import Robot, load_robot
+from poise.recording.whose import named_robot
+from poise.robots import Robot
 
 Array = NDArray[np.float64]
 
@@ -146,7 +146,7 @@ def subjects(recordings: Mapping[str, Recording]) -> list[Subject]:
         if robot is None:
             name, source = (str(recording.provenance.get(key, "")) for key in ("robot", "source"))
             if (name, source) not in found:
-                found[name, source] = _loaded(name, source)
+                found[name, source] = named_robot(name, source)
             known = found[name, source]
             robot = known if isinstance(known, Robot) else None
             if isinstance(known, str):
@@ -161,17 +161,6 @@ def subjects(recordings: Mapping[str, Recording]) -> list[Subject]:
 def _moves(recording: Recording, robot: Robot) -> bool:
     """Whether a recording is one of this robot, joint by joint."""
     return "q" in recording and "v" in recording and recording.labels["q"] == Body.of(robot).q_labels
-
-
-def _loaded(name: str, source: str) -> Robot | str:
-    """The robot of a name, or of the file that it once came from; or what went wrong, in words."""
-    reason = "the recording does not name it"
-    for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
-        try:
-            return load_robot(place)
-        except PoiseError as error:
-            reason = str(error)
-    return reason
 
 
 def _endings(recording: Recording) -> list[str]:
