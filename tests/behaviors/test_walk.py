@@ -77,6 +77,12 @@ def test_a_walk_of_no_steps_stands_still() -> None:
     assert np.abs(trial.errors).max() < 2e-3
 
 
+def test_who_is_stopped_before_the_start_goes_on_standing() -> None:
+    walk = Walk(robot_of("g1"))
+    walk.stop()
+    assert Trial(walk).go(1.5).names == ["standing"]
+
+
 @pytest.mark.parametrize("name", ["g1", "nao"])
 def test_it_walks_when_feet_feel_the_ground_instead_of_the_clock(name: str) -> None:
     trial = Trial(Walk(robot_of(name), steps=3, settings=WalkSettings(contact="force"))).finish()

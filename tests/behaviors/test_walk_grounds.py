@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -29,3 +31,13 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
             assert z == pytest.approx(ground.elevation(x, y), abs=0.01)
     assert set(last.contacts) == set(robot.feet)
     assert np.abs(last.v).max() < 0.3
+
+
+@pytest.mark.parametrize(("solver", "seed", "steps"), [("strict", 9, 20), ("weighted", 0, 12)])
+def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps: int) -> None:
+    """Boxes of up to 2 cm. A standing foot that is stopped at twice the rate rocks ever more, until the robot falls."""
+    request = runs.Request("walk", terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)
+    _, result = runs.run(request)
+    assert (result["fell"], result["reason"]) == (False, None)
+    _, result = runs.run(replace(request, settings={"stopping": 40.0}))
+    assert result["fell"]

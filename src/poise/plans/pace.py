@@ -9,6 +9,9 @@ from poise.plans.divergent import Timing, natural_frequency
 from poise.plans.footsteps import Gait
 from poise.plans.style import Style
 
+#: Forward and to the left (m/s), and turning to the left (rad/s).
+Speed = tuple[float, float, float]
+
 #: The leg (m) for which styles give their durations; others take times as the root of their length, like pendulums.
 LEG = 0.8
 #: Faster walks make steps longer and quicker alike, the ratio of both stays, as it does with people [Sekiya1996]; but
@@ -64,7 +67,7 @@ class Pace:
     omega: float
 
 
-def paced(style: Style, body: Stature, speed: tuple[float, float, float] | None = None) -> Pace:
+def paced(style: Style, body: Stature, speed: Speed | None = None) -> Pace:
     """The pace of a style on a body.
 
     Args:

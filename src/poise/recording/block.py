@@ -117,8 +117,7 @@ class Block:
             worst = slack[:, level.span].max(axis=1, initial=0.0)
             channels.append(_channel(level.slack, np.where(solved, worst, np.nan)))
             channels.append(_channel(level.held, np.where(solved, bound[:, level.span].sum(axis=1), np.nan)))
-            if level.active is not None:
-                channels.append(_channel(level.active, sides[:, level.span]))
+            channels.append(_channel(level.active, sides[:, level.span]))
         return channels
 
     def _joint_channels(self, q: Values) -> list[Channel]:

@@ -22,12 +22,12 @@ _SINGLE = (("time", "s"), ("control/milliseconds", "ms"), ("solver/milliseconds"
 
 
 class LevelRows(NamedTuple):
-    """Where the rows of a level stand among all, and its channels; `active` is None for a level without rows."""
+    """Where the rows of a level stand among all, and its channels."""
 
     span: slice
     slack: Header
     held: Header
-    active: Header | None
+    active: Header
 
 
 class Layout:
@@ -143,6 +143,8 @@ class Layout:
         self.rows = program.rows
         for k, name in enumerate(different(_level(name) for name in program.names)):
             blocks = [rows for rows in program.levels[k] if len(rows)]
+            if not blocks:  # nothing is asked for at this level for now: absent, like a task that is gone
+                continue
             labels = different(plain(rows.label(i)) for rows in blocks for i in range(len(rows)))
             unit = joined_units(plain(rows.unit) for rows in blocks)
             self.levels.append(
@@ -150,7 +152,7 @@ class Layout:
                     span=program.slice(k),
                     slack=Header(f"slack/{name}", "number", (), (unit,)),
                     held=Header(f"active_count/{name}", "number", (), ("",)),
-                    active=Header(f"active/{name}", "code", labels, ("",) * len(labels)) if labels else None,
+                    active=Header(f"active/{name}", "code", labels, ("",) * len(labels)),
                 )
             )
 

@@ -90,7 +90,9 @@ def ran(
     """Runs a behavior as requested, until its end or a fall."""
     controller = controller_for(request, behavior, getattr(behavior, "weights", None))
     seconds = lasting(behavior.seconds if request.seconds is None else request.seconds, controller.period)
-    asked = {"behavior": request.behavior, "profile": request.profile, "seed": request.seed}
+    asked = {"behavior": request.behavior, "seed": request.seed}
+    if request.behavior == "reach":
+        asked["profile"] = request.profile
     facts = {**settings(controller, plant), **asked, "settings": dict(request.settings), "mode": request.mode}
     if request.behavior == "walk":
         facts |= {"style": behavior.style.name, "steps": request.steps, "speed": behavior.own_speed}

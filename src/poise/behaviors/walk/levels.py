@@ -26,11 +26,15 @@ Array = NDArray[np.float64]
 #: where the style's own weights are the user's and count like those of the rest posture; the last
 #: level only brings to rest what nothing else moves.
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 1e-4)
+#: Which of them are of angles alone.
+ANGULAR = (False, False, False, True, True, True)
 #: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
 #: stand only the friction under one sole and the weakest motor of the leg.
 FACING = 0.3
 #: By so much (rad) the chest may nod before it matters more than arms and head: less would throw them about.
 NODDING = 0.03
+#: Weight of a head that is held beside a chest that does not lean: a head that is thrown moves the chest by little.
+HELD = 0.3
 #: Angular momentum is weighed as the acceleration (rad/s²) that it gives a body of this radius of gyration, as a share
 #: of the height of the centre of mass: that of a trunk about the vertical.
 GYRATION = 0.15
@@ -54,7 +58,9 @@ class Levels:
         chest, pelvis: where they should point.
         feet: where a swinging foot should be; `places`: where a standing one landed.
         tilt: of the ground, as far as it is known, from level.
-        rest: angles of the light joints (arms and head) and of the heavy ones.
+        rest: angles of the light joints (arms and head), of the heavy ones, and of the head.
+        weights: of the levels, for a weighted solver. Angles count there as the way (m) of a point that is as far away
+            as the centre of mass is high: a small robot else gives up its balance for the sake of its bearing.
     """
 
     def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:
@@ -68,6 +74,9 @@ class Levels:
         self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
         self.tilt = np.eye(3)
         height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
+        self.weights = tuple(
+            weight * height**2 if of_angles else weight for weight, of_angles in zip(WEIGHTS, ANGULAR, strict=True)
+        )
         self._lever, self._inertia = robot.mass * height, robot.mass * (GYRATION * height) ** 2
         names = set(joints_of(robot, "arm", "head"))
         self._light = [joint for joint in robot.joints if joint.name in names]
@@ -75,7 +84,8 @@ class Levels:
         arms = set(joints_of(robot, "arm"))
         self._arms = np.array([joint.name in arms for joint in self._light])
         self._limits = np.array([robot.limits.torque[joint.v - 6] for joint in self._light])
-        parts = {"light": self._light, "heavy": self._heavy}
+        self._head = [joint for joint in self._light if joint.name not in arms]
+        parts = {"light": self._light, "heavy": self._heavy, "head": self._head}
         self.rest = {part: tasks.Live([stance.q[joint.q] for joint in group]) for part, group in parts.items() if group}
         at = {joint: i for i, joint in enumerate(robot.joints)}
         self._places = {part: [at[joint] for joint in parts[part]] for part in self.rest}
@@ -136,8 +146,12 @@ class Levels:
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
         matter = (1.0, 1.0, FACING)
-        chest = [tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")]
+        chest: list[tasks.Task] = [
+            tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")
+        ]
         relaxed = tasks.Decay(numbers.posture)
+        if self._head:
+            chest.append(tasks.Posture(self.rest["head"], self._head, weight=HELD, reference=upright, name="head"))
         style: list[tasks.Task] = [
             tasks.Orientation(trunk, self.chest, weight=matter, reference=upright, name="middle of the chest"),
             tasks.AngularMomentum(weight=self.spin, reference=damped),
@@ -155,7 +169,7 @@ class Levels:
 
         def hierarchy(*swinging: Side) -> Hierarchy:
             held = [
-                constraints.RigidContact(contacts[side], at=self.places[side])
+                constraints.RigidContact(contacts[side], at=self.places[side], damping=numbers.stopping)
                 for side in contacts
                 if side not in swinging
             ]

@@ -9,11 +9,9 @@ import numpy as np
 from poise.behaviors.walk.levels import Levels
 from poise.behaviors.walk.rest import check_rest, rest_posture
 from poise.errors import PoiseError
-from poise.plans.pace import Pace, Stature, paced
+from poise.plans.pace import Pace, Speed, Stature, paced
 from poise.plans.style import STYLES, Style
 from poise.robots import Robot
-
-Speed = tuple[float, float, float]
 
 #: Speeds nearer than this (m/s, rad/s) are the same.
 SAME = 1e-3

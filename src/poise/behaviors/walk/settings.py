@@ -23,6 +23,8 @@ class WalkSettings:
             weak robot lets its trunk fall for the sake of its centre of mass.
         spin_rate: how fast more than that is damped, 1/s.
         friction: μ that contacts are trusted with.
+        stopping: rate at which a standing foot that rocks is brought to rest, 1/s: with twice of it, or half, a robot
+            whose foot lands on an edge is thrown about by it.
         change: seconds in which a change of style is applied.
         center: ``"divergent"``, or ``"sinusoid"`` as in [Dalibard2012].
         contact: when a swing ends: at its ``"time"``, or as soon as a ``"force"`` is felt.
@@ -40,6 +42,7 @@ class WalkSettings:
     spin: float = 0.03
     spin_rate: float = 8.0
     friction: float = 0.7
+    stopping: float = 20.0
     change: float = 0.3
     center: Literal["divergent", "sinusoid"] = "divergent"
     contact: Literal["time", "force"] = "time"

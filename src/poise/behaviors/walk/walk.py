@@ -10,15 +10,15 @@ import numpy as np
 
 from poise.behaviors.upright import hip_height, leg_length, leg_strength
 from poise.behaviors.walk.footing import Footing, footstep
-from poise.behaviors.walk.levels import WEIGHTS, Levels
-from poise.behaviors.walk.manner import Manner, Speed
+from poise.behaviors.walk.levels import Levels
+from poise.behaviors.walk.manner import Manner
 from poise.behaviors.walk.settings import WalkSettings
 from poise.behaviors.walk.stepping import Stepping
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
 from poise.plans.center import Divergent, Motion, Reference, Sinusoid
 from poise.plans.footsteps import Footstep, other
-from poise.plans.pace import Stature
+from poise.plans.pace import Speed, Stature
 from poise.plans.phases import Kind, Phase
 from poise.plans.repair import repaired
 from poise.plans.route import STOP, Route, swinging
@@ -59,7 +59,6 @@ class Walk:
     >>> poise.record(poise.TorqueController(walk), poise.MujocoPlant(walk.start), walk.seconds)
     """
 
-    weights = WEIGHTS
     #: Its plan is smooth and its contacts come and go as planned: the controller neither blends nor doubts.
     ramp, lost_after = 0.0, math.inf
 
@@ -79,6 +78,7 @@ class Walk:
         self.settings = settings or WalkSettings()
         self.start = robot.stance("standing") if start is None else start
         self.levels = Levels(robot, self.start, self.settings)
+        self.weights = self.levels.weights
         self.hierarchies = self.levels.hierarchies
         left, right = (footstep(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
         sole = robot.feet[0].sole
@@ -124,7 +124,10 @@ class Walk:
         self.manner.hurry(speed)
 
     def stop(self) -> None:
-        """Ends side by side after the step that is being made."""
+        """Ends side by side after the step that is being made; who stands goes on standing."""
+        if self._phase.kind == "standing":
+            self.steps = self._phase.steps
+            return
         swinging = self._phase.kind == "single"  # that step is under way; the one after it comes to stand beside
         self.steps = min(self.steps, self._phase.steps + (2 if swinging else 1))
 
@@ -170,13 +173,10 @@ class Walk:
         return verdict(route, phase, begin, now, self._reference(self.style), self.body, adapt)
 
     def repair(self) -> tuple[str, ...]:
-        """Takes over the smallest change of its style's balance that makes it walk; what was changed, in words.
-
-        It is looked for with the style's own steps, also where a speed is given instead of them.
-        """
-        better = repaired(self.style, self.body, self.settings.center)
+        """Takes over the smallest change of its style's balance, or a lower speed, that makes it walk; in words."""
+        better = repaired(self.style, self.body, self.settings.center, self.speed)
         if better.changes:
-            self.style = better.style
+            self.style, self.speed = better.style, better.speed
         return better.changes
 
     @property
