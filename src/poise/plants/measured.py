@@ -20,7 +20,9 @@ class Measured(Sensed):
     A control loop makes one at every tick, and most are never looked at.
     """
 
-    __slots__ = ("_noise", "_sample", "_seen", "_sensing", "_true")
+    __slots__ = ("_cells", "_forces", "_noise", "_sample", "_seen", "_sensing", "_true")
+    _cells: Mapping[str, Array] | None
+    _forces: ContactForces | None
     _sensing: Sensing
     _sample: Sample
     _noise: Array | None
@@ -34,15 +36,22 @@ class Measured(Sensed):
         put(self, "_noise", noise)
         put(self, "_seen", seen)
         put(self, "_true", true)
+        put(self, "_cells", None)
+        put(self, "_forces", None)
 
     @property
     def forces(self) -> ContactForces:  # type: ignore[override]
-        wrenches = self._sensing.wrenches(self._sample, self._noise)
-        return ContactForces(self._sensing.names, wrenches, self._sample.touch.points)
+        if self._forces is None:
+            wrenches = self._sensing.wrenches(self._sample, self._noise)
+            forces = ContactForces(self._sensing.names, wrenches, self._sample.touch.points)
+            object.__setattr__(self, "_forces", forces)
+        return self._forces  # type: ignore[return-value]
 
     @property
     def cells(self) -> Mapping[str, Array]:  # type: ignore[override]
-        return self._sensing.cells(self._sample, self._noise)
+        if self._cells is None:
+            object.__setattr__(self, "_cells", self._sensing.cells(self._sample, self._noise))
+        return self._cells  # type: ignore[return-value]
 
     @property
     def imu(self) -> Imu:  # type: ignore[override]

@@ -171,6 +171,13 @@ class MujocoPlant:
 
     # -- what it does ----------------------------------------------------------------------------------------------
 
+    def push(self, push: Push) -> None:
+        """One push more, decided on while it moves.
+
+        >>> plant.push(Push((60, 0, 0), duration=0.1, time=plant.time))
+        """
+        self._simulation.push(push)
+
     def apply(self, command: Command) -> None:
         """What to do until the next command."""
         self._command = command

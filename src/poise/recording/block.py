@@ -70,7 +70,7 @@ class Block:
         else:
             line[SOLVER], line[ITERATIONS] = solution.milliseconds, solution.iterations
             if layout.rows:
-                np.concatenate(solution.slack, out=self._slack[i])
+                self._slack[i] = solution.program.slack(solution.x)
                 self._sides[i] = solution.sides
         if layout.forces is not None:
             self._forces[i] = layout.forces.write(line, command.forces)

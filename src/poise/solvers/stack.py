@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poise.solvers.program import Program
 from poise.solvers.rows import Array, Rows
@@ -112,6 +113,8 @@ class Stack:
             "structure": (self.level_begin, variables, unknowns),
             "_blocks": self.blocks,
             "_cuts": cuts,
+            "_unknowns": np.array(unknowns, dtype=int),
+            "_is_line": np.array(unknowns, dtype=int) < 0,
         }
         # A class of programs that share this shape, so that making one is little more than a copy.
         self._program: type[StackProgram] = type("StackProgram", (StackProgram,), shared)
@@ -128,15 +131,16 @@ class StackProgram(Program):
 
     memory: Array
     _cuts: list[int]
+    _unknowns: NDArray[np.int64]
+    _is_line: NDArray[np.bool_]
 
     @cached_property
     def A(self) -> Array:
         """All rows, level by level, m x n."""
-        _, variables, unknowns = self.structure
-        A = np.zeros((len(unknowns), variables))
-        lines = np.array(unknowns, dtype=int) < 0
+        lines, unknowns = self._is_line, self._unknowns
+        A = np.zeros((len(unknowns), self.variables))
         A[lines] = self._lines
-        A[~lines, np.array(unknowns, dtype=int)[~lines]] = 1.0
+        A[~lines, unknowns[~lines]] = 1.0
         return A
 
     @property
@@ -149,9 +153,8 @@ class StackProgram(Program):
         return self.memory[self._cuts[-2] :].reshape(-1, self.rows)
 
     def values(self, x: Array) -> Array:
-        unknowns = np.array(self.structure[2], dtype=int)
-        values = x[unknowns]
-        values[unknowns < 0] = self._lines @ x
+        values = x[self._unknowns]  # any where it is none: the next line has those
+        values[self._is_line] = self._lines @ x
         return values
 
     def _part(self, index: int) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from poise.plants.disturbances import Push
 from poise.robots import Robot
@@ -18,14 +19,20 @@ class Pushing:
     """
 
     def __init__(self, robot: Robot, model: mujoco.MjModel, data: mujoco.MjData, pushes: Sequence[Push]) -> None:
-        self._model, self._data, self._applied = model, data, data.xfrc_applied
-        self._pushes = []
-        for push in pushes:
-            joint = 1 if push.frame is None else push.frame.joint
-            place = None if push.frame is None else robot.model.frames[push.frame.index].placement.translation.copy()
-            self._pushes.append((push, int(model.body(robot.model.names[joint]).id), place))
-        self.end = max((push.time + push.duration for push in pushes), default=-np.inf)
+        self._robot, self._model, self._data, self._applied = robot, model, data, data.xfrc_applied
+        self._pushes: list[tuple[Push, int, NDArray[np.float64] | None]] = []
+        self.end = -np.inf
         self._acting = False
+        for push in pushes:
+            self.add(push)
+
+    def add(self, push: Push, now: float = -np.inf) -> None:
+        """One push more; those that were over by now are forgotten."""
+        self._pushes = [known for known in self._pushes if known[0].time + known[0].duration >= now]
+        joint = 1 if push.frame is None else push.frame.joint
+        place = None if push.frame is None else self._robot.model.frames[push.frame.index].placement.translation.copy()
+        self._pushes.append((push, int(self._model.body(self._robot.model.names[joint]).id), place))
+        self.end = max(self.end, push.time + push.duration)
 
     def step(self, begin: float, end: float) -> None:
         """One step of the simulation, with what pushes in it."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.plants.clock import Clock
+from poise.plants.disturbances import Push
 from poise.plants.driving import Motors, Servos
 from poise.plants.engine.build import Built
 from poise.plants.engine.pushing import Pushing
@@ -87,6 +88,10 @@ class Simulation:
         self.data.time = clock.time
         if not self._qvel.dot(self._qvel) < FASTEST**2 or not math.isfinite(self._qpos.dot(self._qpos)):
             self._freeze()
+
+    def push(self, push: Push) -> None:
+        """Something pushes, from its time on."""
+        self._pushing.add(push, self.clock.time)
 
     def _freeze(self) -> None:
         """Goes back to before the last command, at rest, and stays there."""

@@ -8,6 +8,7 @@ At a contact MuJoCo has a force f in axes (normal, two tangents) of the contact,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -62,8 +63,6 @@ class Touch:
         rotations: world_from_part of each (k, 3, 3).
     """
 
-    __slots__ = ("_feeler", "_feelers", "_force", "_frames", "_places", "_sign", "points", "rotations")
-
     def __init__(self, feelers: Feelers, data: mujoco.MjData) -> None:
         self._feelers = feelers
         self.points: Array = data.site_xpos.take(feelers.sites, axis=0)
@@ -85,23 +84,24 @@ class Touch:
         """Per part the sum of the normal forces on it (N)."""
         return self._feelers.to_parts.take(self._feeler, axis=1) @ (np.abs(self._sign) * self._force[:, 0])
 
-    @property
+    @cached_property
     def wrenches(self) -> Array:
         """Per part its force and the moment about its point, in world axes (k, 6)."""
-        F = self._forces()
+        F = self._forces
         arm = self._places - self.points.take(self._feelers.parts.take(self._feeler), axis=0, mode="clip")
         moment = arm[:, _NEXT] * F[:, _AFTER] - arm[:, _AFTER] * F[:, _NEXT]
         return self._feelers.to_parts.take(self._feeler, axis=1) @ np.concatenate([F, moment], axis=1)
 
-    @property
+    @cached_property
     def cells(self) -> Array:
         """Per corner of all soles in turn the force along the sole's normal (N)."""
         normals = self.rotations[:, :, 2].take(self._feelers.parts.take(self._feeler), axis=0, mode="clip")
-        return self._feelers.to_corners.take(self._feeler, axis=1) @ np.einsum("ni,ni->n", self._forces(), normals)
+        return self._feelers.to_corners.take(self._feeler, axis=1) @ np.einsum("ni,ni->n", self._forces, normals)
 
+    @cached_property
     def _forces(self) -> Array:
         """On our surfaces, in world axes (n, 3)."""
-        turned: Array = np.einsum("ni,nij->nj", self._force, self._frames.reshape(-1, 3, 3))
+        turned: Array = (self._force[:, None, :] @ self._frames.reshape(-1, 3, 3))[:, 0]
         return self._sign[:, None] * turned
 
 
