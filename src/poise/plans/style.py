@@ -119,9 +119,16 @@ class Style:
     def load(cls, path: str | PathLike[str]) -> Style:
         """Reads a TOML file; what it does not name is as in the neutral style."""
         try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            data = Path(path).read_bytes()
         except OSError as error:
             raise UsageError(f"'{path}' cannot be read: {error.strerror or error}") from None
+        return cls.parsed(data, str(path))
+
+    @classmethod
+    def parsed(cls, data: bytes, path: str) -> Style:
+        """What a TOML file of that path says."""
+        try:
+            values = tomllib.loads(data.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"'{path}' is not a TOML file: {error}") from None
         name = str(values.pop("name", Path(path).stem))

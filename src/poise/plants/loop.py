@@ -42,13 +42,18 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step
     """
     if not (isinstance(seconds, (int, float)) and math.isfinite(seconds) and seconds >= 0.0):
         raise PoiseError(f"seconds is {seconds!r}; expected a number, zero or more")
-    sense = getattr(plant, "sensed", None)
     for _ in range(round(seconds / controller.period)):
-        state = plant.state()
-        sensed = None if sense is None else sense()
-        start = time.perf_counter()
-        command = controller.step(state)
-        milliseconds = 1e3 * (time.perf_counter() - start)
-        plant.apply(command)
-        plant.advance()
-        yield Step(state, command, milliseconds, sensed)
+        yield stepped(controller, plant)
+
+
+def stepped(controller: Controller, plant: Plant) -> Step:
+    """One period: measure, decide, act."""
+    state = plant.state()
+    sense = getattr(plant, "sensed", None)
+    sensed = None if sense is None else sense()
+    start = time.perf_counter()
+    command = controller.step(state)
+    milliseconds = 1e3 * (time.perf_counter() - start)
+    plant.apply(command)
+    plant.advance()
+    return Step(state, command, milliseconds, sensed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from poise.behaviors.walk import Walk, WalkSettings
 from poise.errors import UsageError
+from poise.plans.footsteps import Footstep
 from poise.plans.stairway import Stairway
 from poise.plans.style import STYLES, Style
 from poise.plants import Stairs, terrain
-from poise.plants.ground import AHEAD
+from poise.plants.ground import AHEAD, Ground
 from poise.recording import Recording
 from poise.recording.record import Progress
 from poise.robots import Robot, State
@@ -61,13 +63,18 @@ def run_walk(
 
 def walk_for(request: Request, robot: Robot, start: State) -> Walk:
     """The walk that is asked for; on stairs it knows where they are, other ground it has to feel."""
-    ground, under = terrain(request.terrain), None
-    if isinstance(ground, Stairs):
-        sole = robot.feet[0].sole
-        half = 0.5 * (sole.x_max - sole.x_min)
-        under = Stairway(AHEAD, ground.rise, ground.run, ground.count, half, half).under
     settings = filled(WalkSettings, request.settings)
+    under = known_ground(terrain(request.terrain), robot)
     return Walk(robot, style_of(request.style), request.speed, request.steps, settings, start, under)
+
+
+def known_ground(ground: Ground, robot: Robot) -> Callable[[Footstep], Footstep] | None:
+    """What a walk knows of its ground beforehand: where stairs are; None for all else."""
+    if not isinstance(ground, Stairs):
+        return None
+    sole = robot.feet[0].sole
+    half = 0.5 * (sole.x_max - sole.x_min)
+    return Stairway(AHEAD, ground.rise, ground.run, ground.count, half, half).under
 
 
 def style_of(name: str) -> Style:
