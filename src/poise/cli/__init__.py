@@ -14,18 +14,25 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from poise import __version__
-from poise.cli import bench, export, replay, report, robots, run
+from poise.cli import bench, export, replay, report, robots, run, studio
 from poise.errors import PoiseError, UsageError
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
 #: One module per command.
-COMMANDS = {"robots": robots, "run": run, "bench": bench, "report": report, "export": export, "replay": replay}
+COMMANDS = {
+    "robots": robots,
+    "run": run,
+    "bench": bench,
+    "report": report,
+    "export": export,
+    "replay": replay,
+    "studio": studio,
+}
 
 #: Commands whose part of Poise is not written yet, and what they will do.
 PLANNED = {
     "human": "fit, gait and torques from marker files",
-    "studio": "design and watch motions in the browser",
     "campaign": "many runs at once",
 }
 

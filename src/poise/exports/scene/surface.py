@@ -84,12 +84,12 @@ def _corner_normals(faces: Faces, across: Array, unit: Array, points: int) -> Ar
     return total / np.linalg.norm(total, axis=1)[:, None]
 
 
-def shape_mesh(figure: Figure, shape: Shape) -> Mesh:
-    """A shape of a figure as triangles on its joint."""
+def shape_mesh(figure: Figure, shape: Shape, most: int = MOST) -> Mesh:
+    """A shape of a figure as triangles on its joint, a mesh with at most so many if it can be simplified that far."""
     kinds, (a, b, c) = mujoco.mjtGeom, shape.size
     match shape.type:
         case kinds.mjGEOM_MESH:
-            mesh = _simple(_stored(figure.model, shape.mesh))
+            mesh = _simple(_stored(figure.model, shape.mesh), most)
         case kinds.mjGEOM_SPHERE:
             mesh = Mesh(*sphere(a))
         case kinds.mjGEOM_CYLINDER:
@@ -109,17 +109,17 @@ def _stored(model: mujoco.MjModel, number: int) -> Mesh:
     return Mesh(points, np.asarray(model.mesh_face[begin : begin + faces], dtype=np.int64))
 
 
-def _simple(mesh: Mesh) -> Mesh:
-    """The mesh with fewer triangles where it bends least; `MOST`, unless it is of too many separate pieces."""
+def _simple(mesh: Mesh, most: int) -> Mesh:
+    """The mesh with fewer triangles where it bends least; `most`, unless it is of too many separate pieces."""
     import fast_simplification
 
     rounded = np.round(mesh.points / SAME).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     points, faces = mesh.points[first], which.ravel()[mesh.faces]
     faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
-    if len(faces) <= MOST:
+    if len(faces) <= most:
         return Mesh(points, faces)
-    fewer, kept = fast_simplification.simplify(points.astype(np.float32), faces.astype(np.int32), target_count=MOST)
+    fewer, kept = fast_simplification.simplify(points.astype(np.float32), faces.astype(np.int32), target_count=most)
     fewer = np.asarray(fewer, dtype=np.float64)
     distance, nearest = cKDTree(points).query(fewer)
     astray = distance > ASTRAY

@@ -1,0 +1,57 @@
+"""``poise studio``: the application in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+from poise.cli.options import whole
+from poise.errors import UsageError
+
+#: Where recordings and exports go.
+OUTPUT = "poise-output"
+
+
+def add(commands: Any, name: str) -> None:
+    parser = commands.add_parser(name, help="design, guide, push and compare in the browser")
+    parser.add_argument("--host", default="127.0.0.1", help="what to listen on; from elsewhere a token is needed")
+    parser.add_argument("--port", type=whole, default=8080, metavar="N", help="0 for any free one (default 8080)")
+    parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="to begin with (default g1)")
+    parser.add_argument("--scene", default="walk", metavar="NAME", help="to begin with (default walk)")
+    parser.add_argument("--out", type=Path, default=Path(OUTPUT), metavar="FOLDER", help="for recordings and exports")
+    parser.add_argument("--token", help="what opens the studio from elsewhere; made if none is given")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.set_defaults(action=_studio)
+
+
+def _studio(options: argparse.Namespace) -> int:
+    try:
+        import viser  # noqa: F401  whether it is there
+    except ImportError:
+        raise UsageError("the studio needs viser, which is not installed; pip install 'poise[studio]'") from None
+    from poise.studio import scenes  # here, so that other commands start fast
+    from poise.studio.hub import Hub
+    from poise.studio.server import Server
+
+    scenes.scene(options.scene)
+    hub = Hub(options.robot, options.out, options.scene)
+    server = Server(hub, options.host, options.port, options.token)
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    try:
+        hub.start()
+        server.start()
+        print(f"The studio is open at {server.url}   (Ctrl-C ends it; files go to {options.out})", flush=True)
+        if not options.no_browser and sys.stdout.isatty():
+            webbrowser.open(server.url)
+        over.wait()
+    finally:
+        server.stop()
+        hub.stop()
+    return 0

@@ -1,0 +1,1 @@
+"""The studio: design, guide, push and compare in the browser."""

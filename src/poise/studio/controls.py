@@ -1,0 +1,132 @@
+"""Controls: what a scene lets its user turn, choose and press, as data that a page can draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+#: A style has some twenty lines; nobody writes one of a quarter of a megabyte.
+MOST_BYTES = 256_000
+#: Positions of a slider that is given no step.
+POSITIONS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """Something to turn, choose or press.
+
+    Args:
+        name: by which the scene knows it.
+        label: what the user reads.
+        group: under which heading it stands.
+        help: one sentence.
+    """
+
+    kind: ClassVar[str] = ""
+    name: str
+    label: str
+    group: str = ""
+    help: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slider(Control):
+    """A number within limits.
+
+    Args:
+        step: 0: two hundred positions.
+    """
+
+    kind = "slider"
+    low: float
+    high: float
+    value: float
+    unit: str = ""
+    step: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "step": self.step or (self.high - self.low) / POSITIONS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Control):
+    """One word of several."""
+
+    kind = "choice"
+    options: tuple[str, ...]
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(Control):
+    """On or off."""
+
+    kind = "switch"
+    value: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Button(Control):
+    """Something that happens when it is pressed."""
+
+    kind = "button"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload(Control):
+    """A file of the user's."""
+
+    kind = "upload"
+    accept: str
+    most: int = MOST_BYTES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Save(Control):
+    """A file for the user."""
+
+    kind = "save"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing among several that have an order.
+
+    Args:
+        wants: "equality" or "box"; "" if there is no choice.
+        weight: for a weighted solver; None if it has none.
+    """
+
+    name: str
+    label: str
+    wants: str = ""
+    weight: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "label": self.label, "kind": self.wants or None, "weight": self.weight}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(Control):
+    """Things in order of importance, which can be moved."""
+
+    kind = "order"
+    items: tuple[Item, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**super().as_json(), "items": [item.as_json() for item in self.items]}
+
+
+def number(value: object, low: float, high: float) -> float:
+    """What a page sent for a slider, inside its limits; the middle of nonsense is the lower end."""
+    given = float(value) if isinstance(value, (int, float)) and value == value else low
+    return min(max(given, low), high)
+
+
+def chosen(value: object, options: Sequence[str]) -> str:
+    """What a page sent for a choice; the first option if it is none of them."""
+    return value if isinstance(value, str) and value in options else options[0]

@@ -1,0 +1,108 @@
+"""Scene: what one page of the studio simulates and lets its user do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from poise.control import Step
+from poise.errors import UsageError
+from poise.plants.ground import Flat, Ground
+from poise.robots import Robot
+from poise.studio.controls import Control
+
+Point = tuple[float, float, float]
+
+
+class Act(NamedTuple):
+    """Something that moves, and what decides how."""
+
+    controller: Any
+    plant: Any
+
+
+class Scene(ABC):
+    """One file of `poise.studio.scenes` each; it lives in the process of the simulation.
+
+    A scene says what moves (`acts`), declares its controls, and answers when they are used. Everything else, the loop,
+    the view, recording, pages, is the same for all scenes. Nothing here may block.
+
+    Args:
+        robot: who moves.
+
+    Attributes:
+        name: one word.
+        title, hint: what the user reads.
+        sticks: whether it is driven by a stick.
+        stale: whether what was used last can only be taken over by beginning anew; the simulation then resets.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    hint: ClassVar[str]
+    sticks: ClassVar[bool] = False
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self.stale = False
+
+    @abstractmethod
+    def acts(self) -> dict[str, Act]:
+        """What moves, by name, made anew from what the controls say: "robot" first, and perhaps a "ghost"."""
+
+    @abstractmethod
+    def controls(self) -> list[Control]:
+        """What the user may turn, with its values of now."""
+
+    @abstractmethod
+    def do(self, name: str, value: Any) -> str:
+        """A control was used; what to tell the user, or "". PoiseError for what does not work."""
+
+    def values(self) -> dict[str, Any]:
+        """Of the controls, as they are now."""
+        return {c.name: control["value"] for c in self.controls() if "value" in (control := c.as_json())}
+
+    def drive(self, forward: float, left: float, turn: float) -> None:  # noqa: B027  not every scene
+        """A stick is held so, from -1 to 1; zeros when it is let go, or nobody is there any more."""
+
+    def leave(self) -> None:  # noqa: B027  not every scene
+        """Nobody watches any more: come to rest."""
+
+    def places(self) -> dict[str, Point]:
+        """How far from where it is an act is shown (m), by its name, where it is not shown in its place."""
+        return {}
+
+    def gizmos(self) -> dict[str, Point]:
+        """Points that can be dragged, and where they are (m)."""
+        return {}
+
+    def drag(self, name: str, place: Point) -> None:  # noqa: B027  not every scene
+        """A point was dragged there (m)."""
+
+    def tick(self, steps: Mapping[str, Step]) -> None:  # noqa: B027  not every scene
+        """After each period, with the steps of all acts."""
+
+    def words(self) -> list[str]:
+        """What is the case, in sentences."""
+        return []
+
+    def facts(self) -> dict[str, Any]:
+        """For the provenance of a recording."""
+        return {}
+
+    @property
+    def ground(self) -> Ground:
+        return Flat()
+
+    # -- files: in the process of the pages, which simulates nothing ----------------------------------------------
+
+    @classmethod
+    def read(cls, control: str, name: str, data: bytes) -> Any:
+        """What a file of the user's says, as a value for `do`; UsageError if it makes no sense."""
+        raise UsageError(f"'{name}' cannot be used here; this scene reads no files")
+
+    @classmethod
+    def written(cls, control: str, values: Mapping[str, Any]) -> tuple[str, str]:
+        """Name and text of a file for the user, from the values of the controls."""
+        raise UsageError(f"there is nothing to save as '{control}'")

@@ -1,0 +1,1 @@
+"""The process that simulates: one scene, at real time, whatever pages do."""

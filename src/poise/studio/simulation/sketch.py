@@ -1,0 +1,195 @@
+"""Sketch: what pages and the view are told of a stage, in numbers and words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.control import Step
+from poise.robots import Robot, State
+from poise.robots.limbs import limbs
+from poise.solvers.solution import LOWER, UPPER
+from poise.state.balance import capture_point, center_of_pressure
+from poise.studio.simulation.stage import Stage
+
+Array = NDArray[np.float64]
+
+#: A force of the weight is drawn as an arrow of this share of the robot's height.
+ARROW = 0.5
+#: Forces below this share of the weight are not drawn.
+FAINT = 0.02
+#: The support is drawn this far (m) above the ground, lest it flickers.
+ABOVE = 0.002
+#: Lines of an explanation, and limits, that a page shows.
+LINES = 24
+
+
+class Sketch:
+    """Turns the last step of a stage into what is shown of it."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._data = robot.model.createData()
+        self._weight = 9.81 * robot.mass
+        self.limbs: dict[str, tuple[str, ...]] = {limb.name: limb.joints for limb in limbs(robot)}
+        self._torques = {joint.name: joint.v - 6 for joint in robot.joints}
+
+    # -- for the view ----------------------------------------------------------------------------------------------
+
+    def scenery(self, stage: Stage) -> dict[str, Any]:
+        """Arrays for the view, see `poise.studio.viewer`."""
+        states = {name: act.plant.state() for name, act in stage.acts.items()}
+        state = next(iter(states.values()))
+        step = stage.steps.get(next(iter(stage.acts)))
+        floor, places = _floor(state), stage.scene.places()
+        pressure = None if step is None else self._pressure(step, floor)
+        support = state.support_polygon
+        return {
+            "poses": {name: self.poses(each, places.get(name)) for name, each in states.items()},
+            "forces": self._arrows(step),
+            "support": np.column_stack([support, np.full(len(support), floor + ABOVE)]),
+            "center": np.array(state.center_of_mass),
+            "pressure": None if pressure is None else np.array([*pressure, floor + ABOVE]),
+            "gizmos": {name: np.array(place) for name, place in stage.scene.gizmos().items()},
+            "follow": np.array(state.q[:3]),
+        }
+
+    def poses(self, state: State, moved: Sequence[float] | None = None) -> Array:
+        """Of every joint of the model, perhaps moved by some way (m): x y z qw qx qy qz."""
+        pinocchio.forwardKinematics(self.robot.model, self._data, state.q)
+        found = np.array([pinocchio.SE3ToXYZQUAT(placement) for placement in self._data.oMi])
+        found = found[:, [0, 1, 2, 6, 3, 4, 5]]
+        if moved is not None:
+            found[:, :3] += moved
+        return found
+
+    def _arrows(self, step: Step | None) -> Array:
+        forces = None if step is None else _felt(step)
+        if forces is None:
+            return np.zeros((0, 2, 3))
+        wrenches, points = forces
+        felt = np.linalg.norm(wrenches[:, :3], axis=1) > FAINT * self._weight
+        ends = points + ARROW * self.robot.height / self._weight * wrenches[:, :3]
+        return np.stack([points, ends], axis=1)[felt]
+
+    def _pressure(self, step: Step, floor: float) -> Array | None:
+        forces = _felt(step)
+        if forces is None:
+            return None
+        wrenches, points = forces
+        if not wrenches[:, 2].sum() > FAINT * self._weight:
+            return None
+        return center_of_pressure(points, wrenches[:, :3], wrenches[:, 3:], floor)
+
+    # -- for the pages ---------------------------------------------------------------------------------------------
+
+    def numbers(self, stage: Stage, limb: str) -> dict[str, Any]:
+        """What a page shows of the last step."""
+        step = stage.steps.get(next(iter(stage.acts)))
+        if step is None:
+            state: State = stage.main.plant.state()
+            plots = {**self._over(state, None), "torques": {}, "forces": {}, "solver": None, "control": None}
+            return {"time": state.time, "phase": "", "fallback": "", "levels": [], "plots": plots}
+        return {
+            "time": round(step.state.time, 3),
+            "phase": step.command.phase,
+            "fallback": step.command.fallback,
+            "levels": _levels(step),
+            "plots": {**self._over(step.state, step), **self._loads(step, limb)},
+        }
+
+    def _over(self, state: State, step: Step | None) -> dict[str, Any]:
+        """Where the body is over its support."""
+        floor, center = _floor(state), state.center_of_mass
+        pinocchio.centerOfMass(self.robot.model, self._data, state.q, state.v, False)
+        capture = capture_point(center, self._data.vcom[0], max(float(center[2]) - floor, 0.05))
+        pressure = None if step is None else self._pressure(step, floor)
+        return {
+            "center": _rounded(center[:2]),
+            "capture": _rounded(capture),
+            "pressure": None if pressure is None else _rounded(pressure),
+            "support": [_rounded(corner) for corner in state.support_polygon],
+        }
+
+    def _loads(self, step: Step, limb: str) -> dict[str, Any]:
+        torque, limits = step.command.torque, self.robot.limits.torque
+        joints = self.limbs.get(limb, ())
+        shares = (
+            {}
+            if torque is None
+            else {
+                name: round(float(torque[self._torques[name]] / max(limits[self._torques[name]], 1e-9)), 3)
+                for name in joints
+                if name in self._torques
+            }
+        )
+        sensed, solution = step.sensed, step.command.solution
+        forces = sensed.forces if sensed is not None else step.command.forces
+        named = () if forces is None else zip(forces.names, forces.wrenches, strict=True)
+        return {
+            "torques": shares,
+            "forces": {name: round(float(wrench[2]), 1) for name, wrench in named},
+            "solver": None if solution is None else round(solution.milliseconds, 3),
+            "control": round(step.milliseconds, 3),
+        }
+
+
+def explained(step: Step | None) -> tuple[list[str], list[str]]:
+    """Which limits act, and the whole explanation, in lines; it takes as long as some ticks."""
+    solution = None if step is None else step.command.solution
+    if solution is None:
+        return [], []
+    lines = solution.explain().splitlines()
+    begin = lines.index("saturated:") + 1 if "saturated:" in lines else len(lines)
+    return [line.strip() for line in lines[begin:]][:LINES], lines[:LINES]
+
+
+def _levels(step: Step) -> list[dict[str, Any]]:
+    """The hierarchy with its errors, as a table."""
+    solution, errors = step.command.solution, step.command.errors
+    if solution is None or errors is None:
+        return []
+    program = solution.program
+    slack, sides = np.abs(program.slack(solution.x)), solution.sides
+    bound = (sides == LOWER) | (sides == UPPER)
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    for i, (level, task, unit, _) in enumerate(errors.tasks):
+        error = float(np.linalg.norm(errors.values(i)))
+        tasks.setdefault(level, []).append({"name": task, "error": _plain(error), "unit": unit})
+    found = []
+    for k, name in enumerate(program.names):
+        span = program.slice(k)
+        found.append(
+            {
+                "name": name,
+                "slack": _plain(float(slack[span].max(initial=0.0))),
+                "saturated": int(bound[span].sum()),
+                "tasks": tasks.get(name, []),
+            }
+        )
+    return found
+
+
+def _felt(step: Step) -> tuple[Array, Array] | None:
+    """Wrenches and points of what the ground does, as sensed, or else as expected."""
+    forces = step.sensed.forces if step.sensed is not None else step.command.forces
+    return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
+
+
+def _floor(state: State) -> float:
+    """Height of what the robot stands on (m)."""
+    parts = state.contacts or state.robot.feet
+    return min((float(state.pose(part).translation[2]) for part in parts), default=0.0)
+
+
+def _rounded(point: Array) -> list[float]:
+    return [round(float(value), 4) for value in point]
+
+
+def _plain(value: float) -> float:
+    """Three digits are enough for a table."""
+    return float(f"{value:.3g}") if np.isfinite(value) else 0.0

@@ -1,0 +1,167 @@
+"""Viewer: a scene in three dimensions for browsers, fed from the simulation thirty times a second."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.errors import PoiseError
+from poise.plants.things import Box
+from poise.robots import Robot
+from poise.studio.meshes import pieces
+from poise.studio.viewer.figures import Shown, Tint
+from poise.studio.viewer.gizmos import Gizmos, Moved
+from poise.studio.viewer.ground import Floor
+from poise.studio.viewer.marks import Marks
+from poise.studio.viewer.scenery import Point, Scenery, finite
+from poise.studio.viewer.serving import serve, stop
+
+Array = NDArray[np.float64]
+
+#: Everything stands under this node. It moves against what is followed, so that the camera stays with the robot while
+#: every client may turn and shift its own view.
+WORLD = "/world"
+#: Angle between the upper and the lower edge of the view (rad): a calm lens that still shows some ground.
+FIELD = 0.6
+#: Share of the view's height that the robot fills at first, and from where it is seen: from its front and right, and so
+#: much from above that its soles are seen on stairs that it climbs.
+FILL, DIRECTION = 0.62, (0.8, -0.9, 0.45)
+#: The view follows with this lag (s): longer than a step sways, short enough to keep a walk in sight.
+LAG = 0.5
+#: A robot that is suddenly further away than this (m) was put there, and the view goes with it at once.
+JUMP = 1.0
+
+
+class Viewer:
+    """A view of robots in browsers; see `poise.studio.viewer`.
+
+    All methods may be called from any thread; `show` is made for thirty times a second. Browsers connect through the
+    studio's server, and however many there are and whatever they send, `show` neither waits for them nor fails.
+
+    Args:
+        port: on 127.0.0.1; 0: any that is free.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        if not (isinstance(port, int) and 0 <= port < 65536):
+            raise PoiseError(f"the port of the view is {port!r}; expected a whole number below 65536, 0 for any")
+        self._server = serve(port)
+        self.port: int = self._server.get_port()
+        self._lock = threading.Lock()
+        self._world = self._server.scene.add_frame(WORLD, show_axes=False)
+        self._floor = Floor(self._server, f"{WORLD}/ground")
+        self._figures: dict[str, Shown] = {}
+        self._marks: Marks | None = None
+        self._gizmos: Gizmos | None = None
+        self._size = 1.5  # m, until there is a robot
+        self._middle: Array | None = None
+        self._last = 0.0
+        self._nodes = 0
+        self._closed = False
+        self._frame(self._size, move=False)
+
+    def figures(self, figures: Mapping[str, tuple[Robot, Tint | None]]) -> None:
+        """Which robots are shown, by name: in their own colours (None), or in one, with its opacity.
+
+        >>> viewer.figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
+        """
+        found = {name: pieces(robot) for name, (robot, _) in figures.items()}  # before the lock: it may take seconds
+        with self._lock, self._server.atomic():
+            before, self._figures = self._figures, {}
+            for name, (robot, tint) in figures.items():
+                kept = before.get(name)
+                if kept is not None and (kept.robot, kept.tint) == (robot, tint):  # meshes take long to send
+                    self._figures[name] = before.pop(name)
+                else:
+                    self._figures[name] = Shown(self._server, self._fresh("figure"), robot, found[name], tint)
+            for shown in before.values():
+                shown.remove()
+            size = max((shown.extent[1] for shown in self._figures.values()), default=self._size)
+            if self._marks is not None:
+                self._marks.remove()
+            self._marks = Marks(self._server, self._fresh("marks"), size)
+            self._middle = None
+            if size != self._size:
+                self._frame(size, move=True)
+
+    def ground(self, boxes: Sequence[Box], plane: pinocchio.SE3) -> None:
+        """What the robots stand on: boxes on an endless plane (world_from_plane, z its normal)."""
+        with self._lock, self._server.atomic():
+            self._floor.lay(boxes, plane)
+
+    def gizmos(self, gizmos: Mapping[str, Point], moved: Moved) -> None:
+        """Points that can be dragged, and who is told; see `poise.studio.viewer.gizmos`. "push" is an arrow."""
+        with self._lock, self._server.atomic():
+            if self._gizmos is not None:
+                self._gizmos.remove()
+            self._gizmos = Gizmos(self._server, self._fresh("gizmos"), gizmos, moved, self._size)
+
+    def show(self, scenery: Scenery) -> None:
+        """The present moment; the last one is what counts, and clients that are slow miss those between."""
+        with self._lock, self._server.atomic():
+            if self._closed:
+                return
+            self._follow(scenery)
+            for name, shown in self._figures.items():
+                if name in scenery.poses:
+                    shown.place(scenery.poses[name])
+            if self._marks is not None:
+                self._marks.show(scenery)
+            if self._gizmos is not None:
+                self._gizmos.show(scenery.gizmos, scenery.follow)
+            gizmos = self._gizmos
+        if gizmos is not None:
+            gizmos.insist()  # without the lock: it calls others
+
+    def close(self) -> None:
+        """Ends it; clients that are still there lose their view."""
+        with self._lock:
+            self._closed = True
+        stop(self._server)
+
+    def _fresh(self, kind: str) -> str:
+        """Name of a node that was never there: clients keep the poses of those that were."""
+        self._nodes += 1
+        return f"{WORLD}/{kind}{self._nodes}"
+
+    def _follow(self, scenery: Scenery) -> None:
+        """Moves the world against what is followed:  m' = (p - m) / LAG."""
+        now, before = time.monotonic(), self._last
+        self._last = now
+        place = finite(scenery.follow, 3)
+        if place is None or (self._gizmos is not None and self._gizmos.held):  # what is dragged stays under the hand
+            return
+        support = finite(scenery.support, -1, 3)
+        height = 0.0 if self._middle is None else float(self._middle[2])
+        if support is not None and len(support):
+            height = float(support[:, 2].mean())
+        goal = np.array([place[0], place[1], height])
+        if self._middle is None or float(np.linalg.norm(goal - self._middle)) > JUMP:
+            self._middle = goal
+        else:
+            self._middle = self._middle + (1.0 - math.exp(-min(now - before, 1.0) / LAG)) * (goal - self._middle)
+        self._world.position = -self._middle
+        self._floor.under(self._middle)
+
+    def _frame(self, size: float, move: bool) -> None:
+        """Cameras for a robot of this height (m): of clients to come, and of those that are there, in proportion."""
+        ratio, self._size = size / self._size, size
+        direction = np.array(DIRECTION) / np.linalg.norm(DIRECTION)
+        target = np.array([0.0, 0.0, 0.5 * size])
+        camera = self._server.initial_camera
+        camera.fov = FIELD
+        camera.look_at = target
+        camera.position = target + direction * size / (2.0 * FILL * math.tan(FIELD / 2.0))
+        for client in self._server.get_clients().values() if move else ():
+            with contextlib.suppress(Exception):  # a client may have said nonsense about its camera, or be gone
+                away = client.camera.position - client.camera.look_at
+                middle = client.camera.look_at * ratio
+                client.camera.position = middle + ratio * away
+                client.camera.look_at = middle

@@ -1,0 +1,153 @@
+"""A hub without a simulation: says what it was told to say, remembers what it was asked for."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from poise.errors import PoiseError
+
+CONTROLS: list[dict[str, Any]] = [
+    {"kind": "choice", "name": "preset", "label": "preset", "group": "Style", "help": "A style that comes with Poise.",
+     "options": ["neutral", "proud", "sad"], "value": "neutral"},
+    {"kind": "upload", "name": "load", "label": "load a style", "group": "Style", "help": "A TOML file.",
+     "accept": ".toml", "most": 2000},
+    {"kind": "save", "name": "save", "label": "save this style", "group": "Style", "help": "As a TOML file."},
+    {"kind": "slider", "name": "style.step_length", "label": "step length", "group": "Steps",
+     "help": "Share of the leg.", "low": 0.0, "high": 0.6, "step": 0.01, "unit": "m", "value": 0.2},
+    {"kind": "slider", "name": "style.step_time", "label": "step time", "group": "Steps", "help": "Of one step.",
+     "low": 0.3, "high": 1.2, "step": 0.05, "unit": "s", "value": 0.6},
+    {"kind": "switch", "name": "arms", "label": "arms swing", "group": "Steps", "help": "With the legs.",
+     "value": True},
+    {"kind": "button", "name": "push", "label": "push", "group": "Push", "help": "At the chest."},
+    {"kind": "order", "name": "stack", "label": "tasks", "group": "Tasks", "help": "The first matters most.",
+     "items": [{"name": "balance", "label": "balance", "kind": "equality", "weight": None},
+               {"name": "left", "label": "left hand", "kind": "box", "weight": 1.0},
+               {"name": "gaze", "label": "gaze", "kind": None, "weight": 10.0}]},
+]  # fmt: skip
+
+
+class FakeOutput:
+    """Files of a folder, by exact name."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def files(self) -> list[dict[str, Any]]:
+        kinds = {".poise": "recording", ".csv": "csv"}
+        return [
+            {"name": path.name, "kind": kinds[path.suffix], "bytes": path.stat().st_size, "time": "2026-11-16T09:00:00"}
+            for path in sorted(self.folder.iterdir())
+            if path.suffix in kinds
+        ]
+
+    def path(self, name: str) -> Path:
+        if name not in [file["name"] for file in self.files()]:
+            raise PoiseError(f"no file '{name}'")
+        return self.folder / name
+
+
+class FakeHub:
+    """What pages and server talk to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.output = FakeOutput(folder)
+        self.hello_number = 1
+        self.viewer_port = 0
+        self.asked: list[tuple[str, Any]] = []
+        self.counts: list[int] = []
+        self.uploads: list[tuple[str, str, bytes]] = []
+        self.said: list[dict[str, Any]] = []
+        self.now: dict[str, Any] | None = None
+        self.scene = "walk"
+        self.sticks = True
+
+    def hello(self) -> dict[str, Any]:
+        scenes = [("walk", "Walk"), ("stand", "Stand & squat"), ("reach", "Reach")]
+        return {
+            "version": "0.1.0",
+            "scenes": [{"name": name, "title": title, "hint": f"What {name} is for."} for name, title in scenes],
+            "robots": ["g1", "talos", "nao"],
+            "scene": self.scene,
+            "robot": "g1",
+            "limbs": ["left leg", "right leg", "left arm"],
+            "controls": CONTROLS,
+            "files": self.output.files(),
+            "sticks": self.sticks,
+        }
+
+    def frame(self) -> dict[str, Any] | None:
+        return self.now
+
+    def messages(self, since: int) -> list[dict[str, Any]]:
+        return [message for message in self.said if message["number"] > since]
+
+    def do(self, name: str, value: Any) -> None:
+        self.asked.append((name, value))
+
+    def pages(self, count: int) -> None:
+        self.counts.append(count)
+
+    def upload(self, control: str, filename: str, data: bytes) -> str:
+        self.uploads.append((control, filename, data))
+        return "" if b"=" in data else f"'{filename}' is no TOML: expected 'name = value'; see docs"
+
+    def saved(self, control: str) -> tuple[str, str]:
+        if control != "save":
+            raise PoiseError(f"no '{control}'")
+        return "neutral style.toml", "name = 'neutral'\n"
+
+    def say(self, kind: str, text: str) -> None:
+        self.said.append({"number": len(self.said) + 1, "kind": kind, "text": text})
+
+    def show(self, number: int, **changes: Any) -> None:
+        """The next frame."""
+        self.now = {**frame(number), **changes}
+
+    def wishes(self, name: str) -> list[Any]:
+        """Values of all commands of that name, in order."""
+        return [value for asked, value in list(self.asked) if asked == name]
+
+
+def frame(number: int) -> dict[str, Any]:
+    """A frame of somebody who sways."""
+    time = 0.05 * number
+    sway = math.sin(2 * time)
+    knees = {"hip_pitch": -0.3, "hip_roll": 0.1, "hip_yaw": 0.02, "knee": 0.55, "ankle_pitch": -0.4, "ankle_roll": 0.1}
+    return {
+        "number": number,
+        "time": time,
+        "factor": 0.99,
+        "playing": True,
+        "pace": 1.0,
+        "phase": "left support" if sway > 0 else "right support",
+        "fell": "",
+        "fallback": "",
+        "values": {},
+        "levels": [
+            {"name": "physics", "slack": 0.0, "unit": "", "saturated": 2, "tasks": []},
+            {"name": "balance", "slack": 1e-9, "unit": "m/s²", "saturated": 0,
+             "tasks": [{"name": "height", "error": 0.0012, "unit": "m"},
+                       {"name": "center", "error": 0.013, "unit": "m"}]},
+            {"name": "posture", "slack": 0.42, "unit": "rad/s²", "saturated": 3,
+             "tasks": [{"name": "posture", "error": 0.081, "unit": "rad"}]},
+        ],
+        "limits": ["left_knee_joint at its upper bound, 2.8 rad"],
+        "explain": ["posture gives way by 0.42 rad/s² to balance", "left_knee_joint is at its bound"],
+        "words": ["balanced: 2.3 cm to spare in the next two steps", "0.32 m/s, 14 steps"],
+        "plots": {
+            "center": [0.02, 0.06 * sway],
+            "pressure": [0.03, 0.08 * sway],
+            "capture": [0.05, 0.1 * sway],
+            "support": [[-0.06, -0.15], [0.14, -0.15], [0.14, 0.15], [-0.06, 0.15]],
+            "forces": {"left foot": 170 + 160 * sway, "right foot": 170 - 160 * sway},
+            "torques": {f"left_{name}_joint": share * (1 + 0.5 * sway) for name, share in knees.items()},
+            "solver": 0.4 + 0.1 * sway,
+            "control": 0.9 + 0.1 * sway,
+        },
+        "recording": {"on": False, "seconds": 0.0, "file": ""},
+        "replay": {"file": "", "time": 0.0, "duration": 0.0},
+        "deadman": False,
+        "events": ["3.21 s: hold: not finite"],
+    }  # fmt: skip

@@ -1,0 +1,93 @@
+"""A studio without a simulation, and a browser without a window to look at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_hub import FakeHub
+
+from poise.studio.server import Server
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SETTINGS = (
+    "--headless=new --no-sandbox --disable-dev-shm-usage --use-angle=swiftshader --enable-unsafe-swiftshader "
+    "--ignore-gpu-blocklist --disable-background-networking --disable-component-update --disable-sync --no-first-run "
+    "--disable-quic --disable-default-apps --metrics-recording-only "
+    "--disable-features=OptimizationHints,MediaRouter,Translate"
+)
+#: Seconds until a test gives up waiting; software rendering on a busy machine draws a picture or two a second.
+PATIENCE = 30.0
+
+
+def found() -> str | None:
+    """The browser; None if there is none."""
+    return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser; the tests that need it are skipped where there is none, and fail there on CI."""
+    path = found()
+    if path is None and "CI" not in os.environ:
+        pytest.skip("no Chromium is installed: apt-get install chromium")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install playwright"
+    )
+    with playwright.sync_playwright() as api:
+        browser = api.chromium.launch(executable_path=path, args=SETTINGS.split())
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def studio(folder: Path, port: int = 0) -> Iterator[tuple[FakeHub, Server]]:
+    """A hub that is a fake and a server that is not."""
+    hub = FakeHub(folder)
+    hub.show(1)
+    server = Server(hub, "127.0.0.1", port)
+    server.start()
+    try:
+        yield hub, server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def shell(browser: Any, server: Server, viser: bool = False, before: str = "", **settings: Any) -> Iterator[Any]:
+    """The page, connected; everything that goes wrong in it is collected in `page.wrongs`.
+
+    Args:
+        viser: False: an empty page stands in for viser's client, which takes seconds to start.
+        before: a script that runs before the page's own.
+    """
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.wrongs = []
+    page.on("pageerror", lambda error: page.wrongs.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.wrongs.append(said.text))
+    if not viser:
+        empty = "<!doctype html><title>viser</title><input aria-label='field'><button>inner</button>"
+        page.route("**/viser/**", lambda route: route.fulfill(body=empty, content_type="text/html"))
+    if before:
+        page.add_init_script(before)
+    page.goto(server.url)
+    page.get_by_role("tab", name="Walk").wait_for()
+    yield page
+    context.close()
+
+
+def until(true: Callable[[], Any]) -> Any:
+    """Waits until something is true, and returns it."""
+    end = time.monotonic() + PATIENCE
+    while not (value := true()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    return value

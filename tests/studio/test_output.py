@@ -1,0 +1,209 @@
+"""The output folder: exactly its own files, and exports that appear whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from viser_client import until
+
+import poise
+from poise import exports
+from poise.errors import PoiseError
+from poise.robots import library_names
+from poise.studio.output import Output, OutputError
+
+
+class Heard(list[tuple[str, str]]):
+    def __call__(self, kind: str, text: str) -> None:
+        self.append((kind, text))
+
+
+@pytest.fixture
+def output(tmp_path: Path):
+    output = Output(tmp_path / "out")
+    yield output
+    output.stop()
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short recording of a library robot that needs no other package."""
+    assert "nao" in library_names()
+    robot = poise.load_robot("nao")
+    start = robot.stance("standing")
+    hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [poise.tasks.Posture(target=start)])])
+    file = tmp_path_factory.mktemp("walks") / "w.poise"
+    poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), seconds=0.1).save(file)
+    return file
+
+
+def put(output: Output, name: str, data: bytes = b"x") -> Path:
+    (output.folder / name).write_bytes(data)
+    return output.folder / name
+
+
+def test_the_folder_is_made_and_its_files_are_listed_the_newest_first(output: Output) -> None:
+    for age, name in enumerate(["new.poise", "middle.csv", "old.mp4", "older-report.html", "oldest.html"]):
+        file = put(output, name, b"12345")
+        os.utime(file, (1e9 - age, 1e9 - age))
+    found = output.files()
+    assert [file["name"] for file in found] == [
+        "new.poise",
+        "middle.csv",
+        "old.mp4",
+        "older-report.html",
+        "oldest.html",
+    ]
+    assert [file["kind"] for file in found] == ["recording", "csv", "mp4", "report", "html"]
+    assert {file["bytes"] for file in found} == {5}
+    assert found[0]["time"] == "2001-09-09T01:46:40+00:00"
+
+
+def test_only_plain_files_of_the_folder_are_reachable(output: Output, tmp_path: Path) -> None:
+    put(output, "walk.poise")
+    put(output, ".hidden.poise")
+    put(output, "notes.txt")
+    put(output, ".poise")
+    (tmp_path / "secret.csv").write_text("secret")
+    (output.folder / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (output.folder / "inside.csv").symlink_to(output.folder / "walk.poise")
+    (output.folder / "folder.csv").mkdir()
+    put(output, "folder.csv/deep.csv")
+    assert [file["name"] for file in output.files()] == ["walk.poise"]
+    assert output.path("walk.poise") == output.folder / "walk.poise"
+    for name in (
+        "../secret.csv", "..", ".", "", "/etc/passwd", "walk.poise/", "./walk.poise", "folder.csv/deep.csv", "link.csv",
+        "inside.csv", ".hidden.poise", "notes.txt", ".poise", "folder.csv", "walk.poise\0", "WALK.POISE",
+        "..\\secret.csv", str(output.folder / "walk.poise"), "%2e%2e/secret.csv", "none.poise", "x" * 10_000,
+        None, 7, ["walk.poise"],
+    ):  # fmt: skip
+        with pytest.raises(OutputError, match="no file of the output folder") as caught:
+            output.path(name)  # type: ignore[arg-type]
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 250
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/below"):
+        with pytest.raises(OutputError, match="cannot be used"):
+            Output(tmp_path / place)
+    assert issubclass(OutputError, PoiseError)
+
+
+def test_fresh_names_are_never_given_twice(output: Output) -> None:
+    put(output, "walk-g1-1.poise")
+    (output.folder / "walk-g1-2.poise").symlink_to("nowhere")
+    assert [output.fresh("walk-g1", ".poise").name for _ in range(2)] == ["walk-g1-3.poise", "walk-g1-4.poise"]
+    assert output.fresh("../../etc/x y", ".toml").name == "etc-x-y-1.toml"
+    assert output.fresh("...", ".poise").parent == output.folder
+    for suffix in ("", "poise", "./x", ".a/b", ".."):
+        with pytest.raises(OutputError, match="no ending"):
+            output.fresh("walk", suffix)
+
+
+def test_changed_grows_with_the_files_and_only_then(output: Output) -> None:
+    seen = [output.changed, output.changed]
+    put(output, "a.poise")
+    seen += [output.changed, output.changed]
+    with open(output.folder / "a.poise", "ab") as file:  # it is being written
+        file.write(b"more")
+    seen += [output.changed]
+    os.utime(output.folder / "a.poise", (1e9, 1e9))  # it is not, any more
+    seen += [output.changed, output.changed]
+    (output.folder / "a.poise").unlink()
+    seen += [output.changed]
+    assert np.diff(seen).tolist() == [0, 1, 0, 0, 1, 0, 1]
+
+
+def test_an_export_appears_and_loads(output: Output, walk: Path) -> None:
+    put(output, "w-1.poise", walk.read_bytes())
+    heard, before = Heard(), output.changed
+    for format in ("csv", "npz", "bvh"):
+        output.export("w-1.poise", format, heard)
+    until(lambda: len(heard) == 3, "three exports ended", 120.0)
+    assert {kind for kind, _ in heard} == {"info"}, heard
+    recording = poise.load_recording(walk)
+    for format in ("csv", "npz"):
+        back = exports.trajectory(output.path(f"w-1.{format}"))
+        assert np.allclose(back.q, recording["q"], atol=1e-6)
+    assert output.path("w-1.bvh").read_text().startswith("HIERARCHY")
+    assert output.changed > before
+    assert not [name for name in os.listdir(output.folder) if name.startswith(".")]
+
+
+def test_a_report_appears(output: Output, walk: Path) -> None:
+    put(output, "w.poise", walk.read_bytes())
+    heard = Heard()
+    output.export("w.poise", "report", heard)
+    until(lambda: heard, "the report ended", 200.0)
+    assert heard[0][0] == "info", heard
+    assert "<html" in output.path("w-report.html").read_text()[:200]
+
+
+def test_what_cannot_be_exported_is_said_and_nothing_raises(output: Output, walk: Path, tmp_path: Path) -> None:
+    put(output, "w.poise", walk.read_bytes())
+    put(output, "bad.poise", b"not a recording")
+    put(output, "table.csv")
+    (tmp_path / "outside.poise").write_bytes(walk.read_bytes())
+    heard = Heard()
+    for name, format, words in (
+        ("none.poise", "csv", "no file of the output folder"),
+        ("../outside.poise", "csv", "no file of the output folder"),
+        ("table.csv", "bvh", "no recording"),
+        ("w.poise", "exe", "no format"),
+        ("w.poise", None, "no format"),
+    ):
+        output.export(name, format, heard)  # type: ignore[arg-type]
+        assert heard[-1][0] == "error"
+        assert words in heard[-1][1]
+    output.export("bad.poise", "csv", heard)
+    until(lambda: len(heard) == 6, "the export of no recording ended", 60.0)
+    assert heard[-1][0] == "error"
+    assert "bad.csv could not be made" in heard[-1][1]
+    assert "\n" not in heard[-1][1]
+    assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
+
+
+def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: Output, walk: Path) -> None:
+    for number in range(3):
+        put(output, f"w{number}.poise", walk.read_bytes())
+    heard = Heard()
+    most = 0
+    for number in range(3):
+        output.export(f"w{number}.poise", "csv", heard)
+    output.export("w2.poise", "csv", heard)
+    assert heard == [("error", "w2.csv is being written already; wait until it is there")]
+    while len(heard) < 4:
+        most = max(most, len(output._exports._running))
+        time.sleep(0.005)
+    assert most == 2
+    assert {f"w{number}.csv" for number in range(3)} < set(os.listdir(output.folder))
+
+
+def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "poise.studio.exporting", str(walk), str(tmp_path / "w.mp4"), "mp4"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdin is not None
+    process.stdin.close()  # as the system does for a process that is killed
+    assert process.wait(60.0) != 0
+    assert os.listdir(tmp_path) == []
+
+
+def test_stopping_ends_exports_that_are_under_way(walk: Path, tmp_path: Path) -> None:
+    output, heard = Output(tmp_path), Heard()
+    put(output, "w.poise", walk.read_bytes())
+    output.export("w.poise", "mp4", heard)
+    until(lambda: any(output._exports._running.values()), "the export began")
+    (process,) = output._exports._running.values()
+    output.stop()
+    assert process is not None
+    assert process.poll() is not None
+    output.export("w.poise", "csv", heard)
+    assert heard == [("error", "the studio is closing")]

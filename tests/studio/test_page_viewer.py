@@ -1,0 +1,43 @@
+"""The 3D view: viser itself, through the studio's server."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from open_studio import chromium, shell, studio, until
+from PIL import Image
+
+viser = pytest.importorskip("viser")
+
+
+@pytest.fixture
+def boxed() -> Iterator[Any]:
+    """viser with a red box in the middle."""
+    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    server.scene.add_box("/box", dimensions=(1.0, 1.0, 1.0), color=(220, 30, 30))
+    yield server
+    server.stop()
+
+
+def test_viser_shows_its_scene_inside_the_page_without_its_panel(boxed: Any, tmp_path: Path) -> None:
+    with chromium() as browser, studio(tmp_path) as (hub, server):
+        hub.viewer_port = boxed.get_port()
+        with shell(browser, server, viser=True) as page:
+
+            def red() -> float:
+                """Share of the view that is red."""
+                picture = Image.open(io.BytesIO(page.locator("#view").screenshot())).convert("RGB")
+                r, g, b = np.moveaxis(np.asarray(picture, dtype=float), -1, 0)
+                return float(np.mean((r > 120) & (g < 0.7 * r) & (b < 0.7 * r)))
+
+            until(lambda: red() > 0.005)
+            inner = next(frame for frame in page.frames if "/viser/" in frame.url)
+            assert inner.locator("[data-floating-window]").is_hidden()
+            boxed.scene.remove_by_name("/box")
+            until(lambda: red() == 0.0)
+            assert page.wrongs == []

@@ -1,0 +1,349 @@
+"""The studio as its users meet it: the real simulation, the real view, in a real browser."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio
+import pytest
+from open_studio import chromium, shell, until
+from PIL import Image
+
+import poise
+from poise.robots.catalogue import models_folder
+from poise.studio.hub import Hub
+from poise.studio.scenes import scenes
+from poise.studio.server import Server
+
+pytestmark = [
+    pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
+    pytest.mark.xdist_group("studio"),
+    pytest.mark.timeout(600),
+]
+
+#: Where screenshots go, for people to look at; docs show some of them.
+PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
+#: A pad that stands at `window.held`.
+PAD = """
+    window.held = [0, 0, 0, 0];
+    navigator.getGamepads = () => window.held && [{
+        id: "pad of a test", index: 0, connected: true, mapping: "standard", axes: window.held, buttons: [],
+        timestamp: 0,
+    }];
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("output")
+
+
+@pytest.fixture(scope="module")
+def hub(folder: Path) -> Iterator[Hub]:
+    hub = Hub("g1", folder)
+    hub.start()
+    until(hub.frame)
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture(scope="module")
+def server(hub: Hub) -> Iterator[Server]:
+    server = Server(hub, "127.0.0.1", 0)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Any, server: Server, hub: Hub) -> Iterator[Any]:
+    """The shell on a robot that stands, in the scene Walk."""
+    with shell(browser, server, before=PAD) as page:
+        went(page, hub, "Walk")
+        yield page
+        assert page.wrongs == []
+
+
+def went(page: Any, hub: Hub, title: str) -> None:
+    """To a scene, from its beginning."""
+    name = next(each.name for each in scenes() if each.title == title)
+    if hub.hello()["scene"] != name:
+        page.get_by_role("tab", name=title).click()
+        until(lambda: hub.hello()["scene"] == name and hub.hello()["controls"])
+    page.get_by_role("button", name="Reset").click()
+    until(lambda: (hub.frame() or {"time": 9.0})["time"] < 1.0)
+
+
+def now(hub: Hub) -> dict[str, Any]:
+    return until(hub.frame)
+
+
+def pitch(hub: Hub) -> float:
+    """How far the chest leans ahead, in degrees."""
+    robot = hub._loaded(hub.hello()["robot"])
+    assert robot.chest is not None
+    scenery = hub._scenery
+    assert scenery is not None
+    w, x, y, z = scenery.poses["robot"][robot.chest.joint, 3:]
+    return math.degrees(math.asin(max(-1.0, min(1.0, 2.0 * (w * y - x * z)))))
+
+
+def shot(page: Any, name: str) -> np.ndarray:
+    """A picture of the page, kept if somebody wants to look at it."""
+    data = page.screenshot()
+    if PICTURES:
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        (Path(PICTURES) / f"{name}.png").write_bytes(data)
+    return np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=float)
+
+
+@pytest.mark.parametrize("title", [each.title for each in scenes()])
+def test_a_scene_opens_and_shows_the_robot(browser: Any, server: Server, hub: Hub, title: str) -> None:
+    with shell(browser, server, viser=True) as page:
+        went(page, hub, title)
+        canvas = page.frame_locator("#view").locator("canvas").last
+        canvas.wait_for()
+
+        def drawn() -> bool:
+            """Darker and lighter parts in the middle of the view, where the robot stands."""
+            picture = shot(page, title.split()[0].lower())
+            box = page.locator("#view").bounding_box()
+            x, y = int(box["x"] + 0.4 * box["width"]), int(box["y"] + 0.25 * box["height"])
+            middle = picture[y : y + int(0.5 * box["height"]), x : x + int(0.2 * box["width"])]
+            return bool(middle.std() > 20.0)
+
+        until(drawn)
+        if PICTURES:
+            pose(page, hub, title)
+            shot(page, f"studio_{title.split()[0].lower()}")
+        assert page.wrongs == []
+
+
+def pose(page: Any, hub: Hub, title: str) -> None:
+    """Does something worth a picture."""
+    if title == "Walk":
+        page.get_by_label("style", exact=True).select_option("proud")
+        page.get_by_role("switch", name="walk").click()
+    elif title == "Reach":
+        page.get_by_label("show").select_option("physics beside kinematic")
+        until(lambda: now(hub)["time"] < 1.0)
+        x, y, z = hub._scenery.gizmos["right hand"]  # type: ignore[union-attr]
+        hub._dragged("right hand", (x + 0.15, y - 0.1, z + 0.35))
+    else:
+        page.get_by_role("switch", name="squat").click()
+    until(lambda: now(hub)["time"] > 6.0)
+
+
+def test_a_slider_changes_the_walk(page: Any, hub: Hub) -> None:
+    """Twice as high steps: the feet that swing are twice as high, more or less."""
+    page.get_by_role("switch", name="walk").click()
+    heights = {}
+    for value in ("0.05", "0.12"):
+        page.get_by_label("step height as a number").fill(value)
+        page.get_by_label("step height as a number").press("Enter")
+        until(lambda value=value: now(hub)["values"]["style.step_height"] == float(value))
+        heights[value] = _highest_step(hub, since=now(hub)["time"] + 1.0)
+    assert heights["0.12"] > heights["0.05"] + 0.02
+    assert not now(hub)["fell"]
+
+
+def _highest_step(hub: Hub, since: float, seconds: float = 2.0) -> float:
+    robot = hub._loaded("g1")
+    highest = 0.0
+    until(lambda: now(hub)["time"] > since)
+
+    def looked() -> bool:
+        nonlocal highest
+        scenery = hub._scenery
+        assert scenery is not None
+        ankles = [scenery.poses["robot"][foot.joint, 2] for foot in robot.feet]
+        highest = max(highest, max(ankles) - min(ankles))
+        return now(hub)["time"] > since + seconds
+
+    until(looked)
+    return highest
+
+
+def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
+    page.get_by_role("switch", name="walk").click()
+    upright = until(lambda: now(hub)["time"] > 1.0 and pitch(hub))
+    page.get_by_label("style", exact=True).select_option("proud")
+    until(lambda: pitch(hub) < upright - 7.0)
+    assert float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0, "the slider follows"
+
+
+def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> None:
+    page.evaluate("held = [0, -1, 0, 0]")
+    until(lambda: now(hub)["phase"].endswith(" support"))
+    begin = hub._scenery.follow[0]  # type: ignore[union-attr]
+    until(lambda: hub._scenery.follow[0] > begin + 0.3)  # type: ignore[union-attr]
+    page.evaluate("held = null")  # unplugged
+    until(lambda: now(hub)["phase"] == "standing")
+    assert not now(hub)["fell"]
+
+
+def test_a_page_that_freezes_leaves_no_robot_walking(browser: Any, server: Server, hub: Hub) -> None:
+    with shell(browser, server, before=PAD) as page:
+        went(page, hub, "Walk")
+        page.evaluate("held = [0, -1, 0, 0]")
+        until(lambda: now(hub)["phase"].endswith(" support"))
+        page.evaluate("() => { setTimeout(() => { const end = Date.now() + 8000; while (Date.now() < end); }, 0); }")
+        until(lambda: now(hub)["deadman"])
+        until(lambda: now(hub)["phase"] == "standing")
+
+
+def test_the_browser_closing_leaves_no_robot_walking(browser: Any, server: Server, hub: Hub) -> None:
+    with shell(browser, server) as page:
+        went(page, hub, "Walk")
+        page.get_by_role("switch", name="walk").click()
+        until(lambda: now(hub)["phase"].endswith(" support"))
+    until(lambda: now(hub)["phase"] == "standing")
+    assert now(hub)["values"]["walking"] is False
+
+
+def test_the_push_button_pushes(page: Any, hub: Hub) -> None:
+    went(page, hub, "Stand & squat")
+    page.get_by_label("direction as a number").fill("90")
+    page.get_by_label("direction as a number").press("Enter")
+    until(lambda: now(hub)["values"]["push.direction"] == 90.0)
+    rested = now(hub)["plots"]["center"][1]
+    page.get_by_role("button", name="push", exact=True).click()
+    until(lambda: now(hub)["plots"]["center"][1] > rested + 0.008)
+    assert page.get_by_text("pushed with").first.is_visible()
+
+
+def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> None:
+    """A handle is drawn with the mouse; the hand follows it to where it was let go."""
+    with shell(browser, server, viser=True) as page:
+        went(page, hub, "Reach")
+        page.frame_locator("#view").locator("canvas").last.wait_for()
+        robot = hub._loaded("g1")
+        before = np.array(hub._scenery.gizmos["right hand"])  # type: ignore[union-attr]
+        hub._dragged("right hand", tuple(before + np.array([0.1, -0.05, 0.2])))
+
+        def reached() -> bool:
+            scenery = hub._scenery
+            assert scenery is not None
+            target = np.array(scenery.gizmos["right hand"])
+            hand = robot.hand("right")
+            joint = scenery.poses["robot"][hand.joint]
+            w, x, y, z = joint[3:]
+            place = pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), joint[:3])
+            local = robot.model.frames[hand.index].placement
+            return bool(
+                np.linalg.norm(target - before) > 0.1 and np.linalg.norm((place * local).translation - target) < 0.01
+            )
+
+        until(reached)
+
+
+def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
+    went(page, hub, "Reach")
+    names = [item["name"] for item in now(hub)["values"]["order"]]
+    page.get_by_role("button", name=f"Move {names[1]} down").click()
+    until(lambda: [item["name"] for item in now(hub)["values"]["order"]][1:3] == [names[2], names[1]])
+    until(lambda: [level["name"] for level in now(hub)["levels"]].index(names[2]) < len(names))
+    assert not now(hub)["fell"]
+
+
+def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
+    page.get_by_label("style", exact=True).select_option("sad")
+    until(lambda: now(hub)["values"]["preset"] == "sad")
+    with page.expect_download() as waited:
+        page.get_by_role("link", name="save this style").click()
+    saved = tmp_path / "mine.toml"
+    waited.value.save_as(saved)
+    text = saved.read_text()
+    assert poise.plans.Style.load(saved).step_length == poise.plans.STYLES["sad"].step_length
+
+    saved.write_text(text.replace('name = "sad"', 'name = "mine"').replace("step_height = 0.03", "step_height = 0.1"))
+    page.get_by_label("load a style").set_input_files(saved)
+    until(lambda: now(hub)["values"]["style.step_height"] == 0.1)
+
+    bad = tmp_path / "bad.toml"
+    bad.write_text("step_height = = 3")
+    page.get_by_label("load a style").set_input_files(bad)
+    page.get_by_text("is not a TOML file").first.wait_for()
+    bad.write_text("step_height = 33.0")
+    page.get_by_label("load a style").set_input_files(bad)
+    page.get_by_text("step_height is 33.0; expected").first.wait_for()
+    large = tmp_path / "large.toml"
+    large.write_text("#" * 300_000)
+    page.get_by_label("load a style").set_input_files(large)
+    page.get_by_text("too large").first.wait_for()
+    assert now(hub)["values"]["style.step_height"] == 0.1, "nothing was lost"
+
+
+def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tmp_path: Path) -> None:
+    page.get_by_role("switch", name="walk").click()
+    page.get_by_role("button", name="Record").click()
+    until(lambda: now(hub)["recording"]["seconds"] > 1.5)
+    name = now(hub)["recording"]["file"]
+    page.get_by_role("button", name="Record").or_(page.get_by_role("button", name="Stop")).first.click()
+    until(lambda: any(file["name"] == name for file in hub.hello()["files"]) and not now(hub)["recording"]["on"])
+    with page.expect_download() as waited:
+        page.get_by_role("link", name=f"Download {name}").click()
+    waited.value.save_as(tmp_path / name)
+    recording = poise.load_recording(tmp_path / name)
+    assert recording.duration > 1.0
+    assert recording.provenance["robot"] == "g1"
+
+    page.get_by_role("button", name=f"Replay {name}").click()
+    slider = page.get_by_label("Time of the replay in seconds")
+    slider.wait_for()
+    slider.fill("0.5")
+    until(lambda: now(hub)["replay"]["file"] == name and abs(now(hub)["replay"]["time"] - 0.5) < 0.02)
+    state = recording.state(int(np.searchsorted(recording.time - recording.time[0], 0.5)), hub._loaded("g1"))
+    until(lambda: np.allclose(hub._scenery_shown().poses["robot"][1, :3], state.q[:3], atol=1e-6))
+    page.get_by_role("button", name="Back to live").click()
+    until(lambda: now(hub)["replay"]["file"] == "")
+
+    hub.do("export", {"file": name, "format": "csv"})
+    until(lambda: any(file["name"].endswith(".csv") for file in hub.hello()["files"]))
+
+
+def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folder: Path) -> None:
+    page.get_by_label("style", exact=True).select_option("cautious")
+    until(lambda: now(hub)["values"]["preset"] == "cautious")
+    page.get_by_role("button", name="Record").click()
+    until(lambda: now(hub)["recording"]["seconds"] > 0.6)
+    name, number = now(hub)["recording"]["file"], hub._link.number
+    assert number is not None
+    os.kill(number, signal.SIGKILL)
+    page.get_by_text("the simulation died").first.wait_for()
+    until(lambda: hub._link.number != number and now(hub)["time"] < 3.0 and now(hub)["playing"])
+    until(lambda: now(hub)["values"]["preset"] == "cautious")
+    assert len(poise.load_recording(folder / name)) > 100
+
+
+def test_two_pages_see_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
+    with shell(browser, server) as other:
+        other.get_by_label("style", exact=True).select_option("proud")
+        until(lambda: page.get_by_label("style", exact=True).input_value() == "proud")
+        page.get_by_role("button", name="Pause").click()
+        other.get_by_role("button", name="Play", exact=True).wait_for()
+        stopped = now(hub)["time"]
+        page.get_by_role("button", name="Play", exact=True).click()
+        until(lambda: now(hub)["time"] > stopped + 0.2)
+
+
+def test_another_robot_takes_the_stage(page: Any, hub: Hub) -> None:
+    page.get_by_label("Robot").select_option("nao")
+    until(lambda: hub.hello()["robot"] == "nao" and "left leg" in hub.hello()["limbs"])
+    until(lambda: now(hub)["time"] > 0.5 and now(hub)["plots"]["support"])
+    assert not now(hub)["fell"]
+    page.get_by_label("Robot").select_option("g1")
+    until(lambda: hub.hello()["robot"] == "g1" and hub.hello()["controls"])

@@ -1,0 +1,50 @@
+"""A client of viser without a browser, polite or not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from socket import SHUT_RDWR
+from typing import Any
+
+import msgspec
+from websockets.sync.client import ClientConnection, connect
+
+PROTOCOL = "viser-v1.1.1"
+CAMERA = {
+    "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [3.0, 0.0, 1.0], "fov": 0.6, "near": 0.01,
+    "far": 100.0, "image_height": 700, "image_width": 900, "look_at": [0.0, 0.0, 0.6], "up_direction": [0.0, 0.0, 1.0],
+}  # fmt: skip
+
+
+@contextmanager
+def client(port: int, origin: str | None = None, greets: bool = True) -> Iterator[ClientConnection]:
+    """A connection that has said where its camera is, as browsers do first."""
+    with connect(
+        f"ws://127.0.0.1:{port}", subprotocols=[PROTOCOL], origin=origin, compression=None, max_size=None, proxy=None
+    ) as connection:  # type: ignore[arg-type]
+        if greets:
+            say(connection, **CAMERA)
+        yield connection
+        with suppress(OSError):
+            connection.socket.shutdown(SHUT_RDWR)  # at once: saying goodbye takes a server that is not busy sending
+
+
+def say(connection: ClientConnection, **message: Any) -> None:
+    connection.send(msgspec.msgpack.encode(message))
+
+
+def drag(connection: ClientConnection, name: str, phase: str, **more: Any) -> None:
+    """One message of a drag: "DragStart", "Update" with a position, or "DragEnd"."""
+    if phase == "Update":
+        more.setdefault("wxyz", [1.0, 0.0, 0.0, 0.0])
+    say(connection, type=f"TransformControls{phase}Message", name=name, owner="", **more)
+
+
+def until(true: Callable[[], Any], what: str, seconds: float = 30.0) -> None:
+    """Waits until something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"in {seconds:g} s it did not happen that {what}"
+        time.sleep(0.01)
