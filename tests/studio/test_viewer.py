@@ -90,12 +90,23 @@ def test_a_joint_that_was_never_placed_is_not_shown(viewer: Viewer, standing: Sc
 
 def test_nothing_of_a_robot_that_left_stays_and_no_name_is_used_again(viewer: Viewer, robot: Robot) -> None:
     before = set(nodes(viewer, "/figure"))
-    viewer.figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.3))})
-    after = set(nodes(viewer, "/figure"))
-    assert not before & after
-    assert len(after) == 2 * len(before)
     viewer.figures({})
     assert not nodes(viewer, "/figure")
+    viewer.figures({"robot": (robot, None)})
+    after = set(nodes(viewer, "/figure"))
+    assert not before & after
+    assert len(after) == len(before)
+
+
+def test_a_robot_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> None:
+    viewer.figures({"robot": (robot, None)})
+    before = set(nodes(viewer, "/figure"))
+    viewer.figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.3))})
+    both = set(nodes(viewer, "/figure"))
+    assert before < both
+    assert len(both) == 2 * len(before)
+    viewer.figures({"robot": (robot, (0.2, 0.4, 0.8, 0.3))})
+    assert not before & set(nodes(viewer, "/figure")), "in another colour"
 
 
 def test_a_ghost_has_one_colour_and_can_be_seen_through(viewer: Viewer, robot: Robot) -> None:
