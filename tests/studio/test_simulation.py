@@ -14,6 +14,7 @@ import pytest
 import poise
 from poise.robots.catalogue import models_folder
 from poise.studio.link import Link
+from poise.studio.pushing import Pushes
 from poise.studio.scenes import scene, scenes
 from poise.studio.simulation import deadman, pacing
 from poise.studio.simulation.process import Begin
@@ -244,6 +245,22 @@ def test_a_push_pushes() -> None:
     for _ in range(120):
         stage.tick()
     assert stage.main.plant.state().center_of_mass[1] > before + 0.01
+
+
+def test_a_handle_that_is_drawn_away_pulls_like_a_rubber_band() -> None:
+    moved = {}
+    for far in (0.0, 0.1, 0.2):
+        stage = Stage(scene("stand")(robot_of("g1")))
+        for _ in range(50):  # a tenth of a second, held
+            x, y, z = Pushes(robot_of("g1")).gizmos(stage.main.plant)["push"]
+            stage.scene.drag("push", (x, y + far, z))
+            stage.tick()
+        for _ in range(50):
+            stage.tick()
+        moved[far] = stage.main.plant.state().center_of_mass[1]
+        assert not stage.fell
+    assert moved[0.0] == pytest.approx(0.0, abs=1e-3)
+    assert moved[0.2] > 1.5 * moved[0.1] > 0.005
 
 
 # -- the tape ----------------------------------------------------------------------------------------------------------

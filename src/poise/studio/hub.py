@@ -12,9 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from poise.errors import PoiseError, UsageError
+from poise.exports.scene.ground import blocks, ground_of
 from poise.recording import load_recording
 from poise.robots import Robot, library_names, load_robot
 from poise.studio.link import CRASHES, WITHIN, Link
@@ -208,6 +207,8 @@ class Hub:
             playback = Playback(value["file"], recording, robot)
             self._link.send("play", False)
             self._show({"robot": (robot, None)}, {})
+            ground, start = ground_of(recording), recording.state(0, robot)
+            self.viewer.ground(blocks(ground, start, recording.provenance.get("seed", 0)), ground.plane)
             self._playback = playback
         playback.seek(value["time"])
 
@@ -252,7 +253,7 @@ class Hub:
         self._show(figures, self._about.get("gizmos", {}))
         ground = self._about.get("ground")
         if ground is not None:
-            self.viewer.ground(ground.boxes(0, np.array(self._about["level"])), ground.plane)
+            self.viewer.ground(blocks(ground, robot.stance("standing")), ground.plane)
 
     def _show(self, figures: Mapping[str, tuple[Robot, Any]], gizmos: Mapping[str, Point]) -> None:
         """Who is in the view, and what can be dragged there."""

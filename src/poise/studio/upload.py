@@ -16,6 +16,8 @@ from poise.studio.served import Hub
 MOST = 256_000
 #: Seconds that a page may take for one piece: a phone on a poor network manages 64 kB.
 PATIENCE = 30.0
+#: Seconds in which a page that was told so stops sending.
+LEAVE = 2.0
 
 
 async def take(page: ServerConnection, hub: Hub, control: str, filename: str) -> None:
@@ -24,9 +26,12 @@ async def take(page: ServerConnection, hub: Hub, control: str, filename: str) ->
     The page sends pieces as binary messages, then one text message; it hears `{"error": "..."}`. A file that grows too
     large is refused at the piece that was one too many: nothing of it is kept.
     """
-    with suppress(ConnectionClosed):
+    with suppress(ConnectionClosed, TimeoutError):
         error = await _taken(page, hub, control, filename)
         await page.send(as_text({"error": error}))
+        async with asyncio.timeout(LEAVE):  # closed with pieces unread, the line would be lost on its way
+            async for _ in page:
+                pass
 
 
 async def _taken(page: ServerConnection, hub: Hub, control: str, filename: str) -> str:

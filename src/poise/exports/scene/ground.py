@@ -9,6 +9,7 @@ from poise.errors import PoiseError
 from poise.exports.scene.solids import box
 from poise.exports.scene.surface import Mesh, Surface, surface
 from poise.plants import Flat, Ground, terrain
+from poise.plants.ground import Box
 from poise.recording import Recording
 from poise.robots import State
 
@@ -27,15 +28,19 @@ def ground_of(recording: Recording) -> Ground:
         return Flat()
 
 
-def stones(recording: Recording, start: State) -> list[Surface]:
-    """Steps and blocks on the ground."""
+def blocks(ground: Ground, start: State, seed: object = 0) -> list[Box]:
+    """Steps and blocks of a ground on which a robot starts."""
     corners = [start.pose(foot).act(corner)[:2] for foot in start.robot.feet for corner in foot.corners]
     level = np.zeros((2, 2))
     if corners:
         level = np.array([np.min(corners, axis=0) - LEVEL, np.max(corners, axis=0) + LEVEL])
-    seed = recording.provenance.get("seed", 0)
+    return ground.boxes(seed if isinstance(seed, int) else 0, level)
+
+
+def stones(recording: Recording, start: State) -> list[Surface]:
+    """Steps and blocks on the ground of a recording, to be drawn."""
     found = []
-    for block in ground_of(recording).boxes(seed if isinstance(seed, int) else 0, level):
+    for block in blocks(ground_of(recording), start, recording.provenance.get("seed", 0)):
         x, y, z = np.asarray(block.size, dtype=np.float64) / 2
         points, faces = box((float(x), float(y), float(z)))
         placed = points @ np.asarray(block.rotation).T + np.asarray(block.position)

@@ -25,6 +25,8 @@ SOLVERS = ("strict", "weighted")
 CONTACT = 1000.0
 #: Tasks follow their handles at this rate (1/s), at this speed at most (m/s, rad/s): hands that are thrown topple.
 RATE, SPEED = 6.0, 0.6
+#: The centre of mass sinks by no more than this share of its height: knees that are bent further do not come up again.
+CROUCH = 0.3
 #: Half the width of a box, to begin with (m), and of the gaze's (rad).
 BOX = 0.05
 
@@ -96,6 +98,9 @@ class ReachScene(Scene):
             center = np.append(start.support_center, start.center_of_mass[2])
             return [
                 tasks.CenterOfMass(center, axes="xy", within=within, reference=tasks.Decay(4.0)),
+                tasks.CenterOfMass(
+                    center, axes="z", within=CROUCH * center[2], reference=tasks.Decay(4.0), name="height"
+                ),
                 tasks.AngularMomentum(within=0.02 * robot.mass, weight=(robot.mass) ** -2, reference=tasks.Decay(8.0)),
             ]
         if item.name == "gaze":

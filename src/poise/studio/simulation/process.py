@@ -84,7 +84,6 @@ class Simulation:
             "figures": list(self._stage.acts),
             "gizmos": self._scene.gizmos(),
             "ground": self._scene.ground,
-            "level": _level(self._stage),
         }
 
     def run(self) -> None:
@@ -189,9 +188,3 @@ class Simulation:
             "events": list(stage.events),
         }
         self._wire.send(("picture", numbers, self._sketch.scenery(stage)))
-
-
-def _level(stage: Stage) -> list[list[float]]:
-    """The place where the feet stand at the start, seen from above: lowest and highest x and y (m)."""
-    corners = stage.main.plant.state().support_polygon
-    return [corners.min(axis=0).tolist(), corners.max(axis=0).tolist()] if len(corners) else [[0.0, 0.0], [0.0, 0.0]]
