@@ -78,10 +78,12 @@ def shell(browser: Any, server: Server, viser: bool = False, before: str = "", *
         page.route("**/viser/**", lambda route: route.fulfill(body=empty, content_type="text/html"))
     if before:
         page.add_init_script(before)
-    page.goto(server.url)
-    page.get_by_role("tab", name="Walk").wait_for()
-    yield page
-    context.close()
+    try:
+        page.goto(server.url)
+        page.get_by_role("tab", name="Walk").wait_for()
+        yield page
+    finally:  # a page that stays would go on driving
+        context.close()
 
 
 def until(true: Callable[[], Any]) -> Any:

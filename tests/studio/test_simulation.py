@@ -107,13 +107,13 @@ def test_a_scene_plays_and_can_be_told_of(name: str, robot: str) -> None:
     table = {level["name"]: level for level in numbers["levels"]}
     assert {"contact", "balance"} <= table.keys()
     assert all(task["error"] >= 0.0 for level in table.values() for task in level["tasks"])
-    for act, poses in scenery["poses"].items():
+    for act, poses in scenery.poses.items():
         state = stage.acts[act].plant.state()
         frame = stage.scene.robot.feet[0]
         parent = stage.scene.robot.model.frames[frame.index].parentJoint
         assert np.allclose(poses[1, :3], state.q[:3])
         assert np.isfinite(poses[parent]).all()
-    assert np.isfinite(scenery["forces"]).all()
+    assert np.isfinite(scenery.forces).all()
     limits, lines = explained(stage.steps["robot"])
     assert "optimal" in lines[0]
     assert all(isinstance(line, str) for line in limits)

@@ -83,6 +83,8 @@ def went(page: Any, hub: Hub, title: str) -> None:
     if hub.hello()["scene"] != name:
         page.get_by_role("tab", name=title).click()
         until(lambda: hub.hello()["scene"] == name and hub.hello()["controls"])
+    for control, value in (("walking", False), ("squatting", False), ("preset", "neutral")):
+        hub.do("control", [control, value])
     page.get_by_role("button", name="Reset").click()
     until(lambda: (hub.frame() or {"time": 9.0})["time"] < 1.0)
 
@@ -138,7 +140,7 @@ def pose(page: Any, hub: Hub, title: str) -> None:
         page.get_by_label("style", exact=True).select_option("proud")
         page.get_by_role("switch", name="walk").click()
     elif title == "Reach":
-        page.get_by_label("show").select_option("physics beside kinematic")
+        page.get_by_label("show", exact=True).select_option("physics beside kinematic")
         until(lambda: now(hub)["time"] < 1.0)
         x, y, z = hub._scenery.gizmos["right hand"]  # type: ignore[union-attr]
         hub._dragged("right hand", (x + 0.15, y - 0.1, z + 0.35))

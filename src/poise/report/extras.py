@@ -38,15 +38,16 @@ class Extras:
 def support_outline(state: State) -> Array:
     """Corners (k, 3) of the support polygon, at the height of the lowest contact."""
     polygon = state.support_polygon
-    return np.column_stack([polygon, np.full(len(polygon), _ground(state))])
+    return np.column_stack([polygon, np.full(len(polygon), floor_height(state))])
 
 
 def ground_below(state: State) -> Array:
     """The centre of mass projected on the height of the lowest contact (3)."""
-    return np.array([*state.center_of_mass[:2], _ground(state)])
+    return np.array([*state.center_of_mass[:2], floor_height(state)])
 
 
-def _ground(state: State) -> float:
+def floor_height(state: State) -> float:
+    """Of the lowest foot that touches, or else of what does (m)."""
     feet = [part for part in state.contacts if isinstance(part, Foot)] or state.contacts
     return min((float(state.pose(part).translation[2]) for part in feet), default=0.0)
 

@@ -184,7 +184,10 @@ class Hub:
             self._frame = self._scenery = None
             self.hello_number += 1
         self._link.start(begin)
-        self._show({"robot": (self._loaded(begin.robot), None)}, {})
+        robot = self._loaded(begin.robot)
+        self._show({"robot": (robot, None)}, {})
+        if self._scenery is None:  # until the simulation has something to show
+            self.viewer.show(Scenery.of(robot.stance("standing")))
 
     def _record(self, on: bool) -> None:
         if on:
@@ -220,8 +223,7 @@ class Hub:
     def _heard(self, what: str, *told: Any) -> None:
         match what:
             case "picture":
-                self._frame, scenery = told
-                self._scenery = Scenery(**scenery)
+                self._frame, self._scenery = told
             case "ready":
                 with self._lock:
                     self._about = told[0]

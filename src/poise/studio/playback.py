@@ -9,7 +9,6 @@ import numpy as np
 
 from poise.recording import Recording
 from poise.robots import Robot
-from poise.studio.simulation.sketch import Sketch
 from poise.studio.viewer import Scenery
 
 
@@ -27,7 +26,6 @@ class Playback:
 
     def __init__(self, file: str, recording: Recording, robot: Robot) -> None:
         self.file, self._recording, self._robot = file, recording, robot
-        self._sketch = Sketch(robot)
         self.playing, self.pace = False, 1.0
         self._time, self._since = 0.0, time.monotonic()
         self._number = 0
@@ -53,16 +51,7 @@ class Playback:
 
     def scenery(self) -> Scenery:
         state = self._recording.state(self._index, self._robot)
-        support = state.support_polygon
-        return Scenery(
-            poses={"robot": self._sketch.poses(state)},
-            forces=np.zeros((0, 2, 3)),
-            support=np.column_stack([support, np.zeros(len(support))]),
-            center=np.array(state.center_of_mass),
-            pressure=None,
-            gizmos={},
-            follow=np.array(state.q[:3]),
-        )
+        return Scenery.of(state)
 
     def numbers(self) -> dict[str, Any]:
         """What pages are told instead of the simulation's."""

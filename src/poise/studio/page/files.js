@@ -28,13 +28,14 @@ export class Files {
     if (shape === this.shape) return;
     this.shape = shape;
     const none = make("p", { class: "empty" }, "Nothing recorded yet. Press Record; what you record can be replayed and exported here.");
-    const rows = files.map((file) => this.row(file));
+    const open = new Set([...this.list.querySelectorAll("details[open]")].map((menu) => menu.dataset.file));
+    const rows = files.map((file) => this.row(file, open.has(file.name))); // a menu in use stays open
     this.list.replaceChildren(files.length ? make("ul", { class: "files" }, ...rows) : none);
   }
 
-  row(file) {
+  row(file, open) {
     const recording = file.kind === "recording";
-    const formats = make("details", {}, make("summary", { "aria-label": `Export ${file.name}` }, "Export"),
+    const formats = make("details", { "data-file": file.name, ...(open && { open: "" }) }, make("summary", { "aria-label": `Export ${file.name}` }, "Export"),
       make("div", { class: "row" }, ...Object.entries(FORMATS).map(([format, title]) => make("button", {
         type: "button", "aria-label": `Export ${file.name} as ${title}`,
         onclick: () => {

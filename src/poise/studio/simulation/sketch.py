@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,13 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise.control import Step
+from poise.report.extras import floor_height
 from poise.robots import Robot, State
 from poise.robots.limbs import limbs
 from poise.solvers.solution import LOWER, UPPER
 from poise.state.balance import capture_point, center_of_pressure
 from poise.studio.simulation.stage import Stage
+from poise.studio.viewer.scenery import Scenery, link_poses
 
 Array = NDArray[np.float64]
 
@@ -22,8 +23,6 @@ Array = NDArray[np.float64]
 ARROW = 0.5
 #: Forces below this share of the weight are not drawn.
 FAINT = 0.02
-#: The support is drawn this far (m) above the ground, lest it flickers.
-ABOVE = 0.002
 #: Lines of an explanation, and limits, that a page shows.
 LINES = 24
 
@@ -40,32 +39,23 @@ class Sketch:
 
     # -- for the view ----------------------------------------------------------------------------------------------
 
-    def scenery(self, stage: Stage) -> dict[str, Any]:
-        """Arrays for the view, see `poise.studio.viewer`."""
+    def scenery(self, stage: Stage) -> Scenery:
+        """For the view, with what the ground does."""
         states = {name: act.plant.state() for name, act in stage.acts.items()}
-        state = next(iter(states.values()))
+        state, places = next(iter(states.values())), stage.scene.places()
         step = stage.steps.get(next(iter(stage.acts)))
-        floor, places = _floor(state), stage.scene.places()
+        floor = floor_height(state)
         pressure = None if step is None else self._pressure(step, floor)
-        support = state.support_polygon
-        return {
-            "poses": {name: self.poses(each, places.get(name)) for name, each in states.items()},
-            "forces": self._arrows(step),
-            "support": np.column_stack([support, np.full(len(support), floor + ABOVE)]),
-            "center": np.array(state.center_of_mass),
-            "pressure": None if pressure is None else np.array([*pressure, floor + ABOVE]),
-            "gizmos": {name: np.array(place) for name, place in stage.scene.gizmos().items()},
-            "follow": np.array(state.q[:3]),
-        }
-
-    def poses(self, state: State, moved: Sequence[float] | None = None) -> Array:
-        """Of every joint of the model, perhaps moved by some way (m): x y z qw qx qy qz."""
-        pinocchio.forwardKinematics(self.robot.model, self._data, state.q)
-        found = np.array([pinocchio.SE3ToXYZQUAT(placement) for placement in self._data.oMi])
-        found = found[:, [0, 1, 2, 6, 3, 4, 5]]
-        if moved is not None:
-            found[:, :3] += moved
-        return found
+        poses = {name: link_poses(each) for name, each in states.items()}
+        for name in poses.keys() & places.keys():
+            poses[name][:, :3] += places[name]
+        return Scenery.of(
+            state,
+            poses=poses,
+            forces=self._arrows(step),
+            pressure=None if pressure is None else np.array([*pressure, floor]),
+            gizmos={name: np.array(place) for name, place in stage.scene.gizmos().items()},
+        )
 
     def _arrows(self, step: Step | None) -> Array:
         forces = None if step is None else _felt(step)
@@ -104,7 +94,7 @@ class Sketch:
 
     def _over(self, state: State, step: Step | None) -> dict[str, Any]:
         """Where the body is over its support."""
-        floor, center = _floor(state), state.center_of_mass
+        floor, center = floor_height(state), state.center_of_mass
         pinocchio.centerOfMass(self.robot.model, self._data, state.q, state.v, False)
         capture = capture_point(center, self._data.vcom[0], max(float(center[2]) - floor, 0.05))
         pressure = None if step is None else self._pressure(step, floor)
@@ -178,12 +168,6 @@ def _felt(step: Step) -> tuple[Array, Array] | None:
     """Wrenches and points of what the ground does, as sensed, or else as expected."""
     forces = step.sensed.forces if step.sensed is not None else step.command.forces
     return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
-
-
-def _floor(state: State) -> float:
-    """Height of what the robot stands on (m)."""
-    parts = state.contacts or state.robot.feet
-    return min((float(state.pose(part).translation[2]) for part in parts), default=0.0)
 
 
 def _rounded(point: Array) -> list[float]:
