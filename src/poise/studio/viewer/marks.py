@@ -22,6 +22,9 @@ BALL, SHAFT, HEAD, POINT = 0.016, 0.009, 0.022, 0.05
 ABOVE = 0.003
 #: What moved by less (m) is not drawn anew: less than a pixel.
 STEP = 2e-4
+#: Neither is a support of which no corner moved by this (m): a foot that stands trembles by less, and a surface that
+#: always changed would never be seen, so long does a client take to make one.
+STILL = 0.003
 
 
 class Marks:
@@ -91,10 +94,10 @@ class Marks:
         if corners is None or not drawn:
             return
         self._height = float(corners[:, 2].mean())
-        lifted = _even(corners + np.array([0.0, 0.0, ABOVE]))
-        if np.array_equal(self._area.vertices, lifted):
+        lifted, before = _even(corners + np.array([0.0, 0.0, ABOVE])), self._area.vertices
+        if lifted.shape == before.shape and np.abs(lifted - before).max() < STILL:
             return
-        if len(lifted) != len(self._area.vertices):
+        if len(lifted) != len(before):
             fan = np.arange(1, len(lifted) - 1, dtype=np.uint32)
             self._area.faces = np.stack([np.zeros_like(fan), fan, fan + np.uint32(1)], axis=1)
         self._area.vertices = lifted
