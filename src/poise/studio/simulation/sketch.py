@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 ARROW = 0.5
 #: Forces below this share of the weight are not drawn.
 FAINT = 0.02
+#: Levels of what must hold; their tasks are named only where they do not, by more than rounding.
+MUST, MET = ("physics", "always"), 1e-6
 #: Lines of an explanation, and limits, that a page shows.
 LINES = 24
 
@@ -149,6 +151,8 @@ def _levels(step: Step) -> list[dict[str, Any]]:
     tasks: dict[str, list[dict[str, Any]]] = {}
     for i, (level, task, unit, _) in enumerate(errors.tasks):
         error = float(np.linalg.norm(errors.values(i)))
+        if level in MUST and error < MET:
+            continue
         tasks.setdefault(level, []).append({"name": task, "error": _plain(error), "unit": unit})
     found = []
     for k, name in enumerate(program.names):
