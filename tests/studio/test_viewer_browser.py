@@ -138,8 +138,8 @@ def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, 
 def test_a_point_dragged_with_the_mouse_is_told_where_it_went(viewer: Viewer, page: Any) -> None:
     before, told = empty(viewer, page), []
     robot = load_robot("nao")
-    start = np.array([0.0, 0.0, 0.5 * viewer._size])  # in the middle of the picture
     viewer.figures({"robot": (robot, None)})
+    start = np.array([0.0, 0.0, 0.5 * viewer._size])  # in the middle of the picture, which is framed on the robot
     viewer.gizmos({"target": tuple(start)}, lambda name, place: told.append((name, place)))
     scenery = Scenery.of(robot.stance("standing"), follow=np.zeros(3))
     viewer.show(scenery)

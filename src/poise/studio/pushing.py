@@ -10,7 +10,7 @@ import numpy as np
 from poise.plants import MujocoPlant, Push
 from poise.robots import Robot
 from poise.studio.controls import Button, Control, Slider, number
-from poise.studio.scenes.scene import Point
+from poise.studio.scenes.scene import Point, Scene
 
 #: Pushes go up to this share of the weight, which for 0.1 s no walk withstands.
 HARDEST = 0.8
@@ -94,3 +94,19 @@ def _heading(plant: MujocoPlant) -> float:
     state = plant.truth()
     ahead = sum((state.pose(foot).rotation[:2, 0] for foot in state.robot.feet), np.zeros(2))
     return math.atan2(ahead[1], ahead[0])
+
+
+class PushedScene(Scene):
+    """A scene whose robot can be pushed; it keeps its plant in `plant`."""
+
+    def __init__(self, robot: Robot) -> None:
+        super().__init__(robot)
+        self.pushes = Pushes(robot)
+        self.plant: MujocoPlant | None = None
+
+    def gizmos(self) -> dict[str, Point]:
+        return {} if self.plant is None else self.pushes.gizmos(self.plant)
+
+    def drag(self, name: str, place: Point) -> None:
+        if self.plant is not None:
+            self.pushes.drag(place, self.plant)

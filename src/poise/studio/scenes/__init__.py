@@ -17,14 +17,14 @@ __all__ = ["Act", "Point", "Scene", "scene", "scenes"]
 
 @cache
 def scenes() -> tuple[type[Scene], ...]:
-    """All of them, in the order of their files' `order`, then of their names."""
+    """All of them, in the order of their tabs."""
     found = []
     for module in pkgutil.iter_modules(__path__):
         for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
             if isinstance(value, type) and issubclass(value, Scene) and value.__module__.endswith(f".{module.name}"):
                 found.append(value)
     concrete = [each for each in found if each is not Scene]
-    return tuple(sorted(concrete, key=lambda each: (getattr(each, "order", 99), each.name)))
+    return tuple(sorted(concrete, key=lambda each: (each.order, each.name)))
 
 
 def scene(name: str) -> type[Scene]:

@@ -35,6 +35,7 @@ class Scene(ABC):
         name: one word.
         title, hint: what the user reads.
         sticks: whether it is driven by a stick.
+        order: its place among the tabs.
         stale: whether what was used last can only be taken over by beginning anew; the simulation then resets.
     """
 
@@ -42,6 +43,7 @@ class Scene(ABC):
     title: ClassVar[str]
     hint: ClassVar[str]
     sticks: ClassVar[bool] = False
+    order: ClassVar[int] = 99
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot

@@ -15,8 +15,8 @@ from poise.control import Step, TorqueController
 from poise.plants import MujocoPlant
 from poise.robots import Robot
 from poise.studio.controls import Choice, Control, Slider, Switch, chosen, number
-from poise.studio.pushing import Pushes
-from poise.studio.scenes.scene import Act, Point, Scene
+from poise.studio.pushing import PushedScene
+from poise.studio.scenes.scene import Act
 from poise.tasks import Led
 
 WAYS = ("ankles", "steps")
@@ -24,7 +24,7 @@ WAYS = ("ankles", "steps")
 CHANGE = 0.5
 
 
-class StandScene(Scene):
+class StandScene(PushedScene):
     """Stands on its ankles, squatting if it is asked to, or catches itself by steps."""
 
     name, title, order = "stand", "Stand & squat", 2
@@ -33,10 +33,8 @@ class StandScene(Scene):
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
         self.way, self.squatting, self.depth, self.frequency = "ankles", False, 0.12, 0.5
-        self.pushes = Pushes(robot)
         self._leg = leg_length(robot)
         self._phase = self._deep = 0.0
-        self.plant: MujocoPlant | None = None
         self.walk: Walk | None = None
         self._center: Led | None = None
 
@@ -116,13 +114,6 @@ class StandScene(Scene):
         if self.walk is not None:
             return [f"{self.walk.phase().steps} steps taken to catch itself"]
         return ["squats" if self.squatting else "stands on its ankles"]
-
-    def gizmos(self) -> dict[str, Point]:
-        return {} if self.plant is None else self.pushes.gizmos(self.plant)
-
-    def drag(self, name: str, place: Point) -> None:
-        if self.plant is not None:
-            self.pushes.drag(place, self.plant)
 
     def facts(self) -> dict[str, Any]:
         return {"behavior": "squat" if self.squatting else "stand"}

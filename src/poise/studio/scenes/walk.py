@@ -15,8 +15,8 @@ from poise.plants.ground import Ground
 from poise.robots import Robot
 from poise.runs.walk import known_ground
 from poise.studio.controls import Button, Choice, Control, Save, Slider, Switch, Upload, chosen, number
-from poise.studio.pushing import Pushes
-from poise.studio.scenes.scene import Act, Point, Scene
+from poise.studio.pushing import PushedScene
+from poise.studio.scenes.scene import Act
 
 #: Where each parameter of a style stands.
 GROUPS = {
@@ -31,7 +31,7 @@ GROUNDS = ("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "st
 NOBODY = "nothing"
 
 
-class WalkScene(Scene):
+class WalkScene(PushedScene):
     """Every number of a style is a slider; presets, files and blends set them; a stick, a pad or keys drive."""
 
     name, title, sticks, order = "walk", "Walk", True, 1
@@ -42,12 +42,10 @@ class WalkScene(Scene):
         self.base, self.other, self.share = STYLES["neutral"], NOBODY, 0.5
         self.style = self.base
         self.center, self.terrain, self.walking = "divergent", "flat", False
-        self.pushes = Pushes(robot)
         self._held = (0.0, 0.0, 0.0)
         self._told = ""
         self._last = -math.inf
         self.walk: Walk | None = None
-        self.plant: MujocoPlant | None = None
 
     @property
     def ground(self) -> Ground:
@@ -246,13 +244,6 @@ class WalkScene(Scene):
             self._last = now
         speed = ", ".join(f"{value:.2f}" for value in self.walk.own_speed)
         return [self._told, f"speed asked for: {speed} (m/s, m/s, rad/s)"]
-
-    def gizmos(self) -> dict[str, Point]:
-        return {} if self.plant is None else self.pushes.gizmos(self.plant)
-
-    def drag(self, name: str, place: Point) -> None:
-        if self.plant is not None:
-            self.pushes.drag(place, self.plant)
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {"behavior": "walk", "style": self.style.name}
