@@ -23,7 +23,7 @@ SETTINGS = (
     "--disable-features=OptimizationHints,MediaRouter,Translate"
 )
 #: Seconds until a test gives up waiting; software rendering on a busy machine draws a picture or two a second.
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def found() -> str | None:
