@@ -122,7 +122,7 @@ class Order(Control):
 
 
 def number(value: object, low: float, high: float) -> float:
-    """What a page sent for a slider, inside its limits; the middle of nonsense is the lower end."""
+    """What a page sent for a slider, inside its limits; nonsense is the lower one."""
     given = float(value) if isinstance(value, (int, float)) and value == value else low
     return min(max(given, low), high)
 

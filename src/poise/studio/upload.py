@@ -9,11 +9,10 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from poise.studio.commands import LONGEST
+from poise.studio.controls import MOST_BYTES
 from poise.studio.files import as_text
 from poise.studio.served import Hub
 
-#: Bytes that an upload may have if its control names no limit.
-MOST = 256_000
 #: Seconds that a page may take for one piece: a phone on a poor network manages 64 kB.
 PATIENCE = 30.0
 #: Seconds in which a page that was told so stops sending.
@@ -40,7 +39,7 @@ async def _taken(page: ServerConnection, hub: Hub, control: str, filename: str) 
         return f"nothing here takes a file under the name '{control[:40]}'; reload the page"
     if not 0 < len(filename) <= LONGEST or any(letter in filename for letter in "/\\\0"):
         return f"'{filename[:40]}' is no name of a file; rename it"
-    most = int(known[control].get("most", MOST))
+    most = int(known[control].get("most", MOST_BYTES))
     data = bytearray()
     while True:
         try:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from poise import constraints, tasks
+from poise.behaviors.stand import above_support
 from poise.behaviors.upright import UprightSettings, upright
 from poise.control import KinematicController, TorqueController
 from poise.hierarchy import Hierarchy, Level
@@ -25,6 +26,12 @@ SOLVERS = ("strict", "weighted")
 CONTACT = 1000.0
 #: Tasks follow their handles at this rate (1/s), at this speed at most (m/s, rad/s): hands that are thrown topple.
 RATE, SPEED = 6.0, 0.6
+#: Rates (1/s) of the centre of mass, which ankles can follow, of what spins, and of the posture, a mere preference.
+BALANCE, DAMPED, POSTURE = 4.0, 8.0, 2.0
+#: Angular momentum that is left alone, per mass (m²/s): reaching arms spin a little.
+SPIN = 0.02
+#: Damping of the gaze, which on a robot without a neck takes the whole trunk.
+CALM = 0.1
 #: The centre of mass sinks by no more than this share of its height: knees that are bent further do not come up again.
 CROUCH = 0.3
 #: Half the width of a box, to begin with (m), and of the gaze's (rad).
@@ -41,15 +48,13 @@ class ReachScene(Scene):
         super().__init__(robot)
         self.start = robot.stance("standing")
         self.shown, self.solver, self.box = SHOWN[0], "strict", BOX
-        self.handles = {f"{hand.side} hand": Live(self.start.pose(hand).translation) for hand in robot.hands}
-        if robot.gaze is not None:
-            self.handles["gaze"] = Live(self._looked())
-        names = ["balance", *reversed(list(self.handles)), "trunk", "posture"]
-        if "gaze" in self.handles:  # after the hands
-            names.remove("gaze")
-            names.insert(names.index("trunk"), "gaze")
+        self._center = above_support(self.start)
+        hands = {f"{hand.side} hand": Live(self.start.pose(hand).translation) for hand in reversed(robot.hands)}
+        gaze = {} if robot.gaze is None else {"gaze": Live(self._looked())}
+        self.handles = {**hands, **gaze}
+        names = ("balance", *self.handles, "trunk", "posture")
         self.items = [Item(name=n, label=n, wants="" if n == "posture" else "equality", weight=1.0) for n in names]
-        self._behaviors: dict[str, _Behavior] = {}
+        self._behaviors: list[_Behavior] = []
 
     def _looked(self) -> Any:
         gaze = self.robot.gaze
@@ -58,15 +63,18 @@ class ReachScene(Scene):
 
     def acts(self) -> dict[str, Act]:
         found: dict[str, Act] = {}
-        self._behaviors = {}
+        self._behaviors = []
         if self.shown != "kinematic":
-            self._behaviors["physics"] = behavior = _Behavior(self._hierarchy())
-            found["robot"] = Act(TorqueController(behavior, self._solver()), MujocoPlant(self.start))
+            found["robot"] = Act(TorqueController(self._behavior(), self._solver()), MujocoPlant(self.start))
         if self.shown != "physics":
-            self._behaviors["kinematic"] = behavior = _Behavior(self._hierarchy())
             name = "ghost" if found else "robot"
-            found[name] = Act(KinematicController(behavior, self._solver()), IdealPlant(self.start))
+            found[name] = Act(KinematicController(self._behavior(), self._solver()), IdealPlant(self.start))
         return found
+
+    def _behavior(self) -> _Behavior:
+        """The stack of now, which `_rebuild` exchanges."""
+        self._behaviors.append(_Behavior(self._hierarchy()))
+        return self._behaviors[-1]
 
     def places(self) -> dict[str, Point]:
         beside = APART * self.robot.height if self.shown == "physics beside kinematic" else 0.0
@@ -81,12 +89,10 @@ class ReachScene(Scene):
 
     def _hierarchy(self) -> Hierarchy:
         """Contacts first; then what the user put in order."""
-        first = upright(
-            self.start, np.append(self.start.support_center, self.start.center_of_mass[2]), UprightSettings()
-        )
+        first = upright(self.start, self._center, UprightSettings())
         levels = [first.level("contact")]
         levels += [
-            Level(item.label, self._tasks(item), damping=0.1 if item.name == "gaze" else 0.0) for item in self.items
+            Level(item.label, self._tasks(item), damping=CALM if item.name == "gaze" else 0.0) for item in self.items
         ]
         return Hierarchy([*first.always, constraints.JointSpeed(self.robot)], levels)
 
@@ -95,13 +101,12 @@ class ReachScene(Scene):
         within = self.box if item.wants == "box" else None
         reference = tasks.Decay(RATE, speed=SPEED)
         if item.name == "balance":
-            center = np.append(start.support_center, start.center_of_mass[2])
+            slow, high = tasks.Decay(BALANCE), CROUCH * self._center[2]
+            damped = tasks.Decay(DAMPED)
             return [
-                tasks.CenterOfMass(center, axes="xy", within=within, reference=tasks.Decay(4.0)),
-                tasks.CenterOfMass(
-                    center, axes="z", within=CROUCH * center[2], reference=tasks.Decay(4.0), name="height"
-                ),
-                tasks.AngularMomentum(within=0.02 * robot.mass, weight=(robot.mass) ** -2, reference=tasks.Decay(8.0)),
+                tasks.CenterOfMass(self._center, axes="xy", within=within, reference=slow),
+                tasks.CenterOfMass(self._center, axes="z", within=high, reference=slow, name="height"),
+                tasks.AngularMomentum(within=SPIN * robot.mass, weight=robot.mass**-2, reference=damped),
             ]
         if item.name == "gaze":
             return [tasks.Gaze(robot.gaze, self.handles["gaze"], within=within, reference=tasks.Decay(RATE))]
@@ -109,12 +114,12 @@ class ReachScene(Scene):
             trunk = robot.chest or robot.frame("root_joint")
             return [tasks.Orientation(trunk, start.pose(trunk), within=within, reference=tasks.Decay(RATE))]
         if item.name == "posture":
-            return [tasks.Posture(start, reference=tasks.Decay(2.0))]
+            return [tasks.Posture(start, reference=tasks.Decay(POSTURE))]
         hand = robot.hand(item.name.split()[0])
         return [tasks.Position(hand, self.handles[item.name], within=within, reference=reference, name=item.name)]
 
     def _rebuild(self) -> None:
-        for behavior in self._behaviors.values():
+        for behavior in self._behaviors:
             behavior.hierarchy = self._hierarchy()
 
     # -- controls --------------------------------------------------------------------------------------------------
