@@ -18,7 +18,7 @@ from poise.report import Camera, picture, save_picture
 from poise.runs import Request, run
 
 FOLDER = Path(__file__).parent
-ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao")}
+ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao", "mighty")}
 #: The styles of [Dalibard2012] section VI, after the walk that they start from.
 STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
 
