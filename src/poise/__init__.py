@@ -19,7 +19,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from poise import behaviors, constraints, solvers, tasks
-from poise.control import Command, KinematicController, Step, TorqueController
+from poise.control import Command, KinematicController, PositionController, Step, TorqueController
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.plants import IdealPlant, steps
@@ -53,6 +53,7 @@ __all__ = [
     "Snapshot",
     "State",
     "Step",
+    "PositionController",
     "TorqueController",
     "__version__",
     "behaviors",

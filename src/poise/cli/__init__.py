@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from poise import __version__
-from poise.cli import bench, export, replay, report, robots, run, studio
+from poise.cli import bench, export, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -27,6 +27,7 @@ COMMANDS = {
     "report": report,
     "export": export,
     "replay": replay,
+    "serve": serve,
     "studio": studio,
 }
 

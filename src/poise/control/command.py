@@ -57,6 +57,7 @@ class Command:
         solution: the answer of the solver that justifies it; None where a fallback spoke.
         fallback: "" or the name of what replaced the solution, and why.
         tasks: labels and places of the tasks that were asked.
+        position: angles of the joints (nv - 6) at the end of the period, for servos; None: they follow the velocity.
     """
 
     velocity: Array
@@ -68,6 +69,7 @@ class Command:
     tasks: tuple[Sequence[TaskLabel], Sequence[slice]] = ((), ())
     forces: ContactForces | None = None
     phase: str = ""
+    position: Array | None = None
 
     @property
     def errors(self) -> Errors | None:

@@ -21,6 +21,8 @@ class Stairway:
         run: depth of one (m).
         count: of them.
         back, front: how far a sole reaches behind and before its middle (m).
+        clear: that a sole keeps from the edge of a tread (m).
+        side: how far a sole reaches to either side of its middle (m); zero: feet point along x, more or less.
 
     >>> route = Route(pace, steps=20, ground=Stairway(0.4, 0.05, 0.3, 4, back=0.085, front=0.085).under)
     """
@@ -31,19 +33,23 @@ class Stairway:
     count: int
     back: float
     front: float
+    clear: float = CLEAR
+    side: float = 0.0
 
     def under(self, step: Footstep) -> Footstep:
         """The footstep on the stairs, moved along until its whole sole has one tread under it, if one is so deep."""
-        x = self._clear(step.x) if self.back + self.front + 2.0 * CLEAR <= self.run else step.x
+        c, s = abs(math.cos(step.yaw)), self.side * abs(math.sin(step.yaw))
+        back, front = (max(end, end * c + s) + self.clear for end in (self.back, self.front))
+        x = self._moved(step.x, back, front) if back + front <= self.run else step.x
         return step.moved(complex(x, step.y), self.rise * self._tread(x))
 
     def _tread(self, x: float) -> int:
         return min(max(math.floor((x - self.begin) / self.run) + 1, 0), self.count)
 
-    def _clear(self, x: float) -> float:
+    def _moved(self, x: float, back: float, front: float) -> float:
         nearest = min(max(round((x - self.begin) / self.run), 0), self.count - 1)
         edge = self.begin + nearest * self.run
-        low, high = edge - self.front - CLEAR, edge + self.back + CLEAR
+        low, high = edge - front, edge + back
         if not low < x < high:
             return x
         return low if x < edge else high

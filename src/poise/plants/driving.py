@@ -103,6 +103,10 @@ class Servos:
             self._faults.add("torque cut off", "a servo gave its largest torque; plant.cut_off counts by joint")
         velocity = self._faults.finite(command.velocity, len(self._rate) + 6, "velocity", "zero is used")
         self._rate = velocity[6:]
+        if command.position is not None:  # angles that are to be reached when the period is over
+            angles = self._faults.finite(command.position, len(self._rate), "position", "the velocity is followed")
+            if np.isfinite(command.position).all() and len(command.position) == len(self._rate):
+                self._target = angles - command.period * self._rate
 
     def move(self, period: float) -> None:
         """Lets the targets move for one step of the simulation."""

@@ -51,7 +51,10 @@ def stepped(controller: Controller, plant: Plant) -> Step:
     state = plant.state()
     sense = getattr(plant, "sensed", None)
     sensed = None if sense is None else sense()
+    feel = getattr(controller, "feel", None)
     start = time.perf_counter()
+    if feel is not None:
+        feel(sensed)
     command = controller.step(state)
     milliseconds = 1e3 * (time.perf_counter() - start)
     plant.apply(command)

@@ -165,7 +165,7 @@ class Levels:
         if not self._rigid:
             style.append(tasks.Orientation(base, self.pelvis, reference=upright, name="pelvis"))
         posture = [tasks.LeastVelocity()]
-        always: list[tasks.Task] = [constraints.JointRange(robot), *_apart(robot)]
+        always: list[tasks.Task] = [constraints.JointRange(robot), *apart(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
             held = [
@@ -190,7 +190,7 @@ class Levels:
         return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
 
 
-def _apart(robot: Robot) -> list[tasks.Task]:
+def apart(robot: Robot) -> list[tasks.Task]:
     """Arms do not pass through the body, as far as its shapes are known; feet are kept apart by the plan."""
     names = set(joints_of(robot, "arm"))
     arms = [joint for joint in robot.joints if joint.name in names]

@@ -1,0 +1,62 @@
+// How feet, hands and trunk move: quintics to rest, and the lift of a stepping foot. See plans/segment/limbs.py.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace poise::segment {
+
+constexpr double kStair = 0.005;  // STAIR and EDGE of limbs.py
+constexpr double kEdge = 0.3;
+constexpr double kTau = 6.283185307179586;
+
+struct Motion {
+  double value, rate, acceleration;
+};
+
+// From `start` at `rate` to rest at `goal`, with no acceleration at either end.
+inline Motion course(double time, double start, double rate, double goal, double begin, double seconds) {
+  const double T = seconds, s = std::clamp((time - begin) / T, 0.0, 1.0), r = 1.0 - s, D = s * s;
+  const double way = goal - start, k = rate * T;
+  return {start + way * D * s * (10.0 - s * (15.0 - 6.0 * s)) + k * (s - D * s * (6.0 - s * (8.0 - 3.0 * s))),
+          (way * 30.0 * D * r * r + k * (1.0 - D * (18.0 - s * (32.0 - 15.0 * s)))) / T,
+          (way * 60.0 * s * r * (r - s) + k * s * (-36.0 + s * (96.0 - 60.0 * s))) / (T * T)};
+}
+
+// A foot that steps: x, y, z and yaw of its sole.
+struct Swing {
+  std::array<double, 4> start{}, rate{}, goal{};
+  double lift = 0.0, begin = 0.0, seconds = 1.0;
+  bool cycloid = false;
+
+  std::array<Motion, 4> at(double time) const {
+    std::array<Motion, 4> found;
+    const double T = seconds, rise = goal[2] - start[2], s = std::clamp((time - begin) / T, 0.0, 1.0);
+    const bool rests = rate[0] == 0.0 && rate[1] == 0.0 && rate[2] == 0.0 && rate[3] == 0.0;
+    if (cycloid && rests) {
+      const bool moves = time >= begin && time <= begin + T;
+      const double sine = std::sin(kTau * s), cosine = std::cos(kTau * s), height = lift + 0.5 * std::abs(rise);
+      for (int i = 0; i < 4; ++i) {
+        const double way = goal[i] - start[i];
+        found[i] = {start[i] + way * (s - sine / kTau), way * (1.0 - cosine) / T, way * kTau * sine / (T * T)};
+      }
+      found[2].value += height * 0.5 * (1.0 - cosine);
+      found[2].rate += height * 0.5 * kTau * sine / T;
+      found[2].acceleration += moves ? height * 0.5 * kTau * kTau * cosine / (T * T) : 0.0;
+      return found;
+    }
+    const bool stair = std::abs(rise) > kStair;
+    const double edge = stair ? kEdge * T : 0.0, height = lift + (stair ? 0.25 : 0.5) * std::abs(rise);
+    const double ahead = rise > 0.0 ? begin + edge : begin;  // up a stair it first rises, down one it first goes ahead
+    const double rises = rise > 0.0 ? begin : begin + edge;
+    for (int i = 0; i < 4; ++i) found[i] = course(time, start[i], rate[i], goal[i], i == 2 ? rises : ahead, T - edge);
+    const double b = s * (1.0 - s), D = 1.0 - 2.0 * s;
+    found[2].value += 64.0 * height * b * b * b;
+    found[2].rate += 192.0 / T * height * b * b * D;
+    found[2].acceleration += 384.0 / (T * T) * height * b * (D * D - b);
+    return found;
+  }
+};
+
+}  // namespace poise::segment

@@ -1,0 +1,174 @@
+"""What matters in a guided motion, in order: feet, centre of mass, hands, attitude of the trunk, posture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise import constraints, tasks
+from poise.behaviors.navigate.settings import NavigateSettings
+from poise.behaviors.walk.levels import apart
+from poise.hierarchy import Hierarchy, Level
+from poise.plans.segment import Sample
+from poise.robots import Foot, Robot, State
+from poise.robots.parts import Side
+from poise.state import Contact
+
+Array = NDArray[np.float64]
+
+#: Weights of the levels for a weighted solver.
+WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1e-2)
+#: By so much (rad) chest and pelvis may leave their attitude for the sake of the hands: a trunk that leans further is
+#: on its way down, whatever the centre of mass does.
+LEANING = 0.05
+#: Weight of the pelvis beside the chest: a waist is there to be turned, a little.
+PELVIS = 0.3
+#: Weight of the attitude of a hand beside its place: a turn of 1 rad is worth so many metres, squared.
+TURN = 0.05
+
+
+class Levels:
+    """The hierarchies of a guided motion: on both feet, and while either foot is in the air.
+
+    Attributes:
+        hierarchies: by the foot in the air, or "both".
+        center, rise: what the centre of mass should do, over the ground and upwards.
+        feet: where a foot in the air should be; `places`: where a standing one stands.
+        hands, grips: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
+        homes: how hands are turned at home, in trunk axes.
+        upright: world_from_trunk, standing.
+    """
+
+    def __init__(self, robot: Robot, start: State, settings: NavigateSettings, turns_hands: bool) -> None:
+        self.robot, self.settings = robot, settings
+        part = robot.chest or robot.frame("root_joint")
+        stance = robot.stance("standing")
+        self.upright = np.array(stance.pose(part).rotation)
+        self.part = part
+        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
+        base = robot.frame("root_joint")
+        self.level, self._rigid = np.array(stance.pose(base).rotation), part.joint == base.joint
+        self.trunk = tasks.Led(np.array(start.pose(part).rotation))
+        self.pelvis = tasks.Led(np.array(start.pose(base).rotation))
+        self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.hands = {hand.side: tasks.Led(np.array(start.pose(hand).translation)) for hand in robot.hands}
+        self.grips = {hand.side: tasks.Led(np.array(start.pose(hand).rotation)) for hand in robot.hands if turns_hands}
+        self.homes = {hand.side: np.array(stance.pose(hand).rotation) for hand in robot.hands}
+        self.weights = WEIGHTS
+        height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
+        self._lever = robot.mass * height
+        self.hierarchies = self._hierarchies()
+
+    # -- what a plan says ------------------------------------------------------------------------------------------
+
+    def lead(self, sample: Sample) -> None:
+        """Hands, trunk and the feet that are in the air go where a segment has them."""
+        p, v, a = sample.center
+        angles, rates, faster = sample.attitude
+        R = np.asarray(pinocchio.rpy.rpyToMatrix(*angles))
+        spin, spinning = _turning(angles, rates, faster)
+        self.trunk.lead(R @ self.upright, spin, spinning)
+        self.pelvis.lead(R @ self.level, spin, spinning)
+        for side, (x, rate, acceleration) in sample.hands.items():
+            r, moving = R @ x[:3], R @ rate[:3]
+            whirl = np.cross(spin, r)
+            self.hands[side].lead(
+                p + r,
+                v + moving + whirl,
+                a + R @ acceleration[:3] + 2.0 * np.cross(spin, moving) + np.cross(spin, whirl) + np.cross(spinning, r),
+            )
+            if side in self.grips:
+                turn = np.asarray(pinocchio.exp3(x[3:]))
+                self.grips[side].lead(R @ turn @ self.homes[side], spin + R @ rate[3:], spinning)
+        for side, (x, rate, acceleration) in sample.feet.items():
+            self._lead_foot(self.robot.foot(side), x, rate, acceleration)
+
+    def _lead_foot(self, foot: Foot, x: Array, rate: Array, acceleration: Array) -> None:
+        turning, faster = float(rate[3]), float(acceleration[3])
+        pose = self.flat(foot, x)
+        arm = pose.translation - x[:3]
+        twist = (rate[0] - turning * arm[1], rate[1] + turning * arm[0], rate[2], 0.0, 0.0, turning)
+        self.feet[foot.side].lead(pose, twist, (*acceleration[:3], 0.0, 0.0, faster))
+
+    def flat(self, foot: Foot, x: Array) -> pinocchio.SE3:
+        """world_from_foot of a level sole with its middle at x, y, z, turned by a yaw."""
+        c, s = math.cos(x[3]), math.sin(x[3])
+        R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return pinocchio.SE3(R, x[:3] - R @ foot.sole.center)
+
+    def stand(self, side: Side, pose: pinocchio.SE3) -> None:
+        """A foot stands here from now on."""
+        self.places[side].lead(pose)
+
+    # -- tasks -----------------------------------------------------------------------------------------------------
+
+    def _hierarchies(self) -> Mapping[str, Hierarchy]:
+        robot, numbers = self.robot, self.settings
+        contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
+        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+        damped = tasks.Decay(numbers.spin_rate)
+        balance: list[tasks.Task] = [
+            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
+            tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
+            tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin"),
+        ]
+        hands: list[tasks.Task] = []
+        for hand in robot.hands:
+            reach = tasks.Decay(numbers.hands)
+            hands.append(tasks.Position(hand, self.hands[hand.side], reference=reach, name=f"{hand.side} hand"))
+            if hand.side in self.grips:
+                grip, name = self.grips[hand.side], f"{hand.side} grip"
+                hands.append(tasks.Orientation(hand, grip, weight=TURN**2, reference=reach, name=name))
+        turn = tasks.Decay(numbers.trunk)
+        parts = [(self.part, self.trunk, "trunk", 1.0)]
+        if not self._rigid:
+            parts.append((robot.frame("root_joint"), self.pelvis, "pelvis", PELVIS))
+        upright = [
+            tasks.Orientation(part, led, within=LEANING, reference=turn, name=f"upright {name}")
+            for part, led, name, _ in parts
+        ]
+        attitude = [
+            tasks.Orientation(part, led, weight=weight, reference=turn, name=name) for part, led, name, weight in parts
+        ]
+        posture: list[tasks.Task] = [
+            tasks.Posture(robot.stance("standing"), reference=tasks.Decay(numbers.posture)),
+        ]
+        always: list[tasks.Task] = [constraints.JointRange(robot), *apart(robot)]
+
+        def hierarchy(*lifted: Side) -> Hierarchy:
+            held = [
+                constraints.RigidContact(contacts[side], at=self.places[side], damping=numbers.stopping)
+                for side in contacts
+                if side not in lifted
+            ]
+            swing = [
+                tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="lifted foot")
+                for side in lifted
+            ]
+            levels = [
+                Level("feet", held),
+                Level("center", balance),
+                Level("swing", swing),
+                Level("upright", upright, damping=numbers.calm),
+                Level("hands", hands, damping=numbers.calm),
+                Level("trunk", attitude, damping=numbers.calm),
+                Level("posture", posture),
+            ]
+            return Hierarchy(always=always, levels=levels)
+
+        return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
+
+
+def _turning(angles: Array, rates: Array, faster: Array) -> tuple[Array, Array]:
+    """Angular velocity and acceleration in world axes from roll, pitch, yaw and their rates."""
+    if not rates.any() and not faster.any():
+        return np.zeros(3), np.zeros(3)
+    frame = pinocchio.ReferenceFrame.WORLD
+    E = pinocchio.rpy.computeRpyJacobian(angles, frame)
+    dE = pinocchio.rpy.computeRpyJacobianTimeDerivative(angles, rates, frame)
+    return E @ rates, E @ faster + dE @ rates

@@ -1,0 +1,267 @@
+"""Navigate: a robot guided by one point, segment by segment."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.behaviors.navigate.levels import Levels
+from poise.behaviors.navigate.settings import NavigateSettings
+from poise.behaviors.navigate.stabilizer import Seen, Stabilizer, seen
+from poise.behaviors.walk.footing import footstep
+from poise.errors import PoiseError
+from poise.geometry import polygon
+from poise.hierarchy import Hierarchy
+from poise.plans.footsteps import Footstep, other
+from poise.plans.guidance import Legs, Stick, Workspace, guided, standing
+from poise.plans.segment import Beginning, Body, Phase, Planner, Rates, Sample, Segment, SegmentSettings
+from poise.plans.segment.catching import caught
+from poise.plans.segment.support import Support
+from poise.robots import Robot, State
+from poise.robots.parts import Side
+from poise.state import Sensed, Snapshot
+
+Array = NDArray[np.float64]
+
+#: The pressure is kept this far inside the soles, as a share of their half width: a sole is smaller than it looks.
+INSIDE = 0.05
+#: A segment is replaced this long after it began at the earliest, in time constants: what was just replaced must act.
+AGAIN = 0.2
+#: So many segments are remembered: half an hour of them.
+HISTORY = 4000
+#: A swing that is ended by a force is so far at least; before, a foot may only scrape.
+FELT = 0.6
+
+
+class Device(Protocol):
+    """Something that an operator holds; see `poise.devices`.
+
+    An operator that looks at the robot has a method ``see(points: Points)`` as well, which is called before each `read`
+    with where all navigation points are.
+    """
+
+    def read(self, time: float) -> Stick: ...
+
+
+class Done(NamedTuple):
+    """A segment that was begun: when (s), what the device said, and what became of it."""
+
+    time: float
+    stick: Stick
+    segment: Segment
+
+
+class Navigate:
+    """Guides a robot by one point at a time ([Sugihara2008]): the device says where to, the other points follow.
+
+    At the end of each motion segment the device is read once, and the next segment is planned from where the robot then
+    is. Whatever the device says, each segment can be done and can be followed by another; see `poise.plans.segment`.
+
+    Args:
+        robot: with two feet.
+        device: read at the begin of each segment.
+        settings: see `NavigateSettings`.
+        start: standing at rest on both feet; None: the robot's standing stance.
+        ground: puts a footstep on ground that is known, e.g. onto stairs; None: the ground goes on as it is.
+        discard: the paper's rule, by which a command beyond a boundary is discarded; else it is projected onto it.
+
+    Attributes:
+        segment: that is being done; `begun`: since when (s).
+        outcomes: how many segments of each kind were begun.
+        history: the last of them, `HISTORY` at most.
+        stick: what the device said last.
+
+    >>> navigate = Navigate(robot, RandomStick(seed=1))
+    >>> poise.record(poise.TorqueController(navigate), poise.MujocoPlant(navigate.start), seconds=60.0)
+    """
+
+    #: Its plan is smooth and its contacts come and go as planned: the controller neither blends nor doubts.
+    ramp, lost_after = 0.0, math.inf
+
+    def __init__(
+        self,
+        robot: Robot,
+        device: Device,
+        settings: NavigateSettings | None = None,
+        start: State | None = None,
+        ground: Callable[[Footstep], Footstep] | None = None,
+        discard: bool = False,
+    ) -> None:
+        if len(robot.feet) != 2:
+            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; to be guided takes two")
+        self.robot, self.device, self.ground, self.discard = robot, device, ground, discard
+        self.settings = numbers = settings or NavigateSettings()
+        self.start = robot.stance("standing") if start is None else start
+        self.legs = Legs.of(robot)
+        self.workspace = Workspace.of(robot, self.legs)
+        self.body = Body.of(robot)
+        plan = SegmentSettings(numbers.duration, numbers.longest, numbers.increment)
+        self.planner = Planner(self.body, plan, self.legs)
+        self.levels = Levels(robot, self.start, numbers, self.workspace.hand_attitude > 0.0)
+        self.weights, self.hierarchies = self.levels.weights, self.levels.hierarchies
+        self.stick = Stick()
+        self.outcomes = {"commanded": 0, "kept": 0, "held": 0, "caught": 0}
+        self.history: deque[Done] = deque(maxlen=HISTORY)
+        self.segment: Segment | None = None
+        self.begun = self.start.time
+        self.error = 0j
+        self._time = -math.inf
+        self._phase: Phase | None = None
+        self._support: Array = np.zeros((0, 2))
+        self._period = 0.005
+        self._stabilizer = Stabilizer(numbers.stabilizer, self.body.half[0])
+        self._seen: Seen | None = None
+
+    @property
+    def seconds(self) -> float:
+        """As long as the device has something to say, or half a minute."""
+        return float(getattr(self.device, "seconds", None) or 30.0)
+
+    def phase(self, time: float = 0.0) -> Phase:
+        """The phase it is in."""
+        return self._phase or Phase(0.0, 0.0)
+
+    # -- at every tick ---------------------------------------------------------------------------------------------
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        if snapshot.time > self._time:
+            if math.isfinite(self._time):
+                self._period = min(max(snapshot.time - self._time, 1e-4), 0.02)
+            self._time = snapshot.time
+            self._advance(snapshot)
+        swing = self.phase().swing
+        return self.hierarchies["both" if swing is None else swing]
+
+    def _advance(self, snapshot: Snapshot) -> None:
+        segment, elapsed = self.segment, snapshot.time - self.begun
+        if segment is None or elapsed >= segment.seconds - 1e-6:
+            segment, elapsed = self._next(snapshot), 0.0
+        elif self._astray(elapsed):
+            begin = self._beginning(snapshot)
+            replacement = caught(begin, self.planner, self.workspace, self.legs, self.ground)
+            segment, elapsed = self._begin(replacement, snapshot.time), 0.0
+        sample = segment.sample(elapsed)
+        if sample.phase is not self._phase:
+            self._enter(sample.phase, sample)
+        self._lead(snapshot, sample)
+
+    def _lead(self, snapshot: Snapshot, sample: Sample) -> None:
+        """The tasks follow the segment; what the body lacks of it is fed back."""
+        levels, omega, numbers = self.levels, self.body.omega, self.settings
+        p, v, a = sample.center
+        c, there = snapshot.center_of_mass, self._seen
+        real, speed = (c, snapshot.center_of_mass_velocity) if there is None else (there.center, there.velocity)
+        xi = complex(real[0] + speed[0] / omega, real[1] + speed[1] / omega)
+        self.error = xi - complex(p[0] + v[0] / omega, p[1] + v[1] / omega)
+        u = complex(p[0] - a[0] / omega**2, p[1] - a[1] / omega**2)
+        gain = numbers.feedback if there is None else numbers.stabilizer.divergence
+        wish = u + (1.0 + gain / omega) * self.error
+        z = polygon.project(self._support, (wish.real, wish.imag))
+        rate = v + numbers.track * (p - c)
+        if there is not None:
+            self._stabilize(there, sample, complex(*z))
+            shift, moving = self._stabilizer.shift, self._stabilizer.rate
+            rate[:2] += numbers.track * np.array([shift.real, shift.imag]) + (moving.real, moving.imag)
+        pull = (omega**2 * (c[0] - z[0]), omega**2 * (c[1] - z[1]), 0.0)
+        levels.center.lead(c - (self.error.real, self.error.imag, 0.0), rate, pull)
+        levels.rise.lead(p, v, a)
+        levels.lead(sample)
+
+    # -- what servos do --------------------------------------------------------------------------------------------
+
+    def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> pinocchio.SE3 | None:
+        """Looks at the real body while servos follow a reference one, see `PositionController`.
+
+        When a segment is over, the reference is moved to where the robot really stands.
+        """
+        stance = self.robot.foot(self._stance(reference))
+        self._seen = there = seen(real, reference, stance, sensed, self.levels.part)
+        segment = self.segment
+        if segment is not None and real.time - self.begun < segment.seconds - 1e-6:
+            return None
+        back = there.shift.inverse()
+        turn = complex(back.rotation[0, 0], back.rotation[1, 0])
+        self._stabilizer.shift *= turn
+        self._seen = replace(there, center=back.act(there.center), velocity=back.rotation @ there.velocity)
+        felt = there.pressure
+        if felt is not None:
+            x, y, _ = back.act(np.array([felt.real, felt.imag, 0.0]))
+            self._seen = replace(self._seen, pressure=complex(x, y))
+        return back
+
+    def _stance(self, reference: Snapshot) -> Side:
+        """The foot that stands for the whole segment."""
+        segment = self.segment
+        moving = None if segment is None else segment.goal.step or segment.beginning.points.lifted
+        return "left" if moving is None else other(moving)
+
+    def _stabilize(self, there: Seen, sample: Sample, wanted: complex) -> None:
+        self._stabilizer.step(there.pressure, wanted, self._period)
+        turn = self._stabilizer.soles(there.tilt, self._period)
+        for foot in self.robot.feet:
+            if foot.side != sample.phase.swing:
+                x = sample.feet[foot.side][0]
+                R = turn @ self.levels.flat(foot, x).rotation
+                self.levels.stand(foot.side, pinocchio.SE3(R, x[:3] - R @ foot.sole.center))
+
+    def _enter(self, phase: Phase, sample: Sample) -> None:
+        """Another phase: other feet stand."""
+        self._phase = phase
+        feet = []
+        for foot in self.robot.feet:
+            if foot.side != phase.swing:
+                x = sample.feet[foot.side][0]
+                feet.append(Footstep(foot.side, float(x[0]), float(x[1]), float(x[3]), float(x[2])))
+                self.levels.stand(foot.side, self.levels.flat(foot, x))
+        self._support = Support(feet, self.body.half, INSIDE * self.body.half[1]).polygon
+
+    # -- segments --------------------------------------------------------------------------------------------------
+
+    def _next(self, snapshot: Snapshot) -> Segment:
+        """Reads the device and plans the next segment from where the robot is."""
+        begin = self._beginning(snapshot)
+        look = getattr(self.device, "see", None)
+        if look is not None:
+            look(begin.points)
+        self.stick = self.device.read(snapshot.time)
+        goal = guided(begin.points, self.stick, self.workspace, self.legs, self.ground, self.discard)
+        return self._begin(self.planner.plan(begin, goal), snapshot.time)
+
+    def _astray(self, elapsed: float) -> bool:
+        """Whether physics contradicts the segment: ξ is off by more than the feedback can bring back."""
+        segment = self.segment
+        assert segment is not None
+        step = segment.stepping if segment.outcome == "caught" else None  # which must land before all else
+        first = AGAIN / self.body.omega if step is None else step.end
+        return abs(self.error) > self.settings.astray * self.body.half[1] and elapsed > first
+
+    def _begin(self, segment: Segment, time: float) -> Segment:
+        self.segment, self.begun = segment, time
+        self.history.append(Done(time, self.stick, segment))
+        self.outcomes[segment.outcome] += 1
+        return segment
+
+    def _beginning(self, snapshot: Snapshot) -> Beginning:
+        """Where the robot is: its feet and its centre of mass as measured, hands and trunk as they were led."""
+        c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
+        if self._seen is not None:  # what the reference is off by stays a shift of it: the command does not jump
+            off, (c, v) = c, (self._seen.center, self._seen.velocity)
+            self._stabilizer.shift = complex(off[0] - c[0], off[1] - c[1])
+        if self.segment is None:
+            last = Beginning.at_rest(standing(self.robot))
+        else:
+            last = self.segment.at(snapshot.time - self.begun)
+        points = last.points
+        feet = {foot.side: footstep(snapshot, foot, points.feet[foot.side].yaw) for foot in self.robot.feet}
+        center = np.array([c[0], c[1], points.center[2]])
+        rates = Rates(
+            np.array([v[0], v[1], last.rates.center[2]]), last.rates.attitude, last.rates.feet, last.rates.hands
+        )
+        return Beginning(points.replace(center=center, feet=feet), rates, last.repellent)

@@ -1,0 +1,131 @@
+"""Joystick: a joystick or gamepad that is plugged into this machine."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+from poise.devices.layout import Layout
+from poise.devices.layouts import FLIGHT_STICK, GAMEPAD
+from poise.devices.operator import Operator
+from poise.devices.reading import Reading
+from poise.errors import UsageError
+from poise.plans.guidance.stick import Stick
+
+#: Buttons of the standard layout by the number that browsers give them, and what SDL calls them.
+_BUTTONS = {
+    0: "A", 1: "B", 2: "X", 3: "Y", 4: "LEFTSHOULDER", 5: "RIGHTSHOULDER",
+    8: "BACK", 9: "START", 10: "LEFTSTICK", 11: "RIGHTSTICK",
+}  # fmt: skip
+_STICKS = ("LEFTX", "LEFTY", "RIGHTX", "RIGHTY")
+#: What SDL says of an axis at its end.
+_END = 32767.0
+
+
+class Joystick:
+    """An operator at a device that is plugged in here, read through SDL (pygame-ce) without any window.
+
+    A pad that SDL knows is brought to the standard layout, whatever its maker; anything else is read as it is: the
+    first five axes are axes, those after them throttles (FLIGHT_STICK). Read it from the thread that made it. Pulled
+    out, it is a centred stick; put back, it works again.
+
+    Args:
+        layout: None: `GAMEPAD` for a pad that SDL knows, else `FLIGHT_STICK`.
+        index: which, if more than one is plugged in.
+        mode: to begin with.
+
+    Raises:
+        UsageError: without pygame-ce, or if nothing is plugged in.
+
+    >>> device = Joystick()
+    >>> device.name, device.read(0.0)
+    """
+
+    def __init__(self, layout: Layout | None = None, index: int = 0, mode: str = "trunk") -> None:
+        self._pygame, self._alone = pygame, _ = _library()
+        count = pygame.joystick.get_count()
+        if count == 0:
+            raise UsageError("no joystick or gamepad is plugged in; plug one in, or give a script or --random")
+        if not (isinstance(index, int) and 0 <= index < count):
+            raise UsageError(f"there is no joystick {index!r}; {count} plugged in, counted from 0")
+        self._index = index
+        self._device: Any = None
+        self._open()
+        self.operator = Operator(layout or (GAMEPAD if self._standard else FLIGHT_STICK), mode)
+
+    @property
+    def name(self) -> str:
+        """What the device calls itself."""
+        return str(self._name)
+
+    def read(self, time: float) -> Stick:
+        """What the device says now, whatever the time."""
+        try:
+            reading = self._reading()
+        except Exception:  # a driver that fails is a device that is gone; the loop goes on
+            self._device = reading = None
+        return self.operator.take(reading)
+
+    def _open(self) -> None:
+        pygame = self._pygame
+        controllers = import_module("pygame._sdl2.controller")
+        controllers.init()
+        self._standard = bool(controllers.is_controller(self._index))
+        kind = controllers.Controller if self._standard else pygame.joystick.Joystick
+        self._device = kind(self._index)
+        self._name = self._device.name if self._standard else self._device.get_name()
+
+    def _reading(self) -> Reading | None:
+        pygame = self._pygame
+        added, removed = pygame.JOYDEVICEADDED, pygame.JOYDEVICEREMOVED
+        kinds = [event.type for event in pygame.event.get([added, removed])]  # this also lets SDL look at the device
+        if self._alone:
+            pygame.event.clear()  # of axes and buttons we ask the state; their events would only fill the queue
+        if removed in kinds or self._device is None:
+            self._device = None
+            if pygame.joystick.get_count() <= self._index:
+                return None
+            self._open()
+        return self._pad() if self._standard else self._stick()
+
+    def _pad(self) -> Reading | None:
+        pygame, pad = self._pygame, self._device
+        if not pad.attached():
+            return None
+
+        def axis(name: str) -> float:
+            return float(pad.get_axis(getattr(pygame, f"CONTROLLER_AXIS_{name}"))) / _END
+
+        def down(name: str) -> bool:
+            return bool(pad.get_button(getattr(pygame, f"CONTROLLER_BUTTON_{name}")))
+
+        hat = (down("DPAD_RIGHT") - down("DPAD_LEFT"), down("DPAD_UP") - down("DPAD_DOWN"))
+        buttons = [number for number, name in _BUTTONS.items() if down(name)]
+        throttles = (axis("TRIGGERLEFT"), axis("TRIGGERRIGHT"))
+        return Reading([axis(name) for name in _STICKS], buttons, hat, throttles)
+
+    def _stick(self) -> Reading:
+        stick = self._device
+        axes = [stick.get_axis(number) for number in range(stick.get_numaxes())]
+        buttons = [number for number in range(stick.get_numbuttons()) if stick.get_button(number)]
+        hat = stick.get_hat(0) if stick.get_numhats() else (0.0, 0.0)
+        # A lever that is pushed away says -1, one that is pulled back 1.
+        return Reading(axes[:5], buttons, hat, [0.5 - 0.5 * lever for lever in axes[5:]])
+
+
+def _library() -> tuple[Any, bool]:
+    """pygame with its joysticks ready; and whether it is ours alone, without a window of the program's."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")  # else it is silent without a window in front
+    try:
+        pygame = import_module("pygame")
+        import_module("pygame._sdl2.controller")
+    except ImportError:
+        raise UsageError("a joystick needs pygame-ce, which is not installed; pip install 'poise[gamepad]'") from None
+    alone = not pygame.display.get_init()
+    if alone:
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # events need a screen, but not a real one
+        pygame.display.init()
+    pygame.joystick.init()
+    return pygame, alone

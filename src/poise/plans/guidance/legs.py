@@ -1,0 +1,173 @@
+"""Legs: whether they reach, by geometry alone.
+
+The hips are fixed in the body frame (origin p_B, the centre of mass; axes of the trunk, upright), the ankles above the
+soles. With the trunk turned by ψ, the sole at p_F and its toes along φ,
+
+    h = p_B + R(ψ) o,    a = p_F + R(φ) b,    slack = l - |h - a|
+
+where l is the longest leg. In truth the centre of mass moves in the trunk as limbs move, by a few per cent of the leg:
+`SPARE` is kept for it, and inverse kinematics has the last word.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.plans.footsteps import Footstep
+from poise.plans.guidance.points import Points
+from poise.plans.guidance.reach import axes, chain, reach_of
+from poise.robots import Robot
+from poise.robots.parts import Side
+
+Array = NDArray[np.float64]
+
+#: Knees are never straighter than this (rad): straight ones neither push nor yield. 0.2 rad cost 0.5 % of the length.
+BEND = 0.2
+#: Share of the leg kept for what the geometry does not know: the centre of mass moves in the trunk with the limbs.
+SPARE = 0.02
+#: An ankle keeps this far from its range (rad): a degree, for feedback.
+ANKLE_MARGIN = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Legs:
+    """Geometric reach of both legs (m, rad).
+
+    Args:
+        hips: by side, in the body frame of the standing stance.
+        ankles: by side, in the frame of the sole's middle (x to the toes, z up).
+        length: of a straight leg from hip to ankle.
+        longest, shortest: between hip and ankle.
+        roll_range: by side, how far the leg may lean to the right (negative) and to the left over a flat foot.
+        pitch_range: by side, likewise backwards (negative) and forwards.
+    """
+
+    hips: Mapping[Side, Array]
+    ankles: Mapping[Side, Array]
+    length: float
+    longest: float
+    shortest: float
+    roll_range: Mapping[Side, tuple[float, float]]
+    pitch_range: Mapping[Side, tuple[float, float]]
+
+    @classmethod
+    def of(cls, robot: Robot) -> Legs:
+        """The legs of a robot, measured in its standing stance."""
+        start = robot.stance("standing")
+        hips, ankles = {}, {}
+        lengths: list[float] = []
+        longest: list[float] = []
+        shortest: list[float] = []
+        roll: dict[Side, tuple[float, float]] = {}
+        pitch: dict[Side, tuple[float, float]] = {}
+        for foot in robot.feet:
+            leg = reach_of(robot, chain(robot, foot.joint), None, BEND)
+            world_from_sole = start.pose(foot)
+            hips[foot.side] = leg.socket - start.center_of_mass
+            ankles[foot.side] = world_from_sole.actInv(leg.end) - foot.sole.center
+            after = leg.joints[leg.joints.index(leg.hinge) + 1 :]
+            roll[foot.side] = _lean(robot, after, np.array([1.0, 0.0, 0.0]))
+            pitch[foot.side] = _lean(robot, after, np.array([0.0, -1.0, 0.0]))
+            lengths.append(leg.length)
+            longest.append(leg.longest)
+            # A leg that folds over a flat foot leans its shank forwards, as far as the ankle bends.
+            bent = min(pitch[foot.side][1] - ANKLE_MARGIN, 0.5 * math.pi)
+            shortest.append(min(max(leg.shortest, leg.folded(bent)), leg.longest))
+        return cls(hips, ankles, min(lengths), min(longest), max(shortest), roll, pitch)
+
+    def slack(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
+        """How far a leg is from being stretched (m, n); negative where it does not reach.
+
+        Args:
+            center: p_B (m, n x 3).
+            yaw: ψ of the trunk (rad, n).
+            soles: p_F, the middle of the sole (m, n x 3).
+            side: which leg.
+            heading: φ, yaw of the foot (rad, n); as the trunk if not given.
+        """
+        return np.asarray(self.longest - np.linalg.norm(self._line(center, yaw, soles, side, heading), axis=1))
+
+    def roll(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
+        """Angle of the line from ankle to hip to the vertical in the frontal plane of the foot, positive to its left
+        (rad, n): to compare with `roll_range`."""
+        _, left, up = self._in_foot(center, yaw, soles, side, heading)
+        return np.asarray(np.arctan2(left, up))
+
+    def pitch(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
+        """Likewise in the sagittal plane, positive forwards (rad, n); the shank leans more by half the knee's bend."""
+        forward, _, up = self._in_foot(center, yaw, soles, side, heading)
+        return np.asarray(np.arctan2(forward, up))
+
+    def highest(self, points: Points) -> float:
+        """The highest centre of mass (m, world) from which both legs reach their soles with `SPARE` left:
+
+        z = min over feet of  a_z + sqrt(l² - d²) - o_z,    d = |h - a| from above.
+        """
+        return self.heights(complex(points.center[0], points.center[1]), float(points.attitude[2]), points.feet)[1]
+
+    def heights(self, center: complex, yaw: float, feet: Mapping[Side, Footstep]) -> tuple[float, float]:
+        """The lowest and the highest centre of mass (m, world) at a place. Too low, a leg is shorter than the shortest,
+        or it stands out to its side more than its ankle can lean inwards; too high, a leg is too short."""
+        low, high = -math.inf, math.inf
+        turn, spare = cmath.exp(1j * yaw), SPARE * self.length
+        long, short = (self.longest - spare) ** 2, (self.shortest + spare) ** 2
+        for side, foot in feet.items():
+            hip, ankle, rise, steepness = self._places[side]
+            heading = foot.heading
+            away = center + turn * hip - foot.place - heading * ankle
+            squared = away.real * away.real + away.imag * away.imag
+            base = foot.z + rise
+            high = min(high, base + math.sqrt(max(long - squared, 0.0)))
+            low = max(low, base + math.sqrt(max(short - squared, 0.0)))
+            low = max(low, base + steepness * (away * heading.conjugate()).imag)
+        return low, high
+
+    @cached_property
+    def _places(self) -> dict[Side, tuple[complex, complex, float, float]]:
+        """Hip and ankle from above; how high the centre of mass is above the sole with a leg of no length; and by how
+        much higher for every metre that the hip is to the left of the ankle, for the ankle's range."""
+        found = {}
+        for side, ankle in self.ankles.items():
+            inwards = 0 if side == "left" else 1
+            angle = min(max(abs(self.roll_range[side][inwards]) - ANKLE_MARGIN, ANKLE_MARGIN), 1.0)
+            steepness = (-1.0 if side == "left" else 1.0) / math.tan(angle)
+            hip = self.hips[side]
+            found[side] = complex(*hip[:2]), complex(*ankle[:2]), float(ankle[2] - hip[2]), steepness
+        return found
+
+    def _line(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None) -> Array:
+        ankle = _turned(self.ankles[side], yaw if heading is None else heading)
+        return np.asarray(center + _turned(self.hips[side], yaw) - soles - ankle)
+
+    def _in_foot(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None) -> Array:
+        """From ankle to hip in the axes of the foot (m, 3 x n)."""
+        x, y, z = self._line(center, yaw, soles, side, heading).T
+        turn = np.atleast_1d(yaw if heading is None else heading)
+        c, s = np.cos(turn), np.sin(turn)
+        return np.stack([c * x + s * y, c * y - s * x, z])
+
+
+def _turned(vector: Array, yaw: Array) -> Array:
+    """R(ψ) v for each of n turns about the vertical."""
+    c, s = np.cos(np.atleast_1d(yaw)), np.sin(np.atleast_1d(yaw))
+    x, y, z = vector
+    return np.stack([c * x - s * y, s * x + c * y, np.full_like(c, z)], axis=1)
+
+
+def _lean(robot: Robot, ankle: tuple[int, ...], forward: Array) -> tuple[float, float]:
+    """Range of the leg's lean over a flat foot that the joint along an axis allows (rad)."""
+    placed = axes(robot)
+    along = [float(placed[joint][1] @ forward) for joint in ankle]
+    best = max(range(len(along)), key=lambda i: abs(along[i]), default=None)
+    if best is None or abs(along[best]) < 0.7:  # no such joint: nothing to compare with
+        return -math.inf, math.inf
+    joint = next(joint for joint in robot.joints if joint.index == ankle[best])
+    low, high = float(robot.limits.lower[joint.v - 6]), float(robot.limits.upper[joint.v - 6])
+    return (low, high) if along[best] > 0.0 else (-high, -low)

@@ -1,0 +1,213 @@
+"""Segment: a motion with a duration, from a beginning to a goal, of all navigation points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.plans.footsteps import Footstep, other
+from poise.plans.guidance.goal import Goal
+from poise.plans.guidance.points import HandPoint, Points
+from poise.plans.segment.center import CenterPath
+from poise.plans.segment.limbs import Course, FootCourse, Motion, four
+from poise.robots.parts import Side
+
+Array = NDArray[np.float64]
+Outcome = Literal["commanded", "kept", "held", "caught"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """How fast the navigation points move where a segment begins; between segments all but the centre rest.
+
+    Args:
+        center: of the centre of mass (m/s, 3).
+        attitude: of roll, pitch and yaw (rad/s, 3).
+        feet: by side, of x, y, z and yaw (4); a foot that is not named rests.
+        hands: by side, of position and attitude (6); likewise.
+    """
+
+    center: Array
+    attitude: Array = field(default_factory=lambda: np.zeros(3))
+    feet: Mapping[Side, Array] = field(default_factory=dict)
+    hands: Mapping[Side, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """The state that a segment starts from; nothing else of the past matters.
+
+    Args:
+        points: the navigation points.
+        rates: of them.
+        repellent: u where the last segment ended (m, 3).
+    """
+
+    points: Points
+    rates: Rates
+    repellent: Array
+
+    @classmethod
+    def at_rest(cls, points: Points) -> Beginning:
+        """Standing still."""
+        return cls(points, Rates(np.zeros(3)), points.center)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a segment.
+
+    Args:
+        begin, end: in seconds of the segment.
+        swing: the foot in the air; None on both feet.
+    """
+
+    begin: float
+    end: float
+    swing: Side | None = None
+
+    @property
+    def name(self) -> str:
+        """For recordings."""
+        return "double support" if self.swing is None else f"{other(self.swing)} support"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Where everything is to be at one time.
+
+    Attributes:
+        center: of mass (m, 3), with rate and acceleration, as are all others.
+        attitude: roll, pitch, yaw of the trunk (rad, 3).
+        feet: by side, x, y, z and yaw of the sole (4).
+        hands: by side, position and attitude in the body frame (6).
+        phase: that it is in.
+    """
+
+    center: Motion
+    attitude: Motion
+    feet: Mapping[Side, Motion]
+    hands: Mapping[Side, Motion]
+    phase: Phase
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A motion that was found to be possible.
+
+    Attributes:
+        beginning, goal: what it joins.
+        outcome: ``"commanded"``; ``"kept"``, where the feet stay and the body goes back over their middle;
+            ``"held"``, where it comes to rest at once; or ``"caught"``, a quick step after a push.
+        center: how the centre of mass moves.
+        phases: in order of time.
+        corrections: how often its duration was prolonged.
+        margin: how far inside the (shrunken) support the zero moment point stays at worst (m); negative: it does not.
+        slack: how far the legs are from being stretched, at worst (m).
+        notes: what was not done as commanded, in words.
+        curve: of stepping feet.
+    """
+
+    beginning: Beginning
+    goal: Goal
+    outcome: Outcome
+    center: CenterPath
+    phases: tuple[Phase, ...]
+    corrections: int
+    margin: float
+    slack: float
+    notes: tuple[str, ...] = ()
+    curve: str = "quintic"
+
+    @property
+    def seconds(self) -> float:
+        """Its duration T."""
+        return self.phases[-1].end
+
+    @property
+    def stepping(self) -> Phase | None:
+        """The phase in which a foot is in the air."""
+        return next((phase for phase in self.phases if phase.swing is not None), None)
+
+    @cached_property
+    def swing(self) -> FootCourse | None:
+        """How the foot that moves goes."""
+        side, phase = self.goal.step, self.stepping
+        if side is None or phase is None:
+            return None
+        return swing(self.beginning, self.goal, phase, self.curve)
+
+    @cached_property
+    def attitude(self) -> Course:
+        """How the trunk turns."""
+        begin = self.beginning
+        return Course(begin.points.attitude, begin.rates.attitude, self.goal.points.attitude, 0.0, self.seconds)
+
+    @cached_property
+    def hands(self) -> Mapping[Side, Course]:
+        """How the hands go, seen from the body."""
+        begin, found = self.beginning, {}
+        for side, hand in begin.points.hands.items():
+            goal = self.goal.points.hands[side]
+            rate = begin.rates.hands.get(side, np.zeros(6))
+            ends = [np.concatenate([point.position, point.attitude]) for point in (hand, goal)]
+            found[side] = Course(ends[0], rate, ends[1], 0.0, self.seconds)
+        return MappingProxyType(found)
+
+    def phase_at(self, time: float) -> Phase:
+        """The phase at a time of the segment (s)."""
+        return next((phase for phase in self.phases if time < phase.end), self.phases[-1])
+
+    def sample(self, time: float) -> Sample:
+        """Where everything is to be; beyond its end, as at its end."""
+        course, step = self.swing, self.goal.step
+        feet: dict[Side, Motion] = {}
+        for side, foot in self.beginning.points.feet.items():
+            if course is not None and side == step:
+                feet[side] = course.at(time)
+            else:
+                feet[side] = four(foot), np.zeros(4), np.zeros(4)
+        hands = {side: course.at(time) for side, course in self.hands.items()}
+        return Sample(self.center.at(time), self.attitude.at(time), feet, hands, self.phase_at(time))
+
+    def at(self, time: float) -> Beginning:
+        """The beginning of a segment that replaces this one from a time on (s)."""
+        now = self.sample(time)
+        points = self.beginning.points
+        lifted, last = now.phase.swing, points.last
+        if time >= self.seconds - 1e-9:
+            lifted, last = self.goal.points.lifted, self.goal.points.last
+        feet = {
+            side: Footstep(side, float(x[0]), float(x[1]), float(x[3]), float(x[2]))
+            for side, (x, _, _) in now.feet.items()
+        }
+        hands = {side: HandPoint(x[:3], x[3:]) for side, (x, _, _) in now.hands.items()}
+        p, v, a = now.center
+        there = Points(p, now.attitude[0], MappingProxyType(feet), MappingProxyType(hands), lifted, last)
+        rates = Rates(
+            v,
+            now.attitude[1],
+            {side: rate for side, (_, rate, _) in now.feet.items()},
+            {side: rate for side, (_, rate, _) in now.hands.items()},
+        )
+        return Beginning(there, rates, p - a / self.center.omega**2)
+
+    @property
+    def end(self) -> Beginning:
+        """The beginning of the next one."""
+        return self.at(self.seconds)
+
+
+def swing(begin: Beginning, goal: Goal, phase: Phase, curve: str) -> FootCourse:
+    """How the foot that steps goes from its place to its goal while it is in the air."""
+    side = goal.step
+    assert side is not None
+    start, end = begin.points.feet[side], goal.points.feet[side]
+    rate = begin.rates.feet.get(side, np.zeros(4))
+    return FootCourse(four(start), rate, four(end), goal.lift, phase.begin, phase.end - phase.begin, curve)

@@ -1,0 +1,13 @@
+"""A plant in another process: `PlantServer` beside the robot or its simulation, `RemotePlant` in the control loop.
+
+>>> PlantServer(poise.MujocoPlant(robot)).serve()                       # here, or `poise serve`
+>>> poise.record(controller, RemotePlant("tcp://127.0.0.1:5560", robot), seconds=3.0)    # there
+
+The messages stand in `poise.plants.remote.messages`, why they are sent as they are in docs/remote.md.
+"""
+
+from poise.plants.remote.address import ADDRESS
+from poise.plants.remote.remote_plant import RemotePlant
+from poise.plants.remote.server import PlantServer
+
+__all__ = ["ADDRESS", "PlantServer", "RemotePlant"]

@@ -1,0 +1,53 @@
+"""Hand-guided mode, and hands in all modes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from guidance_checks import ROBOTS, led, limits_of, start_of
+
+from poise.plans.guidance import GUIDES, MODES, Stick, Workspace, guided
+
+each_robot = pytest.mark.parametrize("name", ROBOTS)
+
+
+def test_every_mode_has_its_map() -> None:
+    assert set(GUIDES) == set(MODES)
+
+
+@each_robot
+def test_a_hand_within_reach_moves_alone(name: str) -> None:
+    workspace, _ = limits_of(name)
+    points = led(start_of(name), name, "left hand", 0, 0, 1).points
+    goal = led(points, name, "left hand", 0.1, 0, 0.5)
+    assert goal.step is None
+    assert goal.points.center == pytest.approx(points.center, abs=1e-9)
+    moved = goal.points.hand("left") - points.hand("left")
+    assert moved == pytest.approx([0.1 * workspace.hand, 0.0, 0.5 * workspace.hand], abs=1e-9)
+    assert np.array_equal(goal.points.hands["right"].position, points.hands["right"].position)
+
+
+def test_the_attitude_of_a_hand_is_guided_or_said_to_be_ignored() -> None:
+    workspace, _ = limits_of("g1")
+    points = start_of("g1")
+    for _ in range(9):
+        goal = led(points, "g1", "right hand", 0, 0, 0, 0, 0, 1)
+        points = goal.points
+    assert points.hands["right"].attitude == pytest.approx([0.0, 0.0, workspace.hand_attitude])
+    assert goal.projected
+    goal = led(start_of("mighty"), "mighty", "right hand", 0, 0, 0, 0, 0, 1)
+    assert not goal.points.hands["right"].attitude.any()
+    assert "too few joints" in goal.notes[0]
+
+
+def test_a_robot_without_hands_says_so_and_does_not_move() -> None:
+    workspace, legs = limits_of("g1")
+    points = start_of("g1").replace(hands={})
+    handless: Workspace = replace(workspace, homes={}, shoulders={}, hand_box={}, arm=0.0)
+    goal = guided(points, Stick("left hand", (1.0,) * 6), handless, legs)
+    assert goal.points is points
+    assert goal.notes == ("left hand: this robot has none; nothing moves",)
+    for mode in MODES:
+        assert not guided(points, Stick(mode, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), handless, legs).points.hands

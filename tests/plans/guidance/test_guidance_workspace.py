@@ -1,0 +1,167 @@
+"""Workspaces and legs: what is derived from a robot fits the robot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pinocchio
+import pytest
+from guidance_checks import ROBOTS, limits_of, random_goals, robot_of, separation, start_of
+
+import poise
+from poise import constraints, tasks
+from poise.errors import RobotError
+from poise.hierarchy import Posed, solve_pose
+from poise.plans.footsteps import Footstep
+from poise.plans.guidance import Points, Workspace
+from poise.state import Snapshot
+
+each_robot = pytest.mark.parametrize("name", ROBOTS)
+
+
+@each_robot
+def test_two_displacements_from_the_edge_of_the_stand_on_region_make_a_step_at_most(name: str) -> None:
+    workspace, _ = limits_of(name)
+    r, d = workspace.stand_on * workspace.sole.real, workspace.trunk[0]
+    assert 0.0 < 2.0 * (r + d) <= workspace.step + 1e-9
+
+
+@each_robot
+def test_standing_is_inside_all_boundaries(name: str) -> None:
+    workspace, legs = limits_of(name)
+    points = start_of(name)
+    assert workspace.widths[0] <= workspace.width <= workspace.widths[1]
+    height = points.center[2] - points.feet["left"].z
+    assert workspace.heights[0] < height <= workspace.heights[1]
+    assert legs.shortest < legs.longest < legs.length
+    for side, hand in points.hands.items():
+        low, high = workspace.hand_box[side]
+        assert (hand.position > low).all()
+        assert (hand.position < high).all()
+        assert math.dist(hand.position, workspace.shoulders[side]) < workspace.arm
+
+
+@each_robot
+@pytest.mark.parametrize("yaw", [-0.35, -0.1, 0.0, 0.1, 0.35])
+def test_feet_at_the_narrowest_width_do_not_touch_wherever_they_are(name: str, yaw: float) -> None:
+    workspace, _ = limits_of(name)
+    points = start_of(name)
+    for forward in np.linspace(-workspace.step, workspace.step, 21):
+        left = Footstep("left", float(forward), workspace.narrowest(yaw), yaw)
+        feet = points.replace(feet={"left": left, "right": Footstep("right", 0.0, 0.0)})
+        assert separation(feet, workspace.outline) >= workspace.gap - 1e-9
+
+
+def test_numbers_of_a_prototype() -> None:
+    """Feet of mighty are 72 mm wide and kept 78 mm apart; those of G1 no wider than its ankles allow, about 0.26 m."""
+    assert limits_of("mighty")[0].widths[0] == pytest.approx(0.078, abs=0.002)
+    assert limits_of("g1")[0].widths[1] == pytest.approx(0.26, abs=0.015)
+
+
+def test_the_attitude_of_a_hand_is_guided_only_where_arms_have_six_joints() -> None:
+    assert limits_of("mighty")[0].hand_attitude == limits_of("nao")[0].hand_attitude == 0.0
+    assert limits_of("g1")[0].hand_attitude > 0.0
+    assert limits_of("talos")[0].hand_attitude > 0.0
+
+
+def test_a_robot_without_two_feet_is_refused_in_one_line() -> None:
+    robot = replace(robot_of("g1"), feet=robot_of("g1").feet[:1])
+    with pytest.raises(RobotError, match="1 feet; guidance takes a robot with two"):
+        Workspace.of(robot)
+
+
+@each_robot
+def test_slack_is_what_the_longest_leg_has_left(name: str) -> None:
+    """The highest centre of mass leaves the spare and no more, in the leg that reaches less far."""
+    _, legs = limits_of(name)
+    points = start_of(name)
+    points = points.replace(feet={**points.feet, "left": points.feet["left"].moved(points.feet["left"].place + 0.05)})
+    points = points.replace(center=np.array([*points.center[:2], legs.highest(points)]))
+    least = min(
+        float(legs.slack(points.center[None], points.attitude[2:], foot.position[None], side)[0])
+        for side, foot in points.feet.items()
+    )
+    assert least == pytest.approx(0.02 * legs.length, abs=1e-9)
+
+
+@each_robot
+def test_slack_and_roll_of_many_are_those_of_each(name: str) -> None:
+    _, legs = limits_of(name)
+    random = np.random.default_rng(0)
+    center, soles = random.normal(size=(5, 3)) + np.array([0.0, 0.0, 2.0]), random.normal(size=(5, 3))
+    yaw, heading = random.normal(size=5), random.normal(size=5)
+    for measure in (legs.slack, legs.roll, legs.pitch):
+        many = measure(center, yaw, soles, "left", heading)
+        each = [
+            measure(center[i : i + 1], yaw[i : i + 1], soles[i : i + 1], "left", heading[i : i + 1])[0]
+            for i in range(5)
+        ]
+        assert many == pytest.approx(each)
+
+
+def posed(name: str, points: Points) -> Posed:
+    """The posture of navigation points: feet < centre of mass < hands < trunk < posture."""
+    robot = robot_of(name)
+    start = robot.stance("standing")
+    middle = sum(foot.position for foot in points.feet.values()) / 2.0
+    turn = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, 0.0, points.attitude[2]), np.array([*middle[:2], 0.0]))
+    q = start.q.copy()
+    q[:7] = pinocchio.SE3ToXYZQUAT(turn * pinocchio.XYZQUATToSE3(q[:7]))
+    feet = []
+    for side, step in points.feet.items():
+        foot = robot.foot(side)
+        feet.append(tasks.Pose(foot, pinocchio.SE3(step.rotation, step.position - step.rotation @ foot.sole.center)))
+    assert robot.chest is not None
+    upright = points.trunk @ start.pose(robot.chest).rotation
+    hierarchy = poise.Hierarchy(
+        always=[constraints.JointRange(robot)],
+        levels=[
+            poise.Level("feet", feet),
+            poise.Level("center", [tasks.CenterOfMass(target=points.center)]),
+            poise.Level("hands", [tasks.Position(robot.hand(side), points.hand(side)) for side in points.hands]),
+            poise.Level("trunk", [tasks.Orientation(robot.chest, upright)]),
+            poise.Level("posture", [tasks.Posture(start)]),
+        ],
+    )
+    return solve_pose(hierarchy, start.replace(q=q), iterations=60, tolerance=1e-5)
+
+
+@each_robot
+def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str) -> None:
+    """Feet within 2 mm and centre of mass within 5 mm in all of 50 random goals but two; and the legs are as long and
+    lean as much as the geometry says, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk."""
+    robot, (_, legs) = robot_of(name), limits_of(name)
+    start = robot.stance("standing")
+    world_from_base = pinocchio.XYZQUATToSE3(start.q[:7])
+    missed, lengths, leans = 0, [], []
+    for index, (_, _, goal) in enumerate(random_goals(name, 500, seed=5)):
+        if index % 10:
+            continue
+        points = goal.points
+        found = posed(name, points)
+        if found.errors["feet"] > 2e-3 or found.errors["center"] > 5e-3:
+            missed += 1
+            continue
+        moved = pinocchio.XYZQUATToSE3(found.state.q[:7])
+        for side, foot in points.feet.items():
+            hip = moved.act(world_from_base.actInv(start.center_of_mass + legs.hips[side]))
+            line = foot.rotation.T @ (hip - foot.position) - legs.ankles[side]
+            where = points.center[None], points.attitude[2:], foot.position[None], side, np.array([foot.yaw])
+            lengths.append(np.linalg.norm(line) - (legs.longest - legs.slack(*where)[0]))
+            leans.append(math.atan2(line[1], line[2]) - legs.roll(*where)[0])
+    assert missed <= 2
+    assert np.percentile(np.abs(lengths), 95) < 0.1 * legs.length
+    assert np.percentile(np.abs(leans), 95) < 0.15
+
+
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name != "nao"])  # whose head turns into its shoulders
+def test_no_posture_of_random_goals_collides_with_itself(name: str) -> None:
+    """Hands stay clear of thighs and trunk, legs of each other, with nothing but the boundaries to see to it."""
+    robot = robot_of(name)
+    bodies, snapshot = constraints.SelfCollision(robot, shapes="meshes"), Snapshot(robot)
+    for index, (_, _, goal) in enumerate(random_goals(name, 400, seed=11)):
+        if index % 10 == 0:
+            gaps = bodies.value(snapshot.at(posed(name, goal.points).state))
+            assert gaps.min() > 0.0, index
