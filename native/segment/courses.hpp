@@ -46,7 +46,7 @@ struct Swing {
       found[2].acceleration += moves ? height * 0.5 * kTau * kTau * cosine / (T * T) : 0.0;
       return found;
     }
-    const bool stair = std::abs(rise) > kStair;
+    const bool stair = std::abs(rise) > kStair && rests;  // a foot that moves already waits for nothing
     const double edge = stair ? kEdge * T : 0.0, height = lift + (stair ? 0.25 : 0.5) * std::abs(rise);
     const double ahead = rise > 0.0 ? begin + edge : begin;  // up a stair it first rises, down one it first goes ahead
     const double rises = rise > 0.0 ? begin : begin + edge;

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.plans.footsteps import other
+from poise.plans.footsteps import Footstep, other
 from poise.plans.guidance.goal import Goal
 from poise.plans.guidance.legs import Legs
 from poise.plans.segment.body import Body
@@ -111,7 +111,7 @@ class Planner:
         feet = points.standing
         middle = sum((foot.place for foot in feet), 0j) / len(feet)
         center = np.array([middle.real, middle.imag, points.center[2]])
-        goal = Goal(points.replace(center=center), notes=notes)
+        goal = self._coasting(begin, center, notes)
         for T in (self.usual, 2.0 * self.usual):
             path = kept(begin, center, self._maps(begin, goal, T), self.body)
             if path is not None:
@@ -124,11 +124,21 @@ class Planner:
         """The body comes to rest over ξ."""
         points, omega = begin.points, self.body.omega
         xi = points.center + begin.rates.center / omega
-        goal = Goal(points.replace(center=xi), notes=notes)
+        goal = self._coasting(begin, xi, notes)
         maps = self._maps(begin, goal, self.usual)
         start = np.stack([points.center, begin.rates.center])
         path = CenterPath(maps, omega, start, np.tile(xi, (len(maps.knots), 1)))
         return self._judged(begin, goal, path, "held", corrections, notes)
+
+    def _coasting(self, begin: Beginning, center: Array, notes: tuple[str, ...]) -> Goal:
+        """Everything stays but the centre; a foot that is on its way comes to rest in the air."""
+        points, side = begin.points.replace(center=center), begin.points.lifted
+        rate = None if side is None else begin.rates.feet.get(side)
+        if side is None or rate is None or not rate.any():
+            return Goal(points, notes=notes)
+        foot, (x, y, _, yaw) = points.feet[side], (0.3 * self.usual * rate).tolist()
+        rest = Footstep(side, foot.x + x, foot.y + y, foot.yaw + yaw, foot.z)
+        return Goal(points.replace(feet={**points.feet, side: rest}), side, notes=notes)
 
     def caught(self, begin: Beginning, goal: Goal, air: float, pressure: complex) -> Segment:
         """A step of so many seconds in the air, at once and whether or not the ground can bear it.

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from poise.plans.divergent import GRAVITY
 from poise.plans.segment.body import Body
+from poise.plans.segment.segment import Segment
+from poise.plans.segment.timing import ground_of
+from poise.robots.parts import SIDES
 
 Array = NDArray[np.float64]
 
@@ -24,7 +27,7 @@ def moment(
 
         L̇ = Σ_legs m_l [s_l] s̈_l + m_t [s_t] s̈_t + I φ̈,   s_l = λ (f_l - p) + (1 - λ) h_l,   m_t s_t = -Σ m_l s_l
 
-    where [s] is the cross product with s. Legs of mass m_l are at the share λ of the line from hip h_l to sole f_l, both
+    where [s] is the cross product with s. Legs of mass m_l are at the share λ of the line from hip h_l to sole f_l,
     seen from the centre of mass p, and the rest of the body is where the centre of mass wants it.
 
     Args:
@@ -57,3 +60,26 @@ def zero_moment_points(
     tall = (center[:, 2] - ground)[:, None]
     turned = np.stack([moments[:, 1], -moments[:, 0]], axis=1)
     return center[:, :2] - (acceleration[:, :2] * tall + turned) / lift[:, None], lift
+
+
+def zero_moment_way(body: Body, segment: Segment, times: Array) -> tuple[Array, Array]:
+    """Zero moment points of the whole body at some times of a segment (m, n x 2), and the force upwards per mass.
+
+    They lie on the plane of the foot that stands throughout.
+    """
+    p, a = (
+        np.array(part) for part in zip(*((c[0], c[2]) for c in map(segment.center.at, times.tolist())), strict=True)
+    )
+    points, feet = segment.beginning.points, []
+    for side in SIDES:
+        if segment.swing is not None and side == segment.goal.step:
+            x, _, faster = segment.swing.at(times)
+            feet.append((x[:, :3], faster[:, :3]))
+        else:
+            feet.append((points.feet[side].position, np.zeros(3)))
+    yaw = float(points.attitude[2])
+    R = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    hips = [R @ body.hips[side] for side in SIDES]
+    turning = segment.attitude.at(times)[2][:, :2] @ R[:2, :2].T
+    moments = moment(body, hips, feet, (p, a), turning)
+    return zero_moment_points(p, a, ground_of(segment.beginning, segment.goal), moments)

@@ -1,0 +1,56 @@
+"""Bodies, beginnings and goals for the tests of motion segments."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import poise
+from poise.plans.footsteps import Footstep
+from poise.plans.guidance import Goal, Legs, Points, Workspace, standing
+from poise.plans.segment import Beginning, Body, Planner, SegmentSettings
+from poise.robots.parts import Side
+
+ROBOTS = ("mighty", "nao", "g1", "talos")
+
+
+@cache
+def robot_of(name: str) -> poise.Robot:
+    return poise.load_robot(name)
+
+
+@cache
+def legs_of(name: str) -> Legs:
+    return Legs.of(robot_of(name))
+
+
+@cache
+def workspace_of(name: str) -> Workspace:
+    return Workspace.of(robot_of(name), legs_of(name))
+
+
+@cache
+def body_of(name: str) -> Body:
+    return Body.of(robot_of(name))
+
+
+def planner_of(name: str, **settings: object) -> Planner:
+    return Planner(body_of(name), SegmentSettings(**settings), legs_of(name))  # type: ignore[arg-type]
+
+
+def points_of(name: str) -> Points:
+    return standing(robot_of(name))
+
+
+def at_rest(name: str) -> Beginning:
+    return Beginning.at_rest(points_of(name))
+
+
+def step(points: Points, side: Side, forward: float, left: float, lift: float = 0.015, rise: float = 0.0) -> Goal:
+    """One foot goes somewhere else, the body over the middle of both."""
+    foot = points.feet[side]
+    feet = {**points.feet, side: Footstep(side, foot.x + forward, foot.y + left, foot.yaw, foot.z + rise)}
+    middle = 0.5 * (feet["left"].place + feet["right"].place)
+    center = np.array([middle.real, middle.imag, points.center[2] + 0.5 * rise])
+    return Goal(points.replace(feet=feet, center=center, lifted=None, last=side), side, lift)
