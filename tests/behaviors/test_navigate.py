@@ -1,0 +1,205 @@
+"""A guided robot: in kinematics, under torques and on servos."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import poise
+from poise.behaviors import Navigate, NavigateSettings
+from poise.behaviors.navigate.stabilizer import Stabilizer, StabilizerSettings
+from poise.devices import RandomStick
+from poise.errors import PoiseError
+from poise.plans.guidance import Points, Stick
+from poise.plants import PositionServos, Push, steps
+
+
+@cache
+def robot_of(name: str) -> poise.Robot:
+    return poise.load_robot(name)
+
+
+class Held:
+    """A stick that is held for some seconds, and then let go."""
+
+    def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
+        self.stick = Stick(mode, (*axes, *(0.0,) * (6 - len(axes))))  # type: ignore[arg-type]
+        self.seconds_held = seconds
+        self.seen: list[Points] = []
+
+    def read(self, time: float) -> Stick:
+        return self.stick if time < self.seconds_held else Stick(self.stick.mode)
+
+    def see(self, points: Points) -> None:
+        self.seen.append(points)
+
+
+def plant_of(name: str, start: poise.State, **world: object) -> poise.MujocoPlant:
+    servos = {"actuators": PositionServos()} if name in ("mighty", "nao") else {}
+    return poise.MujocoPlant(start, **servos, **world)  # type: ignore[arg-type]
+
+
+def controller_of(name: str, navigate: Navigate) -> poise.PositionController | poise.TorqueController:
+    return (poise.PositionController if name in ("mighty", "nao") else poise.TorqueController)(navigate)
+
+
+def run(name: str, device: object, seconds: float, **world: object) -> tuple[Navigate, poise.MujocoPlant]:
+    navigate = Navigate(robot_of(name), device)  # type: ignore[arg-type]
+    plant = plant_of(name, navigate.start, **world)
+    for _ in steps(controller_of(name, navigate), plant, seconds):
+        if plant.fallen:
+            break
+    return navigate, plant
+
+
+@pytest.mark.parametrize("robot", ["mighty", "g1"])
+def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
+    navigate = Navigate(robot_of(robot), RandomStick(4))
+    plant, worst = poise.IdealPlant(navigate.start), 0.0
+    for step in steps(poise.KinematicController(navigate, ramp=0.0), plant, 4.0):
+        segment = navigate.segment
+        assert segment is not None
+        p = segment.center.at(step.state.time - navigate.begun)[0]
+        worst = max(worst, float(np.linalg.norm(step.state.center_of_mass - p)))
+        assert np.isfinite(step.command.velocity).all()
+        assert not step.command.fallback
+    assert worst < 0.002
+    assert navigate.outcomes["commanded"] == len(navigate.history)
+
+
+@pytest.mark.parametrize(("robot", "seed"), [("mighty", 21), ("g1", 22), ("nao", 23), ("talos", 24)])
+def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> None:
+    """The short form of benchmarks/navigation.py."""
+    navigate, plant = run(robot, RandomStick(seed), 8.0, seed=seed)
+    assert not plant.fallen, plant.fall
+    assert len(navigate.history) >= 6
+
+
+@pytest.mark.parametrize("robot", ["mighty", "g1"])
+def test_a_trunk_that_is_guided_ahead_walks_by_itself(robot: str) -> None:
+    navigate, plant = run(robot, Held("trunk", 1.0, seconds=6.0), 8.0)
+    assert not plant.fallen, plant.fall
+    moved = plant.truth().center_of_mass[0] - navigate.start.center_of_mass[0]
+    steps_made = [done.segment.goal.step for done in navigate.history if done.segment.goal.step]
+    assert moved > 4 * navigate.workspace.trunk[0]
+    assert {"left", "right"} <= set(steps_made)
+
+
+@pytest.mark.parametrize("robot", ["mighty", "g1"])
+def test_a_foot_that_is_lifted_stays_in_the_air_until_it_is_put_down(robot: str) -> None:
+    class LiftAndLand:
+        def read(self, time: float) -> Stick:
+            return Stick("left foot", (0.0, 0.0, 0.6 if time < 2.0 else -1.0, 0.0, 0.0, 0.0))
+
+    navigate = Navigate(robot_of(robot), LiftAndLand())
+    plant = plant_of(robot, navigate.start)
+    highest = 0.0
+    foot = robot_of(robot).foot("left")
+    for step in steps(controller_of(robot, navigate), plant, 6.0):
+        highest = max(highest, float(step.state.pose(foot).translation[2]))
+    assert not plant.fallen, plant.fall
+    assert highest > 0.5 * navigate.workspace.foot[2] * 0.6
+    assert foot in plant.truth().contacts
+
+
+def test_a_hand_that_is_guided_forward_draws_the_body_after_it() -> None:
+    device = Held("left hand", 1.0)
+    navigate, plant = run("g1", device, 8.0)
+    assert not plant.fallen, plant.fall
+    assert plant.truth().center_of_mass[0] > navigate.start.center_of_mass[0] + 0.05
+
+
+def test_another_mode_applies_at_the_next_segment() -> None:
+    class Switched:
+        def read(self, time: float) -> Stick:
+            return Stick("trunk" if time < 0.3 else "left hand", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+    navigate = Navigate(robot_of("mighty"), Switched())
+    for _ in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 2.0):
+        pass
+    first, second = navigate.history[0], navigate.history[1]
+    assert first.stick.mode == "trunk"
+    assert second.stick.mode == "left hand"
+    assert second.time == pytest.approx(first.time + first.segment.seconds, abs=0.006)
+
+
+def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> None:
+    class Later:
+        def read(self, time: float) -> Stick:
+            return Stick("trunk", (1.0 if time > 1.1 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+    navigate = Navigate(robot_of("mighty"), Later())
+    moves = None
+    for step in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 3.0):
+        if moves is None and abs(step.state.center_of_mass[0] - navigate.start.center_of_mass[0]) > 0.002:
+            moves = step.state.time
+    assert moves is not None
+    assert moves - 1.1 < navigate.planner.usual + 0.15
+
+
+def test_each_segment_starts_from_where_the_robot_really_is() -> None:
+    """A pushed robot: the next beginning has the measured centre of mass, not the planned one."""
+    device = Held("trunk", 0.0)
+    navigate = Navigate(robot_of("g1"), device)
+    plant = plant_of("g1", navigate.start, pushes=[Push((0.0, 40.0, 0.0), 0.1, 0.5)])
+    measured = {}
+    for step in steps(controller_of("g1", navigate), plant, 3.0):
+        measured[round(step.state.time, 4)] = step.state.center_of_mass[:2].copy()
+    assert not plant.fallen
+    for done in list(navigate.history)[1:]:
+        assert np.allclose(done.segment.beginning.points.center[:2], measured[round(done.time, 4)], atol=1e-9)
+
+
+def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
+    push = Push((56.0, 56.0, 0.0), duration=0.1, time=3.13)
+    navigate, plant = run("g1", Held("trunk", 1.0, seconds=6.0), 8.0, pushes=[push])
+    assert not plant.fallen, plant.fall
+    replaced = [done for done in navigate.history if done.segment.notes and "replaced" in done.segment.notes[0]]
+    assert replaced
+    assert push.time < replaced[0].time < push.time + 0.25
+
+
+def test_an_operator_that_looks_sees_where_the_points_are() -> None:
+    device = Held("trunk", 1.0)
+    run("mighty", device, 2.0)
+    assert len(device.seen) >= 3
+    assert device.seen[-1].center[0] > device.seen[0].center[0]
+
+
+def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
+    class Broken:
+        def read(self, time: float) -> Stick:
+            if time > 0.4:
+                raise RuntimeError("unplugged")
+            return Stick()
+
+    navigate = Navigate(robot_of("g1"), Broken())
+    plant = plant_of("g1", navigate.start)
+    last = None
+    for step in steps(controller_of("g1", navigate), plant, 3.0):
+        last = step.command
+        assert last.torque is not None
+        assert np.isfinite(last.torque).all()
+    assert not plant.fallen
+    assert last is not None
+
+
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(PoiseError, match="feedback is -1"):
+        NavigateSettings(feedback=-1.0)
+    with pytest.raises(PoiseError, match="admittance"):
+        StabilizerSettings(admittance=-1.0)
+
+
+def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahead() -> None:
+    """More acceleration ahead brings the pressure back: the shift goes forward, and no further than it may."""
+    stabilizer = Stabilizer(StabilizerSettings(), 0.05)
+    for _ in range(400):
+        stabilizer.step(0.02 + 0j, 0j, 0.005)
+    assert 0.0 < stabilizer.shift.real <= 0.8 * 0.05
+    assert stabilizer.shift.imag == 0.0
+    for _ in range(4000):
+        stabilizer.step(None, 0j, 0.005)
+    assert abs(stabilizer.shift) < 1e-6
