@@ -13,6 +13,7 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise.behaviors.navigate.levels import Levels
+from poise.behaviors.navigate.reached import reached
 from poise.behaviors.navigate.settings import NavigateSettings
 from poise.behaviors.navigate.stabilizer import Seen, Stabilizer, seen
 from poise.behaviors.walk.footing import footstep
@@ -227,11 +228,14 @@ class Navigate:
     def _next(self, snapshot: Snapshot) -> Segment:
         """Reads the device and plans the next segment from where the robot is."""
         begin = self._beginning(snapshot)
+        points, short = reached(begin.points, snapshot, self.levels, self.workspace.arm)
+        begin = replace(begin, points=points)
         look = getattr(self.device, "see", None)
         if look is not None:
             look(begin.points)
         self.stick = self.device.read(snapshot.time)
         goal = guided(begin.points, self.stick, self.workspace, self.legs, self.ground, self.discard)
+        goal = replace(goal, notes=(*short, *goal.notes))
         return self._begin(self.planner.plan(begin, goal), snapshot.time)
 
     def _astray(self, elapsed: float) -> bool:
