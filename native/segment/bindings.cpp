@@ -134,10 +134,11 @@ NB_MODULE(_segment, m) {
 
   nb::class_<Swing>(m, "Swing")
       .def("__init__",
-           [](Swing* self, Four start, Four rate, Four goal, double lift, double begin, double seconds, bool cycloid) {
-             new (self) Swing{start, rate, goal, lift, begin, seconds, cycloid};
+           [](Swing* self, Four start, Four rate, Four goal, double lift, double begin, double seconds, bool cycloid,
+              std::array<double, 2> bulge) {
+             new (self) Swing{start, rate, goal, lift, begin, seconds, cycloid, bulge};
            },
-           "start"_a, "rate"_a, "goal"_a, "lift"_a, "begin"_a, "seconds"_a, "cycloid"_a)
+           "start"_a, "rate"_a, "goal"_a, "lift"_a, "begin"_a, "seconds"_a, "cycloid"_a, "bulge"_a)
       .def("at", &swing_courses, "times"_a, "Place and yaw, rates and accelerations (3, n, 4).");
 
   nb::class_<Limbs>(m, "Limbs")

@@ -29,6 +29,15 @@ struct Swing {
   std::array<double, 4> start{}, rate{}, goal{};
   double lift = 0.0, begin = 0.0, seconds = 1.0;
   bool cycloid = false;
+  std::array<double, 2> bulge{};  // out of the way of the other foot, in the middle of the swing
+
+  // Adds 64 s³ (1-s)³ times a height.
+  void add_bump(Motion& motion, double height, double s) const {
+    const double T = seconds, b = s * (1.0 - s), D = 1.0 - 2.0 * s;
+    motion.value += 64.0 * height * b * b * b;
+    motion.rate += 192.0 / T * height * b * b * D;
+    motion.acceleration += 384.0 / (T * T) * height * b * (D * D - b);
+  }
 
   std::array<Motion, 4> at(double time) const {
     std::array<Motion, 4> found;
@@ -44,6 +53,7 @@ struct Swing {
       found[2].value += height * 0.5 * (1.0 - cosine);
       found[2].rate += height * 0.5 * kTau * sine / T;
       found[2].acceleration += moves ? height * 0.5 * kTau * kTau * cosine / (T * T) : 0.0;
+      for (int i = 0; i < 2; ++i) add_bump(found[i], bulge[i], s);
       return found;
     }
     const bool stair = std::abs(rise) > kStair && rests;  // a foot that moves already waits for nothing
@@ -51,10 +61,8 @@ struct Swing {
     const double ahead = rise > 0.0 ? begin + edge : begin;  // up a stair it first rises, down one it first goes ahead
     const double rises = rise > 0.0 ? begin : begin + edge;
     for (int i = 0; i < 4; ++i) found[i] = course(time, start[i], rate[i], goal[i], i == 2 ? rises : ahead, T - edge);
-    const double b = s * (1.0 - s), D = 1.0 - 2.0 * s;
-    found[2].value += 64.0 * height * b * b * b;
-    found[2].rate += 192.0 / T * height * b * b * D;
-    found[2].acceleration += 384.0 / (T * T) * height * b * (D * D - b);
+    add_bump(found[2], height, s);
+    for (int i = 0; i < 2; ++i) add_bump(found[i], bulge[i], s);
     return found;
   }
 };

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pinocchio
 import pytest
 
 import poise
@@ -203,3 +204,34 @@ def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahea
     for _ in range(4000):
         stabilizer.step(None, 0j, 0.005)
     assert abs(stabilizer.shift) < 1e-6
+
+
+def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
+    """Hands, trunk and feet of a segment that moves all of them, by differences in time."""
+    robot, h = robot_of("g1"), 1e-5
+    navigate = Navigate(robot, Held("trunk", 1.0, 0.5, -0.5, 1.0, 1.0, 1.0))
+    for _ in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 1.9):
+        pass
+    segment, levels = navigate.segment, navigate.levels
+    assert segment is not None
+    assert segment.goal.step is not None
+    leds = {**levels.hands, "trunk": levels.trunk, **{f"{side} foot": led for side, led in levels.feet.items()}}
+    for time in np.linspace(0.1, 0.9, 7) * segment.seconds:
+        found = []
+        for at in (time - h, time, time + h):
+            levels.lead(segment.sample(float(at)))
+            found.append({name: (led.value, led.rate.copy(), led.acceleration.copy()) for name, led in leds.items()})
+        before, now, after = found
+        for name, (value, rate, acceleration) in now.items():
+            change = difference(after[name][0], before[name][0]) / (2 * h)
+            assert np.allclose(change, rate, atol=2e-5), name
+            assert np.allclose((after[name][1] - before[name][1]) / (2 * h), acceleration, atol=2e-3), name
+            assert value is not None
+
+
+def difference(a: object, b: object) -> np.ndarray:
+    """From b to a: of places a vector, of rotations a rotation vector, of poses both."""
+    if isinstance(a, pinocchio.SE3) and isinstance(b, pinocchio.SE3):
+        return np.concatenate([a.translation - b.translation, pinocchio.log3(a.rotation @ b.rotation.T)])
+    first, second = np.asarray(a), np.asarray(b)
+    return pinocchio.log3(first @ second.T) if first.shape == (3, 3) else first - second

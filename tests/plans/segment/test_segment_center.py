@@ -99,3 +99,16 @@ def test_the_maps_that_are_remembered_cannot_be_written(array: str) -> None:
     maps = basis((0.5,), (False,), OMEGA, Severity())
     with pytest.raises(ValueError, match="read-only"):
         getattr(maps, array)[0, 0] = 1.0
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0, 3.0])
+def test_a_long_segment_is_as_exact_as_a_short_one(seconds: float) -> None:
+    """e^{ωT} is 6e7 in three seconds."""
+    maps = basis((0.3 * seconds, 0.45 * seconds, 0.25 * seconds), (False, True, False), OMEGA, Severity())
+    middle = np.tile([0.02, 0.04, 0.27], (len(maps.knots), 1))
+    found = CenterPath.relaxed(maps, OMEGA, np.array([START[0], np.zeros(3)]), GOAL, middle, START[0])
+    p, a, _ = found.samples()
+    assert np.linalg.norm(found.divergent_end - GOAL) < 0.001
+    assert np.abs(p).max() < 0.35
+    h = maps.times[1]
+    assert np.allclose(np.diff(p, 2, axis=0)[:, 2] / h**2, a[1:-1, 2], atol=0.02)

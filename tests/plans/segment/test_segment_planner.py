@@ -7,10 +7,12 @@ import pytest
 from segments import ROBOTS, at_rest, body_of, legs_of, planner_of, points_of, step, workspace_of
 
 from poise.devices import RandomStick
+from poise.plans.footsteps import Footstep
 from poise.plans.guidance import guided
 from poise.plans.segment import Beginning, Rates
 from poise.plans.segment.catching import caught
-from poise.plans.segment.checking import discontinuity, faults, gap, hold_outside
+from poise.plans.segment.checking import discontinuity, faults, hold_outside, sole_gap
+from poise.plans.segment.clearing import cleared, gap
 
 
 def thrown(name: str, by: float, speed: float, side: float = 0.0) -> Beginning:
@@ -162,3 +164,17 @@ def test_soles_that_overlap_have_no_gap() -> None:
     half = complex(*body_of("mighty").half)
     assert gap(foot, foot.moved(foot.place - 0.08j), half) == pytest.approx(0.08 - 2 * half.imag)
     assert gap(foot, foot.moved(foot.place - 0.05j), half) < 0.0
+
+
+def test_a_foot_that_turns_in_passes_the_other_one_at_a_distance() -> None:
+    """From behind the other foot to before it, toes in all the way: straight, the soles would meet."""
+    planner, body, points = planner_of("mighty"), body_of("mighty"), points_of("mighty")
+    stance = points.feet["left"]
+    near, far = (Footstep("right", stance.x + x, stance.y - 0.074, 0.1) for x in (-0.105, 0.105))
+    begin = Beginning.at_rest(points.replace(feet={"left": stance, "right": near}))
+    straight = step(begin.points, "right", far.x - near.x, 0.0)
+    around = cleared(begin, straight, complex(*body.half))
+    times = np.linspace(0.0, 1.0, 201)
+    gaps = [sole_gap(planner.attempt(begin, goal, 1.0, 0), body, times) for goal in (straight, around)]
+    assert gaps[0] < 0.0 < gaps[1]
+    assert around.bulge.imag < 0.0

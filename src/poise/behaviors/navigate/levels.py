@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from poise import constraints, tasks
 from poise.behaviors.navigate.settings import NavigateSettings
+from poise.behaviors.soles import sole_motion
 from poise.behaviors.walk.levels import apart
 from poise.hierarchy import Hierarchy, Level
 from poise.plans.segment import Sample
-from poise.robots import Foot, Robot, State
+from poise.robots import Robot, State
 from poise.robots.parts import Side
 from poise.state import Contact
 
@@ -74,32 +75,19 @@ class Levels:
         spin, spinning = _turning(angles, rates, faster)
         self.trunk.lead(R @ self.upright, spin, spinning)
         self.pelvis.lead(R @ self.level, spin, spinning)
+        # Places turn with the trunk: ṙ = [ω] r, r̈ = ([ω]² + [ω̇]) r, and what moves in it has 2 [ω] ṙ besides.
+        turn = pinocchio.skew(spin)
+        swirl = turn @ turn + pinocchio.skew(spinning)
         for side, (x, rate, acceleration) in sample.hands.items():
             r, moving = R @ x[:3], R @ rate[:3]
-            whirl = np.cross(spin, r)
             self.hands[side].lead(
-                p + r,
-                v + moving + whirl,
-                a + R @ acceleration[:3] + 2.0 * np.cross(spin, moving) + np.cross(spin, whirl) + np.cross(spinning, r),
+                p + r, v + moving + turn @ r, a + R @ acceleration[:3] + 2.0 * (turn @ moving) + swirl @ r
             )
             if side in self.grips:
-                turn = np.asarray(pinocchio.exp3(x[3:]))
-                self.grips[side].lead(R @ turn @ self.homes[side], spin + R @ rate[3:], spinning)
+                self.grips[side].lead(R @ pinocchio.exp3(x[3:]) @ self.homes[side], spin + R @ rate[3:], spinning)
         for side, (x, rate, acceleration) in sample.feet.items():
-            self._lead_foot(self.robot.foot(side), x, rate, acceleration)
-
-    def _lead_foot(self, foot: Foot, x: Array, rate: Array, acceleration: Array) -> None:
-        turning, faster = float(rate[3]), float(acceleration[3])
-        pose = self.flat(foot, x)
-        arm = pose.translation - x[:3]
-        twist = (rate[0] - turning * arm[1], rate[1] + turning * arm[0], rate[2], 0.0, 0.0, turning)
-        self.feet[foot.side].lead(pose, twist, (*acceleration[:3], 0.0, 0.0, faster))
-
-    def flat(self, foot: Foot, x: Array) -> pinocchio.SE3:
-        """world_from_foot of a level sole with its middle at x, y, z, turned by a yaw."""
-        c, s = math.cos(x[3]), math.sin(x[3])
-        R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return pinocchio.SE3(R, x[:3] - R @ foot.sole.center)
+            places, yaws = zip(*((part[:3], float(part[3])) for part in (x, rate, acceleration)), strict=True)
+            self.feet[side].lead(*sole_motion(self.robot.foot(side), places, yaws))
 
     def stand(self, side: Side, pose: pinocchio.SE3) -> None:
         """A foot stands here from now on."""

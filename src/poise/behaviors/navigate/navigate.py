@@ -16,6 +16,7 @@ from poise.behaviors.navigate.levels import Levels
 from poise.behaviors.navigate.reached import reached
 from poise.behaviors.navigate.settings import NavigateSettings
 from poise.behaviors.navigate.stabilizer import Seen, Stabilizer, seen
+from poise.behaviors.soles import sole_pose
 from poise.behaviors.walk.footing import footstep
 from poise.errors import PoiseError
 from poise.geometry import polygon
@@ -209,8 +210,7 @@ class Navigate:
         for foot in self.robot.feet:
             if foot.side != sample.phase.swing:
                 x = sample.feet[foot.side][0]
-                R = turn @ self.levels.flat(foot, x).rotation
-                self.levels.stand(foot.side, pinocchio.SE3(R, x[:3] - R @ foot.sole.center))
+                self.levels.stand(foot.side, sole_pose(foot, x[:3], float(x[3]), turn))
 
     def _enter(self, phase: Phase, sample: Sample) -> None:
         """Another phase: other feet stand."""
@@ -220,7 +220,7 @@ class Navigate:
             if foot.side != phase.swing:
                 x = sample.feet[foot.side][0]
                 feet.append(Footstep(foot.side, float(x[0]), float(x[1]), float(x[3]), float(x[2])))
-                self.levels.stand(foot.side, self.levels.flat(foot, x))
+                self.levels.stand(foot.side, sole_pose(foot, x[:3], float(x[3])))
         self._support = Support(feet, self.body.half, INSIDE * self.body.half[1]).polygon
 
     # -- segments --------------------------------------------------------------------------------------------------

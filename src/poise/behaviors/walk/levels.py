@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 
 import numpy as np
@@ -10,6 +9,7 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise import constraints, tasks
+from poise.behaviors.soles import sole_motion
 from poise.behaviors.walk.rest import joints_of
 from poise.behaviors.walk.settings import WalkSettings
 from poise.errors import RobotError, TaskError
@@ -119,15 +119,10 @@ class Levels:
     def lead_foot(self, side: Side, swing: Swing) -> None:
         """The middle of its sole moves like the swing, the sole parallel to the ground."""
         foot = self.robot.foot(side)
+        place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True))
         yaw, turning, turning_faster = (part.real for part in swing.turn)
-        turn = cmath.exp(1j * yaw)
-        R = self.tilt @ np.array([[turn.real, -turn.imag, 0.0], [turn.imag, turn.real, 0.0], [0.0, 0.0, 1.0]])
-        arm = -R @ foot.sole.center
-        parts = [(p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True)]
-        place, rate, faster = parts
-        value = pinocchio.SE3(R, np.array(place) + arm)
-        twist = (rate[0] - turning * arm[1], rate[1] + turning * arm[0], rate[2], 0.0, 0.0, turning)
-        self.feet[side].lead(value, twist, (*faster, 0.0, 0.0, turning_faster))
+        motion = sole_motion(foot, (place, rate, faster), (yaw, turning, turning_faster), self.tilt)
+        self.feet[side].lead(*motion)
 
     # -- tasks -----------------------------------------------------------------------------------------------------
 

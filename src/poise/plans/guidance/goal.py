@@ -17,6 +17,7 @@ class Goal:
         step: the foot that moves, if one does; `points.lifted` tells whether it ends in the air.
         lift: how high that foot is lifted above the higher of both ends (m).
         notes: what was not done as commanded, one sentence each: projected, discarded, a foot that must land first.
+        bulge: how far that foot goes out of the way of the other one in the middle of its swing (m, as x + i y).
         projected: whether the command was beyond a boundary of the workspace.
     """
 
@@ -25,3 +26,4 @@ class Goal:
     lift: float = 0.0
     notes: tuple[str, ...] = ()
     projected: bool = False
+    bulge: complex = 0j

@@ -120,12 +120,15 @@ def basis(seconds: tuple[float, ...], single: tuple[bool, ...], omega: float, se
 
 
 def _gain(ends: Array, weights: Array, severity: Severity) -> Array:
-    """From what is missing to the u of least relaxation."""
+    """From what is missing to the u of least relaxation.
+
+    The row of ξ_T grows with e^{ωT}; its square would drown all others, so the least squares are not put into normal
+    equations.
+    """
     K = len(weights)
-    A = np.vstack([ends, np.eye(K), np.eye(K)[:1]])
-    w = np.array([severity.divergent, severity.convergent, *weights, severity.before])
-    bends = np.diff(np.eye(K), 2, axis=0)
-    return np.linalg.solve(A.T @ (w[:, None] * A) + severity.smooth * bends.T @ bends, A.T * w)
+    w = np.sqrt([severity.divergent, severity.convergent, *weights, severity.before, *[severity.smooth] * (K - 2)])
+    A = np.vstack([ends, np.eye(K), np.eye(K)[:1], np.diff(np.eye(K), 2, axis=0)])
+    return np.linalg.lstsq(w[:, None] * A, np.diag(w)[:, : K + 3], rcond=None)[0]
 
 
 def _ahead(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from poise.plans.footsteps import Footstep, other
 from poise.plans.segment.body import Body
 from poise.plans.segment.center import SAMPLING
+from poise.plans.segment.clearing import gap
 from poise.plans.segment.judging import PRESSING
 from poise.plans.segment.limbs import four
 from poise.plans.segment.pressure import GRAVITY, moment, zero_moment_points, zero_moment_way
@@ -108,16 +109,3 @@ def sole_gap(segment: Segment, body: Body, times: Array) -> float:
     still = segment.beginning.points.feet[other(step)]
     moving = [Footstep(step, *x[[0, 1, 3, 2]].tolist()) for x in segment.swing.at(times[::4])[0]]
     return min(gap(foot, still, complex(*body.half)) for foot in moving)
-
-
-def gap(a: Footstep, b: Footstep, half: complex) -> float:
-    """Largest gap between two equal rectangles over all separating axes (m); negative where they overlap."""
-    best = -np.inf
-    for axis in (a.heading, 1j * a.heading, b.heading, 1j * b.heading):
-        reach = sum(
-            half.real * abs((foot.heading * axis.conjugate()).real)
-            + half.imag * abs((1j * foot.heading * axis.conjugate()).real)
-            for foot in (a, b)
-        )
-        best = max(best, abs(((b.place - a.place) * axis.conjugate()).real) - reach)
-    return best

@@ -62,6 +62,7 @@ class FootCourse:
         lift: above the higher of both ends, in the middle (m).
         begin, seconds: of its swing (s).
         curve: ``"quintic"`` or ``"cycloid"``.
+        bulge: how far it goes out of the way of the other foot, likewise in the middle (m, as x + i y).
     """
 
     start: Array
@@ -71,14 +72,14 @@ class FootCourse:
     begin: float
     seconds: float
     curve: str = "quintic"
+    bulge: complex = 0j
 
     @cached_property
     def compiled(self) -> _segment.Swing:
         """The same, for `_segment`."""
-        cycloid = self.curve == "cycloid"
-        return _segment.Swing(
-            self.start.tolist(), self.rate.tolist(), self.goal.tolist(), self.lift, self.begin, self.seconds, cycloid
-        )
+        places = self.start.tolist(), self.rate.tolist(), self.goal.tolist()
+        bulge = (self.bulge.real, self.bulge.imag)
+        return _segment.Swing(*places, self.lift, self.begin, self.seconds, self.curve == "cycloid", bulge)
 
     def at(self, time: float | Array) -> Motion:
         """Place and yaw (4), rate and acceleration, at a time (s) or at many: one row each."""

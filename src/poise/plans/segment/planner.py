@@ -27,6 +27,7 @@ from poise.plans.guidance.goal import Goal
 from poise.plans.guidance.legs import Legs
 from poise.plans.segment.body import Body
 from poise.plans.segment.center import PIECES, Basis, CenterPath, basis
+from poise.plans.segment.clearing import cleared
 from poise.plans.segment.judging import Judge
 from poise.plans.segment.keeping import kept
 from poise.plans.segment.limbs import slowest_swing
@@ -70,6 +71,7 @@ class Planner:
     def plan(self, begin: Beginning, goal: Goal) -> Segment:
         """The commanded motion if it is possible, and one that is if not."""
         numbers, count, crouched, why = self.settings, 0, 0, ""
+        goal = cleared(begin, goal, complex(*self.body.half))
         T = self.shortest(begin, goal)
         last = max(numbers.longest, T)
         while last + 1e-9 >= T:

@@ -210,4 +210,5 @@ def swing(begin: Beginning, goal: Goal, phase: Phase, curve: str) -> FootCourse:
     assert side is not None
     start, end = begin.points.feet[side], goal.points.feet[side]
     rate = begin.rates.feet.get(side, np.zeros(4))
-    return FootCourse(four(start), rate, four(end), goal.lift, phase.begin, phase.end - phase.begin, curve)
+    seconds = phase.end - phase.begin
+    return FootCourse(four(start), rate, four(end), goal.lift, phase.begin, seconds, curve, goal.bulge)
