@@ -129,7 +129,6 @@ def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pyte
         (["--verbose"], "--verbose"),
         (["run"], "BEHAVIOR"),
         (["run", "raech"], "did you mean 'reach'?"),
-        (["run", "navigate", "--random"], "'navigate' arrives with a later part"),
         (["run", "wlak", "--steps", "4"], "did you mean 'walk'?"),
         (["run", "reach", "--mode", "position"], "today it runs with --mode kinematic --plant ideal"),
         (["run", "stand", "--push", "100,0,0"], "expected FX,FY,FZ,DURATION@TIME"),

@@ -152,6 +152,17 @@ def test_a_walk_that_is_changed_on_the_way_stops_standing(output: str) -> None:
     assert "standing" in lines[-1]
 
 
+@pytest.mark.parametrize("output", ["13"], indirect=True)
+def test_a_robot_that_is_guided_steps_by_itself_and_reaches_the_door(output: str) -> None:
+    *lines, last = output.splitlines()
+    modes = ["trunk" if "trunk" in line else "left hand" for line in lines]
+    assert modes == sorted(modes, reverse=True), "first the trunk, then the hand"
+    assert sum("foot steps" in line for line in lines if "trunk" in line) >= 3
+    assert any("foot steps" in line for line in lines if "left hand" in line), "the hand draws the body after it"
+    assert last.startswith("stands")
+    assert numbers(last)[0] < 10
+
+
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]

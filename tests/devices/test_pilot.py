@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from poise.devices.pilot import FootTo, HandTo, Pilot, TrunkTo
@@ -50,6 +51,22 @@ def test_a_hand_is_led_farther_than_its_arm_reaches(workspace: Workspace) -> Non
     assert points.hand("left") == pytest.approx(goal, abs=0.004)
     assert points.center[0] > 0.1
     assert {stick.mode for stick in sticks} == {"left hand"}
+
+
+def test_who_looks_at_the_real_hand_leads_it_further_when_it_lags_behind(workspace: Workspace) -> None:
+    """The hand hangs 1 cm below where it is led: it is led 1 cm above its place."""
+    goal, robot = np.array([0.12, 0.16, 0.3]), robot_of("mighty")
+    seen: list[Points] = []
+    lag = np.array([0.0, 0.0, 0.01])
+    pilot = Pilot([HandTo("left", *goal)], workspace, eyes=lambda: {"left": seen[-1].hand("left") - lag})
+    legs, points = Legs.of(robot), standing(robot)
+    for k in range(30):
+        seen.append(points)
+        pilot.see(points)
+        stick = pilot.read(0.5 * k)
+        points = guided(points, stick, workspace, legs).points
+    assert pilot.done
+    assert points.hand("left") == pytest.approx(goal + lag, abs=0.004)
 
 
 def test_errands_are_run_in_their_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:

@@ -31,6 +31,8 @@ TITLES = [
 ]
 #: Sections of walks, after the key frames.
 WALKING = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
+#: Of guided motions.
+GUIDED = ["Guided-point navigation"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,7 +70,7 @@ def read(text: str) -> Page:
 
 def test_a_page_is_well_formed_and_has_every_section(read: Page) -> None:
     assert list(read.sections) == TITLES  # nobody walks here
-    assert len(SECTIONS) == len(TITLES) + len(WALKING)
+    assert len(SECTIONS) == len(TITLES) + len(WALKING) + len(GUIDED)
 
 
 def test_a_page_needs_nothing_but_itself(text: str, read: Page) -> None:

@@ -24,14 +24,15 @@ from poise.errors import UsageError
 from poise.recording import Bar
 
 FAILED = 1
+MODES_HELP = "default: kinematic for reach; position for navigate on robots with servos; else torque"
 
 
 def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="reach, stand, squat or walk; navigate arrives later")
-    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand, squat or walk")
+    parser = commands.add_parser(name, help="reach, stand, squat, walk or navigate")
+    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand, squat, walk or navigate")
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
     modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")
-    parser.add_argument("--mode", default="", choices=modes, help="default: kinematic for reach, else torque")
+    parser.add_argument("--mode", default="", choices=modes, help=MODES_HELP)
     parser.add_argument("--plant", default="", choices=plants, help="default: ideal for kinematic reach, else mujoco")
     parser.add_argument("--solver", default="strict", choices=("strict", "weighted"), help="default: strict")
     parser.add_argument(
@@ -59,6 +60,14 @@ def add(commands: Any, name: str) -> None:
     walking.add_argument("--steps", type=whole, metavar="N", help="default 20; 0 stands, and steps when pushed")
     walking.add_argument(
         "--speed", type=speed, metavar="VX,VY,WZ", help="in m/s, m/s and rad/s instead of the style's own"
+    )
+    guiding = parser.add_argument_group("what guides the robot (navigate)")
+    guide = guiding.add_mutually_exclusive_group()
+    guide.add_argument("--script", metavar="FILE.json", help='a list of {"time", "mode", "input": [6 numbers]}')
+    guide.add_argument("--random", action="store_true", help="a random stick, of the seed (default)")
+    guide.add_argument("--scenario", action="store_true", help="down three steps, across a room, a hand to its door")
+    guiding.add_argument(
+        "--remote", metavar="ADDRESS", help="of a plant that 'poise serve' moves, like tcp://127.0.0.1:5560"
     )
     outside = parser.add_argument_group("what happens to the robot (with --plant mujoco)")
     outside.add_argument(
@@ -97,6 +106,8 @@ def _run(options: argparse.Namespace) -> int:
     walking = {name: value for name, value in given.items() if value is not None}
     if walking and options.behavior != "walk":
         raise UsageError(f"--{next(iter(walking))} is for walks; give it to 'poise run walk'")
+    if options.random and options.behavior != "navigate":
+        raise UsageError("--random is for guided robots; give it to 'poise run navigate'")
     request = runs.Request(
         **walking,
         behavior=options.behavior,
@@ -114,6 +125,9 @@ def _run(options: argparse.Namespace) -> int:
         noise=options.noise,
         settings=dict(options.settings),
         seed=options.seed,
+        script=options.script or "",
+        scenario=options.scenario,
+        remote=options.remote or "",
     )
     check_writable(options.out)
     bar = Bar(f"{options.behavior} on {options.robot}", options.seconds or runs.usual_seconds(request))
@@ -137,6 +151,8 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
         lines.append(f"smallest ZMP margin: {room:.0f} mm (negative: this motion needs more ground)")
     if "walk" in result:
         lines += _walked(result)
+    if "navigate" in result:
+        lines += _guided(result)
     for name, entry in (result["limits"] or {}).items():
         lines.append(f"at its torque limit of {entry['limit_Nm']:.0f} N m: {name}, for {entry['seconds']:.2f} s")
     if result["realtime_factor"] is not None:
@@ -153,3 +169,22 @@ def _walked(result: dict[str, Any]) -> list[str]:
         f"(asked for {', '.join(wanted)}) m/s, m/s, rad/s",
         f"a standing foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
     ]
+
+
+def _guided(result: dict[str, Any]) -> list[str]:
+    told = result["navigate"]
+    outcomes = ", ".join(f"{count} {name}" for name, count in told["outcomes"].items())
+    lines = [
+        f"{told['segments']} segments ({outcomes}), {told['corrected']} of them prolonged, the longest "
+        f"{told['longest_s']:.2f} s; {told['projected']} commands were beyond a boundary and projected",
+        f"{result['steps']} steps, {result['distance_m']:.2f} m, turned by {result['heading_rad']:.2f} rad",
+    ]
+    response = told["response_s"]
+    if response is not None and response["median"] is not None:
+        lines.append(
+            f"guided points moved {response['median']:.2f} s after their segment began, at most "
+            f"{response['max']:.2f} s; {100 * response['within_one_segment']:.0f} % of them within it"
+        )
+    if "scenario" in told:
+        lines.append(f"left hand to the door: {1e3 * told['scenario']['hand_to_door_m']:.1f} mm")
+    return lines

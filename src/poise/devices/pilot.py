@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from poise.plans.footsteps import Footstep, other
-from poise.plans.guidance import Points, Stick, Workspace
+from poise.plans.guidance import HandPoint, Points, Stick, Workspace
 from poise.plans.guidance.stick import mode_named
 from poise.robots.parts import Side
+
+Array = NDArray[np.float64]
 
 #: A foot is where it should be within this share of the leg: 3 mm on a robot of 58 cm.
 THERE = 0.012
@@ -123,6 +128,8 @@ class Pilot:
         errands: in their order.
         workspace: of the robot: what a full stick is worth.
         seconds: for which it is patient.
+        eyes: where the hands really are in the world, by side (m, 3), for who looks at the robot itself; None: as the
+            navigation points have them, which is where they are led.
 
     Attributes:
         done: whether all is done, and the robot had a segment's time to come to rest.
@@ -132,14 +139,27 @@ class Pilot:
     >>> navigate = Navigate(robot, pilot)
     """
 
-    def __init__(self, errands: Sequence[Errand], workspace: Workspace, seconds: float = 60.0) -> None:
-        self.errands, self.workspace, self.seconds = tuple(errands), workspace, seconds
+    def __init__(
+        self,
+        errands: Sequence[Errand],
+        workspace: Workspace,
+        seconds: float = 60.0,
+        eyes: Callable[[], Mapping[Side, Array]] | None = None,
+    ) -> None:
+        self.errands, self.workspace, self.seconds, self.eyes = tuple(errands), workspace, seconds, eyes
         self.at, self.done = 0, False
         self._points: Points | None = None
         self._last = Stick()
 
     def see(self, points: Points) -> None:
         """Looks at the robot."""
+        if self.eyes is not None:
+            back, center = points.trunk.T, points.center
+            hands = {
+                side: HandPoint(back @ (place - center), points.hands[side].attitude)
+                for side, place in self.eyes().items()
+            }
+            points = points.replace(hands={**points.hands, **hands})
         self._points = points
 
     def read(self, time: float) -> Stick:

@@ -67,9 +67,9 @@ def record(
             yield step
 
     if progress is not None:
-        return _heard(described(), recorder, progress)
+        return heard(described(), recorder, progress)
     with Bar(f"recording {plant.robot.name}", seconds) as bar:
-        return _heard(described(), recorder, lambda _: bar(recorder.samples * controller.period))
+        return heard(described(), recorder, lambda _: bar(recorder.samples * controller.period))
 
 
 def record_steps(
@@ -83,10 +83,11 @@ def record_steps(
 
     Whatever ends the steps early, the file is closed properly and says how it ended.
     """
-    return _heard(steps, Recorder(robot, path, provenance), progress)
+    return heard(steps, Recorder(robot, path, provenance), progress)
 
 
-def _heard(steps: Iterable[Step], recorder: Recorder, progress: Progress | None) -> Recording:
+def heard(steps: Iterable[Step], recorder: Recorder, progress: Progress | None) -> Recording:
+    """Lets a recorder hear steps until they end; whatever ends them, its file is closed properly and says how."""
     try:
         for step in steps:
             recorder(step)

@@ -9,13 +9,16 @@ from functools import cache
 from os import PathLike
 
 from poise.behaviors import ReachSettings, SquatSettings, Stand
+from poise.devices import Script
 from poise.recording import Recording
 from poise.recording.record import Progress
 from poise.robots import Robot, load_robot
 from poise.robots.catalogue import library_names
+from poise.runs.navigate import run_navigate
 from poise.runs.reach import run_reach
 from poise.runs.request import Request
 from poise.runs.result import Result
+from poise.runs.scenario import LONGEST
 from poise.runs.upright import run_upright
 from poise.runs.walk import run_walk
 
@@ -32,7 +35,7 @@ def run(
         path: a ``.poise`` file to record to.
         progress: told the time of the motion after each step (s).
     """
-    runner = {"reach": run_reach, "walk": run_walk}.get(request.behavior, run_upright)
+    runner = {"reach": run_reach, "walk": run_walk, "navigate": run_navigate}.get(request.behavior, run_upright)
     robot = known(request.robot) if request.robot in library_names() else load_robot(request.robot)
     return runner(request, robot, path, progress)
 
@@ -53,6 +56,8 @@ def usual_seconds(request: Request) -> float:
         return Stand.seconds
     if request.behavior == "walk":  # a guess: how long depends on the robot
         return 3.0 + 0.6 * (request.steps + 1)
+    if request.behavior == "navigate":  # likewise
+        return LONGEST if request.scenario else (Script.load(request.script).seconds if request.script else 0.0) or 30.0
     if request.behavior == "squat":
         usual = SquatSettings
         return float(given.get("cycles", usual.cycles)) / float(given.get("frequency", usual.frequency))

@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from poise.control import KinematicController, Step, TorqueController
-from poise.plants import IdealPlant, ModelError, Push, Sensors, steps, terrain
-from poise.recording import Recording
+from poise.control import KinematicController, PositionController, Step, TorqueController
+from poise.plants import (
+    Ground,
+    IdealPlant,
+    ModelError,
+    PositionServos,
+    Push,
+    Sensors,
+    TorqueMotors,
+    steps,
+    terrain,
+)
+from poise.plants.things import Thing
+from poise.recording import Recorder, Recording
 from poise.recording.provenance import settings
-from poise.recording.record import Progress, record_steps
+from poise.recording.record import Progress, heard
 from poise.robots import State
 from poise.runs.request import Request, lasting
 from poise.solvers import Weighted
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant
+    from poise.plants.remote import RemotePlant
 
 #: A robot that has fallen is watched so much longer, s.
 LYING = 0.5
 #: Of dry floors, if nothing else is asked.
 FRICTION = 0.8
+#: Hierarchies pass into each other in this time (s) where motion is all there is, unless a behavior says otherwise.
+RAMP = 0.2
 
 
 @dataclass
@@ -54,15 +68,29 @@ class Ran:
         return [recording.state(i, recording.robot) for i in sorted({*range(0, last + 1, stride), last})]
 
 
-def plant_for(request: Request, start: State) -> IdealPlant | MujocoPlant:
-    """What the request moves. On ground that is not flat the robot may start elsewhere: ask the plant where."""
+def plant_for(
+    request: Request, start: State, ground: Ground | None = None, things: Sequence[Thing] = ()
+) -> IdealPlant | MujocoPlant | RemotePlant:
+    """What the request moves. On ground that is not flat the robot may start elsewhere: ask the plant where.
+
+    Args:
+        start: of the robot.
+        ground: in place of the terrain of the request.
+        things: that stand around.
+    """
     if request.plant == "ideal":
         return IdealPlant(start)
+    if request.remote:
+        from poise.plants.remote import RemotePlant
+
+        return RemotePlant(request.remote, start.robot)
     from poise.plants import MujocoPlant
 
     return MujocoPlant(
         start,
-        ground=terrain(request.terrain),
+        ground=terrain(request.terrain) if ground is None else ground,
+        things=things,
+        actuators=PositionServos() if request.mode == "position" else TorqueMotors(),
         friction=FRICTION if request.friction is None else request.friction,
         pushes=[Push.parsed(text) for text in request.pushes],
         sensors=Sensors(noise=request.noise, delay=1e-3 * request.delay),
@@ -73,11 +101,13 @@ def plant_for(request: Request, start: State) -> IdealPlant | MujocoPlant:
 
 def controller_for(
     request: Request, behavior: Any, weights: Sequence[float] | None = None
-) -> KinematicController | TorqueController:
+) -> KinematicController | PositionController | TorqueController:
     """What the request decides with. The exponential profile under torques is the paper's: tasks switch at once."""
     solver = Weighted(weights) if request.solver == "weighted" else None
     if request.mode == "kinematic":
-        return KinematicController(behavior, solver)
+        return KinematicController(behavior, solver, ramp=getattr(behavior, "ramp", RAMP))
+    if request.mode == "position":
+        return PositionController(behavior, solver)
     at_once = {"ramp": 0.0} if request.behavior == "reach" and request.profile == "exponential" else {}
     return TorqueController(behavior, solver, **at_once)
 
@@ -85,11 +115,18 @@ def controller_for(
 def ran(
     request: Request,
     behavior: Any,
-    plant: IdealPlant | MujocoPlant,
+    plant: IdealPlant | MujocoPlant | RemotePlant,
     path: str | PathLike[str] | None,
     progress: Progress | None,
+    news: Callable[[], dict[str, Any]] = dict,
+    over: Callable[[], bool] = lambda: False,
 ) -> Ran:
-    """Runs a behavior as requested, until its end or a fall."""
+    """Runs a behavior as requested, until its end or a fall.
+
+    Args:
+        news: asked after every step for facts that only then are known, for the provenance.
+        over: asked after every step whether there is nothing left to do.
+    """
     controller = controller_for(request, behavior, getattr(behavior, "weights", None))
     seconds = lasting(behavior.seconds if request.seconds is None else request.seconds, controller.period)
     asked = {"behavior": request.behavior, "seed": request.seed}
@@ -98,12 +135,23 @@ def ran(
     facts = {**settings(controller, plant), **asked, "settings": dict(request.settings), "mode": request.mode}
     if request.behavior == "walk":
         facts |= {"style": behavior.style.name, "steps": request.steps, "speed": behavior.own_speed}
+    if request.behavior == "navigate":
+        facts["guide"] = "scenario" if request.scenario else request.script or "random"
     for name in request.disturbances:
         attribute = {"push": "pushes"}.get(name, name.replace(" ", "_"))
         facts[name] = getattr(request, attribute)
     begin = time.perf_counter()
     with _frozen():
-        recording = record_steps(_until_fallen(controller, plant, seconds), plant.robot, path, progress, facts)
+        recorder = Recorder(plant.robot, path, facts)
+
+        def told() -> Iterator[Step]:
+            for step in _until_fallen(controller, plant, seconds):
+                recorder.provenance.update(news())
+                yield step
+                if over():
+                    return
+
+        recording = heard(told(), recorder, progress)
     return Ran(recording, seconds, time.perf_counter() - begin, getattr(plant, "fall", ""))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from poise.errors import UsageError
@@ -16,9 +16,12 @@ AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {
     "stand": (("torque", "mujoco"), ("torque", "ideal")),
     "squat": (("torque", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
     "walk": (("torque", "mujoco"), ("torque", "ideal")),
+    "navigate": (("torque", "mujoco"), ("position", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
 }
 #: Behaviors that later parts of Poise bring.
-LATER = ("navigate",)
+LATER: tuple[str, ...] = ()
+#: Robots of the library whose joints have position servos: these take angles, not torques.
+SERVOS = ("mighty", "nao")
 
 Settings = TypeVar("Settings")
 
@@ -28,9 +31,9 @@ class Request:
     """One run, as the command line and campaigns ask for it.
 
     Attributes:
-        behavior: ``"reach"``, ``"stand"``, ``"squat"`` or ``"walk"``.
+        behavior: ``"reach"``, ``"stand"``, ``"squat"``, ``"walk"`` or ``"navigate"``.
         robot: name of a library robot, or a file.
-        mode: ``"kinematic"`` or ``"torque"``; "": what the behavior usually runs in.
+        mode: ``"kinematic"``, ``"torque"`` or ``"position"``; "": what the behavior usually runs in on this robot.
         plant: ``"ideal"`` or ``"mujoco"``; "": likewise.
         seconds: of motion; None: as long as the behavior takes.
         profile: of the reach: ``"exponential"`` or ``"minimum-jerk"``.
@@ -44,6 +47,9 @@ class Request:
         delay: of the measured state, ms.
         noise: of the sensors, see `poise.plants.Sensors`.
         style, steps, speed: of a walk, see `poise.behaviors.Walk`.
+        script: file with what guides a navigation, see `poise.devices.Script`; "": a random stick, of the seed.
+        scenario: whether it is guided down the stairs and to the door of [Sugihara2008], figure 9, in that world.
+        remote: address of the plant, if it moves in another process, see `poise.plants.remote`.
     """
 
     behavior: str
@@ -64,10 +70,13 @@ class Request:
     style: str = "neutral"
     steps: float = 20
     speed: tuple[float, float, float] | None = None
+    script: str = ""
+    scenario: bool = False
+    remote: str = ""
 
     def __post_init__(self) -> None:
         known_behavior(self.behavior)
-        possible = AVAILABLE[self.behavior]
+        possible = possible_on(self.robot, self.behavior)
         fitting = [(mode, plant) for mode, plant in possible if self.mode in ("", mode) and self.plant in ("", plant)]
         if not fitting:
             known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in possible)
@@ -81,6 +90,25 @@ class Request:
             raise UsageError(f"there is no solver '{self.solver}'; expected strict or weighted")
         if self.plant == "ideal" and self.disturbances:
             raise UsageError(f"an ideal plant knows no {self.disturbances[0]}; give --plant mujoco --mode torque")
+        self._check_guided()
+
+    def _check_guided(self) -> None:
+        """What only a navigation takes, and what does not go together."""
+        given = {"script": bool(self.script), "scenario": self.scenario, "remote": bool(self.remote)}
+        asked = [name for name, there in given.items() if there]
+        if asked and self.behavior != "navigate":
+            raise UsageError(f"--{asked[0]} is for guided robots; give it to 'poise run navigate'")
+        if self.script and self.scenario:
+            raise UsageError("--script and --scenario both guide the robot; give one of them")
+        if self.remote and self.plant == "ideal":
+            raise UsageError("a remote plant is not ideal; leave --plant out, or --remote")
+        if self.remote and (self.scenario or self.disturbances):
+            what = "--scenario" if self.scenario else f"--{self.disturbances[0].replace(' ', '-')}"
+            raise UsageError(f"the world of a remote plant is the server's; leave {what} out, or --remote")
+        if self.scenario and self.terrain != "flat":
+            raise UsageError("the scenario has ground of its own; leave --terrain out")
+        if self.behavior == "navigate" and self.terrain.partition(":")[0] not in ("flat", "stairs"):
+            raise UsageError(f"a guided robot knows flat ground and stairs, not '{self.terrain}'; choose one of these")
 
     @property
     def disturbances(self) -> list[str]:
@@ -94,6 +122,14 @@ class Request:
             "noise": self.noise != 0.0,
         }
         return [name for name, asked in given.items() if asked]
+
+
+def possible_on(robot: str, behavior: str) -> tuple[tuple[str, str], ...]:
+    """What a behavior can run on, the usual first: on robots with servos, those."""
+    possible = AVAILABLE[behavior]
+    if robot in SERVOS:
+        possible = tuple(sorted(possible, key=lambda pair: pair[0] != "position"))
+    return possible
 
 
 def known_behavior(name: str) -> str:
@@ -116,11 +152,21 @@ def lasting(seconds: float, period: float) -> float:
 
 
 def filled(kind: type[Settings], given: Mapping[str, Any]) -> Settings:
-    """Settings of a behavior from names and numbers; UsageError for a name that it does not have."""
-    names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    """Settings of a behavior from names and numbers; UsageError for a name that it does not have.
+
+    Names of settings that stand within others, such as gains of a stabilizer, are given like all names.
+    """
+    usual = {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in fields(kind)}  # type: ignore[arg-type]
+    parts = {name: part for name, part in usual.items() if is_dataclass(part)}
+    inner = {f.name: name for name, part in parts.items() for f in fields(part)}
+    names = [name for name in usual if name not in parts] + list(inner)
     for name in given:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
             raise UsageError(f"no setting '{name}'; {hint}")
-    return kind(**given)
+    outer = {name: value for name, value in given.items() if name not in inner}
+    for name, part in parts.items():
+        own = {key: value for key, value in given.items() if inner.get(key) == name}
+        outer[name] = replace(part, **own)  # type: ignore[type-var]
+    return kind(**outer)

@@ -11,6 +11,8 @@ from typing import Any
 PACES = (1, 0.5, 0.25, 0.1)
 #: Longest name of a scene, robot, control, file; the file systems' own limit.
 LONGEST = 255
+#: Nobody holds so many keys, and no pad has so many buttons.
+MANY = 64
 
 
 def wish(text: str | bytes) -> tuple[str, Any] | str:
@@ -61,6 +63,28 @@ def _stick(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(_number(part) and abs(part) <= 1 for part in value)
 
 
+def _hands(value: Any) -> bool:
+    if value is None:
+        return True
+    if not (isinstance(value, dict) and value.keys() == {"keys", "pad", "axes"}):
+        return False
+    keys, pad, axes = value["keys"], value["pad"], value["axes"]
+    return (
+        isinstance(keys, list) and len(keys) <= MANY and all(map(_name, keys))
+        and isinstance(axes, list) and len(axes) == 6 and all(_number(part) and abs(part) <= 1 for part in axes)
+        and (pad is None or _pad(pad))
+    )  # fmt: skip
+
+
+def _pad(value: Any) -> bool:
+    if not (isinstance(value, dict) and value.keys() == {"standard", "axes", "buttons"}):
+        return False
+    lists = value["axes"], value["buttons"]
+    return isinstance(value["standard"], bool) and all(
+        isinstance(given, list) and len(given) <= MANY and all(map(_number, given)) for given in lists
+    )
+
+
 def _pace(value: object) -> bool:
     return _number(value) and value in PACES
 
@@ -81,6 +105,10 @@ def _export(value: Any) -> bool:
 COMMANDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "alive": (_nothing, "nothing"),
     "stick": (_stick, "forward, left and turn, each between -1 and 1"),
+    "hands": (
+        _hands,
+        "keys, a pad (standard, axes, buttons) or null, and six axes between -1 and 1; or null for nothing",
+    ),
     "play": (_switch, "true or false"),
     "pace": (_pace, f"one of {', '.join(map(str, PACES))}"),
     "reset": (_nothing, "nothing"),

@@ -97,6 +97,7 @@ class Hub:
                 "scene": self._scene,
                 "robot": self._robot,
                 "sticks": scene(self._scene).sticks,
+                "guided": scene(self._scene).guided,
                 "limbs": self._about["limbs"],
                 "controls": self._about["controls"],
                 "files": self.output.files(),
@@ -116,6 +117,7 @@ class Hub:
     def pages(self, count: int) -> None:
         if count == 0:
             self._link.send("stick", [0.0, 0.0, 0.0])
+            self._link.send("hands", None)
 
     def do(self, name: str, value: Any) -> None:
         if name in SLOW:
@@ -210,8 +212,10 @@ class Hub:
             playback = Playback(value["file"], recording, robot)
             self._link.send("play", False)
             self._show({"robot": (robot, None)}, {})
-            ground, start = ground_of(recording), recording.state(0, robot)
-            self.viewer.ground(blocks(ground, start, recording.provenance.get("seed", 0)), ground.plane)
+            facts, start = recording.provenance, recording.state(0, robot)
+            known = next((each.replayed(facts, robot) for each in scenes() if each.name == facts.get("scene")), None)
+            ground, things = known or (ground_of(recording, robot), ())
+            self.viewer.ground(blocks(ground, start, facts.get("seed", 0)), ground.plane, [each.box for each in things])
             self._playback = playback
         playback.seek(value["time"])
 
@@ -255,7 +259,9 @@ class Hub:
         self._show(figures, self._about.get("gizmos", {}))
         ground = self._about.get("ground")
         if ground is not None:
-            self.viewer.ground(blocks(ground, robot.stance("standing")), ground.plane)
+            things = self._about.get("things", [])
+            self.viewer.look(self._about.get("look"))
+            self.viewer.ground(blocks(ground, robot.stance("standing")), ground.plane, things)
 
     def _show(self, figures: Mapping[str, tuple[Robot, Any]], gizmos: Mapping[str, Point]) -> None:
         """Who is in the view, and what can be dragged there."""

@@ -37,17 +37,16 @@ def reached(points: Points, snapshot: Snapshot, levels: Levels, arm: float) -> t
         yaw = points.attitude[2] + np.remainder(yaw - points.attitude[2] + np.pi, 2 * np.pi) - np.pi
         attitude = np.array([roll, pitch, yaw])
         notes.append(f"trunk: {np.degrees(np.linalg.norm(off)):.0f} degrees from where it was led")
-    hands = {}
+    hands, into = {}, np.asarray(pinocchio.rpy.rpyToMatrix(*attitude)).T
     for hand in snapshot.robot.hands:
-        led = points.hands[hand.side]
+        led, place = points.hands[hand.side], points.hand(hand.side)
         pose = snapshot.pose(hand)
-        position = R.T @ (pose.translation - snapshot.center_of_mass)
         turn = so3.log(R.T @ pose.rotation @ levels.homes[hand.side].T)
-        away = float(np.linalg.norm(position - led.position))
+        away = float(np.linalg.norm(pose.translation - place))
         if away > SHORT * arm:
+            place = pose.translation
             notes.append(f"{hand.side} hand: {100 * away:.0f} cm from where it was led")
-        else:
-            position = led.position
+        position = into @ (place - points.center)
         if hand.side not in levels.grips or np.linalg.norm(so3.log(so3.exp(turn) @ so3.exp(led.attitude).T)) <= TURNED:
             turn = led.attitude
         hands[hand.side] = HandPoint(position, turn)

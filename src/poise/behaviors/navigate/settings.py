@@ -41,7 +41,7 @@ class NavigateSettings:
     spin_rate: float = 8.0
     friction: float = 0.7
     stopping: float = 20.0
-    calm: float = 0.2
+    calm: float = 0.05
     astray: float = 1.5
     stabilizer: StabilizerSettings = field(default_factory=StabilizerSettings)
 

@@ -17,6 +17,7 @@ from poise.exports.job import Job
 from poise.exports.path import followed
 from poise.exports.scene.ground import ground_of, stones
 from poise.exports.scene.surface import Surface, shape_mesh, surface
+from poise.plants import Flat
 from poise.report.camera import FIELD_OF_VIEW
 from poise.report.figure import figure
 from poise.robots import Robot, State
@@ -39,7 +40,7 @@ def write(job: Job, file: Path) -> None:
     rate = max(rate, 2.0 / max(job.whole.duration, 1e-3))
     states = job.states(rate)
     path, camera = followed(states, rate, *WINDOW)
-    poses = _poses(robot, states, job)
+    poses, ground = _poses(robot, states, job), ground_of(job.recording, robot)
     drawn = figure(robot)
     surfaces = [surface(shape.joint, shape.color, shape_mesh(drawn, shape)) for shape in drawn.shapes]
     data = {
@@ -48,8 +49,8 @@ def write(job: Job, file: Path) -> None:
         "joints": robot.model.njoints,
         "poses": _packed(poses.astype("<f4")),
         "path": _packed(path.astype("<f4")),
-        "ground": _matrix(ground_of(job.recording).plane),
-        "flat": "terrain" not in job.recording.provenance,
+        "ground": _matrix(ground.plane),
+        "flat": isinstance(ground, Flat),
         "view": {
             "azimuth": camera.azimuth,
             "elevation": camera.elevation,

@@ -10,8 +10,9 @@ from poise.exports.scene.solids import box
 from poise.exports.scene.surface import Mesh, Surface, surface
 from poise.plants import Flat, Ground, terrain
 from poise.plants.ground import Box
+from poise.plants.stage import STAIRS_AND_DOOR, Stage
 from poise.recording import Recording
-from poise.robots import State
+from poise.robots import Robot, State
 
 Array = NDArray[np.float64]
 
@@ -20,10 +21,17 @@ STONE = (0.74, 0.76, 0.79, 1.0)
 LEVEL = 0.05
 
 
-def ground_of(recording: Recording) -> Ground:
-    """The ground that a run names among its facts; flat if it names none."""
+def ground_of(recording: Recording, robot: Robot | None = None) -> Ground:
+    """The ground that a run names among its facts; flat if it names none.
+
+    Args:
+        robot: whose it is; a stage with stairs is made to its measure.
+    """
+    facts = recording.provenance
+    if robot is not None and (facts.get("guide") == "scenario" or facts.get("world") == STAIRS_AND_DOOR):
+        return Stage.of(robot)
     try:
-        return terrain(str(recording.provenance.get("terrain", "flat")))
+        return terrain(str(facts.get("terrain", "flat")))
     except PoiseError:
         return Flat()
 
@@ -40,7 +48,7 @@ def blocks(ground: Ground, start: State, seed: object = 0) -> list[Box]:
 def stones(recording: Recording, start: State) -> list[Surface]:
     """Steps and blocks on the ground of a recording, to be drawn."""
     found = []
-    for block in blocks(ground_of(recording), start, recording.provenance.get("seed", 0)):
+    for block in blocks(ground_of(recording, start.robot), start, recording.provenance.get("seed", 0)):
         x, y, z = np.asarray(block.size, dtype=np.float64) / 2
         points, faces = box((float(x), float(y), float(z)))
         placed = points @ np.asarray(block.rotation).T + np.asarray(block.position)

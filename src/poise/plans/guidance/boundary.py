@@ -17,8 +17,8 @@ from poise.robots.parts import Side
 
 Feet = Mapping[Side, Footstep]
 
-#: Moved by less (m, rad), nothing is said: a tenth of a millimetre.
-UNSEEN = 1e-4
+#: Moved by less (m, rad), nothing is said: a millimetre, a twentieth of a degree.
+UNSEEN = 1e-3
 #: Halves an interval of length one to rounding of lengths in metres.
 HALVINGS = 40
 #: What a squared length (m²) is off by rounding, and more.

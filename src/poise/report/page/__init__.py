@@ -22,6 +22,7 @@ from poise.report.page.forces import forces
 from poise.report.page.frames import frames
 from poise.report.page.html import listed
 from poise.report.page.limits import limits
+from poise.report.page.loci import loci
 from poise.report.page.measures import measures
 from poise.report.page.momentum import momentum
 from poise.report.page.overview import overview
@@ -37,7 +38,7 @@ __all__ = ["SECTIONS", "page", "save_page"]
 #: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none
 #: where nobody walks.
 SECTIONS: tuple[Callable[[Sequence[Subject]], Section | None], ...] = (
-    overview, frames, footprints, measures, cycle, momentum, torques, limits, errors, balance, forces, timing,
+    overview, frames, loci, footprints, measures, cycle, momentum, torques, limits, errors, balance, forces, timing,
     comparison, smoothness,
 )  # fmt: skip
 

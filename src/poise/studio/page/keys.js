@@ -1,4 +1,5 @@
-// Keys that drive: W A S D walk, Q E turn, and the arrows. They are taken before viser's client moves its camera by them.
+// Keys that drive: W A S D walk, Q E turn, and the arrows; or, in a guided scene, whichever keys that scene names. They
+// are taken before viser's client moves its camera by them.
 
 const KEYS = {
   KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyA: [0, 1, 0], KeyD: [0, -1, 0], KeyQ: [0, 0, 1], KeyE: [0, 0, -1],
@@ -9,8 +10,8 @@ const WRITING = "input, select, textarea, dialog, [contenteditable]";
 const MOVING = '[role="tab"], .panel';
 
 export class Keys {
-  constructor(drive) {
-    this.drive = drive;
+  constructor(drive, hands) {
+    Object.assign(this, { drive, hands });
     this.held = new Set();
     addEventListener("released", () => this.held.clear());
     this.listen(window);
@@ -23,7 +24,8 @@ export class Keys {
   }
 
   hear(event) {
-    if (!this.drive.enabled || !(event.code in KEYS)) return;
+    const guides = this.hands.codes.has(event.code);
+    if (!guides && (!this.drive.enabled || !(event.code in KEYS))) return;
     const known = this.held.has(event.code);
     if (event.type === "keydown" && (event.ctrlKey || event.altKey || event.metaKey || busy(event))) return;
     if (event.type === "keyup" && !known) return;
@@ -31,6 +33,7 @@ export class Keys {
     event.stopImmediatePropagation();
     if (event.type === "keydown") this.held.add(event.code);
     else this.held.delete(event.code);
+    if (guides) return this.hands.hold({ keys: [...this.held] });
     const sum = [0, 0, 0];
     for (const code of this.held) KEYS[code].forEach((part, place) => (sum[place] += part));
     this.drive.hold("keys", sum);

@@ -5,6 +5,8 @@ import { Assigning } from "./assign.js";
 import { Controls } from "./controls.js";
 import { Drive } from "./drive.js";
 import { Files } from "./files.js";
+import { Guide } from "./guide.js";
+import { Hands } from "./hands.js";
 import { Header } from "./header.js";
 import { Keys } from "./keys.js";
 import { connect } from "./live.js";
@@ -26,9 +28,11 @@ const files = new Files(send);
 const controls = new Controls(byId("controls"), (name, value) => send("control", [name, value]), (kind, text) => messages.show(kind, text));
 
 const drive = new Drive(send);
-const keys = new Keys(drive);
+const hands = new Hands(send);
+const guide = new Guide(hands, send);
+const keys = new Keys(drive, hands);
 sticks(byId("stick-move"), byId("stick-turn"), drive);
-new Pads(drive, { text: byId("pad"), button: byId("assign") }, new Assigning());
+new Pads(drive, hands, { text: byId("pad"), button: byId("assign") }, new Assigning());
 view(byId("view"), keys);
 book();
 
@@ -40,6 +44,7 @@ wire = connect({
     files.hello(hello.files);
     byId("drive").hidden = !hello.sticks;
     drive.enable(hello.sticks);
+    guide.hello(hello.guided);
   },
   message: (message) => messages.take(message),
   sample: (frame) => plots.sample(frame),
@@ -47,6 +52,7 @@ wire = connect({
     header.frame(frame);
     tables.frame(frame);
     controls.frame(frame.values);
+    guide.frame(frame.guide);
     files.frame(frame.replay);
     messages.frame(frame.events);
     plots.draw();

@@ -4,6 +4,7 @@ import { write } from "./dom.js";
 
 const POLL = 20; // ms: as quick as a hand, and a timer runs on where pictures are drawn four times a second
 const DEAD = 0.12; // of a stick that is let go but does not quite come back
+const MOST = 64; // axes and buttons that are told of
 const MEANT = 0.5; // deflection that cannot be an accident
 
 /** Standard layout: left stick walks, right stick turns. Browsers count right and down as positive. */
@@ -40,9 +41,9 @@ export function remember(id, axes) {
 }
 
 export class Pads {
-  /** where: {text, button}; dialog: an Assigning, shown for a pad that is not known. */
-  constructor(drive, where, dialog) {
-    Object.assign(this, { drive, where, dialog });
+  /** hands: who takes a pad as it is; where: {text, button}; dialog: an Assigning, shown for a pad that is not known. */
+  constructor(drive, hands, where, dialog) {
+    Object.assign(this, { drive, hands, where, dialog });
     this.rests = new Map(); // how unknown pads rested when they were first seen, by id
     this.offered = new Set();
     where.button.addEventListener("click", () => this.pad && dialog.open(this.pad, (axes) => this.learn(axes)));
@@ -57,6 +58,7 @@ export class Pads {
   poll() {
     const pads = [...(navigator.getGamepads?.() ?? [])].filter((pad) => pad?.connected && pad.axes.length > 1);
     const pad = (this.pad = pads.find((pad) => assignment(pad)) ?? pads[0]);
+    if (this.hands.enabled) return this.hands.hold({ pad: pad && document.hasFocus() ? raw(pad) : null });
     const axes = pad && (this.learned?.id === pad.id ? this.learned.axes : assignment(pad));
     this.say(pad, axes);
     if (!pad) return this.drive.devices.has("pad") && this.drive.hold("pad", [0, 0, 0]);
@@ -77,10 +79,19 @@ export class Pads {
 
   say(pad, axes) {
     this.where.button.hidden = !pad || pad.mapping === "standard";
-    const name = pad?.id.replace(/\s*\(.*/, "").slice(0, 40);
+    const name = pad && shortName(pad);
     write(this.where.text, !pad ? "" : axes ? `gamepad: ${name}` : `${name}: its axes are not known`);
   }
 }
+
+/** All of a pad, in hundredths: a stick that trembles says nothing new. */
+function raw(pad) {
+  const fine = (value) => Math.round(Math.max(-1, Math.min(1, value)) * 100) / 100;
+  const buttons = [...pad.buttons].slice(0, MOST).map((button) => fine(button.value ?? Number(button.pressed)));
+  return { name: shortName(pad), standard: pad.mapping === "standard", axes: [...pad.axes].slice(0, MOST).map(fine), buttons };
+}
+
+const shortName = (pad) => pad.id.replace(/\s*\(.*/, "").slice(0, 40);
 
 function deflection(pad, one) {
   return one ? lively(one.sign * ((pad.axes[one.axis] ?? one.rest) - one.rest)) : 0;

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from poise.control import Step
 from poise.errors import UsageError
 from poise.plants.ground import Flat, Ground
+from poise.plants.things import Thing
 from poise.robots import Robot
 from poise.studio.controls import Control
+from poise.studio.hands import Hands
+from poise.studio.viewer.scenery import Plan
 
 Point = tuple[float, float, float]
 
@@ -35,6 +38,9 @@ class Scene(ABC):
         name: one word.
         title, hint: what the user reads.
         sticks: whether it is driven by a stick.
+        guided: for a scene that takes keys, pads and six axes as they are (see `take`), what the page must know of it:
+            "modes", each with "name" and "hint", the "keys" that count, and the legends "keyboard", "gamepad" and
+            "flight_stick"; else {}.
         order: its place among the tabs.
         stale: whether what was used last can only be taken over by beginning anew; the simulation then resets.
     """
@@ -43,6 +49,7 @@ class Scene(ABC):
     title: ClassVar[str]
     hint: ClassVar[str]
     sticks: ClassVar[bool] = False
+    guided: ClassVar[Mapping[str, Any]] = {}
     order: ClassVar[int] = 99
 
     def __init__(self, robot: Robot) -> None:
@@ -68,6 +75,9 @@ class Scene(ABC):
     def drive(self, forward: float, left: float, turn: float) -> None:  # noqa: B027  not every scene
         """A stick is held so, from -1 to 1; zeros when it is let go, or nobody is there any more."""
 
+    def take(self, hands: Hands | None) -> None:  # noqa: B027  not every scene
+        """Keys, pads and sticks are held so; None when whoever held something is not heard any more."""
+
     def leave(self) -> None:  # noqa: B027  not every scene
         """Nobody watches any more: come to rest."""
 
@@ -89,6 +99,14 @@ class Scene(ABC):
         """What is the case, in sentences."""
         return []
 
+    def plans(self) -> dict[str, Plan]:
+        """What is going to be, for the view: "accepted" is being done, "next" would be."""
+        return {}
+
+    def guide(self) -> dict[str, Any] | None:
+        """Of a guided scene: what is heard and what becomes of it, see `NavigateScene.guide`."""
+        return None
+
     def facts(self) -> dict[str, Any]:
         """For the provenance of a recording."""
         return {}
@@ -97,7 +115,22 @@ class Scene(ABC):
     def ground(self) -> Ground:
         return Flat()
 
+    @property
+    def look(self) -> Point | None:
+        """From where it is seen at first, as a direction; None: from the front and the right."""
+        return None
+
+    @property
+    def things(self) -> Sequence[Thing]:
+        """What stands on it."""
+        return ()
+
     # -- files: in the process of the pages, which simulates nothing ----------------------------------------------
+
+    @classmethod
+    def replayed(cls, facts: Mapping[str, Any], robot: Robot) -> tuple[Ground, Sequence[Thing]] | None:
+        """The ground of a recording of this scene, and what stood on it, by its facts; None: as the facts' terrain."""
+        return None
 
     @classmethod
     def read(cls, control: str, name: str, data: bytes) -> Any:

@@ -1,9 +1,11 @@
-"""Dead-man: a stick that nobody holds any more counts for nothing."""
+"""Dead-man: a stick that nobody holds any more counts for nothing, nor do keys and pads."""
 
 from __future__ import annotations
 
 import math
 import time
+
+from poise.studio.hands import Hands
 
 #: A stick of which nothing was heard for so long (s) has been let go of.
 SILENCE = 0.5
@@ -23,6 +25,7 @@ class DeadMan:
 
     def __init__(self) -> None:
         self._held, self._heard = STILL, -math.inf
+        self._busy, self._told = False, -math.inf
         self._alive = time.monotonic()
         self.stopped = False
 
@@ -33,6 +36,19 @@ class DeadMan:
         forward, left, turn = (min(max(float(part), -1.0), 1.0) for part in (parts if good else STILL))
         self._held, self._heard, self.stopped = (forward, left, turn), time.monotonic(), False
         self.hear()
+
+    def touch(self, hands: Hands) -> None:
+        """Somebody holds something, or nothing any more."""
+        self._busy, self._told, self.stopped = not hands.rest, time.monotonic(), False
+        self.hear()
+
+    @property
+    def dropped(self) -> bool:
+        """Whether hands that held something fell silent; that is told once."""
+        if not self._busy or time.monotonic() - self._told <= SILENCE:
+            return False
+        self._busy, self.stopped = False, True
+        return True
 
     def hear(self) -> None:
         """Somebody is there."""

@@ -84,6 +84,8 @@ class Simulation:
             "figures": list(self._stage.acts),
             "gizmos": self._scene.gizmos(),
             "ground": self._scene.ground,
+            "look": self._scene.look,
+            "things": [thing.box for thing in self._scene.things],
         }
 
     def run(self) -> None:
@@ -118,6 +120,8 @@ class Simulation:
                 stage.deadman.hear()
             case "stick":
                 stage.deadman.hold(value)
+            case "hands":
+                stage.touch(value)
             case "play":
                 self._playing = bool(value)
                 self._pacer.rest()
@@ -183,6 +187,7 @@ class Simulation:
             "limits": limits,
             "explain": lines,
             "words": self._scene.words(),
+            "guide": self._scene.guide(),
             "recording": stage.recorded,
             "deadman": stage.deadman.stopped,
             "events": list(stage.events),

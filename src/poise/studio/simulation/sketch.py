@@ -57,6 +57,7 @@ class Sketch:
             forces=self._arrows(step),
             pressure=None if pressure is None else np.array([*pressure, floor]),
             gizmos={name: np.array(place) for name, place in stage.scene.gizmos().items()},
+            plans=stage.scene.plans(),
         )
 
     def _arrows(self, step: Step | None) -> Array:
@@ -91,7 +92,7 @@ class Sketch:
             "phase": step.command.phase,
             "fallback": step.command.fallback,
             "levels": _levels(step),
-            "plots": {**self._over(step.state, step), **self._loads(step, limb)},
+            "plots": {**self._over(step.state, step), **self._loads(step, limb, stage.main.plant)},
         }
 
     def _over(self, state: State, step: Step | None) -> dict[str, Any]:
@@ -107,8 +108,10 @@ class Sketch:
             "support": [_rounded(corner) for corner in state.support_polygon],
         }
 
-    def _loads(self, step: Step, limb: str) -> dict[str, Any]:
+    def _loads(self, step: Step, limb: str, plant: Any) -> dict[str, Any]:
         torque, limits = step.command.torque, self.robot.limits.torque
+        if torque is None and hasattr(plant, "data"):  # servos: nobody commanded it, but the engine knows
+            torque = np.array(plant.data.actuator_force)
         joints = self.limbs.get(limb, ())
         shares = (
             {}

@@ -11,6 +11,7 @@ from poise.errors import PoiseError
 from poise.plants.loop import stepped
 from poise.recording.provenance import settings
 from poise.recording.recorder import Recorder, UnwrittenError
+from poise.studio.hands import Hands
 from poise.studio.scenes import Act, Scene
 from poise.studio.simulation.deadman import STILL, DeadMan
 
@@ -74,10 +75,18 @@ class Stage:
         if held != self._driven:
             self._driven = held
             self.scene.drive(*held)
+        if self.deadman.dropped:
+            self.scene.take(None)
         alone = self.deadman.alone
         if alone and not self._left:
             self.scene.leave()
         self._left = alone
+
+    def touch(self, told: object) -> None:
+        """Keys, pads and sticks of a page are held so. At once: of two that come between two periods both count."""
+        hands = Hands.of(told)
+        self.deadman.touch(hands)
+        self.scene.take(hands)
 
     def _watch(self, step: Step) -> None:
         """Notes what was not meant to happen."""

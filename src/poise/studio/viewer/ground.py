@@ -24,6 +24,10 @@ STONE = (189, 194, 201)
 #: Colour of the upper edges of boxes, and the corners between which they run, see `poise.exports.scene.solids.box`.
 EDGE = (120, 128, 138)
 TOP = np.array([[1, 3], [3, 7], [7, 5], [5, 1]])
+#: All of them: corners whose numbers differ in one bit.
+ALL = np.array([[i, i | bit] for i in range(8) for bit in (1, 2, 4) if not i & bit])
+#: Opacity of what stands around.
+GLASS = 0.3
 
 
 class Floor:
@@ -48,8 +52,9 @@ class Floor:
         self._boxes = server.scene.add_frame(f"{root}/boxes0", show_axes=False)
         self._laid = 0
 
-    def lay(self, boxes: Sequence[Box], plane: pinocchio.SE3) -> None:
-        """Another ground: boxes on an endless plane (world_from_plane, z its normal)."""
+    def lay(self, boxes: Sequence[Box], plane: pinocchio.SE3, things: Sequence[Box] = ()) -> None:
+        """Another ground: boxes on an endless plane (world_from_plane, z its normal), and things that are seen
+        through."""
         self._plane = plane
         turn = pinocchio.Quaternion(plane.rotation)
         self._grid.wxyz = (turn.w, turn.x, turn.y, turn.z)
@@ -58,26 +63,31 @@ class Floor:
         self._laid += 1
         root = f"{self._root}/boxes{self._laid}"
         self._boxes = self._server.scene.add_frame(root, show_axes=False)
-        if not boxes:
-            return
+        if boxes:
+            self._draw((f"{root}/all", f"{root}/edges"), boxes, TOP, None)
+        if things:
+            self._draw((f"{root}/things", f"{root}/outlines"), things, ALL, GLASS)
+
+    def _draw(self, names: tuple[str, str], boxes: Sequence[Box], lines: Array, opacity: float | None) -> None:
         points, faces, edges = [], [], []
         for i, block in enumerate(boxes):
             x, y, z = (float(length) / 2 for length in np.asarray(block.size))
             corners, triangles = box((x, y, z))
             points.append(corners @ np.asarray(block.rotation).T + np.asarray(block.position))
             faces.append(triangles + i * len(corners))
-            edges.append(points[-1][TOP])
+            edges.append(points[-1][lines])
         self._server.scene.add_mesh_simple(
-            f"{root}/all",
+            names[0],
             np.concatenate(points),
             np.concatenate(faces),
             color=STONE,
+            opacity=opacity,
             flat_shading=True,
             cast_shadow=False,
             receive_shadow=False,
         )
         self._server.scene.add_line_segments(
-            f"{root}/edges", np.concatenate(edges), EDGE, thickness=1.5, thickness_units="screen"
+            names[1], np.concatenate(edges), EDGE, thickness=1.5, thickness_units="screen"
         )
 
     def under(self, place: Array) -> None:

@@ -73,24 +73,24 @@ class Marks:
 
     def show(self, scenery: Scenery) -> None:
         forces = finite(scenery.forces, -1, 2, 3)
-        if _seen(self._forces, forces is not None and len(forces) > 0):
+        if seen(self._forces, forces is not None and len(forces) > 0):
             self._forces.points = _even(forces)
         self._support(finite(scenery.support, -1, 3))
         center = finite(scenery.center, 3)
         for mark in (self._center, self._below, self._plumb):
-            _seen(mark, center is not None)
+            seen(mark, center is not None)
         if center is not None:
             below = np.array([center[0], center[1], self._height + ABOVE])
             self._center.position, self._below.position = center, below
             self._plumb.points = _even(np.array([[center, below]]))
         pressure = finite(scenery.pressure, 3)
-        if _seen(self._pressure, pressure is not None) and pressure is not None:
+        if seen(self._pressure, pressure is not None) and pressure is not None:
             self._pressure.position = pressure + np.array([0.0, 0.0, 2 * ABOVE])
 
     def _support(self, corners: Array | None) -> None:
         drawn = corners is not None and len(corners) >= 3
-        _seen(self._area, drawn)
-        _seen(self._edge, drawn)
+        seen(self._area, drawn)
+        seen(self._edge, drawn)
         if corners is None or not drawn:
             return
         self._height = float(corners[:, 2].mean())
@@ -113,10 +113,11 @@ def linear(color: tuple[float, float, float]) -> tuple[float, float, float]:
     return r**2.2, g**2.2, b**2.2
 
 
-def _seen(mark: SceneNodeHandle, seen: bool) -> bool:
-    if mark.visible != seen:
-        mark.visible = seen
-    return seen
+def seen(mark: SceneNodeHandle, visible: bool) -> bool:
+    """Shows or hides a mark, if it is not so already; whether it is seen now."""
+    if mark.visible != visible:
+        mark.visible = visible
+    return visible
 
 
 def _even(points: Array | None) -> NDArray[np.float32]:

@@ -16,6 +16,24 @@ Array = NDArray[np.float64]
 Point = tuple[float, float, float]
 
 
+class Plan(NamedTuple):
+    """What is going to be, all in the world (m).
+
+    Attributes:
+        soles: k x 4 x 3, corners of footprints to come.
+        hands: k x 3, where hands go.
+        center: of mass, at the end, 3.
+        support: n x 3, corners of the support region at the end, in turn.
+        paths: of what moves, n x 3 each; the first is that of the centre of mass.
+    """
+
+    soles: Array
+    hands: Array
+    center: Array
+    support: Array
+    paths: tuple[Array, ...]
+
+
 class Scenery(NamedTuple):
     """One moment, all in the world (m).
 
@@ -30,6 +48,7 @@ class Scenery(NamedTuple):
         gizmos: where the simulation has the draggable points, 3 each; it is not asked while one is dragged.
         follow: what the camera stays with, 3; None: it stays where it is. Of its height only that of the support is
             followed, so that a squat is seen as a squat.
+        plans: what is going to be, by name, see `poise.studio.viewer.plans`; None: nothing is known.
     """
 
     poses: Mapping[str, Array]
@@ -39,6 +58,7 @@ class Scenery(NamedTuple):
     pressure: Array | None
     gizmos: Mapping[str, Array]
     follow: Array | None
+    plans: Mapping[str, Plan] | None = None
 
     @classmethod
     def of(cls, state: State, name: str = "robot", **parts: Any) -> Scenery:

@@ -20,6 +20,7 @@ from poise.studio.viewer.figures import Shown, Tint
 from poise.studio.viewer.gizmos import Gizmos, Moved
 from poise.studio.viewer.ground import Floor
 from poise.studio.viewer.marks import Marks
+from poise.studio.viewer.plans import Plans
 from poise.studio.viewer.scenery import Point, Scenery, finite
 from poise.studio.viewer.serving import serve, stop
 
@@ -59,8 +60,10 @@ class Viewer:
         self._floor = Floor(self._server, f"{WORLD}/ground")
         self._figures: dict[str, Shown] = {}
         self._marks: Marks | None = None
+        self._plans: Plans | None = None
         self._gizmos: Gizmos | None = None
         self._size = 1.5  # m, until there is a robot
+        self._direction: Point = DIRECTION
         self._middle: Array | None = None
         self._last = 0.0
         self._nodes = 0
@@ -84,17 +87,34 @@ class Viewer:
             for shown in before.values():
                 shown.remove()
             size = max((shown.extent[1] for shown in self._figures.values()), default=self._size)
-            if self._marks is not None:
-                self._marks.remove()
+            for drawn in (self._marks, self._plans):
+                if drawn is not None:
+                    drawn.remove()
             self._marks = Marks(self._server, self._fresh("marks"), size)
+            self._plans = Plans(self._server, self._fresh("plans"), size)
             self._middle = None
             if size != self._size:
                 self._frame(size, move=True)
 
-    def ground(self, boxes: Sequence[Box], plane: pinocchio.SE3) -> None:
-        """What the robots stand on: boxes on an endless plane (world_from_plane, z its normal)."""
+    def ground(self, boxes: Sequence[Box], plane: pinocchio.SE3, things: Sequence[Box] = ()) -> None:
+        """What the robots stand on: boxes on an endless plane (world_from_plane, z its normal); and what stands around
+        them, which is seen through: a wall may be between the camera and a robot."""
         with self._lock, self._server.atomic():
-            self._floor.lay(boxes, plane)
+            self._floor.lay(boxes, plane, things)
+
+    def look(self, direction: Point | None) -> None:
+        """From where robots are seen, for clients to come and for those that are there; None: as usual. Who has turned
+        his own view keeps it until that changes."""
+        with self._lock:
+            if (direction or DIRECTION) == self._direction or self._closed:
+                return
+            self._direction = direction or DIRECTION
+            self._frame(self._size, move=False)
+            camera = self._server.initial_camera
+            for client in self._server.get_clients().values():
+                with contextlib.suppress(Exception):  # it may be gone
+                    client.camera.position = camera.position
+                    client.camera.look_at = camera.look_at
 
     def gizmos(self, gizmos: Mapping[str, Point], moved: Moved) -> None:
         """Points that can be dragged, and who is told; see `poise.studio.viewer.gizmos`. "push" is an arrow."""
@@ -114,6 +134,8 @@ class Viewer:
                     shown.place(scenery.poses[name])
             if self._marks is not None:
                 self._marks.show(scenery)
+            if self._plans is not None:
+                self._plans.show(scenery.plans)
             if self._gizmos is not None:
                 self._gizmos.show(scenery.gizmos, scenery.follow)
             gizmos = self._gizmos
@@ -153,7 +175,7 @@ class Viewer:
     def _frame(self, size: float, move: bool) -> None:
         """Cameras for a robot of this height (m): of clients to come, and of those that are there, in proportion."""
         ratio, self._size = size / self._size, size
-        direction = np.array(DIRECTION) / np.linalg.norm(DIRECTION)
+        direction = np.array(self._direction) / np.linalg.norm(self._direction)
         target = np.array([0.0, 0.0, 0.5 * size])
         camera = self._server.initial_camera
         camera.fov = FIELD

@@ -1,0 +1,294 @@
+"""Guided robots that are asked for by a request: run, recorded and judged."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poise
+from command_line import complaint
+from poise import Recording, cli, runs
+from poise.behaviors.navigate import NavigateSettings
+from poise.control import KinematicController, PositionController, TorqueController
+from poise.errors import UsageError
+from poise.plants import IdealPlant, MujocoPlant, PositionServos
+from poise.plants.remote import PlantServer
+from poise.runs.loop import controller_for, plant_for
+from poise.runs.request import filled
+from robot_states import robot_of
+
+SCRIPT = [
+    {"time": 0.0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]},
+    {"time": 1.0, "mode": "left hand", "input": [0.5, 0, 1, 0, 0, 0]},
+    {"time": 2.5, "mode": "left hand", "input": [0, 0, 0, 0, 0, 0]},
+]
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("scripts") / "script.json"
+    path.write_text(json.dumps(SCRIPT))
+    return str(path)
+
+
+@cache
+def ran(**asked: object) -> tuple[Recording, runs.Result]:
+    return runs.run(runs.Request("navigate", **{"robot": "mighty", **asked}))  # type: ignore[arg-type]
+
+
+# -- what is run ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("robot", "asked", "mode", "plant"),
+    [
+        ("mighty", {}, "position", "mujoco"),
+        ("nao", {}, "position", "mujoco"),
+        ("g1", {}, "torque", "mujoco"),
+        ("talos", {}, "torque", "mujoco"),
+        ("mighty", {"mode": "torque"}, "torque", "mujoco"),
+        ("mighty", {"mode": "kinematic"}, "kinematic", "ideal"),
+        ("g1", {"plant": "ideal"}, "torque", "ideal"),
+    ],
+)
+def test_robots_with_servos_are_run_on_them(robot: str, asked: dict[str, str], mode: str, plant: str) -> None:
+    request = runs.Request("navigate", robot=robot, **asked)  # type: ignore[arg-type]
+    assert (request.mode, request.plant) == (mode, plant)
+
+
+def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
+    assert runs.Request("stand", robot="mighty").mode == "torque"
+
+
+@pytest.mark.parametrize(
+    ("mode", "controller", "plant"),
+    [
+        ("kinematic", KinematicController, IdealPlant),
+        ("torque", TorqueController, MujocoPlant),
+        ("position", PositionController, MujocoPlant),
+    ],
+)
+def test_each_mode_has_its_controller_and_its_plant(mode: str, controller: type, plant: type) -> None:
+    robot = robot_of("mighty")
+    request = runs.Request("navigate", robot="mighty", mode=mode)
+    made = controller_for(request, poise.Hierarchy(levels=[poise.Level("p", [poise.tasks.Posture(robot.rest[7:])])]))
+    moved = plant_for(request, robot.stance("standing"))
+    assert (type(made), type(moved)) == (controller, plant)
+
+
+def test_a_plant_in_position_mode_has_servos() -> None:
+    request, start = runs.Request("navigate", robot="mighty"), robot_of("mighty").stance("standing")
+    ours, theirs = plant_for(request, start), MujocoPlant(start, actuators=PositionServos())
+    assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[union-attr]
+
+
+# -- what is told -----------------------------------------------------------------------------------------------------
+
+
+def test_it_tells_what_became_of_the_commands() -> None:
+    recording, result = ran(seconds=4.0, seed=3)
+    assert (result["behavior"], result["fell"], result["reason"]) == ("navigate", False, None)
+    told = result["navigate"]
+    assert told["segments"] == sum(told["outcomes"].values()) == sum(told["modes"].values())
+    assert told["segments"] == len(recording.provenance["segments"])
+    assert told["planned_margin_m"] >= 0.0
+    assert 0.5 <= told["longest_s"] <= 3.0
+    assert result["steps"] >= 0
+    assert result["nonfinite_commands"] == 0
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+
+
+def test_guided_points_move_within_one_segment_of_a_command() -> None:
+    response = ran(seconds=4.0, seed=3)[1]["navigate"]["response_s"]
+    assert response["commands"] >= 3
+    assert response["within_one_segment"] == 1.0
+    assert response["max"] < ran(seconds=4.0, seed=3)[1]["navigate"]["longest_s"]
+
+
+def test_the_same_seed_gives_the_same_motion_and_another_one_another() -> None:
+    once, again = (runs.run(runs.Request("navigate", robot="mighty", seconds=0.6, seed=5))[0] for _ in range(2))
+    other, _ = runs.run(runs.Request("navigate", robot="mighty", seconds=0.6, seed=6))
+    assert (once["q"] == again["q"]).all()
+    assert not np.allclose(once["q"], other["q"])
+
+
+def test_a_script_guides_the_trunk_ahead_and_then_the_hand_up(script: str) -> None:
+    recording, result = ran(script=script, seconds=3.0)
+    assert result["reason"] is None
+    assert result["steps"] >= 1
+    assert result["distance_m"] > 0.04
+    modes = [each["mode"] for each in recording.provenance["segments"]]
+    assert list(dict.fromkeys(modes)) == ["trunk", "left hand"]
+    assert recording.provenance["guide"] == script
+    robot = robot_of("mighty")
+    ends = [recording.state(i, robot).pose(robot.hand("left")).translation[2] for i in (0, len(recording) - 1)]
+    assert ends[1] > ends[0] + 0.01
+
+
+def test_a_script_is_followed_to_its_end(script: str) -> None:
+    request = runs.Request("navigate", robot="mighty", script=script)
+    assert runs.usual_seconds(request) == 2.5
+
+
+def test_kinematics_know_nothing_of_pressure(script: str) -> None:
+    _, result = ran(script=script, mode="kinematic", seconds=2.0)
+    assert (result["zmp_margin_m"], result["limits"], result["reason"]) == (None, None, None)
+
+
+def test_segments_in_the_recording_join() -> None:
+    """What one segment plans for its end is where the next begins, but for what the robot did otherwise."""
+    found = ran(seconds=2.0, mode="kinematic", seed=1)[0].provenance["segments"]
+    assert len(found) >= 3
+    for before, after in pairwise(found):
+        assert after["time"] == pytest.approx(before["time"] + before["seconds"], abs=0.006)
+        for point, way in before["planned"].items():
+            if point not in ("time", "zmp"):
+                assert np.linalg.norm(np.subtract(way[-1], after["planned"][point][0])) < 5e-3
+
+
+def test_zero_moment_points_are_planned_within_the_soles() -> None:
+    from poise.geometry import polygon
+    from poise.plans.segment import Body
+
+    half = Body.of(robot_of("mighty")).half
+    for each in ran(seconds=4.0, seed=3)[0].provenance["segments"]:
+        if each["step"] is None and each["lifted"] is None:
+            feet = [each["planned"][f"{side} foot"][0] for side in ("left", "right")]
+            corners = [(x + a * half[0], y + b * half[1]) for x, y, _ in feet for a in (-1, 1) for b in (-1, 1)]
+            around = polygon.convex_hull(corners)
+            # Feet are turned a little, which the corners here are not.
+            assert all(
+                np.linalg.norm(np.subtract(polygon.project(around, z), z)) < 0.01 for z in each["planned"]["zmp"]
+            )
+
+
+def test_who_falls_is_told_when_and_why(script: str) -> None:
+    _, result = ran(script=script, seconds=3.0, pushes=("0,60,0,0.3@0.5",))
+    assert result["fell"]
+    assert re.match(r"fell at [0-2]\.\d+ s", result["reason"])
+
+
+def test_a_fall_ends_the_command_with_1(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "navigate", "--robot", "mighty", "--script", script, "--push", "0,60,0,0.3@0.5", "--seconds", "3"]
+    assert cli.main(words) == 1
+    assert "failed: " in capsys.readouterr().out
+
+
+def test_the_summary_counts_segments_and_steps(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "navigate", "--robot", "mighty", "--script", script, "--seconds", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "segments (" in out
+    assert "guided points moved" in out
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence"),
+    [
+        ("nonsense", "is not JSON"),
+        ("[]", "at least one entry"),
+        ('[{"time": 0, "mode": "trunk", "input": [1, 0]}]', "expected 6 numbers"),
+        ('[{"time": 0, "mode": "tail", "input": [1, 0, 0, 0, 0, 0]}]', "no guiding mode 'tail'"),
+        ('[{"time": 1, "mode": "trunk", "input": [1, 0, 0, 0, 0, NaN]}]', "expected 6 numbers"),
+    ],
+)
+def test_a_bad_script_is_refused_in_one_line(
+    text: str, evidence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    said = complaint(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
+    assert evidence in said
+    assert "bad.json" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "evidence"),
+    [
+        (["run", "walk", "--scenario"], "--scenario is for guided robots"),
+        (["run", "walk", "--random"], "--random is for guided robots"),
+        (["run", "stand", "--remote", "tcp://127.0.0.1:5560"], "--remote is for guided robots"),
+        (["run", "navigate", "--random", "--scenario"], "not allowed with argument"),
+        (["run", "navigate", "--script", "no/such/file.json"], "cannot be read"),
+        (["run", "navigate", "--set", "admitance=4"], "did you mean 'admittance'?"),
+        (["run", "navigate", "--set", "stabilizer=4"], "no setting 'stabilizer'"),
+        (["run", "navigate", "--set", "duration=-1"], "duration is -1"),
+        (["run", "navigate", "--terrain", "slope:5"], "flat ground and stairs"),
+        (["run", "navigate", "--scenario", "--terrain", "stairs:0.1,0.3,4"], "ground of its own"),
+        (["run", "navigate", "--scenario", "--remote", "tcp://127.0.0.1:5560"], "world of a remote plant"),
+        (["run", "navigate", "--remote", "tcp://127.0.0.1:5560", "--mode", "kinematic"], "not ideal"),
+        (["run", "navigate", "--remote", "nowhere"], "nowhere"),
+        (["run", "navigate", "--robot", "nao", "--scenario"], "cannot step from tread to tread"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_one_line(
+    words: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    robot = [] if "--robot" in words else ["--robot", "mighty"]
+    assert evidence in complaint(capsys, *words, *robot)
+
+
+def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
+    numbers = filled(NavigateSettings, {"swing": 15.0, "admittance": 4.0})
+    assert (numbers.swing, numbers.stabilizer.admittance) == (15.0, 4.0)
+    assert numbers.stabilizer.divergence == NavigateSettings().stabilizer.divergence
+    with pytest.raises(UsageError, match="did you mean 'leak'"):
+        filled(NavigateSettings, {"leek": 1.0})
+
+
+# -- another process, and Ctrl-C --------------------------------------------------------------------------------------
+
+
+def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
+    """In lock-step, to the last bit."""
+    here, _ = ran(script=script, seconds=1.0)
+    start = robot_of("mighty").stance("standing")
+    with PlantServer(MujocoPlant(start, actuators=PositionServos()), "tcp://127.0.0.1:0") as server:
+        served = threading.Thread(target=server.serve)
+        served.start()
+        try:
+            there, result = runs.run(
+                runs.Request("navigate", robot="mighty", script=script, seconds=1.0, remote=server.address)
+            )
+        finally:
+            server.stop()
+            served.join()
+    assert result["reason"] is None
+    assert (there["q"] == here["q"]).all()
+
+
+def hears_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_ctrl_c_keeps_what_was_recorded_with_its_segments(tmp_path: Path) -> None:
+    path = tmp_path / "guided.poise"
+    command = [sys.executable, "-m", "poise", "run", "navigate", "--robot", "mighty", "--seconds", "900"]
+    process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=hears_ctrl_c)
+    try:
+        latest = time.monotonic() + 60.0
+        while not (path.exists() and path.stat().st_size > 1_000_000) and time.monotonic() < latest:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60.0)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    facts = poise.load_recording(path).provenance
+    assert facts["ended"] == "interrupted"
+    assert len(facts["segments"]) >= 1

@@ -1,0 +1,200 @@
+"""Navigate as its users meet it: the real simulation in a real browser, guided with a gamepad through a whole scenario.
+
+With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio
+import pytest
+from open_studio import chromium, shell, until
+
+from poise.robots import Frame
+from poise.studio.hub import Hub
+from poise.studio.server import Server
+
+pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
+
+#: Where screenshots go, for people to look at; docs show some of them.
+PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
+#: A standard pad that stands at `window.held`, with buttons pressed as `window.down` says.
+PAD = """
+    window.held = [0, 0, 0, 0];
+    window.down = {};
+    navigator.getGamepads = () => [{
+        id: "pad of a test", index: 0, connected: true, mapping: "standard", axes: window.held, timestamp: 0,
+        buttons: Array.from({ length: 17 }, (_, i) => ({ value: window.down[i] ?? 0, pressed: window.down[i] > 0.5 })),
+    }];
+"""
+#: Buttons of a standard pad.
+LEFT_SHOULDER, LEFT_TRIGGER, RIGHT_TRIGGER, X, Y = 4, 6, 7, 2, 3
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    hub = Hub("nao", tmp_path_factory.mktemp("output"), "stand")
+    hub.start()
+    until(hub.frame)
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture(scope="module")
+def page(hub: Hub) -> Iterator[Any]:
+    server = Server(hub, "127.0.0.1", 0)
+    server.start()
+    with chromium() as browser, shell(browser, server, viser=bool(PICTURES), before=PAD) as page:
+        yield page
+        assert page.wrongs == []
+    server.stop()
+
+
+@pytest.fixture
+def guided(page: Any, hub: Hub) -> Any:
+    """mighty in the scene Navigate, chosen on the page, from the beginning; nothing is held."""
+    page.evaluate("held = [0, 0, 0, 0]; down = {}")
+    if hub.hello()["robot"] != "mighty":
+        page.get_by_label("Robot", exact=True).select_option("mighty")
+        until(lambda: hub.hello()["robot"] == "mighty" and hub.hello()["controls"])
+    if hub.hello()["scene"] != "navigate":
+        page.get_by_role("tab", name="Navigate").click()
+        until(lambda: hub.hello()["scene"] == "navigate" and hub.hello()["controls"])
+    page.locator("#guide-move").wait_for()
+    until(lambda: now(hub)["guide"])
+    began = now(hub)["time"]
+    page.get_by_role("button", name="Reset").click()
+    until(lambda: now(hub)["time"] < max(began, 0.2) or now(hub)["time"] < 0.5)
+    press(page, hub, Y, "trunk")
+    if PICTURES:
+        page.frame_locator("#view").locator("canvas").last.wait_for()
+    return page
+
+
+def now(hub: Hub) -> dict[str, Any]:
+    return until(hub.frame)
+
+
+def press(page: Any, hub: Hub, button: int, mode: str) -> None:
+    """Presses a button of the pad until the robot has heard it, and the page shows it."""
+    page.evaluate(f"down = {{ [{button}]: 1 }}")
+    until(lambda: now(hub)["guide"]["mode"] == mode)
+    page.evaluate("down = {}")
+    page.locator(f'[data-mode="{mode}"][aria-pressed="true"]').wait_for()
+
+
+def place(hub: Hub, frame: Frame) -> np.ndarray:
+    """Where a part of the robot is, in the picture that was shown last."""
+    scenery, robot = hub._scenery, hub._loaded("mighty")
+    assert scenery is not None
+    x, y, z, *turn = scenery.poses["robot"][frame.joint]
+    joint = pinocchio.SE3(pinocchio.Quaternion(*turn).matrix(), np.array([x, y, z]))
+    return np.asarray((joint * robot.model.frames[frame.index].placement).translation)
+
+
+def steps(hub: Hub) -> bool:
+    """Whether a step is going to be made, and it can be seen where to."""
+    accepted = (hub._scenery.plans or {}).get("accepted")  # type: ignore[union-attr]
+    if accepted is None or not len(accepted.soles):
+        return False
+    feet = np.array([place(hub, foot) for foot in hub._loaded("mighty").feet])
+    return bool(np.linalg.norm(feet[:, :2] - accepted.soles[0].mean(axis=0)[:2], axis=1).min() > 0.05)
+
+
+def stands(hub: Hub) -> bool:
+    return bool(now(hub)["words"][0].startswith("stands"))
+
+
+def shot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] | None = None) -> None:
+    """A picture of the page, if somebody wants one; time stands still until the view has drawn it."""
+    if PICTURES:
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        if when is not None:
+            hub.do("pace", 0.1)
+            until(lambda: when(hub))
+            hub.do("pace", 1)
+        hub.do("play", False)
+        until(lambda: not now(hub)["playing"])
+        page.wait_for_timeout(1500)
+        page.screenshot(path=str(Path(PICTURES) / f"studio_navigate{name}.png"))
+        hub.do("play", True)
+
+
+def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_projected(guided: Any, hub: Hub) -> None:
+    page, robot = guided, hub._loaded("mighty")
+    page.get_by_role("heading", name="Gamepad: pad of a test").wait_for()
+    left, right = robot.foot("left"), robot.foot("right")
+    start = {foot.side: place(hub, foot) for foot in robot.feet}
+
+    page.evaluate("held = [0, -1, 0, 0]")  # the trunk ahead: it walks, one foot after the other
+    until(lambda: hub._scenery.plans.get("accepted") is not None)  # type: ignore[union-attr]
+    until(lambda: all(place(hub, foot)[0] > start[foot.side][0] + 0.06 for foot in robot.feet))
+    shot(page, hub, "", steps)
+    page.evaluate("held = [0, 0, 0, 0]")
+    until(lambda: stands(hub))
+    assert {row["mode"] for row in now(hub)["guide"]["segments"]} == {"trunk"}
+
+    press(page, hub, X, "left hand")
+    hand, stood = place(hub, robot.hand("left")), place(hub, right)
+    page.evaluate(f"held = [0, -1, 0, 0]; down = {{ [{RIGHT_TRIGGER}]: 1 }}")
+    until(lambda: place(hub, robot.hand("left"))[2] > hand[2] + 0.04)
+    shot(page, hub, "_hand")
+    assert np.linalg.norm(place(hub, right) - stood) < 0.02, "the arm is long enough: no step"
+    page.evaluate("held = [0, 0, 0, 0]; down = {}")
+
+    press(page, hub, LEFT_SHOULDER, "left foot")
+    page.evaluate(f"down = {{ [{RIGHT_TRIGGER}]: 1 }}")
+    until(lambda: place(hub, left)[2] > place(hub, right)[2] + 0.015)
+    page.locator("#guide-notes").get_by_text("beyond its boundary, projected").first.wait_for()  # higher than it can
+    page.locator("#segments td.projected").first.wait_for()
+    shot(page, hub, "_foot")
+    page.evaluate("down = {}")
+    until(lambda: stands(hub))
+    assert "left foot in the air" in now(hub)["words"][0], "it stays there, whoever lets go"
+    page.evaluate(f"down = {{ [{LEFT_TRIGGER}]: 1 }}")
+    until(lambda: now(hub)["phase"] == "double support" and place(hub, left)[2] < place(hub, right)[2] + 0.003)
+    page.evaluate("down = {}")
+    assert not now(hub)["fell"]
+
+
+def test_a_key_is_a_step_of_its_own_however_short_it_is_pressed(guided: Any, hub: Hub) -> None:
+    page = guided
+    page.locator("#guide-move").focus()
+    page.keyboard.press("4")
+    until(lambda: now(hub)["guide"]["mode"] == "left hand")
+    page.keyboard.press("r")
+    until(lambda: any(row["mode"] == "left hand" for row in now(hub)["guide"]["segments"]))
+
+
+def test_a_page_that_freezes_leaves_the_stick_centred(guided: Any, hub: Hub) -> None:
+    page = guided
+    page.evaluate("held = [0, -1, 0, 0]")
+    until(lambda: now(hub)["guide"]["axes"][0] == 1.0)
+    page.evaluate("() => { setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 0); }")
+    until(lambda: now(hub)["deadman"])
+    assert now(hub)["guide"]["axes"] == [0.0] * 6
+    until(lambda: now(hub)["guide"]["axes"][0] == 1.0)  # it is back, and the stick is still held
+    page.evaluate("held = [0, 0, 0, 0]")
+    until(lambda: stands(hub))
+    assert not now(hub)["fell"]
+
+
+def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided: Any, hub: Hub) -> None:
+    page, robot = guided, hub._loaded("mighty")
+    page.get_by_label("world", exact=True).select_option("stairs and door")
+    until(lambda: now(hub)["guide"]["place"])
+    page.get_by_text("m to go").wait_for()
+    assert page.locator("#key-place").is_visible()
+    page.evaluate("held = [0, -1, 0, 0]")
+    start = min(place(hub, foot)[2] for foot in robot.feet)
+    until(lambda: min(place(hub, foot)[2] for foot in robot.feet) < start - 0.015)  # a step is 2 cm
+    shot(page, hub, "_stairs", steps)
+    page.evaluate("held = [0, 0, 0, 0]")
+    assert not now(hub)["fell"]
+    page.get_by_label("world", exact=True).select_option("flat")
+    until(lambda: not now(hub)["guide"]["place"])

@@ -1,0 +1,181 @@
+"""The page of a guided scene in a real browser, without a simulation: what is held is sent, what is told is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_hub import FakeHub
+from open_studio import chromium, shell, studio, until
+
+from poise.studio.hands import Hands
+from poise.studio.scenes import scene
+
+PADS = """
+window.pads = [];
+navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
+window.pad = (mapping, axes) => ({ id: "Pad (Vendor: 1)", mapping, connected: true, axes: Array(axes).fill(0),
+    buttons: Array.from({ length: 17 }, () => ({ value: 0, pressed: false })) });
+"""
+REST = {"mode": "trunk", "axes": [0] * 6, "lift": 0.5, "place": False, "notes": [], "segments": []}
+NOTE = "left foot: 4 cm beyond its boundary, projected"
+ROWS = [
+    {"time": 3.5, "mode": "left foot", "seconds": 0.5, "margin": 12, "outcome": "projected", "notes": [NOTE]},
+    {"time": 3.0, "mode": "trunk", "seconds": 0.7, "margin": 4, "outcome": "done", "notes": []},
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def both(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
+    with studio(tmp_path) as (hub, server):
+        usual, guided = hub.hello, dict(scene("navigate").guided)
+        hub.hello = lambda: {**usual(), "sticks": False, "guided": guided}  # type: ignore[method-assign]
+        hub.show(2, guide=REST)
+        with shell(browser, server, before=PADS) as page:
+            page.locator("#guide-move").wait_for()
+            yield page, hub
+            assert page.wrongs == []
+
+
+def last(hub: FakeHub) -> Hands:
+    """What is held, as the simulation hears it."""
+    return Hands.of((hub.wishes("hands") or [None])[-1])
+
+
+def test_a_page_without_a_guided_scene_shows_nothing_of_it(browser: Any, tmp_path: Path) -> None:
+    with studio(tmp_path) as (hub, server), shell(browser, server) as page:
+        page.locator("#stick-move").wait_for()
+        for name in ("#guide", "#guide-bar", "#guide-panel", "#segments-panel", "#guide-notes"):
+            assert page.locator(name).is_hidden()
+        page.keyboard.press("r")
+        count = len(hub.wishes("alive"))
+        until(lambda: len(hub.wishes("alive")) > count + 2)
+        assert hub.wishes("hands") == []
+
+
+def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(both: tuple[Any, FakeHub]) -> None:
+    page, hub = both
+    page.keyboard.down("w")
+    page.keyboard.down("r")
+    until(lambda: last(hub).keys == {"KeyW", "KeyR"})
+    count = len(hub.wishes("hands"))
+    until(lambda: len(hub.wishes("hands")) >= count + 3)
+    page.keyboard.up("w")
+    page.keyboard.up("r")
+    until(lambda: last(hub).rest)
+    count, alive = len(hub.wishes("hands")), len(hub.wishes("alive"))
+    until(lambda: len(hub.wishes("alive")) >= alive + 3)
+    assert len(hub.wishes("hands")) == count, "silence is told once"
+    assert hub.wishes("stick") == [], "the other kind of driving is not meant"
+
+
+def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(both: tuple[Any, FakeHub]) -> None:
+    page, hub = both
+    page.evaluate("pads.push(pad('standard', 4))")
+    page.get_by_role("heading", name="Gamepad: Pad").wait_for()
+    page.get_by_text("left trigger, right trigger").wait_for()
+    page.evaluate("pads[0].axes[1] = -1; pads[0].buttons[7].value = 0.5; pads[0].buttons[2].value = 1")
+
+    def heard() -> bool:
+        pad = last(hub).pad
+        return pad is not None and pad.standard and pad.axes[1] == -1 and pad.buttons[7] == 0.5 and pad.buttons[2] == 1
+
+    until(heard)
+    page.evaluate("pads[0] = pad('standard', 4); pads[0].axes[0] = 0.05")
+    until(lambda: last(hub).rest)
+    assert last(hub).pad is not None
+    page.evaluate("pads.length = 0")
+    until(lambda: last(hub).pad is None)
+    page.get_by_role("heading", name="Keyboard").wait_for()
+
+
+def test_a_device_without_the_standard_layout_is_a_flight_stick_whose_levers_may_stay(
+    both: tuple[Any, FakeHub],
+) -> None:
+    page, hub = both
+    page.evaluate("pads.push(pad('', 7)); pads[0].axes[5] = -1")
+    page.get_by_role("heading", name="Flight stick: Pad").wait_for()
+    until(lambda: last(hub).pad is not None)
+    assert last(hub).rest
+    page.evaluate("pads[0].axes[0] = 1")
+    until(lambda: last(hub).pad.axes[0] == 1)  # type: ignore[union-attr]
+    assert not last(hub).pad.standard  # type: ignore[union-attr]
+    assert page.get_by_role("dialog").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("stick", "move", "axis", "value"),
+    [("move", (0, -300), 0, 1), ("move", (-300, 0), 1, 1), ("up", (0, -300), 2, 1), ("lean", (300, 0), 3, 1),
+     ("turn", (0, -300), 4, 1), ("turn", (-300, 0), 5, 1)],
+)  # fmt: skip
+def test_six_axes_are_on_the_screen(
+    both: tuple[Any, FakeHub], stick: str, move: tuple[int, int], axis: int, value: int
+) -> None:
+    page, hub = both
+    box = page.locator(f"#guide-{stick}").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + move[0], y + move[1])
+    until(lambda: last(hub).axes == tuple(value if place == axis else 0 for place in range(6)))
+    page.mouse.up()
+    until(lambda: last(hub).rest)
+
+
+def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(both: tuple[Any, FakeHub]) -> None:
+    page, hub = both
+    assert page.locator('#modes [aria-pressed="true"]').inner_text() == "trunk"
+    page.get_by_role("button", name="left hand", exact=True).click()
+    until(lambda: ["mode", "left hand"] in hub.wishes("control"))
+    hub.show(3, guide={**REST, "mode": "left hand"})
+    until(lambda: page.locator('#modes [aria-pressed="true"]').inner_text() == "left hand")
+    page.get_by_text("it pulls the body").wait_for()
+    page.get_by_label("Height of steps").fill("0.8")
+    until(lambda: ["lift", 0.8] in hub.wishes("control"))
+
+
+def test_what_became_of_commands_is_told_and_why(both: tuple[Any, FakeHub]) -> None:
+    page, hub = both
+    assert page.locator("#guide-notes").is_hidden()
+    assert page.get_by_text("None yet: push a stick.").is_visible()
+    hub.show(4, guide={**REST, "notes": [NOTE], "segments": ROWS})
+    page.locator("#guide-notes").get_by_text(NOTE).wait_for()
+    cells = page.locator("#segments tr").first.locator("td").all_inner_texts()
+    assert cells == ["left foot", "3.5 s", "0.50 s", "projected"]
+    assert page.locator("#segments tr").nth(1).inner_text() == NOTE
+    hub.show(5, guide=REST)
+    page.locator("#guide-notes").wait_for(state="hidden")
+
+
+def test_knobs_follow_what_is_heard_from_elsewhere(both: tuple[Any, FakeHub]) -> None:
+    page, hub = both
+    hub.show(6, guide={**REST, "axes": [1, 0, 0, 0, 0, 0]})
+    knob = page.locator("#guide-move .knob")
+    until(lambda: knob.bounding_box()["y"] < page.locator("#guide-move").bounding_box()["y"] + 20)
+
+
+def test_a_page_that_is_left_lets_go_of_everything(both: tuple[Any, FakeHub]) -> None:
+    page, hub = both
+    page.keyboard.down("w")
+    until(lambda: last(hub).keys == {"KeyW"})
+    page.evaluate("dispatchEvent(new Event('blur'))")
+    until(lambda: last(hub).rest)
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440])
+def test_all_sticks_are_inside_the_view_on_narrow_and_wide_pages(both: tuple[Any, FakeHub], width: int) -> None:
+    page, _ = both
+    page.set_viewport_size({"width": width, "height": 768})
+    view = page.locator(".view").bounding_box()
+    for name in ("move", "up", "lift", "lean", "turn"):
+        box = page.locator(f"#guide-{name}").bounding_box()
+        assert box["x"] >= view["x"]
+        assert box["x"] + box["width"] <= view["x"] + view["width"] + 0.5, name
