@@ -24,9 +24,9 @@ import poise
 from poise.plans.guidance import Goal, Points, Workspace, standing
 from poise.plans.segment import Beginning, Body, Planner, Segment, SegmentSettings
 from poise.plans.segment.center import Severity
+from poise.plans.segment.pressure import zero_moment_way
 from poise.plans.segment.support import Support
 from poise.plans.segment.timing import standings
-from poise.runs.segments import zero_moment_way
 
 Array = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def watched(body: Body, segment: Segment) -> Watched:
     time = np.linspace(0.0, segment.seconds, round(segment.seconds / 0.005) + 1)
     samples = [segment.sample(t) for t in time.tolist()]
     center = np.array([sample.center[0] for sample in samples])
-    zmp = zero_moment_way(body, segment, samples)
+    zmp, _ = zero_moment_way(body, segment, time)
     margin = np.full(len(time), np.nan)
     for phase, feet in zip(segment.phases, standings(segment.beginning, segment.goal, segment.phases), strict=True):
         # Where two phases meet, either support will do: the ground has both.

@@ -56,13 +56,13 @@ class Trial:
         return self
 
     def finish(self, longest: float = 12.0) -> Trial:
-        """Until it stands after its last step, and half a second longer."""
+        """Until it stands after its last step, and 0.7 s longer: legs of NAO sway for half a second."""
         end = self.plant.time + longest
         while self.plant.time < end and not self.plant.fallen:
             self.go(0.1)
             if self.walk.phase().kind == "standing" and self.walk.phase().steps >= self.walk.steps:
                 break
-        return self.go(0.5)
+        return self.go(0.7)
 
     @property
     def _firm(self) -> list[int]:
