@@ -79,9 +79,9 @@ auto moments(const Masses& body, const Limbs& limbs, const Times& times, const R
   return found;
 }
 
-// Least margin of the zero moment point, least force upwards per mass, least slack of the legs. Phases: their ends, and
-// the feet that stand.
-std::tuple<double, double, double> judge(const Masses& body, const Reach& reach, const Limbs& limbs, const Times& times, const Rows& p,
+// Least margin of the zero moment point, least force upwards per mass, how far the legs are from being stretched and from
+// being folded. Phases: their ends, and the feet that stand.
+std::tuple<double, double, double, double> judge(const Masses& body, const Reach& reach, const Limbs& limbs, const Times& times, const Rows& p,
                                  const Rows& a, const std::vector<double>& ends,
                                  const std::vector<std::vector<Four>>& feet, double length, double width,
                                  double ground) {
@@ -95,7 +95,7 @@ std::tuple<double, double, double> judge(const Masses& body, const Reach& reach,
     regions.emplace_back(standing, length, width);
     regions.back().ground = ground;
   }
-  double least = std::numeric_limits<double>::infinity(), lift = least, spare = least;
+  double least = std::numeric_limits<double>::infinity(), lift = least, spare = least, folded = least;
   size_t k = 0;
   for (size_t i = 0; i < n; ++i) {
     const double time = times.data()[i];
@@ -106,11 +106,15 @@ std::tuple<double, double, double> judge(const Masses& body, const Reach& reach,
     lift = std::min(lift, up);
     const double x = c.x - (f.x * tall + m[1]) / up, y = c.y - (f.y * tall - m[0]) / up;
     const double margin = regions[k].margin(x, y, c);
-    if (!std::isfinite(margin)) return {-1.0, lift, spare};
+    if (!std::isfinite(margin)) return {-1.0, lift, spare, folded};
     least = std::min(least, margin);
-    if (i % 4 == 0 || i + 1 == n) spare = std::min(spare, slack(reach, limbs, time, c));
+    if (i % 4 == 0 || i + 1 == n) {
+      const auto legs = slack(reach, limbs, time, c);
+      spare = std::min(spare, legs[0]);
+      folded = std::min(folded, legs[1]);
+    }
   }
-  return {least, lift, spare};
+  return {least, lift, spare, folded};
 }
 
 }  // namespace
@@ -124,13 +128,13 @@ NB_MODULE(_segment, m) {
 
   nb::class_<Reach>(m, "Reach")
       .def("__init__",
-           [](Reach* self, std::array<double, 6> hips, std::array<double, 6> ankles, double longest) {
+           [](Reach* self, std::array<double, 6> hips, std::array<double, 6> ankles, double longest, double shortest) {
              new (self) Reach;
              self->hips = {Vector3{hips[0], hips[1], hips[2]}, Vector3{hips[3], hips[4], hips[5]}};
              self->ankles = {Vector3{ankles[0], ankles[1], ankles[2]}, Vector3{ankles[3], ankles[4], ankles[5]}};
-             self->longest = longest;
+             self->longest = longest, self->shortest = shortest;
            },
-           "hips"_a, "ankles"_a, "longest"_a);
+           "hips"_a, "ankles"_a, "longest"_a, "shortest"_a);
 
   nb::class_<Swing>(m, "Swing")
       .def("__init__",

@@ -71,7 +71,7 @@ inline std::array<double, 2> moment(const Masses& body, const Limbs& limbs, doub
 // Geometric reach of the legs, see plans/guidance/legs.py: hips in the body frame, ankles in that of the sole.
 struct Reach {
   std::array<Vector3, 2> hips{}, ankles{};
-  double longest = std::numeric_limits<double>::infinity();
+  double longest = std::numeric_limits<double>::infinity(), shortest = 0.0;
 };
 
 inline Vector3 turned(Vector3 a, double yaw) {
@@ -79,11 +79,11 @@ inline Vector3 turned(Vector3 a, double yaw) {
   return {c * a.x - s * a.y, s * a.x + c * a.y, a.z};
 }
 
-// How far the legs are from being stretched: the least of both.
-inline double slack(const Reach& reach, const Limbs& limbs, double time, Vector3 p) {
+// How far the legs are from being stretched, and from being folded: the least of both.
+inline std::array<double, 2> slack(const Reach& reach, const Limbs& limbs, double time, Vector3 p) {
   const double yaw =
       course(time, limbs.attitude[2], limbs.attitude_rate[2], limbs.attitude_goal[2], 0.0, limbs.seconds).value;
-  double least = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity(), folded = least;
   for (int i = 0; i < 2; ++i) {
     auto foot = limbs.feet[i];
     if (i == limbs.step) {
@@ -92,9 +92,11 @@ inline double slack(const Reach& reach, const Limbs& limbs, double time, Vector3
     }
     const Vector3 leg =
         p + turned(reach.hips[i], yaw) - Vector3{foot[0], foot[1], foot[2]} - turned(reach.ankles[i], foot[3]);
-    least = std::min(least, reach.longest - std::sqrt(leg.x * leg.x + leg.y * leg.y + leg.z * leg.z));
+    const double length = std::sqrt(leg.x * leg.x + leg.y * leg.y + leg.z * leg.z);
+    least = std::min(least, reach.longest - length);
+    folded = std::min(folded, length - reach.shortest);
   }
-  return least;
+  return {least, folded};
 }
 
 // The hull of some soles, at one height or at two.

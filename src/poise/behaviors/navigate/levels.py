@@ -13,6 +13,7 @@ from poise import constraints, tasks
 from poise.behaviors.navigate.settings import NavigateSettings
 from poise.behaviors.soles import sole_motion
 from poise.behaviors.walk.levels import apart
+from poise.behaviors.walk.rest import joints_of
 from poise.hierarchy import Hierarchy, Level
 from poise.plans.segment import Sample
 from poise.robots import Robot, State
@@ -22,7 +23,7 @@ from poise.state import Contact
 Array = NDArray[np.float64]
 
 #: Weights of the levels for a weighted solver.
-WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1e-2)
+WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1.0, 1e-2)
 #: By so much (rad) chest and pelvis may leave their attitude for the sake of the hands: a trunk that leans further is
 #: on its way down, whatever the centre of mass does.
 LEANING = 0.05
@@ -30,6 +31,9 @@ LEANING = 0.05
 PELVIS = 0.3
 #: Weight of the attitude of a hand beside its place: a turn of 1 rad is worth so many metres, squared.
 TURN = 0.05
+#: Weight of the arms' posture beside the places of the hands, in squares of the arm's length: an arm that is led by its
+#: hand alone ends up twisted at the limits of its joints, and does not find home again.
+HOMING = 0.03
 
 
 class Levels:
@@ -38,14 +42,14 @@ class Levels:
     Attributes:
         hierarchies: by the foot in the air, or "both".
         center, rise: what the centre of mass should do, over the ground and upwards.
-        feet: where a foot in the air should be; `places`: where a standing one stands.
+        feet, soles: where a foot in the air should be, and how turned; `places`: where a standing one stands.
         hands, grips: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
         homes: how hands are turned at home, in trunk axes.
         upright: world_from_trunk, standing.
     """
 
-    def __init__(self, robot: Robot, start: State, settings: NavigateSettings, turns_hands: bool) -> None:
-        self.robot, self.settings = robot, settings
+    def __init__(self, robot: Robot, start: State, settings: NavigateSettings, arm: float, turns_hands: bool) -> None:
+        self.robot, self.settings, self.arm = robot, settings, arm
         part = robot.chest or robot.frame("root_joint")
         stance = robot.stance("standing")
         self.upright = np.array(stance.pose(part).rotation)
@@ -55,7 +59,8 @@ class Levels:
         self.level, self._rigid = np.array(stance.pose(base).rotation), part.joint == base.joint
         self.trunk = tasks.Led(np.array(start.pose(part).rotation))
         self.pelvis = tasks.Led(np.array(start.pose(base).rotation))
-        self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.feet = {foot.side: tasks.Led(np.array(start.pose(foot).translation)) for foot in robot.feet}
+        self.soles = {foot.side: tasks.Led(np.array(start.pose(foot).rotation)) for foot in robot.feet}
         self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
         self.hands = {hand.side: tasks.Led(np.array(start.pose(hand).translation)) for hand in robot.hands}
         self.grips = {hand.side: tasks.Led(np.array(start.pose(hand).rotation)) for hand in robot.hands if turns_hands}
@@ -87,7 +92,9 @@ class Levels:
                 self.grips[side].lead(R @ pinocchio.exp3(x[3:]) @ self.homes[side], spin + R @ rate[3:], spinning)
         for side, (x, rate, acceleration) in sample.feet.items():
             places, yaws = zip(*((part[:3], float(part[3])) for part in (x, rate, acceleration)), strict=True)
-            self.feet[side].lead(*sole_motion(self.robot.foot(side), places, yaws))
+            pose, twist, growing = sole_motion(self.robot.foot(side), places, yaws)
+            self.feet[side].lead(pose.translation, twist[:3], growing[:3])
+            self.soles[side].lead(pose.rotation, twist[3:], growing[3:])
 
     def stand(self, side: Side, pose: pinocchio.SE3) -> None:
         """A foot stands here from now on."""
@@ -96,7 +103,7 @@ class Levels:
     # -- tasks -----------------------------------------------------------------------------------------------------
 
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
-        robot, numbers = self.robot, self.settings
+        robot, numbers, stance = self.robot, self.settings, self.robot.stance("standing")
         contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
         most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
         damped = tasks.Decay(numbers.spin_rate)
@@ -112,6 +119,12 @@ class Levels:
             if hand.side in self.grips:
                 grip, name = self.grips[hand.side], f"{hand.side} grip"
                 hands.append(tasks.Orientation(hand, grip, weight=TURN**2, reference=reach, name=name))
+        named = set(joints_of(robot, "arm")) if hands else set()
+        arms = [joint for joint in robot.joints if joint.name in named]
+        if arms:
+            homing = tasks.Decay(numbers.posture)
+            weight = HOMING * self.arm**2
+            hands.append(tasks.Posture(stance, arms, weight=weight, reference=homing, name="arms"))
         turn = tasks.Decay(numbers.trunk)
         parts = [(self.part, self.trunk, "trunk", 1.0)]
         if not self._rigid:
@@ -124,9 +137,9 @@ class Levels:
             tasks.Orientation(part, led, weight=weight, reference=turn, name=name) for part, led, name, weight in parts
         ]
         posture: list[tasks.Task] = [
-            tasks.Posture(robot.stance("standing"), reference=tasks.Decay(numbers.posture)),
+            tasks.Posture(stance, reference=tasks.Decay(numbers.posture)),
         ]
-        always: list[tasks.Task] = [constraints.JointRange(robot), *apart(robot)]
+        always: list[tasks.Task] = [constraints.JointRange(robot), constraints.JointSpeed(robot), *apart(robot)]
 
         def hierarchy(*lifted: Side) -> Hierarchy:
             held = [
@@ -134,8 +147,15 @@ class Levels:
                 for side in contacts
                 if side not in lifted
             ]
+            leads = tasks.Decay(numbers.swing)
             swing = [
-                tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="lifted foot")
+                tasks.Position(robot.foot(side), self.feet[side], reference=leads, name="lifted foot")
+                for side in lifted
+            ]
+            # Level comes later: behind the body an ankle is at the end of its range, and a trunk that leaned for the
+            # sake of a sole in the air would throw the arms about.
+            level = [
+                tasks.Orientation(robot.foot(side), self.soles[side], reference=leads, name="lifted sole")
                 for side in lifted
             ]
             levels = [
@@ -143,6 +163,7 @@ class Levels:
                 Level("center", balance),
                 Level("swing", swing),
                 Level("upright", upright, damping=numbers.calm),
+                Level("sole", level, damping=numbers.calm),
                 Level("hands", hands, damping=numbers.calm),
                 Level("trunk", attitude, damping=numbers.calm),
                 Level("posture", posture),

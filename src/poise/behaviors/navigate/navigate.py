@@ -106,14 +106,14 @@ class Navigate:
         self.body = Body.of(robot)
         plan = SegmentSettings(numbers.duration, numbers.longest, numbers.increment)
         self.planner = Planner(self.body, plan, self.legs)
-        self.levels = Levels(robot, self.start, numbers, self.workspace.hand_attitude > 0.0)
+        self.levels = Levels(robot, self.start, numbers, self.workspace.arm, self.workspace.hand_attitude > 0.0)
         self.weights, self.hierarchies = self.levels.weights, self.levels.hierarchies
         self.stick = Stick()
         self.outcomes = {"commanded": 0, "kept": 0, "held": 0, "caught": 0}
         self.history: deque[Done] = deque(maxlen=HISTORY)
         self.segment: Segment | None = None
         self.begun = self.start.time
-        self.error = 0j
+        self.error, self.lacking = 0j, 0.0
         self._time = -math.inf
         self._phase: Phase | None = None
         self._support: Array = np.zeros((0, 2))
@@ -166,6 +166,7 @@ class Navigate:
         gain = numbers.feedback if there is None else numbers.stabilizer.divergence
         wish = u + (1.0 + gain / omega) * self.error
         z = polygon.project(self._support, (wish.real, wish.imag))
+        self.lacking = abs(wish - complex(*z))
         rate = v + numbers.track * (p - c)
         if there is not None:
             self._stabilize(there, sample, complex(*z))
@@ -239,15 +240,15 @@ class Navigate:
         return self._begin(self.planner.plan(begin, goal), snapshot.time)
 
     def _astray(self, elapsed: float) -> bool:
-        """Whether physics contradicts the segment: ξ is off by more than the feedback can bring back."""
+        """Whether physics contradicts the segment: to bring ξ back the ground had to push far outside of the soles."""
         segment = self.segment
         assert segment is not None
         step = segment.stepping if segment.outcome == "caught" else None  # which must land before all else
         first = AGAIN / self.body.omega if step is None else step.end
-        return abs(self.error) > self.settings.astray * self.body.half[1] and elapsed > first
+        return self.lacking > self.settings.astray * self.body.half[1] and elapsed > first
 
     def _begin(self, segment: Segment, time: float) -> Segment:
-        self.segment, self.begun = segment, time
+        self.segment, self.begun, self.lacking = segment, time, 0.0
         self.history.append(Done(time, self.stick, segment))
         self.outcomes[segment.outcome] += 1
         return segment

@@ -23,7 +23,8 @@ class NavigateSettings:
         friction: μ that contacts are trusted with.
         stopping: rate at which a standing foot that rocks is brought to rest, 1/s.
         calm: damping of hands and trunk: what they may ask of the other limbs.
-        astray: a segment is replaced when ξ is further from it than this share of half the sole's width.
+        astray: a segment is replaced when the pressure that would bring ξ back is further outside of the soles than
+            this share of their half width.
         stabilizer: gains on robots with position servos.
     """
 
@@ -42,7 +43,7 @@ class NavigateSettings:
     friction: float = 0.7
     stopping: float = 20.0
     calm: float = 0.05
-    astray: float = 1.5
+    astray: float = 2.0
     stabilizer: StabilizerSettings = field(default_factory=StabilizerSettings)
 
     def __post_init__(self) -> None:

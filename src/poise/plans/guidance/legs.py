@@ -34,6 +34,8 @@ BEND = 0.2
 SPARE = 0.02
 #: An ankle keeps this far from its range (rad): a degree, for feedback.
 ANKLE_MARGIN = 0.02
+#: Of bending towards the shin more than that (rad): thigh and shank are not quite equal, and the body moves over them.
+DORSAL_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +115,11 @@ class Legs:
         return self.heights(complex(points.center[0], points.center[1]), float(points.attitude[2]), points.feet)[1]
 
     def heights(self, center: complex, yaw: float, feet: Mapping[Side, Footstep]) -> tuple[float, float]:
-        """The lowest and the highest centre of mass (m, world) at a place. Too low, a leg is shorter than the shortest,
-        or it stands out to its side more than its ankle can lean inwards; too high, a leg is too short."""
+        """The lowest and the highest centre of mass (m, world) at a place.
+
+        Too low, a leg is shorter than the shortest, its ankle is bent to the end of its range, or it stands out to its
+        side more than its ankle can lean inwards; too high, a leg is too short.
+        """
         low, high = -math.inf, math.inf
         turn, spare = cmath.exp(1j * yaw), SPARE * self.length
         long, short = (self.longest - spare) ** 2, (self.shortest + spare) ** 2
@@ -126,8 +131,31 @@ class Legs:
             base = foot.z + rise
             high = min(high, base + math.sqrt(max(long - squared, 0.0)))
             low = max(low, base + math.sqrt(max(short - squared, 0.0)))
-            low = max(low, base + steepness * (away * heading.conjugate()).imag)
+            inside = away * heading.conjugate()
+            low = max(low, base + steepness * inside.imag, base + self._lowest(inside, side))
         return low, high
+
+    def _lowest(self, away: complex, side: Side) -> float:
+        """How high the hip must be above the ankle (m) for the shank not to lean further than a flat foot allows.
+
+        With links of equal length the shank leans by ``φ + arccos(L / l)``, φ the lean of the line from ankle to hip, L
+        its length and l that of the straight leg. Both fall as the hip rises: halved intervals find the bound.
+
+        Args:
+            away: from ankle to hip, from above, along and across the foot (m).
+        """
+        limit, far = self.pitch_range[side][1] - DORSAL_MARGIN, abs(away)
+        low, high = self.shortest, math.sqrt(max(self.longest**2 - far**2, 0.0))
+        if low >= high or self._shank(away.real, far, low) <= limit:
+            return 0.0
+        for _ in range(10):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self._shank(away.real, far, middle) <= limit else (middle, high)
+        return high
+
+    def _shank(self, forward: float, far: float, up: float) -> float:
+        """How far it leans forwards (rad)."""
+        return math.atan2(forward, up) + math.acos(min(math.hypot(far, up) / self.length, 1.0))
 
     @cached_property
     def _places(self) -> dict[Side, tuple[complex, complex, float, float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,15 @@ PRESSING = 0.2
 AT_REST = Rates(np.zeros(3))
 
 
+class Margins(NamedTuple):
+    """What is left at worst (m): of the way from the zero moment point to the edge of the (shrunken) support, negative
+    outside; until a leg is stretched; until one is folded."""
+
+    pressure: float
+    stretched: float
+    folded: float
+
+
 class Judge:
     """Judges segments of one body, by `_segment` (native/segment/judge.hpp).
 
@@ -41,9 +51,8 @@ class Judge:
         self._masses = _segment.Masses(body.mass, body.leg, body.hanging, *body.inertia)
         self._reach = _reach(legs)
 
-    def margins(self, begin: Beginning, goal: Goal, path: CenterPath, phases: tuple[Phase, ...]) -> tuple[float, float]:
-        """How far inside the (shrunken) support the zero moment point stays, and how far the legs are from being
-        stretched, both at worst (m)."""
+    def margins(self, begin: Beginning, goal: Goal, path: CenterPath, phases: tuple[Phase, ...]) -> Margins:
+        """Of a segment, at worst."""
         p, a, _ = path.samples()
         feet = standings(begin, goal, phases)
         limbs = self._limbs(begin, goal, phases, phases[-1].end)
@@ -61,7 +70,7 @@ class Judge:
         two = np.array([p, xi])
         limbs = self._limbs(Beginning(points, AT_REST, xi), Goal(points), (), 1.0)
         feet = points.standing
-        return self._borne(limbs, np.zeros(2), two, omega**2 * (two - xi), [1.0], [feet], feet[0].z)[0] >= 0.0
+        return self._borne(limbs, np.zeros(2), two, omega**2 * (two - xi), [1.0], [feet], feet[0].z).pressure >= 0.0
 
     def swinging(self, begin: Beginning, goal: Goal, phases: tuple[Phase, ...], times: Array, over: Array) -> Array:
         """By how much a swinging leg moves the pressure of a body that rests over a place (m, n x 2)."""
@@ -79,13 +88,13 @@ class Judge:
         ends: list[float],
         feet: Sequence[Sequence[Footstep]],
         ground: float,
-    ) -> tuple[float, float]:
+    ) -> Margins:
         body = self.body
         length, width = body.half[0] - body.margin, body.half[1] - body.margin
         standing = [[_four(foot) for foot in standing] for standing in feet]
         given = self._masses, self._reach, limbs, times, p, a, ends, standing, length, width, ground
-        margin, lift, slack = _segment.judge(*given)
-        return (margin if lift >= PRESSING * GRAVITY else -1.0), slack
+        margin, lift, slack, folded = _segment.judge(*given)
+        return Margins(margin if lift >= PRESSING * GRAVITY else -1.0, slack, folded)
 
     def _limbs(self, begin: Beginning, goal: Goal, phases: tuple[Phase, ...], seconds: float) -> _segment.Limbs:
         """All that moves besides the centre of mass."""
@@ -111,9 +120,9 @@ class Judge:
 
 def _reach(legs: Legs | None) -> _segment.Reach:
     if legs is None:
-        return _segment.Reach([0.0] * 6, [0.0] * 6, math.inf)
+        return _segment.Reach([0.0] * 6, [0.0] * 6, math.inf, 0.0)
     hips, ankles = ([float(x) for side in SIDES for x in part[side]] for part in (legs.hips, legs.ankles))
-    return _segment.Reach(hips, ankles, legs.longest)
+    return _segment.Reach(hips, ankles, legs.longest, legs.shortest)
 
 
 def _four(foot: Footstep) -> tuple[float, float, float, float]:

@@ -45,6 +45,10 @@ GRID = 0.02
 #: So often a body is lowered further before a goal is given up, and so much of its height a leg may lack then: their
 #: reach is that of a knee which is bent a little, and so has some to spare.
 CROUCHES, LOOSE = 4, 0.01
+#: Legs keep this share of the height of the centre of mass from being stretched.
+SPARE = 0.02
+#: A foot is lifted by this share of it at least.
+LEAST = 0.02
 #: Shares of a step that catches the body on two feet, on one, and on two again.
 CATCHING = (0.05, 0.5, 0.45)
 
@@ -66,6 +70,7 @@ class Planner:
         self.body, self.settings, self.legs = body, settings or SegmentSettings(), legs
         usual = self.settings.duration or NATURAL / body.omega
         self.usual = GRID * max(round(usual / GRID), 1)
+        self.spare = SPARE * body.height
         self._judge = Judge(body, legs, self.settings.curve)
 
     def plan(self, begin: Beginning, goal: Goal) -> Segment:
@@ -78,8 +83,10 @@ class Planner:
             segment, why = self._tried(begin, goal, T, count)
             if segment is None:
                 count, T = count + 1, T + numbers.increment
-            elif segment.slack < 0.0 and crouched < CROUCHES:
-                crouched, goal = crouched + 1, self._lower(goal, -segment.slack)
+            elif segment.slack < self.spare and crouched < CROUCHES:
+                crouched, goal = crouched + 1, self._lower(goal, self.spare - segment.slack)
+            elif segment.folded < self.spare and crouched < CROUCHES:
+                crouched, goal = crouched + 1, self._higher(goal, self.spare - segment.folded)
             elif segment.slack < -LOOSE * self.body.height:
                 why = f"a leg is too short by {-1e3 * segment.slack:.0f} mm on the way"
                 break
@@ -90,16 +97,26 @@ class Planner:
     def _lower(self, goal: Goal, missing: float) -> Goal:
         """The same goal with the body lower, so that the legs, which lack so much on the way (m), reach."""
         down = 2.0 * missing + 0.002 * self.body.height
-        center = goal.points.center - (0.0, 0.0, down)
+        center = goal.points.center - np.array([0.0, 0.0, down])
         note = f"crouches by {100 * down:.1f} cm: the legs would not reach on the way"
         return replace(goal, points=goal.points.replace(center=center), notes=(*goal.notes, note))
+
+    def _higher(self, goal: Goal, missing: float) -> Goal:
+        """The same goal with the foot less and the body more lifted: a leg lacks so much room on the way (m)."""
+        lift = max(goal.lift - missing, min(goal.lift, LEAST * self.body.height))
+        up = max(missing - (goal.lift - lift), 0.0)
+        center = goal.points.center + np.array([0.0, 0.0, up])
+        note = f"lifts the foot by {100 * (goal.lift - lift):.1f} cm less: the leg would not fold so far"
+        return replace(goal, points=goal.points.replace(center=center), lift=lift, notes=(*goal.notes, note))
 
     def shortest(self, begin: Beginning, goal: Goal) -> float:
         """The default duration, or a longer one where a knee is too slow for it (s)."""
         T = self.usual
         if goal.step is not None:
             start, end = begin.points.feet[goal.step], goal.points.feet[goal.step]
-            air = slowest_swing(goal.lift, end.z - start.z, abs(end.place - start.place), self.body.shortening)
+            way = (end.place - start.place) * begin.points.feet[other(goal.step)].heading.conjugate()
+            air = slowest_swing(goal.lift, end.z - start.z, abs(way), self.body.shortening)
+            air = max(air, self.body.calmest_swing(way))
             parts = zip(*shares(begin, goal, self.settings), strict=True)
             share = sum(part for part, alone in parts if alone)
             T = max(T, GRID * math.ceil(air / share / GRID))
@@ -219,5 +236,5 @@ class Planner:
     ) -> Segment:
         """A segment with its margins."""
         parts = phases(begin, goal, float(path.maps.knots[-1]), self.settings)
-        margin, slack = self._judge.margins(begin, goal, path, parts)
-        return Segment(begin, goal, outcome, path, parts, corrections, margin, slack, notes, self.settings.curve)
+        margins = self._judge.margins(begin, goal, path, parts)
+        return Segment(begin, goal, outcome, path, parts, corrections, *margins, notes, self.settings.curve)

@@ -109,7 +109,7 @@ class Segment:
         phases: in order of time.
         corrections: how often its duration was prolonged.
         margin: how far inside the (shrunken) support the zero moment point stays at worst (m); negative: it does not.
-        slack: how far the legs are from being stretched, at worst (m).
+        slack, folded: how far the legs are from being stretched, and from being folded, at worst (m).
         notes: what was not done as commanded, in words.
         curve: of stepping feet.
     """
@@ -122,6 +122,7 @@ class Segment:
     corrections: int
     margin: float
     slack: float
+    folded: float
     notes: tuple[str, ...] = ()
     curve: str = "quintic"
 

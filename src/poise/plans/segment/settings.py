@@ -25,7 +25,7 @@ class SegmentSettings:
     duration: float = 0.0
     longest: float = 3.0
     increment: float = 0.1
-    phases: tuple[float, float, float] = (0.30, 0.45, 0.25)
+    phases: tuple[float, float, float] = (0.24, 0.55, 0.21)
     lifting: float = 0.4
     compensate: bool = True
     curve: str = "quintic"
