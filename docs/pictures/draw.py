@@ -1,5 +1,5 @@
 """Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques,
-and walks with style.
+walks with style, and the way to a door.
 
 Run it from anywhere: ``python docs/pictures/draw.py``, or with the names of some: ``draw.py styles standing``. All take
 some minutes and need EGL or OSMesa.
@@ -9,11 +9,14 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 import poise
 from poise.behaviors import Reach, one_foot_stance
+from poise.plants.engine.coordinates import Coordinates
+from poise.plants.stage import Stage
 from poise.report import Camera, picture, save_picture
 from poise.runs import Request, run
 
@@ -115,11 +118,33 @@ def standing() -> None:
         save_picture(FOLDER / f"one_foot_{robot.name}.png", one_foot_stance(robot), width=560, height=480)
 
 
+def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
+    """Guided down the steps, across the room and to the door: seven moments, in the world as the engine has it."""
+    robot = ROBOTS[name]
+    recording, _ = run(Request("navigate", robot=name, scenario=True))
+    stage = Stage.of(robot)
+    plant = poise.MujocoPlant(robot, ground=stage, things=stage.things, visuals=True)
+    places, camera = Coordinates(robot, plant.model), mujoco.MjvCamera()
+    camera.azimuth, camera.elevation, camera.distance = 68.0, -14.0, 3.4 * stage.leg
+    frames = []
+    with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:
+        for share in (0.02, 0.2, 0.38, 0.5, 0.68, 0.85, 1.0):
+            state = recording.state(round(share * (len(recording) - 1)), robot)
+            places.write(state.q, np.zeros(robot.model.nv), plant.data)
+            mujoco.mj_forward(plant.model, plant.data)
+            camera.lookat[:] = state.center_of_mass + np.array([0.1, 0.0, -0.1]) * stage.leg
+            renderer.update_scene(plant.data, camera)
+            frames.append(renderer.render().copy())
+    picture = Image.fromarray(np.hstack(frames))
+    picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / f"door_{name}.png", optimize=True)
+
+
 if __name__ == "__main__":
     drawn = {
         "torques": lambda: torque_peaks("g1"),
         "standing": standing,
         "reach": lambda: [reach(ROBOTS[name]) for name in ("g1", "talos")],
+        "door": lambda: [door(name) for name in ("mighty", "g1")],
         "styles": lambda: [styles(name) for name in ("g1", "talos")],
     }
     for word in sys.argv[1:] or drawn:
