@@ -47,6 +47,8 @@ GRID = 0.02
 CROUCHES, LOOSE = 4, 0.01
 #: Legs keep this share of the height of the centre of mass from being stretched.
 SPARE = 0.02
+#: Changes of a goal by less than this are not worth a word (m).
+SAID = 0.002
 #: A foot is lifted by this share of it at least.
 LEAST = 0.02
 #: Shares of a step that catches the body on two feet, on one, and on two again.
@@ -76,7 +78,7 @@ class Planner:
     def plan(self, begin: Beginning, goal: Goal) -> Segment:
         """The commanded motion if it is possible, and one that is if not."""
         numbers, count, crouched, why = self.settings, 0, 0, ""
-        goal = cleared(begin, goal, complex(*self.body.half))
+        asked = goal = cleared(begin, goal, complex(*self.body.half))
         T = self.shortest(begin, goal)
         last = max(numbers.longest, T)
         while last + 1e-9 >= T:
@@ -84,9 +86,9 @@ class Planner:
             if segment is None:
                 count, T = count + 1, T + numbers.increment
             elif segment.slack < self.spare and crouched < CROUCHES:
-                crouched, goal = crouched + 1, self._lower(goal, self.spare - segment.slack)
+                crouched, goal = crouched + 1, self._lower(asked, goal, self.spare - segment.slack)
             elif segment.folded < self.spare and crouched < CROUCHES:
-                crouched, goal = crouched + 1, self._higher(goal, self.spare - segment.folded)
+                crouched, goal = crouched + 1, self._higher(asked, goal, self.spare - segment.folded)
             elif segment.slack < -LOOSE * self.body.height:
                 why = f"a leg is too short by {-1e3 * segment.slack:.0f} mm on the way"
                 break
@@ -94,20 +96,14 @@ class Planner:
                 return segment
         return self.kept(begin, count, (*goal.notes, f"given up: {why}, even in {min(T, last):.1f} s"))
 
-    def _lower(self, goal: Goal, missing: float) -> Goal:
+    def _lower(self, asked: Goal, goal: Goal, missing: float) -> Goal:
         """The same goal with the body lower, so that the legs, which lack so much on the way (m), reach."""
-        down = 2.0 * missing + 0.002 * self.body.height
-        center = goal.points.center - np.array([0.0, 0.0, down])
-        note = f"crouches by {100 * down:.1f} cm: the legs would not reach on the way"
-        return replace(goal, points=goal.points.replace(center=center), notes=(*goal.notes, note))
+        return _moved(asked, goal, -2.0 * missing - 0.002 * self.body.height, goal.lift)
 
-    def _higher(self, goal: Goal, missing: float) -> Goal:
+    def _higher(self, asked: Goal, goal: Goal, missing: float) -> Goal:
         """The same goal with the foot less and the body more lifted: a leg lacks so much room on the way (m)."""
         lift = max(goal.lift - missing, min(goal.lift, LEAST * self.body.height))
-        up = max(missing - (goal.lift - lift), 0.0)
-        center = goal.points.center + np.array([0.0, 0.0, up])
-        note = f"lifts the foot by {100 * (goal.lift - lift):.1f} cm less: the leg would not fold so far"
-        return replace(goal, points=goal.points.replace(center=center), lift=lift, notes=(*goal.notes, note))
+        return _moved(asked, goal, max(missing - (goal.lift - lift), 0.0), lift)
 
     def shortest(self, begin: Beginning, goal: Goal) -> float:
         """The default duration, or a longer one where a knee is too slow for it (s)."""
@@ -238,3 +234,17 @@ class Planner:
         parts = phases(begin, goal, float(path.maps.knots[-1]), self.settings)
         margins = self._judge.margins(begin, goal, path, parts)
         return Segment(begin, goal, outcome, path, parts, corrections, *margins, notes, self.settings.curve)
+
+
+def _moved(asked: Goal, goal: Goal, up: float, lift: float) -> Goal:
+    """A goal with the body higher (m) and the foot lifted so much, and what became of what was asked, in words."""
+    center = goal.points.center + np.array([0.0, 0.0, up])
+    rise, less = float(center[2] - asked.points.center[2]), asked.lift - lift
+    notes = list(asked.notes)
+    if rise < -SAID:
+        notes.append(f"crouches by {-100 * rise:.1f} cm: the legs would not reach on the way")
+    if rise > SAID:
+        notes.append(f"rises by {100 * rise:.1f} cm: a leg would not fold so far on the way")
+    if less > SAID:
+        notes.append(f"lifts the foot by {100 * less:.1f} cm less: its leg would not fold so far")
+    return replace(goal, points=goal.points.replace(center=center), lift=lift, notes=tuple(notes))
