@@ -38,8 +38,6 @@ INSIDE = 0.05
 AGAIN = 0.2
 #: So many segments are remembered: half an hour of them.
 HISTORY = 4000
-#: A swing that is ended by a force is so far at least; before, a foot may only scrape.
-FELT = 0.6
 
 
 class Device(Protocol):
@@ -184,7 +182,7 @@ class Navigate:
 
         When a segment is over, the reference is moved to where the robot really stands.
         """
-        stance = self.robot.foot(self._stance(reference))
+        stance = self.robot.foot(self._stance())
         self._seen = there = seen(real, reference, stance, sensed, self.levels.part)
         segment = self.segment
         if segment is not None and real.time - self.begun < segment.seconds - 1e-6:
@@ -199,7 +197,7 @@ class Navigate:
             self._seen = replace(self._seen, pressure=complex(x, y))
         return back
 
-    def _stance(self, reference: Snapshot) -> Side:
+    def _stance(self) -> Side:
         """The foot that stands for the whole segment."""
         segment = self.segment
         moving = None if segment is None else segment.goal.step or segment.beginning.points.lifted

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from poise.plans.segment.body import Body
 from poise.plans.segment.center import PIECES, Basis, CenterPath, basis
 from poise.plans.segment.clearing import cleared
 from poise.plans.segment.judging import Judge
-from poise.plans.segment.keeping import kept
+from poise.plans.segment.keeping import kept as kept_path
 from poise.plans.segment.limbs import slowest_swing
 from poise.plans.segment.segment import Beginning, Outcome, Phase, Segment
 from poise.plans.segment.settings import SegmentSettings
@@ -128,7 +129,7 @@ class Planner:
         center = np.array([middle.real, middle.imag, points.center[2]])
         goal = self._coasting(begin, center, notes)
         for T in (self.usual, 2.0 * self.usual):
-            path = kept(begin, center, self._maps(begin, goal, T), self.body)
+            path = kept_path(begin, center, self._maps(begin, goal, T), self.body)
             if path is not None:
                 found = self._judged(begin, goal, path, "kept", corrections, notes)
                 if found.margin >= 0.0 and self._judge.holdable(goal, *path.end):
@@ -163,9 +164,13 @@ class Planner:
         """
         parts = CATCHING if begin.points.lifted is None else CATCHING[1:]
         whole = GRID * max(round(air / CATCHING[1] * sum(parts) / GRID), 1)
+        return self._quick.attempt(begin, goal, whole, 0, pressure, "caught")
+
+    @cached_property
+    def _quick(self) -> Planner:
+        """Plans steps that catch the body."""
         quickly = replace(self.settings, phases=CATCHING, lifting=CATCHING[2] / sum(CATCHING[1:]))
-        quick = Planner(self.body, quickly, self.legs)
-        return quick.attempt(begin, goal, whole, 0, pressure, "caught")
+        return Planner(self.body, quickly, self.legs)
 
     # -- one attempt -----------------------------------------------------------------------------------------------
 
