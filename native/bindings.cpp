@@ -3,6 +3,7 @@
 
 #include "layout.hpp"
 #include "lexicographic.hpp"
+#include "null_space_kernel.hpp"
 #include "weighted_sum.hpp"
 
 using namespace nb::literals;
@@ -75,6 +76,10 @@ NB_MODULE(_kernel, module) {
       .def("layout", &Kernel::layout, "level_begin"_a, "variables"_a, "damping"_a, "columns"_a)
       .def("solve", &Kernel::solve, "memory"_a.noconvert(), "budget"_a, "warm"_a, "x"_a.noconvert(),
            "sides"_a.noconvert());
+  nb::class_<poise::NullSpaceKernel>(module, "NullSpace")
+      .def(nb::init<double>(), "rank"_a)
+      .def("layout", &poise::NullSpaceKernel::layout, "level_begin"_a, "variables"_a, "damping"_a, "columns"_a)
+      .def("solve", &poise::NullSpaceKernel::solve, "memory"_a.noconvert(), "x"_a.noconvert(), "sides"_a.noconvert());
   nb::class_<poise::WeightedSum>(module, "WeightedSum")
       .def(nb::init<bool, double>(), "relaxed"_a, "regularization"_a)
       .def("layout", &poise::WeightedSum::layout, "level_begin"_a, "variables"_a, "columns"_a)

@@ -56,6 +56,16 @@ class Fit {
     strongest_ = std::max(strongest_, row.pull);
   }
 
+  // A unit row given by its entries in y.
+  template <class Entries>
+  void add(const Entries& entries, double pull, double residual) {
+    pulls_[count_] = pull;
+    P_.row(count_).head(freedom_) = pull * entries.transpose();
+    d_[count_++] = pull * residual;
+    weakest_ = std::min(weakest_, pull);
+    strongest_ = std::max(strongest_, pull);
+  }
+
   // Adds  damping * (Z^T x + y) = 0.
   void damp(double damping, const Eigen::Ref<const Matrix>& Z, const Vector& x) {
     column_.head(freedom_).noalias() = Z.transpose() * x;

@@ -95,9 +95,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
     directions_.setZero(m_ + padding, n_);
-    even_.setZero(n_ + padding, most_others);
-    corner_.setZero(most_others, most_others);
-    covered_.reserve(static_cast<size_t>(n_));
+    even_.resize(n_);
   } else if (!warm) {
     std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
     x_.setZero();

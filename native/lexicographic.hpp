@@ -10,6 +10,7 @@
 
 #include <chrono>
 
+#include "even.hpp"
 #include "fit.hpp"
 
 namespace poise {
@@ -120,7 +121,6 @@ class Lexicographic {
   bool out_of_time() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
 
   static constexpr double rank_ = 1e-9;                // smallest independent part of a unit row
-  static constexpr Index most_others = 8;              // unknowns that a posture leaves out, for its own fit
   static constexpr double rounding_ = 1e-13;           // a unit row with less is an exact combination of others
   static constexpr double feasibility_ = 1e-11;        // of unit rows, relative to their bounds
   static constexpr double weakest_multiplier_ = 1e-9;  // one above this part of the largest force counts
@@ -130,6 +130,7 @@ class Lexicographic {
   Rows rows_;
   Basis basis_;
   Fit fit_;
+  EvenFit even_;
   std::vector<Held> held_;          // in the order of the rows of the basis
   std::vector<Index> soft_;         // active rows of the level at hand
   std::vector<Index> batch_;        // rows being appended to the basis
@@ -144,8 +145,6 @@ class Lexicographic {
   Vector values_, rates_;                  // of the rows of its level, before and along it
   Vector step_, gradient_, projected_;     // work space
   Vector tails_;                           // likewise, of hold
-  Matrix even_, corner_;                   // likewise, of fit_evenly
-  std::vector<bool> covered_;
   Vector multiplier_;                      // of the held rows
   Vector dual_, slack_, force_;            // of every row, for the level at hand
   Matrix block_, combinations_, directions_;

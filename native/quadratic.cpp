@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sides.hpp"
+
 namespace poise {
 
 namespace {
@@ -111,14 +113,7 @@ double Quadratic::judge(const double* answer, double* moved, signed char* sides)
     const double value = stands ? 0.0 : rows_.value(i, x);
     const double low = stands ? view_->lower[i] : row.lower, high = stands ? view_->upper[i] : row.upper;
     if (i < first_ && row.kind != Kind::free) worst = std::max({worst, low - value, value - high});
-    const double reach = 1e-9 * (1.0 + std::abs(value));
-    const bool below = value <= low + reach, above = value >= high - reach;
-    const bool nearer = std::abs(value - low) < std::abs(value - high);
-    sides[i] = !(view_->weight[i] > 0.0)          ? inside
-               : view_->lower[i] == view_->upper[i] ? equality
-               : below && (nearer || !above)        ? lower_side
-               : above                              ? upper_side
-                                                    : inside;
+    sides[i] = side_of(*view_, row, i, value);
   }
   for (Index c = 0; c < variables(); ++c) moved[c] = x[c] + (view_->center ? view_->center[c] : 0.0);
   return worst / (1.0 + (x.size() ? x.cwiseAbs().maxCoeff() : 0.0));

@@ -21,7 +21,7 @@ from poise.report import Camera, picture, save_picture
 from poise.runs import Request, run
 
 FOLDER = Path(__file__).parent
-ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao", "mighty")}
+ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")}
 #: The styles of [Dalibard2012] section VI, after the walk that they start from.
 STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
 
@@ -112,7 +112,7 @@ def styles(name: str, frames: int = 6, panel: tuple[int, int] = (184, 340), marg
 def standing() -> None:
     """All robots in one picture, and each alone, on both feet and on one."""
     states = [robot.stance("standing") for robot in ROBOTS.values()]
-    save_picture(FOLDER / "standing.png", states, width=1000, height=360, labels=list(ROBOTS))
+    save_picture(FOLDER / "standing.png", states, width=1160, height=360, labels=list(ROBOTS))
     for robot in ROBOTS.values():
         save_picture(FOLDER / f"standing_{robot.name}.png", robot.stance("standing"), width=560, height=480)
         save_picture(FOLDER / f"one_foot_{robot.name}.png", one_foot_stance(robot), width=560, height=480)

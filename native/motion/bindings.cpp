@@ -9,6 +9,7 @@
 #include "joint_bounds.hpp"
 #include "momentum_drift.hpp"
 #include "references.hpp"
+#include "relative_rows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -97,6 +98,22 @@ NB_MODULE(_motion, m) {
            "J"_a, "point"_a, "acceleration"_a, "S"_a, "target"_a, "error"_a, "A"_a, "drift"_a)
       .def("write", &poise::PointWriter::write)
       .def("write_drift", &poise::PointWriter::write_drift);
+
+  nb::class_<poise::RelativePoseWriter>(m, "RelativePoseWriter")
+      .def(nb::init<poise::FrameRows, poise::FrameRows, poise::IndicesIn, poise::VectorIn, poise::MatrixIn,
+                    poise::VectorOut, poise::RowsOut, poise::VectorOut>(),
+           "frame"_a, "seen_from"_a, "components"_a, "target_position"_a, "target_rotation"_a, "error"_a, "A"_a,
+           "drift"_a)
+      .def("write", &poise::RelativePoseWriter::write)
+      .def("write_drift", &poise::RelativePoseWriter::write_drift);
+
+  nb::class_<poise::RelativePointWriter>(m, "RelativePointWriter")
+      .def(nb::init<poise::ColumnsIn, poise::VectorIn, poise::VectorIn, poise::VectorIn, poise::FrameRows,
+                    size_t, poise::IndicesIn, poise::VectorIn, poise::VectorOut, poise::RowsOut, poise::VectorOut>(),
+           "J"_a, "point"_a, "acceleration"_a, "v"_a, "seen_from"_a, "base"_a, "components"_a, "target"_a, "error"_a,
+           "A"_a, "drift"_a)
+      .def("write", &poise::RelativePointWriter::write)
+      .def("write_drift", &poise::RelativePointWriter::write_drift);
 
   nb::class_<poise::JointWriter>(m, "JointWriter")
       .def(nb::init<poise::VectorIn, poise::IndicesIn, poise::VectorIn, poise::VectorOut>(), "q"_a, "q_index"_a,

@@ -8,6 +8,8 @@
 //   drift    d = S (Jdot v), the acceleration of the frame when no joint accelerates
 #pragma once
 
+#include <vector>
+
 #include "arrays.hpp"
 #include "so3.hpp"
 
@@ -63,7 +65,19 @@ class FrameRows {
     return d;
   }
 
+  // Velocity of the frame's origin and angular velocity, in world axes.
+  Eigen::Matrix<double, 6, 1> velocity() const {
+    const Matrix3 R = matrix3(joint_R_);
+    Eigen::Matrix<double, 6, 1> V;
+    V << R * (vector3(v_) + vector3(w_).cross(offset_)), R * vector3(w_);
+    return V;
+  }
+
   size_t variables() const { return J_.shape(1); }
+  // Twist of the joint that a column belongs to, at the origin of the world.
+  const double* twist(int column) const { return J_.data() + 6 * column; }
+  // The columns of the joints that carry the frame.
+  std::vector<int> columns() const { return {columns_.data(), columns_.data() + columns_.shape(0)}; }
 
  private:
   ColumnsIn J_;

@@ -18,7 +18,7 @@ LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"
 INSTALL = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
 #: Promised names whose models are published nowhere in a form that can be loaded as it is.
-LATER = ("hoap3", "human")
+LATER = ("human",)
 
 
 def library_names() -> list[str]:

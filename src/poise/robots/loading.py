@@ -20,8 +20,9 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
     """A robot of the library by its name, or any URDF file by its path.
 
     Args:
-        name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``, ``"nao"``, ``"mighty"``; or the path of a URDF,
-            or of the TOML file that describes one. ``robot.toml`` beside ``robot.urdf`` is read without being named.
+        name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``, ``"nao"``, ``"mighty"``, ``"hoap3"``; or the path
+            of a URDF, or of the TOML file that describes one. ``robot.toml`` beside ``robot.urdf`` is read without
+            being named.
         parts: feet, hands, gaze, chest, stances, limits, rest, locked, packages, ...: the keys of
             `poise.robots.description`, each of which replaces that of the file.
 

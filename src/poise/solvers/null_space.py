@@ -7,15 +7,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from poise.errors import SolverError
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
-from poise.solvers.settings import checked_damping, program_damping
+from poise.solvers.settings import checked_damping, level_damping
 from poise.solvers.solution import Solution
-from poise.solvers.unit_rows import UnitRows, sides_at
+from poise.solvers.unit_rows import UnitRows
+
+try:
+    from poise.solvers import _kernel  # type: ignore[attr-defined]
+except ImportError:  # built without a compiler
+    _kernel = None
 
 #: Singular values of unit rows below this are taken as zero: the closed form has no other remedy against the
 #: motions of size 1e9 that inverting them would ask for.
 RANK = 1e-9
+
+#: In the order of the kernel.
+STATUSES = ("optimal", "relaxed", "iterations")
 
 
 class NullSpace:
@@ -30,7 +38,11 @@ class NullSpace:
     Each x_k is the shortest least-squares solution of level k that changes nothing above ([Saab2012] section 2.1).
 
     **Inequalities are ignored**: the answer then has status ``"relaxed"`` and its slack tells by how much they are
-    violated. `accepts` says beforehand whether a program has none.
+    violated. `accepts` says beforehand whether a program has none. Where numbers overflow, x is that of the levels
+    solved so far, with status ``"iterations"``.
+
+    Compiled. The solver keeps its memory, but nothing of an answer: what it is asked before changes nothing. One solver
+    serves one thread; the GIL is released.
 
     Args:
         damping: scalar, or one per level: singular values s are inverted as ``s / (s^2 + damping^2)``.
@@ -41,6 +53,13 @@ class NullSpace:
 
     def __init__(self, damping: float | Sequence[float] = 0.0) -> None:
         self.damping = checked_damping(damping)
+        if _kernel is None:
+            raise SolverError(
+                "the compiled kernel is not built, and NullSpace needs it; "
+                "install a C++17 compiler and reinstall poise, or use Cascade()"
+            )
+        self._kernel = _kernel.NullSpace(RANK)
+        self._structure: object = None
 
     @staticmethod
     def accepts(program: Program) -> bool:
@@ -50,50 +69,15 @@ class NullSpace:
 
     def solve(self, program: Program) -> Solution:
         """The closed-form solution of the equalities; never raises on a valid Program."""
-        if program.center.any():
-            return self.solve(program.about_center()).of(program)
         start = time.perf_counter()
-        rows = UnitRows.of(program)
-        status = "optimal" if (rows.equality | ~rows.counts).all() else "relaxed"
-        x = np.zeros(program.variables)
-        Z = np.eye(program.variables)  # N = Z Z.T
-        solved = 0
-        with np.errstate(all="ignore"):
-            for k, damping in enumerate(program_damping(self.damping, program)):
-                own = np.arange(program.rows)[program.slice(k)]
-                own = own[rows.equality[own]]
-                if not len(own) or not Z.shape[1]:
-                    continue
-                step, Z_next = _level(rows.A[own], rows.lower[own] - rows.A[own] @ x, rows.pull[own], damping, Z)
-                if not np.isfinite(step).all():
-                    status = "iterations"
-                    break
-                x, Z, solved = x + step, Z_next, solved + 1
-            sides = sides_at(program, x, rows)
-        return Solution(
-            program=program,
-            x=x,
-            status=status,
-            sides=sides,
-            iterations=solved,
-            milliseconds=1e3 * (time.perf_counter() - start),
-            solver="null space",
-            counters={"factorizations": 2 * solved},
-        )
-
-
-def _level(A: Array, error: Array, pull: Array, damping: float, Z: Array) -> tuple[Array, Array]:
-    """``(A N)^+ error`` and the basis of the next null space.
-
-    The rank is decided on unit rows A, so that neither scale nor weight of a row changes it; the step is then the
-    solution of a problem of full rank, in which row i counts pull_i times.
-    """
-    try:
-        _, size, V = np.linalg.svd(A @ Z)
-        rank = int(np.count_nonzero(size > RANK))
-        row_space, null_space = V[:rank].T, V[rank:].T
-        U, s, W = np.linalg.svd(pull[:, None] * (A @ Z @ row_space), full_matrices=False)
-        y = W.T @ (s / (s**2 + damping**2) * (U.T @ (pull * error)))
-    except np.linalg.LinAlgError:  # an SVD that does not converge
-        return np.full(Z.shape[0], np.nan), Z
-    return Z @ (row_space @ y), Z @ null_space
+        structure = program.structure
+        if structure is not self._structure:
+            if self._structure != structure:
+                level_begin, variables, columns = structure
+                self._kernel.layout(level_begin, variables, level_damping(self.damping, len(program)), columns)
+            self._structure = structure
+        x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], np.int8)
+        status, solved, factorizations = self._kernel.solve(program.memory, x, sides)
+        milliseconds = 1e3 * (time.perf_counter() - start)
+        counters = {"factorizations": factorizations}
+        return Solution(program, x, STATUSES[status], sides, solved, milliseconds, "null space", counters)

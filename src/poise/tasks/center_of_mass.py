@@ -73,36 +73,36 @@ class CenterOfMass(MotionTask):
         return () if self.frame is None else (self.frame,)
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        if self.frame is not None:
-            return super().bind_error(snapshot, memory, layout)
         point = np.zeros(3)
         # Where what the target gives stands among x, y and z, and what of it the rows are about.
         into, of_rows = (slice(None), self._chosen) if self._spatial else (self._chosen, slice(None))
+        all_of_them = of_rows in (slice(None), slice(0, 3))
 
         def write_target() -> None:
             value, rate, acceleration = self.target.sample(snapshot.time)
             point[into] = value
-            memory.target_rate[:] = np.asarray(rate)[of_rows]
-            memory.target_acceleration[:] = np.asarray(acceleration)[of_rows]
+            memory.target_rate[:] = rate if all_of_them else np.asarray(rate)[of_rows]
+            memory.target_acceleration[:] = acceleration if all_of_them else np.asarray(acceleration)[of_rows]
 
         if moving(self.target):
             write_target()
         else:
             point[:] = self.target
-        writer = _motion.PointWriter(
-            snapshot.center_of_mass_jacobian,
-            snapshot.center_of_mass,
-            snapshot.center_of_mass_drift,
-            selection(tuple(self.indices), 3),
-            point,
-            memory.error,
-            memory.A,
-            memory.drift,
-        )
+        writer = self._writer(snapshot, point, memory)
         writers = [write_target, writer.write] if moving(self.target) else [writer.write]
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
-    # -- seen from a frame -----------------------------------------------------------------------------------------
+    def _writer(self, snapshot: Snapshot, point: Array, memory: Memory) -> Any:
+        """The compiled writer of error, rows and drift."""
+        moved = (snapshot.center_of_mass_jacobian, snapshot.center_of_mass, snapshot.center_of_mass_drift)
+        written = (point, memory.error, memory.A, memory.drift)
+        if self.frame is None:
+            return _motion.PointWriter(*moved, selection(tuple(self.indices), 3), *written)
+        components = np.array(self.indices, dtype=np.int32)
+        base = 6  # columns of v that move the whole body
+        return _motion.RelativePointWriter(*moved, snapshot.v, snapshot.frame(self.frame), base, components, *written)
+
+    # -- seen from a frame: the definition that the compiled rows are tested against ------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
         if self.frame is None:

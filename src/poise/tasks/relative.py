@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from poise.geometry import so3
 from poise.robots import Frame, Robot
-from poise.state import FRAMES, Snapshot
+from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
 from poise.tasks.axes import component_indices
 from poise.tasks.frame import frame_name
+from poise.tasks.layout import ACCELERATION, Layout, Memory
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.poses import pose_of
 from poise.tasks.reference import Reference
 from poise.tasks.target import checked_target, moving
+from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
 
@@ -61,13 +64,42 @@ class RelativePose(MotionTask):
         self.frame, self.seen_from = frame, seen_from
         self.words = (*axes, *(f"about {a}" for a in turns))
         self.parts = (len(linear), len(angular))
-        self.target = checked_target(target, (4, 4), name) if moving(target) else pose_of(target, name)
+        self.target: Any = checked_target(target, (4, 4), name) if moving(target) else pose_of(target, name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return self.words
 
     def frames(self) -> tuple[Frame, ...]:
         return (self.frame, self.seen_from)
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        position, rotation = np.zeros(3), np.eye(3)
+        indices, all_of_them = self.indices, self.indices == list(range(6))
+
+        def write_target() -> None:
+            wanted, rate, acceleration = self.target.sample(snapshot.time)
+            position[:], rotation[:] = wanted.translation, wanted.rotation
+            memory.target_rate[:] = rate if all_of_them else np.asarray(rate)[indices]
+            memory.target_acceleration[:] = acceleration if all_of_them else np.asarray(acceleration)[indices]
+
+        if moving(self.target):
+            write_target()
+        else:
+            position[:], rotation[:] = self.target.translation, self.target.rotation
+        writer = _motion.RelativePoseWriter(
+            snapshot.frame(self.frame),
+            snapshot.frame(self.seen_from),
+            np.array(indices, dtype=np.int32),
+            position,
+            rotation,
+            memory.error,
+            memory.A,
+            memory.drift,
+        )
+        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
+
+    # -- the definition that the compiled rows are tested against --------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
         a_from_b = snapshot.pose(self.seen_from).actInv(snapshot.pose(self.frame))

@@ -1,0 +1,237 @@
+"""What a control step of a position-controlled robot costs, beside pink with comparable tasks in the same run.
+
+    python benchmarks/position.py                  # hoap3, the robot of [Galdeano2014]: a minute
+    python benchmarks/position.py --robot nao      # any robot of the library whose soles are links of its URDF
+
+The robot squats: the right foot keeps its pose seen from the left one, the centre of mass, seen from there too, sinks
+by a twelfth of the robot's height and rises again at 0.5 Hz (5 cm for HOAP-3, as in the paper), and the joints drift to
+the middle of their ranges. Timed is everything from setting the target to the next q. All take turns, see
+`poise.bench.peers.turns`; pink runs in the environment that `poise bench --peers` makes: one weighted sum, with daqp.
+
+pink's centre of mass is in the world, so its left foot has to be held there: a fourth task. "three tasks" is pink
+without it, which lets the body slide and does not do the job, but says what the three tasks cost alone. "no limits" is
+pink without those of the joints, which it takes by default; the closed form has none either.
+
+Bar: each of pink's ways takes at least 3 times as long as ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import sys
+import tempfile
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio
+
+import poise
+from poise import constraints, tasks
+from poise.bench.peers.contender import OURS, Contender
+from poise.bench.peers.library import PEERS, Peer, launched
+from poise.bench.peers.robot import bare_urdf
+from poise.bench.peers.turns import interleaved, ratio, statistics, within
+from poise.bench.peers.worker import Worker
+from poise.robots import Robot, State
+from poise.solvers import Lexicographic, NullSpace
+from poise.tasks import Led
+
+#: 1 kHz, that of the servos of HOAP-3 (s); of a squat, 1/s.
+PERIOD, FREQUENCY = 0.001, 0.5
+#: Rate at which errors of the feet and of the centre of mass vanish, 1/s: a fiftieth of that of the servos.
+RATE = 20.0
+#: How many times longer than ours a step of pink has to take, at the median.
+BAR = 3.0
+#: A contender does the job if, at the end of every chunk of steps, its errors are below these, in m and rad.
+ALLOWED = {"foot": 1e-3, "foot_rotation": 5e-3, "center_of_mass": 2e-3}
+#: Steps before the first that counts: ours passes from rest to its hierarchy in 0.2 s.
+WARM_UP = 300
+WAYS = ("", "no limits", "three tasks", "three tasks, no limits")
+
+
+def behavior(robot: Robot, foot: pinocchio.SE3, center: Led, limits: bool) -> Any:
+    """What is measured: the three tasks of [Galdeano2014], under the limits of the joints or without."""
+    left, right = robot.feet
+    decay = tasks.Decay(RATE)
+    return poise.Hierarchy(
+        always=[constraints.JointRange(robot), constraints.JointSpeed(robot)] if limits else [],
+        levels=[
+            poise.Level("feet", [tasks.RelativePose(right, seen_from=left, target=foot, reference=decay)]),
+            poise.Level("balance", [tasks.CenterOfMass(center, frame=left, reference=decay)]),
+            poise.Level("comfort", [tasks.JointComfort(robot)]),
+        ],
+    )
+
+
+class Squat:
+    """The problem: where the feet and the centre of mass are at the start, and where it should be at each step."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.start = robot, robot.stance("standing")
+        self.foot, self.center = _seen(self.start)
+        self.depth = robot.height / 12.0
+
+    def target(self, step: int) -> tuple[Any, Any]:
+        """The centre of mass and its rate, seen from the left foot, m and m/s."""
+        angle = 2.0 * math.pi * FREQUENCY * PERIOD * step
+        down = np.array([0.0, 0.0, -0.5 * self.depth])
+        rate = 2.0 * math.pi * FREQUENCY * math.sin(angle)
+        return self.center + (1.0 - math.cos(angle)) * down, rate * down
+
+    def errors(self, q: Any, step: int) -> dict[str, float]:
+        """How far a configuration is from what it should be after a step, with the keys of ALLOWED."""
+        foot, center = _seen(State(self.robot, np.asarray(q)))
+        return {
+            "foot": float(np.linalg.norm(foot.translation - self.foot.translation)),
+            "foot_rotation": float(np.linalg.norm(pinocchio.log3(foot.rotation @ self.foot.rotation.T))),
+            "center_of_mass": float(np.linalg.norm(center - self.target(step)[0])),
+        }
+
+    def written(self, urdf: Path) -> str:
+        """All that the other side needs to know, as JSON."""
+        joints, limits = self.robot.joints, self.robot.limits
+        middle = dict(zip((j.name for j in joints), (0.5 * (limits.lower + limits.upper)).tolist(), strict=True))
+        return json.dumps(
+            {
+                "urdf": str(urdf),
+                "base": self.start.q[:7].tolist(),
+                "start": {joint.name: float(self.start.q[joint.q]) for joint in joints},
+                "middle": middle,
+                "feet": [foot.name for foot in self.robot.feet],
+                "period": PERIOD,
+            }
+        )
+
+
+class Ours:
+    """Steps of `PositionController`, whose reference is its own plant."""
+
+    version = metadata.version("poise")
+
+    def __init__(self, name: str, squat: Squat, solver: Any, limits: bool) -> None:
+        self.name, self.squat, self.steps = name, squat, 0
+        self.center, self.state = Led(squat.center), squat.start
+        law = behavior(squat.robot, squat.foot, self.center, limits)
+        self.controller = poise.PositionController(law, solver=solver, period=PERIOD)
+        self.go(WARM_UP)
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `Contender`."""
+        controller, center, state, spent = self.controller, self.center, self.state, []
+        gc.collect()
+        gc.disable()
+        for _ in range(steps):
+            self.steps += 1
+            target, rate = self.squat.target(self.steps)
+            begin = time.perf_counter_ns()
+            center.lead(target, rate)
+            controller.step(state)
+            spent.append((time.perf_counter_ns() - begin) / 1e3)
+            assert controller.reference is not None
+            state = controller.reference.replace(time=self.steps * PERIOD)
+        gc.enable()
+        self.state = state
+        return spent, self.squat.errors(state.q, self.steps)
+
+
+class Theirs(Worker):
+    """pink behind a pipe: it is told targets, and tells configurations."""
+
+    def __init__(self, name: str, squat: Squat, python: Path, problem: Path, way: str) -> None:
+        super().__init__(name, [python, Path(__file__).with_name("position_pink.py"), problem, way])
+        self.squat, self.steps = squat, 0
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `Contender`."""
+        first, self.steps = self.steps + 1, self.steps + steps
+        targets = [self.squat.target(step)[0].tolist() for step in range(first, self.steps + 1)]
+        answer = self.ask({"targets": targets})  # type: ignore[dict-item]
+        return answer["microseconds"], self.squat.errors(answer["q"], self.steps)
+
+
+def _seen(state: State) -> tuple[pinocchio.SE3, Any]:
+    """The right foot and the centre of mass, seen from the left foot."""
+    left, right = state.robot.feet
+    return state.pose(left).actInv(state.pose(right)), state.pose(left).actInv(state.center_of_mass)
+
+
+def measured(contenders: list[Contender], skipped: dict[str, str], rounds: int, steps: int) -> dict[str, Any]:
+    """One interleaved run, as plain data."""
+    run = interleaved(contenders, rounds, steps, skipped, lambda message: print(message, file=sys.stderr))
+    results = {}
+    for each in run.present:
+        own = run.times[each.name]
+        results[each.name] = {
+            "version": each.version,
+            "microseconds": statistics(own),
+            "ratio": ratio(own, run.times[OURS]),
+            "errors": run.worst[each.name],
+            "does_the_job": within(run.worst[each.name], ALLOWED),
+        }
+    theirs = [entry["ratio"]["median"] for name, entry in results.items() if name.startswith("pink")]
+    met = bool(theirs) and min(theirs) >= BAR and results[OURS]["does_the_job"]
+    return {"benchmark": "position steps", "bar": BAR, "contenders": results, "skipped": run.missing, "met": met}
+
+
+def table(result: dict[str, Any]) -> str:
+    """One line per contender."""
+    heads = (
+        "contender",
+        "median µs",
+        "p99 µs",
+        "x ours",
+        "rounds",
+        "x ours, p99",
+        "foot mm",
+        "foot mrad",
+        "com mm",
+        "job",
+    )
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for name, entry in result["contenders"].items():
+        times, by, errors = entry["microseconds"], entry["ratio"], entry["errors"]
+        spread = f"{by['low']:.2f} to {by['high']:.2f}"
+        numbers = [f"{times['median']:.0f}", f"{times['p99']:.0f}", f"{by['median']:.2f}", spread, f"{by['p99']:.2f}"]
+        misses = [f"{1e3 * errors[key]:.2f}" for key in ALLOWED]
+        lines.append(f"| {' | '.join([name, *numbers, *misses, 'yes' if entry['does_the_job'] else 'no'])} |")
+    lines += [f"skipped: {name} ({why})" for name, why in result["skipped"].items()]
+    return "\n".join([*lines, f"bar of {BAR:g} times ours: {'met' if result['met'] else 'NOT met'}"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robot", default="hoap3")
+    parser.add_argument("--rounds", type=int, default=30, help="that count (default 30)")
+    parser.add_argument("--steps", type=int, default=100, help="of each contender in a round (default 100)")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    options = parser.parse_args()
+    squat = Squat(poise.load_robot(options.robot))
+    pink = next(peer.environment for peer in PEERS if peer.name == "pink")
+    peers = [Peer(", ".join(["pink", *([way] if way else [])]), pink) for way in WAYS]
+    ours: list[Contender] = [
+        Ours(OURS, squat, NullSpace(), limits=False),
+        Ours(f"{OURS}, strict", squat, Lexicographic(), limits=False),
+        Ours(f"{OURS}, strict, limits", squat, Lexicographic(), limits=True),
+    ]
+    with tempfile.TemporaryDirectory(prefix="poise-position-") as folder:
+        urdf, problem = Path(folder) / "robot.urdf", Path(folder) / "problem.json"
+        urdf.write_text(bare_urdf(squat.robot._shapes.path), encoding="utf-8")
+        problem.write_text(squat.written(urdf), encoding="utf-8")
+
+        def launch(peer: Peer, python: Path) -> Theirs:
+            return Theirs(peer.name, squat, python, problem, peer.name.removeprefix("pink").removeprefix(", "))
+
+        with launched(peers, launch) as (theirs, skipped):
+            result = measured([*ours, *theirs], skipped, options.rounds, options.steps)
+    print(json.dumps({"robot": options.robot, **result}, indent=1) if options.json else table(result))
+    return 0 if result["met"] else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
