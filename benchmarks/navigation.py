@@ -32,8 +32,8 @@ from poise.plans.guidance import Legs, Stick, Workspace, guided, standing
 from poise.plans.segment import Beginning, Body, Planner
 from poise.plans.segment.checking import faults
 from poise.plants import PositionServos, Push, steps
+from poise.robots.catalogue import takes_angles
 
-SERVOS = ("mighty", "nao")
 #: Noise of disturbed starts: places (m) and speeds (m/s) of the centre of mass, as shares of height and of ω height.
 NOISE = 0.012
 #: Pushes (N), in weights of the robot.
@@ -143,7 +143,7 @@ def trial(
     """A guided robot in physics: its behavior, how it fell, and errors of ξ."""
     robot = poise.load_robot(name)
     navigate = Navigate(robot, device, settings)  # type: ignore[arg-type]
-    servos = name in SERVOS
+    servos = takes_angles(name)
     actuators = {"actuators": PositionServos()} if servos else {}
     plant = poise.MujocoPlant(navigate.start, **actuators, **world)  # type: ignore[arg-type]
     controller = (poise.PositionController if servos else poise.TorqueController)(navigate)

@@ -15,6 +15,7 @@ from poise.devices import RandomStick
 from poise.errors import PoiseError
 from poise.plans.guidance import Points, Stick
 from poise.plants import PositionServos, Push, steps
+from poise.robots.catalogue import takes_angles
 
 
 @cache
@@ -38,7 +39,7 @@ class Held:
 
 
 def plant_of(name: str, start: poise.State, **world: object) -> poise.MujocoPlant:
-    servos = {"actuators": PositionServos()} if name in ("mighty", "nao") else {}
+    servos = {"actuators": PositionServos()} if takes_angles(name) else {}
     return poise.MujocoPlant(start, **servos, **world)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""What recordings tell when they are looked at closely: phases, smoothness, tracks, walks, one scale for several.
+"""What recordings tell when they are looked at closely: phases, cycles, smoothness, tracks, walks, one scale for all.
 
 >>> from poise import analysis
 >>> analysis.spectral_arc_length(tracks.velocity(robot.hand("right")), recording.period)
@@ -10,6 +10,7 @@ from poise.analysis.cycles import Cycles, cycles
 from poise.analysis.footprints import Footprint
 from poise.analysis.measures import MEASURES, Measure, StyleMeasures
 from poise.analysis.normalising import Normalised, aligned, normalised
+from poise.analysis.periodicity import Rhythm, cycle_difference, joint_angles, rhythm
 from poise.analysis.phases import Phase, phases
 from poise.analysis.smoothness import (
     Peak,
@@ -37,19 +38,23 @@ __all__ = [
     "Normalised",
     "Peak",
     "Phase",
+    "Rhythm",
     "Speed",
     "Step",
     "StyleMeasures",
     "Tracks",
     "Walked",
     "aligned",
+    "cycle_difference",
     "cycles",
+    "joint_angles",
     "limbs",
     "log_dimensionless_jerk",
     "normalised",
     "peak",
     "peak_rate",
     "phases",
+    "rhythm",
     "root_mean_square",
     "root_mean_square_rate",
     "spectral_arc_length",

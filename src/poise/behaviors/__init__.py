@@ -3,6 +3,7 @@
 from poise.behaviors.navigate import Navigate, NavigateSettings
 from poise.behaviors.one_foot import one_foot_stance
 from poise.behaviors.reach import Phase, Reach, ReachSettings
+from poise.behaviors.regulated import Regulated, RegulatedSettings, regulation_of
 from poise.behaviors.stand import Squat, SquatSettings, Stand
 from poise.behaviors.upright import UprightSettings, leg_length, upright
 from poise.behaviors.walk import Walk, WalkSettings
@@ -13,6 +14,8 @@ __all__ = [
     "Phase",
     "Reach",
     "ReachSettings",
+    "Regulated",
+    "RegulatedSettings",
     "Squat",
     "SquatSettings",
     "Stand",
@@ -21,5 +24,6 @@ __all__ = [
     "WalkSettings",
     "leg_length",
     "one_foot_stance",
+    "regulation_of",
     "upright",
 ]

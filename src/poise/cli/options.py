@@ -84,6 +84,13 @@ def push(text: str) -> str:
     return _meant(text, Push.parsed)
 
 
+def breakdown(text: str) -> str:
+    """A breakdown, likewise."""
+    from poise.plants import Breakdown
+
+    return _meant(text, Breakdown.parsed)
+
+
 def ground(text: str) -> str:
     """A terrain, likewise."""
     from poise.plants import terrain

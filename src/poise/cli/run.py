@@ -9,6 +9,7 @@ from typing import Any
 
 from poise.cli.options import (
     amount,
+    breakdown,
     check_writable,
     ground,
     percent,
@@ -34,7 +35,9 @@ def add(commands: Any, name: str) -> None:
     modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")
     parser.add_argument("--mode", default="", choices=modes, help=MODES_HELP)
     parser.add_argument("--plant", default="", choices=plants, help="default: ideal for kinematic reach, else mujoco")
-    parser.add_argument("--solver", default="strict", choices=("strict", "weighted"), help="default: strict")
+    parser.add_argument(
+        "--solver", default="strict", choices=("strict", "weighted", "null-space"), help="default: strict"
+    )
     parser.add_argument(
         "--seconds", type=seconds, metavar="S", help="of motion (default: as long as the behavior takes)"
     )
@@ -87,7 +90,17 @@ def add(commands: Any, name: str) -> None:
     )
     outside.add_argument("--delay", type=amount, default=0.0, metavar="MS", help="age of the measured state")
     outside.add_argument(
-        "--noise", type=amount, default=0.0, metavar="LEVEL", help="of sensors; 0.01 is what good ones leave"
+        "--noise",
+        type=amount,
+        metavar="LEVEL",
+        help="of sensors; 0.01 is what good ones leave (default there on servos, else 0)",
+    )
+    outside.add_argument(
+        "--break", type=breakdown, action="append", default=[], metavar="WHAT@TIME", dest="breakdowns",
+        help="cell:left:2:dead (stuck, nan), swapped, or weak:JOINT:SHARE; may be given more than once",
+    )  # fmt: skip
+    outside.add_argument(
+        "--carry", type=amount, default=0.0, metavar="PERCENT", help="of its weight, a box in both hands (on servos)"
     )
     parser.set_defaults(action=_run)
 
@@ -123,6 +136,8 @@ def _run(options: argparse.Namespace) -> int:
         mass_error=options.mass_error,
         delay=options.delay,
         noise=options.noise,
+        breakdowns=options.breakdowns,
+        carry=options.carry,
         settings=dict(options.settings),
         seed=options.seed,
         script=options.script or "",
@@ -151,6 +166,8 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
         lines.append(f"smallest ZMP margin: {room:.0f} mm (negative: this motion needs more ground)")
     if "walk" in result:
         lines += _walked(result)
+    if "regulation" in result:
+        lines += _regulated(result["regulation"])
     if "navigate" in result:
         lines += _guided(result)
     for name, entry in (result["limits"] or {}).items():
@@ -169,6 +186,21 @@ def _walked(result: dict[str, Any]) -> list[str]:
         f"(asked for {', '.join(wanted)}) m/s, m/s, rad/s",
         f"a standing foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
     ]
+
+
+def _regulated(told: dict[str, Any]) -> list[str]:
+    words = "the centre of mass alone" if not told["regulating"] else "ZMP regulation"
+    lines = [f"{words}, servos at {100 * told['stiffness']:.0f} % of their stiffness, noise of cells included"]
+    if told["zmp_largest_m"] is not None:
+        lines.append(
+            f"weighted ZMP from the middle of the soles: rms {1e3 * told['zmp_rms_m']:.1f} mm, "
+            f"at most {1e3 * told['zmp_largest_m']:.1f} mm"
+        )
+    if told["returned_s"] is not None:
+        lines.append(f"back within 5 mm {told['returned_s']:.2f} s after the last push")
+    if told["cycle_rms_rad"]:
+        lines.append("cycle to cycle: " + ", ".join(f"{1e3 * rms:.1f}" for rms in told["cycle_rms_rad"]) + " mrad rms")
+    return [*lines, *told["notes"]]
 
 
 def _guided(result: dict[str, Any]) -> list[str]:

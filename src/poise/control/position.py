@@ -22,7 +22,9 @@ class PositionController:
 
         observe(real, reference, sensed) -> None, or a planar world_from_world by which the reference is to be moved
 
-    with snapshots of both and what the sensors say. A behavior that does not observe is played open loop.
+    with snapshots of both and what the sensors say. A behavior that does not observe is played open loop. One that has
+    to do without something says so in its `fallback`, which goes into the command; its `offset`, if it has one, is
+    added to the angles, for servos that give way.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot of the reference that returns one.
@@ -100,5 +102,8 @@ class PositionController:
         model = reference.robot.model
         q = pinocchio.integrate(model, reference.q, command.period * command.velocity)
         self.reference = State._trusted(reference.robot, q, command.velocity, reference.time, reference.contacts)
-        command.position = q[7:]
+        offset = getattr(self.behavior, "offset", None)
+        command.position = q[7:] if offset is None else q[7:] + offset
+        if not command.fallback:
+            command.fallback = getattr(self.behavior, "fallback", "")
         return command

@@ -6,6 +6,8 @@ The engine is imported when it is first asked for: it takes a fifth of a second,
 from typing import TYPE_CHECKING, Any
 
 from poise.plants.actuators import PositionServos, TorqueMotors
+from poise.plants.breakdowns import Breakdown, BrokenCell, SwappedSoles, WeakMotor
+from poise.plants.carried import Carried
 from poise.plants.disturbances import Load, Push
 from poise.plants.errors import PlantError
 from poise.plants.ground import Flat, Ground, Rough, Slope, Stairs, terrain
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Box",
+    "Breakdown",
+    "BrokenCell",
+    "Carried",
     "Controller",
     "Flat",
     "Ground",
@@ -36,9 +41,11 @@ __all__ = [
     "Sensors",
     "Slope",
     "Stairs",
+    "SwappedSoles",
     "Table",
     "TorqueMotors",
     "Wall",
+    "WeakMotor",
     "steps",
     "terrain",
 ]

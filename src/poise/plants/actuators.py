@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poise.plants.errors import PlantError, vector
+from poise.plants.errors import PlantError, positive, vector
 from poise.tasks.axes import shown
-
-#: A servo without a stiffness of its own gives its largest torque at this error (rad): one degree. With five times
-#: that, a robot that stands on servos and is pushed sways for seconds, or falls (measured on the library robots).
-FULL_TORQUE = 0.02
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,9 @@ class PositionServos:
     beyond that no torque is to be had. Torques in commands are not used.
 
     Args:
-        stiffness: K (N m/rad), a number or one per joint; None: a joint gives its largest torque at 0.02 rad.
+        stiffness: K (N m/rad), a number or one per joint; None: as the robot's data file says; where it says nothing, a
+            joint gives its largest torque at 0.02 rad.
+        share: of that stiffness, where none is given: drives have a gain that can be set.
         damping: D (N m s/rad), a number or one per joint; None: critical, with the inertia that the joint sees in the
             start, ``D = 2 √(K M_ii)``.
 
@@ -39,8 +37,10 @@ class PositionServos:
 
     stiffness: ArrayLike | None = None
     damping: ArrayLike | None = None
+    share: float = 1.0
 
     def __post_init__(self) -> None:
+        positive(self.share, "PositionServos.share")
         for name in ("stiffness", "damping"):
             given = getattr(self, name)
             if given is not None:

@@ -67,6 +67,10 @@ class Motors:
             self._faults.add("torque cut off", "a torque beyond its limit was cut off; plant.cut_off counts by joint")
         self._control[:] = torque
 
+    def limit(self, joint: int, torque: float) -> None:
+        """From now on a joint has no more than this torque (N m), which the engine cuts off; it is counted so."""
+        self._limits[joint] = torque * (1.0 + 1e-9)
+
     def move(self, period: float) -> None:
         """Nothing changes between commands."""
 
@@ -88,7 +92,7 @@ class Servos:
         data, self._angles = built.data, built.coordinates.angles
         self.cut_off = np.zeros(len(robot.joints), dtype=np.int64)
         self._control, self._force, self._faults = data.ctrl, data.actuator_force, faults
-        self._limits, self._reach = robot.limits.torque, robot.limits.torque / stiffness
+        self._limits, self._reach = robot.limits.torque.copy(), robot.limits.torque / stiffness
         self._lead = damping / stiffness
         self._qpos = data.qpos
         self._target, self._rate = self._qpos.take(self._angles) + torque / stiffness, np.zeros(len(torque))
@@ -107,6 +111,10 @@ class Servos:
             angles = self._faults.finite(command.position, len(self._rate), "position", "the velocity is followed")
             if np.isfinite(command.position).all() and len(command.position) == len(self._rate):
                 self._target = angles - command.period * self._rate
+
+    def limit(self, joint: int, torque: float) -> None:
+        """From now on a joint has no more than this torque (N m). Its target moves as before: no servo knows of it."""
+        self._limits[joint] = torque
 
     def move(self, period: float) -> None:
         """Lets the targets move for one step of the simulation."""

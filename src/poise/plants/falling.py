@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
+from poise.plants.engine.holding import NAME as CARRIED
 from poise.plants.ground import Ground
 from poise.robots import Frame, State
 
@@ -20,7 +21,7 @@ class Fall:
     """Watches for a fall, and keeps the first one that it sees.
 
     A robot has fallen when a body other than its parts touches the ground, when its base is lower than half of its
-    height in the start, or tilted by more than 60 degrees.
+    height in the start, or tilted by more than 60 degrees. What it carries may touch the ground.
     """
 
     def __init__(self, start: State, model: mujoco.MjModel, ground: Ground, parts: Sequence[Frame]) -> None:
@@ -39,7 +40,7 @@ class Fall:
             body = int(model.geom_bodyid[geom])
             if body == 0:
                 self._kind[geom] = int(model.geom(geom).name.startswith("ground"))
-            elif body not in own and model.geom_conaffinity[geom]:
+            elif body not in own and model.body(body).name != CARRIED and model.geom_conaffinity[geom]:
                 self._kind[geom] = 2
         self._model = model
 

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from poise.control import Command
 from poise.plants.actuators import PositionServos, TorqueMotors
+from poise.plants.breakdowns import Breakdown
+from poise.plants.breaking import BreakingSensors, weakening
+from poise.plants.carried import Carried
 from poise.plants.disturbances import Load, Push
 from poise.plants.driving import Faults, Motors, Servos
 from poise.plants.engine.build import build
 from poise.plants.engine.simulation import Simulation
 from poise.plants.falling import Fall
 from poise.plants.ground import Flat, Ground
-from poise.plants.measured import Measured
 from poise.plants.measuring import Sensing
 from poise.plants.model_error import ModelError
 from poise.plants.scene import scene
@@ -41,8 +43,10 @@ class MujocoPlant:
         friction: coefficient between the robot and all that it touches; 0.8 is rubber on a dry floor.
         pushes: forces on any body at any time.
         loads: weights that it carries and its controller does not know of.
+        carried: a box that it holds with both hands, of which its controller does not know either.
         actuators: `TorqueMotors`, which need commands with torques, or `PositionServos`, which need velocities.
         sensors: how well the controller sees; perfect by default.
+        breakdowns: what breaks while it moves: force cells, the cables of the soles, motors.
         model_error: how the robot differs from what the controller knows.
         touching: parts that may touch besides feet and hands, each with a ball at its frame: they appear in contacts
             and forces, and the robot has not fallen when they touch the ground.
@@ -70,8 +74,10 @@ class MujocoPlant:
         friction: float = 0.8,
         pushes: Sequence[Push] = (),
         loads: Sequence[Load] = (),
+        carried: Carried | None = None,
         actuators: TorqueMotors | PositionServos = TorqueMotors(),  # noqa: B008
         sensors: Sensors = Sensors(),  # noqa: B008
+        breakdowns: Sequence[Breakdown] = (),
         model_error: ModelError = ModelError(),  # noqa: B008
         touching: Sequence[Frame] = (),
         period: float = 0.001,
@@ -87,8 +93,10 @@ class MujocoPlant:
             friction=friction,
             pushes=pushes,
             loads=loads,
+            carried=carried,
             actuators=actuators,
             sensors=sensors,
+            breakdowns=breakdowns,
             model_error=model_error,
             period=period,
             seed=seed,
@@ -107,6 +115,9 @@ class MujocoPlant:
         weight = 9.81 * self.robot.mass
         self._sensing = Sensing(self.robot, given.parts, sensors, weight, np.random.default_rng(seed))
         self._noise = self._sensing.noise()
+        self._breaking = BreakingSensors(self._sensing, self._simulation, given.breakdowns)
+        self._breaking.look(self._noise)
+        self._moving = weakening(self._drive, self.robot, self._simulation, given.breakdowns)
         self._watch = Fall(self.start, self.model, ground, given.parts)
         self._command: Command | None = None
         self._true: State | None = None
@@ -134,7 +145,7 @@ class MujocoPlant:
 
     def sensed(self) -> Sensed:
         """What the sensors say, at the same time."""
-        return Measured(self._sensing, self._simulation.late_sample(), self._noise, self.state(), self.truth())
+        return self._breaking.measured(self._noise, self.state(), self.truth())
 
     def truth(self) -> State:
         """How it really is; no robot knows that."""
@@ -187,8 +198,9 @@ class MujocoPlant:
         """Lets the command's period pass."""
         if self._command is None:
             return
-        self._simulation.run(self._command.period, self._drive)
+        self._simulation.run(self._command.period, self._moving)
         self._true = self._seen = None
         self._noise = self._sensing.noise()
+        self._breaking.look(self._noise)
         if not self.failure:
             self._watch.look(self.data, self.time)

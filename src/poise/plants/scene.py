@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from poise.plants.actuators import PositionServos, TorqueMotors
+from poise.plants.breakdowns import Breakdown
+from poise.plants.carried import Carried
 from poise.plants.disturbances import Load, Push
 from poise.plants.errors import PlantError, members, number, positive
 from poise.plants.ground import Ground
@@ -32,8 +34,10 @@ class Scene:
     friction: float
     pushes: tuple[Push, ...]
     loads: tuple[Load, ...]
+    carried: Carried | None
     actuators: TorqueMotors | PositionServos
     sensors: Sensors
+    breakdowns: tuple[Breakdown, ...]
     model_error: ModelError
     period: float
     seed: int
@@ -59,6 +63,7 @@ def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
     kinds: dict[str, tuple[Any, str]] = {
         "actuators": ((TorqueMotors, PositionServos), "TorqueMotors() or PositionServos()"),
         "sensors": (Sensors, "Sensors(noise=0.01)"),
+        "carried": ((Carried, type(None)), "Carried.share(robot, 0.10)"),
         "model_error": (ModelError, "ModelError(mass=0.1)"),
         "self_collision": (bool, "True or False"),
         "visuals": (bool, "True or False"),
@@ -82,6 +87,7 @@ def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
     given["things"] = members(given["things"], (Box, Plate), "things", "[Wall(...), Table(...)]")
     given["pushes"] = members(given["pushes"], Push, "pushes", "[Push((100, 0, 0), 0.1, time=1.0)]")
     given["loads"] = members(given["loads"], Load, "loads", "[Load(robot.hand('left'), mass=1.0)]")
+    given["breakdowns"] = members(given["breakdowns"], Breakdown, "breakdowns", "[BrokenCell(1.0, 'left', corner=2)]")
     robot, parts = start.robot, members(touching, Frame, "touching", "[robot.frame('left_knee_link')]")
     parts = tuple(dict.fromkeys((*robot.feet, *robot.hands, *parts)))
     for what, frames in (
@@ -92,4 +98,8 @@ def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
         for frame in frames:
             if frame.robot_name != robot.name:
                 raise PlantError(f"{what}: '{frame.name}' is of {frame.robot_name}; give parts of {robot.name}", what)
+    for breakdown in given["breakdowns"]:
+        breakdown.check(robot)
+    if given["carried"] is not None:
+        given["carried"].check(robot)
     return Scene(start=placed(start, given["ground"]), parts=parts, **given)

@@ -51,6 +51,7 @@ def build(description: Description) -> Robot:
         limits=limits,
         rest=_rest(stances, description, _fixed(posture(model, joints, limits, {}))),
         stances=MappingProxyType(stances),
+        servos=description.servos,
         notes=notes,
         _shapes=Shapes(description.urdf, description.packages, description.locked),
         _height=description.height,

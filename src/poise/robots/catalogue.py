@@ -31,6 +31,13 @@ def is_own(name: str) -> bool:
     return (LIBRARY / f"{name}.urdf").is_file()
 
 
+def takes_angles(name: str) -> bool:
+    """Whether a robot of the library has position servos, and torques only in simulation; looked up without loading."""
+    if name not in library_names():
+        return False
+    return bool(read_toml(LIBRARY / f"{name}.toml").get("servos", {}).get("usual", False))
+
+
 def models_folder() -> Path | None:
     """The folder ``share`` in which the package example-robot-data lies; None if it is not installed.
 

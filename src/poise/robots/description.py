@@ -33,6 +33,11 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     [limits.velocity]                # lower, upper, velocity, acceleration, torque; "*" is every joint not named
     "*" = 10.0
 
+    [servos]                         # joints that hold angles, see `ServoData`
+    usual = true                     # whether the robot takes angles, and torques only in simulation
+    full_torque = 0.02               # error at which a servo gives its largest torque (rad)
+    regulation.proportional = 0.3    # gains on servos, see `poise.behaviors.RegulatedSettings`
+
     [stances.standing]               # angles not named are zero, or the nearest angle in range
     balanced = true                  # move base and legs until the soles are flat and the weight is over their middle
     joints."{side}_knee" = 0.4       # one number for both sides or [left, right]
@@ -49,6 +54,7 @@ from typing import Any
 
 from poise.errors import RobotError
 from poise.robots.parts import SIDES, Side, Sole
+from poise.robots.servos import ServoData, servo_data
 from poise.robots.sides import both_sides, each_joint, is_pattern, named
 from poise.robots.table import Table
 
@@ -104,6 +110,7 @@ class Description:
     armature_per_torque: float | None
     stances: Mapping[str, Stance]
     rest: str | None
+    servos: ServoData
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -139,6 +146,7 @@ def describe(
         armature_per_torque=_positive(table, "armature_per_torque"),
         stances=_stances(table.table("stances")),
         rest=table.text("rest") if table.has("rest") else None,
+        servos=servo_data(table.table("servos")),
     )
     for fact in ("dof", "mass"):  # shown in the list of the library and compared by its tests
         _positive(table, fact)

@@ -15,6 +15,7 @@ from poise.errors import RobotError
 from poise.robots.limits import Limits
 from poise.robots.names import unknown
 from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint
+from poise.robots.servos import ServoData
 from poise.robots.shapes import Shapes, extent
 from poise.robots.state import State
 
@@ -37,6 +38,7 @@ class Robot:
         limits: ranges of the joints.
         rest: the configuration postures fall back to.
         stances: configurations by name, see `stance`.
+        servos: what is known of position servos in its joints.
         notes: what was corrected in the description, one sentence each.
 
     >>> robot = poise.load_robot("g1")
@@ -55,6 +57,7 @@ class Robot:
     limits: Limits
     rest: Array
     stances: Mapping[str, Array]
+    servos: ServoData
     notes: tuple[str, ...]
     _shapes: Shapes
     _height: float | None = None

@@ -16,6 +16,7 @@ from poise.robots import Robot, load_robot
 from poise.robots.catalogue import library_names
 from poise.runs.navigate import run_navigate
 from poise.runs.reach import run_reach
+from poise.runs.regulated import WAIT, run_regulated
 from poise.runs.request import Request
 from poise.runs.result import Result
 from poise.runs.scenario import LONGEST
@@ -36,6 +37,8 @@ def run(
         progress: told the time of the motion after each step (s).
     """
     runner = {"reach": run_reach, "walk": run_walk, "navigate": run_navigate}.get(request.behavior, run_upright)
+    if request.regulated:
+        runner = run_regulated
     robot = known(request.robot) if request.robot in library_names() else load_robot(request.robot)
     return runner(request, robot, path, progress)
 
@@ -60,5 +63,7 @@ def usual_seconds(request: Request) -> float:
         return LONGEST if request.scenario else (Script.load(request.script).seconds if request.script else 0.0) or 30.0
     if request.behavior == "squat":
         usual = SquatSettings
-        return float(given.get("cycles", usual.cycles)) / float(given.get("frequency", usual.frequency))
+        return (WAIT if request.regulated else 0.0) + float(given.get("cycles", usual.cycles)) / float(
+            given.get("frequency", usual.frequency)
+        )
     return 5.0 * float(given.get("phase", ReachSettings.phase))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from poise.control import KinematicController, PositionController, Step, TorqueController
 from poise.plants import (
+    Breakdown,
+    Carried,
     Ground,
     IdealPlant,
     ModelError,
@@ -29,7 +31,7 @@ from poise.recording.provenance import settings
 from poise.recording.record import Progress, heard
 from poise.robots import State
 from poise.runs.request import Request, lasting
-from poise.solvers import Weighted
+from poise.solvers import NullSpace, Weighted
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant
@@ -69,7 +71,7 @@ class Ran:
 
 
 def plant_for(
-    request: Request, start: State, ground: Ground | None = None, things: Sequence[Thing] = ()
+    request: Request, start: State, ground: Ground | None = None, things: Sequence[Thing] = (), stiffness: float = 1.0
 ) -> IdealPlant | MujocoPlant | RemotePlant:
     """What the request moves. On ground that is not flat the robot may start elsewhere: ask the plant where.
 
@@ -77,6 +79,7 @@ def plant_for(
         start: of the robot.
         ground: in place of the terrain of the request.
         things: that stand around.
+        stiffness: of position servos, as a share of what the robot's data say.
     """
     if request.plant == "ideal":
         return IdealPlant(start)
@@ -90,10 +93,12 @@ def plant_for(
         start,
         ground=terrain(request.terrain) if ground is None else ground,
         things=things,
-        actuators=PositionServos() if request.mode == "position" else TorqueMotors(),
+        actuators=PositionServos(share=stiffness) if request.mode == "position" else TorqueMotors(),
         friction=FRICTION if request.friction is None else request.friction,
         pushes=[Push.parsed(text) for text in request.pushes],
-        sensors=Sensors(noise=request.noise, delay=1e-3 * request.delay),
+        sensors=Sensors(noise=request.noise or 0.0, delay=1e-3 * request.delay),
+        breakdowns=[Breakdown.parsed(text) for text in request.breakdowns],
+        carried=Carried.share(start.robot, 0.01 * request.carry) if request.carry else None,
         model_error=ModelError(mass=0.01 * request.mass_error),
         seed=request.seed,
     )
@@ -106,6 +111,8 @@ def controller_for(
     solver = Weighted(weights) if request.solver == "weighted" else None
     if request.mode == "kinematic":
         return KinematicController(behavior, solver, ramp=getattr(behavior, "ramp", RAMP))
+    if request.regulated:  # the paper's rate
+        return PositionController(behavior, NullSpace() if request.solver == "null-space" else None, period=0.001)
     if request.mode == "position":
         return PositionController(behavior, solver)
     at_once = {"ramp": 0.0} if request.behavior == "reach" and request.profile == "exponential" else {}
@@ -133,12 +140,14 @@ def ran(
     if request.behavior == "reach":
         asked["profile"] = request.profile
     facts = {**settings(controller, plant), **asked, "settings": dict(request.settings), "mode": request.mode}
-    if request.behavior == "walk":
+    if request.regulated:
+        facts |= behavior.facts
+    elif request.behavior == "walk":
         facts |= {"style": behavior.style.name, "steps": request.steps, "speed": behavior.own_speed}
     if request.behavior == "navigate":
         facts["guide"] = "scenario" if request.scenario else request.script or "random"
     for name in request.disturbances:
-        attribute = {"push": "pushes"}.get(name, name.replace(" ", "_"))
+        attribute = {"push": "pushes", "breakdown": "breakdowns"}.get(name, name.replace(" ", "_"))
         facts[name] = getattr(request, attribute)
     begin = time.perf_counter()
     with _frozen():

@@ -9,19 +9,21 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from poise.errors import UsageError
+from poise.robots.catalogue import takes_angles
 
 #: What each behavior can run on today, as (mode, plant); the first is what it runs on unless asked otherwise.
 AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {
     "reach": (("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")),
-    "stand": (("torque", "mujoco"), ("torque", "ideal")),
-    "squat": (("torque", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
-    "walk": (("torque", "mujoco"), ("torque", "ideal")),
+    "stand": (("torque", "mujoco"), ("position", "mujoco"), ("torque", "ideal")),
+    "squat": (("torque", "mujoco"), ("position", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
+    "walk": (("torque", "mujoco"), ("position", "mujoco"), ("torque", "ideal")),
     "navigate": (("torque", "mujoco"), ("position", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
 }
+SOLVERS = ("strict", "weighted", "null-space")
+#: Of good sensors, see `poise.plants.Sensors`.
+NOISE = 0.01
 #: Behaviors that later parts of Poise bring.
 LATER: tuple[str, ...] = ()
-#: Robots of the library whose joints have position servos: these take angles, not torques.
-SERVOS = ("mighty", "nao")
 
 Settings = TypeVar("Settings")
 
@@ -37,7 +39,7 @@ class Request:
         plant: ``"ideal"`` or ``"mujoco"``; "": likewise.
         seconds: of motion; None: as long as the behavior takes.
         profile: of the reach: ``"exponential"`` or ``"minimum-jerk"``.
-        solver: ``"strict"`` or ``"weighted"``.
+        solver: ``"strict"``, ``"weighted"``, or, for bodies on servos, ``"null-space"``, the closed form.
         settings: numbers of the behavior, by name.
         seed: of all that is random in the plant; kept with the recording.
         pushes: ``"FX,FY,FZ,DURATION@TIME"`` each, in N and s.
@@ -45,7 +47,10 @@ class Request:
         friction: of the ground; None: 0.8.
         mass_error: by how many percent the robot is heavier than its controller believes.
         delay: of the measured state, ms.
-        noise: of the sensors, see `poise.plants.Sensors`.
+        noise: of the sensors, see `poise.plants.Sensors`; None: that of good ones for bodies on servos, which live by
+            their force cells, and zero for others.
+        breakdowns: what breaks, each as `poise.plants.Breakdown.parsed` reads it.
+        carry: weight of a box in both hands, in percent of the robot's; only on servos.
         style, steps, speed: of a walk, see `poise.behaviors.Walk`.
         script: file with what guides a navigation, see `poise.devices.Script`; "": a random stick, of the seed.
         scenario: whether it is guided down the stairs and to the door of [Sugihara2008], figure 9, in that world.
@@ -66,7 +71,9 @@ class Request:
     friction: float | None = None
     mass_error: float = 0.0
     delay: float = 0.0
-    noise: float = 0.0
+    noise: float | None = None
+    breakdowns: Sequence[str] = ()
+    carry: float = 0.0
     style: str = "neutral"
     steps: float = 20
     speed: tuple[float, float, float] | None = None
@@ -86,11 +93,30 @@ class Request:
             )
         object.__setattr__(self, "mode", fitting[0][0])
         object.__setattr__(self, "plant", fitting[0][1])
-        if self.solver not in ("strict", "weighted"):
-            raise UsageError(f"there is no solver '{self.solver}'; expected strict or weighted")
+        if self.noise is None:
+            object.__setattr__(self, "noise", NOISE if self.regulated else 0.0)
+        self._check_solver()
         if self.plant == "ideal" and self.disturbances:
             raise UsageError(f"an ideal plant knows no {self.disturbances[0]}; give --plant mujoco --mode torque")
         self._check_guided()
+
+    @property
+    def regulated(self) -> bool:
+        """Whether a body on servos balances by its force cells ([Galdeano2014])."""
+        return self.mode == "position" and self.behavior != "navigate"
+
+    def _check_solver(self) -> None:
+        if self.solver not in SOLVERS:
+            raise UsageError(f"there is no solver '{self.solver}'; expected {', '.join(SOLVERS)}")
+        fitting = ("strict", "null-space") if self.regulated else ("strict", "weighted")
+        if self.solver not in fitting:
+            what = f"'{self.behavior}' with --mode {self.mode}"
+            raise UsageError(f"{what} does not run with --solver {self.solver}; expected {' or '.join(fitting)}")
+        if self.carry and not self.regulated:
+            raise UsageError("a box is carried on position servos; give --mode position to stand, squat or walk")
+        if self.regulated and (self.style != "neutral" or self.terrain != "flat"):
+            what = "--style" if self.style != "neutral" else "--terrain"
+            raise UsageError(f"on servos there is flat ground and one manner to walk; leave {what} out")
 
     def _check_guided(self) -> None:
         """What only a navigation takes, and what does not go together."""
@@ -119,15 +145,17 @@ class Request:
             "friction": self.friction is not None,
             "mass error": self.mass_error != 0.0,
             "delay": self.delay != 0.0,
-            "noise": self.noise != 0.0,
+            "noise": bool(self.noise),
+            "breakdown": bool(self.breakdowns),
+            "carry": self.carry != 0.0,
         }
         return [name for name, asked in given.items() if asked]
 
 
 def possible_on(robot: str, behavior: str) -> tuple[tuple[str, str], ...]:
-    """What a behavior can run on, the usual first: on robots with servos, those."""
+    """What a behavior can run on, the usual first: guided robots that take angles are given those."""
     possible = AVAILABLE[behavior]
-    if robot in SERVOS:
+    if behavior == "navigate" and takes_angles(robot):
         possible = tuple(sorted(possible, key=lambda pair: pair[0] != "position"))
     return possible
 

@@ -10,12 +10,15 @@ from poise.state import MOMENTUM, Snapshot
 from poise.tasks.axes import axis_indices, numbers
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Reference
+from poise.tasks.target import Live
 
 Array = NDArray[np.float64]
 
 
 class Momentum(MotionTask):
-    """``A_g v`` takes a value; at acceleration order ``A_g v̇ + Ȧ_g v = -k (A_g v - h*)`` ([Dalibard2012])."""
+    """``A_g v`` takes a value, which may be `Live`.
+
+    At acceleration order ``A_g v̇ + Ȧ_g v = -k (A_g v - h*)`` ([Dalibard2012])."""
 
     needs = MOMENTUM
     wants_rate = True
@@ -24,7 +27,7 @@ class Momentum(MotionTask):
 
     def __init__(
         self,
-        target: ArrayLike = 0.0,
+        target: ArrayLike | Live = 0.0,
         axes: str = "xyz",
         within: Within = None,
         weight: ArrayLike = 1.0,
@@ -35,7 +38,8 @@ class Momentum(MotionTask):
         self.axes = axes
         self.indices = [self.first + i for i in axis_indices(axes, name)]
         super().__init__(name, weight, within, reference, len(self.indices))
-        self.target = numbers(target, len(axes), "target", name)
+        # What is live is read where it stands, at every tick.
+        self.target = target.value if isinstance(target, Live) else numbers(target, len(axes), "target", name)
 
     default_name = "momentum"
 

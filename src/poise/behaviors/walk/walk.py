@@ -8,17 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.behaviors.upright import hip_height, leg_length, leg_strength
 from poise.behaviors.walk.footing import Footing, footstep
 from poise.behaviors.walk.levels import Levels
 from poise.behaviors.walk.manner import Manner
 from poise.behaviors.walk.settings import WalkSettings
+from poise.behaviors.walk.stature import stature
 from poise.behaviors.walk.stepping import Stepping
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
 from poise.plans.center import Divergent, Motion, Reference, Sinusoid
 from poise.plans.footsteps import Footstep, other
-from poise.plans.pace import Speed, Stature
+from poise.plans.pace import Speed
 from poise.plans.phases import Kind, Phase
 from poise.plans.repair import repaired
 from poise.plans.route import STOP, Route, swinging
@@ -81,15 +81,7 @@ class Walk:
         self.weights = self.levels.weights
         self.hierarchies = self.levels.hierarchies
         left, right = (footstep(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
-        sole = robot.feet[0].sole
-        self.body = Stature(
-            leg=leg_length(robot),
-            width=abs(left.place - right.place),
-            height=float(self.start.center_of_mass[2]) - 0.5 * (left.z + right.z),
-            hip=hip_height(self.start),
-            sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
-            strength=leg_strength(robot),
-        )
+        self.body = stature(self.start)
         self.manner = Manner(robot, self.body, self.levels, style, speed, self.settings.change)
         self.footing = Footing(self.start)
         self.levels.tilt = self.footing.tilt

@@ -12,6 +12,7 @@ from poise.plants.actuators import PositionServos
 from poise.plants.engine.body import add_bodies
 from poise.plants.engine.coordinates import Coordinates
 from poise.plants.engine.drives import add_motors, add_servos, servo_gains
+from poise.plants.engine.holding import add_carried, carry_along
 from poise.plants.engine.loads import add_loads, hang
 from poise.plants.engine.looks import add_looks
 from poise.plants.engine.solids import add_capsules, add_parts
@@ -55,6 +56,8 @@ def build(scene: Scene) -> Built:
     add_parts(bodies, robot, scene.parts)
     notes = list(add_capsules(bodies, robot, scene.parts, scene.self_collision))
     add_loads(bodies, start, scene.loads)
+    if scene.carried is not None:
+        add_carried(spec, start, scene.carried)
     if scene.visuals:
         notes += add_looks(spec, bodies, robot)
     gains = None
@@ -77,9 +80,11 @@ def build(scene: Scene) -> Built:
 
 
 def place(model: mujoco.MjModel, data: mujoco.MjData, coordinates: Coordinates, scene: Scene) -> None:
-    """Puts the robot and its loads where the start says."""
+    """Puts the robot and what it carries where the start says."""
     coordinates.write(scene.start.q, scene.start.v, data)
     hang(data, model, scene.start, scene.loads)
+    if scene.carried is not None:
+        carry_along(model, data, scene.start)
     mujoco.mj_forward(model, data)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.plants.actuators import FULL_TORQUE, PositionServos
+from poise.plants.actuators import PositionServos
 from poise.plants.errors import PlantError
 from poise.robots import Robot, State
 
@@ -47,7 +47,7 @@ def servo_gains(servos: PositionServos, start: State) -> tuple[Array, Array]:
     """Stiffness and damping of every joint, see `PositionServos`."""
     robot = start.robot
     count = len(robot.joints)
-    K = _each(servos.stiffness, count, "stiffness", robot.limits.torque / FULL_TORQUE)
+    K = _each(servos.stiffness, count, "stiffness", servos.share * robot.limits.torque / robot.servos.full_torque)
     M = pinocchio.crba(robot.model, robot.model.createData(), start.q)
     return K, _each(servos.damping, count, "damping", 2.0 * np.sqrt(K * np.diag(M)[6:]))
 

@@ -12,6 +12,8 @@ also what its sensors say before anything has moved.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 
@@ -21,19 +23,22 @@ DEEPEST = 0.002
 HALVINGS = 21
 
 
-def press(model: mujoco.MjModel, data: mujoco.MjData, weight: float) -> bool:
+def press(model: mujoco.MjModel, data: mujoco.MjData, weight: float, others: Sequence[int] = ()) -> bool:
     """Lowers the base by what its contacts give way, and leaves their forces in `data`.
+
+    `others` are coordinates that sink with the base: heights of what is carried.
 
     Returns False, and changes nothing, if the contacts do not carry the robot: it starts in the air.
     """
-    height = float(data.qpos[2])
+    heights = [2, *others]
+    height = data.qpos[heights]
 
     def carried(depth: float) -> bool:
-        data.qpos[2] = height - depth
+        data.qpos[heights] = height - depth
         return _carried(model, data, weight)
 
     if not carried(DEEPEST) or carried(0.0):
-        data.qpos[2] = height
+        data.qpos[heights] = height
         mujoco.mj_forward(model, data)
         return False
     low, high = 0.0, DEEPEST

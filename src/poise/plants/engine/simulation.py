@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from poise.plants.clock import Clock
 from poise.plants.disturbances import Push
-from poise.plants.driving import Motors, Servos
 from poise.plants.engine.build import Built
+from poise.plants.engine.holding import bearing, height_of
 from poise.plants.engine.pushing import Pushing
 from poise.plants.engine.resting import press
 from poise.plants.engine.touch import Feelers, Touch, check_rows
@@ -23,6 +24,13 @@ Array = NDArray[np.float64]
 
 #: A joint that turns at a million rad/s, or a base as fast (m/s), is no motion but a simulation that has failed.
 FASTEST = 1e6
+
+
+class Drive(Protocol):
+    """What moves the joints."""
+
+    def move(self, period: float) -> None:
+        """Gets ready for one step of the simulation."""
 
 
 class Simulation:
@@ -50,8 +58,12 @@ class Simulation:
         #: Torques that hold the robot still in its start; zeros if nothing does.
         self.holding: Array = np.zeros(len(built.coordinates.angles))
         weight, rests = 9.81 * float(self.model.body_mass.sum()), not scene.start.v.any()
-        if rests and scene.start.contacts and press(self.model, self.data, weight):
+        carried = () if scene.carried is None else (height_of(self.model),)
+        if rests and scene.start.contacts and press(self.model, self.data, weight, carried):
             self.holding = self.data.qfrc_inverse.take(built.coordinates.rates)
+            if scene.carried is not None:
+                borne = bearing(self.model, self.data, scene.start, scene.carried)
+                self.holding += borne.take(built.coordinates.rates)
         self._good = self._qpos.copy(), self._qvel.copy()
         self._late = scene.delay
         self._last: Sample | None = None
@@ -69,7 +81,7 @@ class Simulation:
         """How it was when the sensors looked; the start, as long as they have seen nothing else."""
         return self._past[0] if self._late else self.sample()
 
-    def run(self, period: float, drive: Motors | Servos) -> None:
+    def run(self, period: float, drive: Drive) -> None:
         """Lets a period of the controller pass."""
         clock, count = self.clock, self.clock.due(period)
         self._last = None

@@ -21,6 +21,7 @@ from poise.report.page.footprints import footprints
 from poise.report.page.forces import forces
 from poise.report.page.frames import frames
 from poise.report.page.html import listed
+from poise.report.page.joints import trajectories
 from poise.report.page.limits import limits
 from poise.report.page.loci import loci
 from poise.report.page.measures import measures
@@ -28,6 +29,7 @@ from poise.report.page.momentum import momentum
 from poise.report.page.overview import overview
 from poise.report.page.section import Section
 from poise.report.page.smoothness import smoothness
+from poise.report.page.soles import soles
 from poise.report.page.style import STYLE
 from poise.report.page.subject import Subject, subjects
 from poise.report.page.timing import timing
@@ -36,10 +38,10 @@ from poise.report.page.torques import torques
 __all__ = ["SECTIONS", "page", "save_page"]
 
 #: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none
-#: where nobody walks.
+#: where nobody walks, and that of soles none where no force cells are.
 SECTIONS: tuple[Callable[[Sequence[Subject]], Section | None], ...] = (
-    overview, frames, loci, footprints, measures, cycle, momentum, torques, limits, errors, balance, forces, timing,
-    comparison, smoothness,
+    overview, frames, loci, footprints, measures, cycle, momentum, trajectories, torques, limits, errors, balance,
+    forces, soles, timing, comparison, smoothness,
 )  # fmt: skip
 
 

@@ -1,20 +1,132 @@
-"""Joints of several recordings: how far their angles are apart, and what torques their limbs take."""
+"""Joints: angles by limb, whether cycles repeat, how far several recordings are apart, what torques limbs take."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from poise.report.page.html import beside, grouped, heading, note, number, paragraph
+from poise.analysis import Limb, cycle_difference, joint_angles, rhythm
+from poise.report.page.drawing import COLORS, DASHES, FAINT, HALF, column, curve, drawing, shade, short, span
+from poise.report.page.html import beside, figure, grouped, heading, note, number, paragraph, table
 from poise.report.page.overlay import Scaled, overlay
+from poise.report.page.section import Section
 from poise.report.page.subject import Subject
+from poise.report.page.torques import GROUPS
 
 Array = NDArray[np.float64]
 
-#: Joints whose angles are drawn: those that differ most.
+#: Joints whose angles are compared in figures: those that differ most.
 SHOWN = 6
+#: A joint that moves by less (°) was not needed for the motion; a figure of angles spans twice that at least.
+STILL = 1.0
+#: Cycles of a periodic motion are nearer to each other than this (rad), a little over half a degree: what is asked of
+#: squats. Below `SAME` (rad) they are the same but for rounding.
+PERIODIC, SAME = 1e-2, 1e-9
+CYCLES = (
+    "Each cycle of a squat against the one before: root mean square difference of the angles over the cycle, of all "
+    "joints together and of the joint that differs most. In a motion that converges to a periodic one it falls and "
+    f"stays below {1e3 * PERIODIC:.0f} mrad, the line."
+)
+
+
+def trajectories(subjects: Sequence[Subject]) -> Section:
+    """Angles of the joints over time, a figure per limb ([Galdeano2014], figure 9), and whether cycles repeat."""
+    having = [s for s in subjects if _known(s)]
+    parts = [note(s.lacks("joint angles were recorded")) for s in subjects if s not in having]
+    parts.insert(0, paragraph(*(_moving(s) for s in having)))
+    for title, names in GROUPS:
+        rows = [row for name in names if (row := _limb(having, name))]
+        if len(having) == 1:  # left and right side by side
+            rows = [[each for row in rows for each in row]] if rows else []
+        parts += [heading(title)] if rows else []
+        parts += [beside(row, len(having)) for row in rows]
+    return Section("Joint angles by limb", "".join([*parts, *_cycles(having)]))
+
+
+def _known(subject: Subject) -> bool:
+    return bool(np.isfinite(joint_angles(subject.recording)[1]).any())
+
+
+def _degrees(subject: Subject, joints: Sequence[str]) -> tuple[list[str], Array]:
+    """Those of some joints that turn and have angles, and these, (n, joints), °."""
+    names, angles = joint_angles(subject.recording)
+    columns = [k for k, name in enumerate(names) if name in joints and np.isfinite(angles[:, k]).any()]
+    return [names[k] for k in columns], np.degrees(angles[:, columns])
+
+
+def _moving(subject: Subject) -> str:
+    """How many joints move, and which one most."""
+    names, angles = _degrees(subject, joint_angles(subject.recording)[0])
+    ranges = np.nanmax(angles, axis=0) - np.nanmin(angles, axis=0)
+    most, count = int(ranges.argmax()), int((ranges >= STILL).sum())
+    return (
+        f"Of {len(names)} joints of {subject.label}, {count} move by {STILL:.0f}° or more; {names[most]} moves most, "
+        f"by {number(float(ranges[most]))}°."
+    )
+
+
+def _limb(subjects: Sequence[Subject], limb: str) -> list[str]:
+    """The figures of one limb, one per recording that has it, at the same scale."""
+    own = [(s, each, _degrees(s, each.joints)) for s in subjects for each in s.limbs if each.name == limb]
+    own = [(s, each, found) for s, each, found in own if found[0]]
+    if not own:
+        return []
+    low = min(float(np.nanmin(angles)) for _, _, (_, angles) in own)
+    high = max(float(np.nanmax(angles)) for _, _, (_, angles) in own)
+    room = max(0.05 * (high - low), STILL - (high - low) / 2)
+    return [_trajectory(s, each, found, (low - room, high + room), column(len(subjects))) for s, each, found in own]
+
+
+def _trajectory(
+    subject: Subject, limb: Limb, found: tuple[list[str], Array], limits: tuple[float, float], width: float
+) -> str:
+    names, angles = found
+    with drawing(f"Joint angles of the {limb.name} of {subject.label} over time", width) as drawn:
+        for i, name in enumerate(short(names)):
+            style = {"color": COLORS[i % len(COLORS)], "linestyle": DASHES[i % len(DASHES)]}
+            curve(drawn.axes, subject.recording.time, angles[:, i], label=name, **style)
+        shade(drawn.axes, subject.phases, width)
+        drawn.axes.set(xlabel="time (s)", ylabel="angle (°)", xlim=span(subject), ylim=limits)
+        drawn.legend(4 if width >= HALF else 2)
+    ranges = np.nanmax(angles, axis=0) - np.nanmin(angles, axis=0)
+    most = int(ranges.argmax())
+    return figure(drawn.svg, f"{subject.label}, {limb.name}: {names[most]} moves by {number(float(ranges[most]))}°.")
+
+
+def _cycles(subjects: Sequence[Subject]) -> list[str]:
+    """Figures and a table of how far cycles are apart, of those that were asked to repeat themselves."""
+    figures, rows = [], []
+    for subject in subjects:
+        asked = rhythm(subject.recording)
+        if asked is None:
+            continue
+        apart = 1e3 * cycle_difference(subject.recording, asked.period)[: max(asked.cycles - 1, 0)]
+        if len(apart):
+            whole, worst = np.sqrt(np.mean(apart**2, axis=1)), apart.max(axis=1)
+            figures.append(_difference(subject, whole, worst))
+            told = [f"{number(float(whole[k]))} ({number(float(worst[k]))})" for k in (0, len(apart) // 2, -1)]
+            name = joint_angles(subject.recording)[0][int(apart[-1].argmax())]
+            rows.append((subject.label, str(len(apart) + 1), number(asked.period), *told, name))
+    head = ["recording", "cycles", "of (s)", "second (mrad)", "halfway (mrad)", "last (mrad)", "worst of the last"]
+    summary = table(head, rows, "All joints together, and in brackets the joint that differs most.")
+    return [heading("From cycle to cycle"), paragraph(CYCLES), beside(figures), summary] if rows else []
+
+
+def _difference(subject: Subject, whole: Array, worst: Array) -> str:
+    count = np.arange(len(whole)) + 2
+    with drawing(f"Difference of each cycle of {subject.label} from the one before") as drawn:
+        axes = drawn.axes
+        axes.plot(count, np.maximum(worst, 1e3 * SAME), "s-", color=COLORS[1], markersize=3.5, label="worst joint")
+        axes.plot(count, np.maximum(whole, 1e3 * SAME), "o-", color=COLORS[0], markersize=3.5, label="all joints")
+        axes.axhline(1e3 * PERIODIC, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
+        axes.set(xlabel="cycle (count)", ylabel="difference (mrad)", yscale="log", xlim=(1.5, count[-1] + 0.5))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        drawn.legend(2)
+    return figure(drawn.svg, f"{subject.label}: from {number(float(whole[0]))} to {number(float(whole[-1]))} mrad.")
 
 
 def angles(scaled: Sequence[Scaled]) -> list[str]:

@@ -18,8 +18,8 @@ from poise.plants.ground import Flat, Ground
 from poise.plants.stage import STAIRS_AND_DOOR, Stage
 from poise.plants.things import Thing
 from poise.robots import Robot
-from poise.runs.request import SERVOS
 from poise.studio.controls import Choice, Control, Switch, chosen, number
+from poise.studio.drives import AS_BUILT, DRIVES, on_servos
 from poise.studio.hands import Hands
 from poise.studio.legend import HINTS, codes, legend
 from poise.studio.person import Person
@@ -28,8 +28,6 @@ from poise.studio.scenes.scene import Act, Point, Scene
 from poise.studio.told import became, moves, row
 from poise.studio.viewer.scenery import Plan
 
-#: As built: servos for robots that have them, motors for all others; so it stays right when another robot is chosen.
-DRIVES = ("as built", "torque motors", "position servos")
 WORLDS = ("flat", STAIRS_AND_DOOR)
 #: Where stairs lead away from the camera, they are seen from behind and from the right, far from above.
 BEHIND: Point = (-0.6, -0.95, 0.7)
@@ -59,7 +57,7 @@ class NavigateScene(Scene):
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
-        self.drives, self.world, self.rule, self.ahead = DRIVES[0], WORLDS[0], RULES[0], True
+        self.drives, self.world, self.rule, self.ahead = AS_BUILT, WORLDS[0], RULES[0], True
         self.person = Person()
         self.navigate: Navigate | None = None
         self.plant: MujocoPlant | None = None
@@ -80,7 +78,7 @@ class NavigateScene(Scene):
     @property
     def servos(self) -> bool:
         """Whether joints are driven by position servos."""
-        return self.robot.name in SERVOS if self.drives == DRIVES[0] else self.drives == DRIVES[2]
+        return on_servos(self.robot, self.drives)
 
     @property
     def level(self) -> bool:

@@ -13,6 +13,7 @@ from poise.plants.things import Thing
 from poise.robots import Robot
 from poise.studio.controls import Control
 from poise.studio.hands import Hands
+from poise.studio.soles import Soles
 from poise.studio.viewer.scenery import Plan
 
 Point = tuple[float, float, float]
@@ -43,6 +44,7 @@ class Scene(ABC):
             "flight_stick"; else {}.
         order: its place among the tabs.
         stale: whether what was used last can only be taken over by beginning anew; the simulation then resets.
+        soles: what the force cells tell, where a robot balances by them; None elsewhere.
     """
 
     name: ClassVar[str]
@@ -55,6 +57,7 @@ class Scene(ABC):
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self.stale = False
+        self.soles: Soles | None = None
 
     @abstractmethod
     def acts(self) -> dict[str, Act]:

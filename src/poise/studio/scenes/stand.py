@@ -2,48 +2,68 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from poise.behaviors.regulated import Regulated, regulation_of, standing
 from poise.behaviors.stand import above_support
 from poise.behaviors.upright import UprightSettings, leg_length, upright
 from poise.behaviors.walk import Walk
-from poise.control import Step, TorqueController
-from poise.plants import MujocoPlant
+from poise.control import PositionController, Step, TorqueController
+from poise.plants import MujocoPlant, PositionServos, Sensors
 from poise.robots import Robot
 from poise.studio.controls import Choice, Control, Slider, Switch, chosen, number
+from poise.studio.drives import AS_BUILT, DRIVES, MOTORS, on_servos
 from poise.studio.pushing import PushedScene
 from poise.studio.scenes.scene import Act
+from poise.studio.soles import Soles
+from poise.studio.squats import SquatCourse, Squats
 from poise.tasks import Led
 
-WAYS = ("ankles", "steps")
-#: Depth, and how often, are taken over within this time (s).
-CHANGE = 0.5
+WAYS = ANKLES, STEPS = ("ankles", "steps")
+#: Deepest squat, in leg lengths: thighs are then about level.
+DEEPEST = 0.3
+#: Period of the control on position servos (s): that of the paper's robot. Control and physics of it take half a core.
+PERIOD = 0.001
+#: Level of the noise of all sensors there: force cells that are perfect would make regulation look too easy.
+NOISE = 0.01
 
 
 class StandScene(PushedScene):
-    """Stands on its ankles, squatting if it is asked to, or catches itself by steps."""
+    """Stands on its ankles, squatting if it is asked to, or catches itself by steps.
+
+    With torque motors by the whole equation of motion; on position servos by its force cells, which regulate the ZMP
+    under each foot ([Galdeano2014]), if they are allowed to.
+    """
 
     name, title, order = "stand", "Stand & squat", 2
     hint = "Push with the button, or drag the arrow that hangs before the robot; let it squat meanwhile."
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
-        self.way, self.squatting, self.depth, self.frequency = "ankles", False, 0.12, 0.5
+        self.way, self.drives, self.regulating = ANKLES, AS_BUILT, True
+        self.squatting, self.depth, self.frequency = False, 0.12, 0.5
         self._leg = leg_length(robot)
-        self._phase = self._deep = 0.0
+        self.squats = Squats()
         self.walk: Walk | None = None
+        self.body: Regulated | None = None
         self._center: Led | None = None
 
+    @property
+    def servos(self) -> bool:
+        """Whether joints are driven by position servos."""
+        return on_servos(self.robot, self.drives)
+
     def acts(self) -> dict[str, Act]:
+        self.walk = self.body = self._center = self.soles = None
+        self.squats.rest()
+        if self.servos:
+            return {"robot": self._on_servos()}
         self.plant = plant = MujocoPlant(self.robot)
         start = plant.state()
-        self.walk = self._center = None
-        self._phase = self._deep = 0.0
-        if self.way == "steps":
+        if self.way == STEPS:
             self.walk = Walk(self.robot, steps=0, start=start)
             return {"robot": Act(TorqueController(self.walk), plant)}
         self._high = above_support(start)
@@ -51,14 +71,28 @@ class StandScene(PushedScene):
         behavior = upright(start, self._center, UprightSettings())
         return {"robot": Act(TorqueController(behavior), plant)}
 
+    def _on_servos(self) -> Act:
+        start = self.robot.stance("standing")
+        course = SquatCourse(*standing(start), self.squats)
+        self.body = body = Regulated(self.robot, course, settings=regulation_of(self.robot), start=start)
+        body.regulating = self.regulating
+        self.soles = Soles(self.robot)
+        servos, sensors = PositionServos(share=body.settings.stiffness), Sensors(noise=NOISE)
+        self.plant = MujocoPlant(start, actuators=servos, sensors=sensors)
+        return Act(PositionController(body, period=PERIOD), self.plant)
+
     # -- controls --------------------------------------------------------------------------------------------------
 
     def controls(self) -> list[Control]:
         return [
             Choice(name="way", label="keeps balance by", group="Stand", options=WAYS, value=self.way,
-                   help="ankles alone, or a step where they are not enough"),
+                   help="ankles alone, or a step where they are not enough, which takes torque motors"),
+            Choice(name="drives", label="joints are driven by", group="Stand", options=DRIVES, value=self.drives,
+                   help="motors that are told torques, or servos that are told angles"),
+            Switch(name="regulating", label="ZMP regulation", group="Stand", value=self.regulating,
+                   help="on position servos: force cells bring the ZMP back to the middle of each sole"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squatting),
-            Slider(name="depth", label="depth", group="Squat", low=0.0, high=0.3, step=0.01, unit="leg lengths",
+            Slider(name="depth", label="depth", group="Squat", low=0.0, high=DEEPEST, step=0.01, unit="leg lengths",
                    value=self.depth),
             Slider(name="frequency", label="squats a second", group="Squat", low=0.1, high=1.0, step=0.05, unit="1/s",
                    value=self.frequency),
@@ -66,25 +100,41 @@ class StandScene(PushedScene):
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
-        own = {"way": self.way, "squatting": self.squatting, "depth": self.depth, "frequency": self.frequency}
-        return {**own, **self.pushes.values()}
+        own = {"way": self.way, "drives": self.drives, "regulating": self.regulating}
+        squats = {"squatting": self.squatting, "depth": self.depth, "frequency": self.frequency}
+        return {**own, **squats, **self.pushes.values()}
 
     def do(self, name: str, value: Any) -> str:
         if name == "way":
-            self.way = chosen(value, WAYS)
-            self.stale = True
+            self.way, self.stale = chosen(value, WAYS), True
+            if self.way == STEPS and self.servos:
+                self.drives = MOTORS
+                return "steps take torque motors: these drive the joints now"
+        elif name == "drives":
+            self.drives, self.stale = chosen(value, DRIVES), True
+            if self.servos and self.way == STEPS:
+                self.way = ANKLES
+                return "steps take torque motors: on servos balance is now kept by the ankles"
+        elif name == "regulating":
+            return self._regulate(bool(value))
         elif name == "squatting":
             self.squatting = bool(value)
-            if self.squatting and self.way == "steps":
-                self.way, self.stale = "ankles", True
+            if self.squatting and self.way == STEPS:
+                self.way, self.stale = ANKLES, True
                 return "squats stand on both feet: balance is now kept by the ankles"
         elif name == "depth":
-            self.depth = number(value, 0.0, 0.3)
+            self.depth = number(value, 0.0, DEEPEST)
         elif name == "frequency":
             self.frequency = number(value, 0.1, 1.0)
         elif self.plant is not None:
             return self.pushes.do(name, value, self.plant)
         return ""
+
+    def _regulate(self, on: bool) -> str:
+        self.regulating = on
+        if self.body is not None:
+            self.body.regulating = on
+        return "" if self.servos else "ZMP regulation acts on position servos only"
 
     def leave(self) -> None:
         self.squatting = False
@@ -92,17 +142,13 @@ class StandScene(PushedScene):
     # -- squatting -------------------------------------------------------------------------------------------------
 
     def tick(self, steps: Mapping[str, Step]) -> None:
-        """The height of the centre of mass goes like a cosine, whose depth and frequency may change."""
-        if self._center is None:
-            return
         period = steps["robot"].command.period
-        wanted = self.depth * self._leg if self.squatting else 0.0
-        self._deep += period / CHANGE * (wanted - self._deep)
-        turning = math.tau * self.frequency if self._deep > 1e-4 else 0.0
-        self._phase = (self._phase + period * turning) % math.tau if self._deep > 1e-4 else 0.0
-        half, c, s = 0.5 * self._deep, math.cos(self._phase), math.sin(self._phase)
-        up = np.array([0.0, 0.0, 1.0])
-        self._center.lead(self._high - half * (1.0 - c) * up, -half * turning * s * up, -half * turning**2 * c * up)
+        if self.body is not None and self.soles is not None:
+            self.soles.feel(self.body.pressed, period)
+        self.squats.advance(period, self.depth * self._leg if self.squatting else 0.0, self.frequency)
+        if self._center is not None:
+            up, squats = np.array([0.0, 0.0, 1.0]), self.squats
+            self._center.lead(self._high + squats.height * up, squats.rate * up, squats.acceleration * up)
 
     # -- what is the case ------------------------------------------------------------------------------------------
 
@@ -113,7 +159,20 @@ class StandScene(PushedScene):
             return ["It has fallen; reset to begin anew."]
         if self.walk is not None:
             return [f"{self.walk.phase().steps} steps taken to catch itself"]
-        return ["squats" if self.squatting else "stands on its ankles"]
+        if self.body is None:
+            return ["squats" if self.squatting else "stands on its ankles"]
+        return [f"{'squats' if self.squatting else 'stands'} on position servos", self._regulated(self.body)]
+
+    def _regulated(self, body: Regulated) -> str:
+        if body.fallback:
+            return f"{body.fallback}; the centre of mass alone is controlled"
+        if not body.regulating:
+            return "the centre of mass alone is controlled: no ZMP regulation"
+        shift = 1e3 * abs(body.regulator.shift)
+        return f"the ZMP is regulated under each foot: the centre of mass is shifted by {shift:.0f} mm"
 
     def facts(self) -> dict[str, Any]:
-        return {"behavior": "squat" if self.squatting else "stand"}
+        facts: dict[str, Any] = {"behavior": "squat" if self.squatting else "stand"}
+        if not self.servos:
+            return {**facts, "mode": "torque"}
+        return {**facts, "mode": "position", "regulation": "on" if self.regulating else "off"}

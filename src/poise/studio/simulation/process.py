@@ -160,6 +160,7 @@ class Simulation:
             self._wire.send(("recorded", self._stage.cut()))
         self._scene.stale = False
         self._stage.reset()
+        self._pacer.period = self._stage.period  # another controller may have another one
         self._pacer.rest()
         self._wire.send(("ready", self._about()))
 

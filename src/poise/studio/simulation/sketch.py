@@ -42,8 +42,8 @@ class Sketch:
     # -- for the view ----------------------------------------------------------------------------------------------
 
     def scenery(self, stage: Stage) -> Scenery:
-        """For the view, with what the ground does."""
-        states = {name: act.plant.state() for name, act in stage.acts.items()}
+        """For the view, with what the ground does: how everything is, not as sensors with their noise see it."""
+        states = {name: _truth(act.plant) for name, act in stage.acts.items()}
         state, places = next(iter(states.values())), stage.scene.places()
         step = stage.steps.get(next(iter(stage.acts)))
         floor = floor_height(state)
@@ -58,6 +58,7 @@ class Sketch:
             pressure=None if pressure is None else np.array([*pressure, floor]),
             gizmos={name: np.array(place) for name, place in stage.scene.gizmos().items()},
             plans=stage.scene.plans(),
+            underfoot=None if stage.scene.soles is None else stage.scene.soles.under(state),
         )
 
     def _arrows(self, step: Step | None) -> Array:
@@ -82,17 +83,22 @@ class Sketch:
 
     def numbers(self, stage: Stage, limb: str) -> dict[str, Any]:
         """What a page shows of the last step."""
-        step = stage.steps.get(next(iter(stage.acts)))
+        step, soles = stage.steps.get(next(iter(stage.acts))), stage.scene.soles
         if step is None:
             state: State = stage.main.plant.state()
-            plots = {**self._over(state, None), "torques": {}, "forces": {}, "solver": None, "control": None}
+            loads: dict[str, Any] = {"torques": {}, "forces": {}, "solver": None, "control": None, "soles": None}
+            plots = {**self._over(state, None), **loads}
             return {"time": state.time, "phase": "", "fallback": "", "levels": [], "plots": plots}
         return {
             "time": round(step.state.time, 3),
             "phase": step.command.phase,
             "fallback": step.command.fallback,
             "levels": _levels(step),
-            "plots": {**self._over(step.state, step), **self._loads(step, limb, stage.main.plant)},
+            "plots": {
+                **self._over(step.state, step),
+                **self._loads(step, limb, stage.main.plant),
+                "soles": None if soles is None else soles.numbers(),
+            },
         }
 
     def _over(self, state: State, step: Step | None) -> dict[str, Any]:
@@ -175,6 +181,11 @@ def _felt(step: Step) -> tuple[Array, Array] | None:
     """Wrenches and points of what the ground does, as sensed, or else as expected."""
     forces = step.sensed.forces if step.sensed is not None else step.command.forces
     return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
+
+
+def _truth(plant: Any) -> State:
+    state: State = plant.truth() if hasattr(plant, "truth") else plant.state()
+    return state
 
 
 def _rounded(point: Array) -> list[float]:

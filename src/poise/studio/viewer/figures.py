@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
-from viser import FrameHandle, ViserServer
+from viser import FrameHandle, MeshHandle, ViserServer
 
 from poise.robots import Robot
 from poise.studio.meshes import Piece
@@ -15,6 +15,9 @@ from poise.studio.viewer.scenery import finite
 
 Array = NDArray[np.float64]
 Tint = tuple[float, float, float, float]
+
+#: Opacity of feet that what is under them can be seen through.
+GLASS = 0.35
 
 
 class Shown:
@@ -30,12 +33,14 @@ class Shown:
         self.robot, self.tint = robot, tint
         self._root = server.scene.add_frame(root, show_axes=False)
         self._frames: dict[int, FrameHandle] = {}
+        self._feet: list[tuple[MeshHandle, float | None]] = []
+        self._glass, feet = False, {foot.joint for foot in robot.feet}
         for number, piece in enumerate(found):
             if piece.joint not in self._frames:
                 frame = server.scene.add_frame(f"{root}/{piece.joint}", show_axes=False, visible=piece.joint == 0)
                 self._frames[piece.joint] = frame
             r, g, b, a = piece.color if tint is None else tint
-            server.scene.add_mesh_simple(
+            mesh = server.scene.add_mesh_simple(
                 f"{root}/{piece.joint}/{number}",
                 piece.points,
                 piece.faces,
@@ -45,6 +50,8 @@ class Shown:
                 cast_shadow=False,
                 receive_shadow=False,
             )
+            if piece.joint in feet:
+                self._feet.append((mesh, mesh.opacity))
         self._moving = np.array(sorted(joint for joint in self._frames if joint > 0), dtype=np.int64)
         self._last = np.full((robot.model.njoints, 7), np.nan)
         self.extent = _extent(robot, found)
@@ -61,6 +68,13 @@ class Shown:
             frame = self._frames[joint]
             frame.position, frame.wxyz = poses[joint, :3], poses[joint, 3:]
             frame.visible = True
+
+    def bare(self, soles: bool) -> None:
+        """Whether what is under its soles is seen, through its feet."""
+        if soles != self._glass:
+            self._glass = soles
+            for mesh, opacity in self._feet:
+                mesh.opacity = min(GLASS, opacity or 1.0) if soles else opacity
 
     def remove(self) -> None:
         self._root.remove()

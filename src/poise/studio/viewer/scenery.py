@@ -34,6 +34,22 @@ class Plan(NamedTuple):
     paths: tuple[Array, ...]
 
 
+class Underfoot(NamedTuple):
+    """What force cells tell of k soles, all in the world (m).
+
+    Attributes:
+        outlines: k x 4 x 3, corners of the soles, in turn.
+        middles: k x 3, of the soles: where the ZMP is wanted.
+        zmps: k x 3, where it is.
+        shares: k, of the weight that each sole bears.
+    """
+
+    outlines: Array
+    middles: Array
+    zmps: Array
+    shares: Array
+
+
 class Scenery(NamedTuple):
     """One moment, all in the world (m).
 
@@ -49,6 +65,7 @@ class Scenery(NamedTuple):
         follow: what the camera stays with, 3; None: it stays where it is. Of its height only that of the support is
             followed, so that a squat is seen as a squat.
         plans: what is going to be, by name, see `poise.studio.viewer.plans`; None: nothing is known.
+        underfoot: what force cells tell, see `poise.studio.viewer.underfoot`; None: nobody asks them.
     """
 
     poses: Mapping[str, Array]
@@ -59,6 +76,7 @@ class Scenery(NamedTuple):
     gizmos: Mapping[str, Array]
     follow: Array | None
     plans: Mapping[str, Plan] | None = None
+    underfoot: Underfoot | None = None
 
     @classmethod
     def of(cls, state: State, name: str = "robot", **parts: Any) -> Scenery:

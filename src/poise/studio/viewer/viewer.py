@@ -23,6 +23,7 @@ from poise.studio.viewer.marks import Marks
 from poise.studio.viewer.plans import Plans
 from poise.studio.viewer.scenery import Point, Scenery, finite
 from poise.studio.viewer.serving import serve, stop
+from poise.studio.viewer.underfoot import Soles
 
 Array = NDArray[np.float64]
 
@@ -61,6 +62,7 @@ class Viewer:
         self._figures: dict[str, Shown] = {}
         self._marks: Marks | None = None
         self._plans: Plans | None = None
+        self._soles: Soles | None = None
         self._gizmos: Gizmos | None = None
         self._size = 1.5  # m, until there is a robot
         self._direction: Point = DIRECTION
@@ -87,11 +89,12 @@ class Viewer:
             for shown in before.values():
                 shown.remove()
             size = max((shown.extent[1] for shown in self._figures.values()), default=self._size)
-            for drawn in (self._marks, self._plans):
+            for drawn in (self._marks, self._plans, self._soles):
                 if drawn is not None:
                     drawn.remove()
             self._marks = Marks(self._server, self._fresh("marks"), size)
             self._plans = Plans(self._server, self._fresh("plans"), size)
+            self._soles = Soles(self._server, self._fresh("soles"), size)
             self._middle = None
             if size != self._size:
                 self._frame(size, move=True)
@@ -132,10 +135,13 @@ class Viewer:
             for name, shown in self._figures.items():
                 if name in scenery.poses:
                     shown.place(scenery.poses[name])
+                    shown.bare(scenery.underfoot is not None)
             if self._marks is not None:
                 self._marks.show(scenery)
             if self._plans is not None:
                 self._plans.show(scenery.plans)
+            if self._soles is not None:
+                self._soles.show(scenery.underfoot)
             if self._gizmos is not None:
                 self._gizmos.show(scenery.gizmos, scenery.follow)
             gizmos = self._gizmos

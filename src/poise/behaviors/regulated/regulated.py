@@ -1,0 +1,180 @@
+"""Regulated: a body on position servos that balances by its force cells, whatever it does."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.behaviors.regulated.levels import Levels
+from poise.behaviors.regulated.regulator import Pressed, Regulator, error_of_zmp
+from poise.behaviors.regulated.sag import Sag
+from poise.behaviors.regulated.settings import RegulatedSettings
+from poise.behaviors.regulated.watch import Watch
+from poise.errors import PoiseError
+from poise.hierarchy import Hierarchy
+from poise.plans.course import Course, Standing
+from poise.robots import Foot, Robot, State
+from poise.state import Sensed, Snapshot
+from poise.state.pressure import sole_pressure
+
+Array = NDArray[np.float64]
+
+
+class Regulated:
+    """Follows a course of centre of mass and feet, with the ZMP regulated under each foot ([Galdeano2014]).
+
+    For `poise.PositionController`, which asks it at every tick: first to `observe` what was sensed, then for its
+    hierarchy, which is always the same one. Standing, squatting and walking differ in their course alone.
+
+    Args:
+        robot: with two feet.
+        course: references over time, from the middle of the left sole; None: to stand where it is.
+        settings: gains; None: those of the robot's data file.
+        start: at rest on both feet; None: the standing stance.
+        carries: whether the hands hold something: they then have a task before the last one.
+        closed: whether joint limits are left to the comfort, for solvers in closed form.
+
+    Attributes:
+        pressed: what each sole felt last, by side.
+        regulator, watch: see these.
+        regulating: whether the ZMP is to be regulated; may be changed at any time, and fades in and out.
+        offset: what is added to the angles of the joints, see `Sag`; None before the first tick.
+
+    >>> body = Regulated(robot)
+    >>> controller = poise.PositionController(body, period=0.001)
+    >>> poise.record(controller, poise.MujocoPlant(body.start, actuators=PositionServos()), seconds=5.0)
+    """
+
+    #: There is one hierarchy: nothing to pass to.
+    ramp = 0.0
+
+    def __init__(
+        self,
+        robot: Robot,
+        course: Course | None = None,
+        settings: RegulatedSettings | None = None,
+        start: State | None = None,
+        carries: bool = False,
+        closed: bool = False,
+    ) -> None:
+        if len(robot.feet) != 2:
+            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; this law takes two")
+        if carries and len(robot.hands) != 2:
+            raise PoiseError(f"{robot.name} has {len(robot.hands)} hands; carrying takes two")
+        self.robot, self.settings = robot, settings or regulation_of(robot)
+        self.start = robot.stance("standing") if start is None else start
+        self.levels = Levels(robot, self.start, self.settings, carries)
+        self.hierarchy: Hierarchy = self.levels.equalities if closed else self.levels.hierarchy
+        self.hierarchies = {"always": self.hierarchy}
+        self.course: Course = Standing(*standing(self.start)) if course is None else course
+        sole = self.levels.reference.sole
+        self.regulator = Regulator(self.settings, 0.5 * (sole.x_max - sole.x_min))
+        self.watch = Watch(robot, self.settings.stiffness)
+        self.pressed: Mapping[str, Pressed] = {foot.side: Pressed(0.0, 0j) for foot in robot.feet}
+        self._middles = self.levels.reference.sole.center, self.levels.other.sole.center
+        self._grasp = None
+        if self.levels.grasp is not None:
+            pose = self.levels.grasp.value
+            self._grasp = pose.rotation, pose.translation - self.levels.center.value
+        self._begin = self.start.time
+        self.regulating = bool(self.settings.regulate)
+        self.offset: Array | None = None
+        self._yielding: Sag | None = None
+        self._time = -math.inf
+        self._wanted = self.course.sample(0.0)
+
+    @property
+    def seconds(self) -> float:
+        """How long the course takes."""
+        return self.course.seconds
+
+    @property
+    def fallback(self) -> str:
+        """Why the regulation is off, in words; empty when it is not."""
+        words = self.watch.words
+        return f"no ZMP regulation: {'; '.join(words)}" if words else ""
+
+    def center_of_mass(self, time: float) -> Array:
+        """Where the centre of mass should be, seen from the middle of the left sole (m)."""
+        return self.course.sample(time - self._begin).center
+
+    # -- at every tick ---------------------------------------------------------------------------------------------
+
+    def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> None:
+        """What the cells and the servos say."""
+        period = min(max(real.time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else 0.001
+        self._time = real.time
+        self.offset = self._sag(reference).angles(reference, self._wanted.share)
+        if sensed is None:
+            return
+        lags = reference.q[7:] + self.offset - sensed.positions
+        cells = self.watch.look(sensed.cells, lags, self._wanted.share, period, self.regulating)
+        left, right = (self._felt(foot, cells) for foot in (self.levels.reference, self.levels.other))
+        self.pressed = {"left": left, "right": right}
+        turned = Pressed(right.amplitude, right.zmp * _heading(self._wanted.other))
+        error = error_of_zmp(left, turned)
+        self.regulator.step(error, period, self.watch.trust)
+        if self.levels.spin is not None:
+            self.levels.spin.step(error, period, self.watch.trust)
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        self._wanted = wanted = self.course.sample(snapshot.time - self._begin)
+        levels, shift = self.levels, self.regulator.shift
+        mine, others = self._middles
+        center = wanted.center + mine + (shift.real, shift.imag, 0.0)
+        levels.center.lead(center, wanted.center_rate)
+        arm = wanted.other.rotation @ others  # from the frame of the other foot to the middle of its sole
+        place = pinocchio.SE3(wanted.other.rotation, mine + wanted.other.translation - arm)
+        rate = wanted.other_rate
+        if others.any():
+            rate = rate - np.concatenate([np.cross(rate[3:], arm), np.zeros(3)])
+        levels.feet.lead(place, rate)
+        if levels.grasp is not None and self._grasp is not None:
+            R, away = self._grasp
+            rates = np.concatenate([wanted.center_rate, np.zeros(3)])
+            levels.grasp.lead(pinocchio.SE3(R, wanted.center + mine + away), rates)
+        return self.hierarchy
+
+    def _sag(self, reference: Snapshot) -> Sag:
+        """Of the servos, against where the reference stood at first."""
+        if self._yielding is None:
+            self._yielding = Sag(self.robot, reference, self.settings.stiffness, self._wanted.share)
+        return self._yielding
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    def _felt(self, foot: Foot, cells: Mapping[str, Array]) -> Pressed:
+        amplitude, zmp = sole_pressure(foot, cells[foot.name])
+        return Pressed(float(amplitude), complex(zmp[0], zmp[1]))
+
+
+def _heading(pose: pinocchio.SE3) -> complex:
+    """Where the x axis of a pose points, from above."""
+    R = pose.rotation
+    return cmath.exp(1j * math.atan2(R[1, 0], R[0, 0]))
+
+
+def regulation_of(robot: Robot, **given: float | str) -> RegulatedSettings:
+    """The settings of a robot's data file, with some replaced."""
+    try:
+        return RegulatedSettings(**{**robot.servos.regulation, **given})  # type: ignore[arg-type]
+    except TypeError as error:
+        known = ", ".join(RegulatedSettings.__dataclass_fields__)
+        raise PoiseError(f"{robot.name}: [servos.regulation] or a setting: {error}; there are {known}") from None
+
+
+def standing(start: State) -> tuple[Array, pinocchio.SE3]:
+    """Of a state on both feet: centre of mass above the middle between its soles, and the other sole, both seen from
+    the middle of the left one."""
+    robot = start.robot
+    left, right = robot.foot("left"), robot.foot("right")
+    a, b = start.pose(left), start.pose(right)
+    a = pinocchio.SE3(a.rotation, a.act(left.sole.center))
+    other = a.actInv(pinocchio.SE3(b.rotation, b.act(right.sole.center)))
+    height = float(a.actInv(start.center_of_mass)[2])
+    return np.append(0.5 * other.translation[:2], height), other

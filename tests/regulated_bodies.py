@@ -1,0 +1,86 @@
+"""Bodies on position servos whose force cells say what a test wants them to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pinocchio
+
+from poise.behaviors.regulated import Regulated
+from poise.behaviors.upright import hip_height, leg_length, leg_strength
+from poise.behaviors.walk.footing import footstep
+from poise.control import PositionController
+from poise.plans.pace import Stature, paced
+from poise.plans.pattern import Pattern
+from poise.plans.route import Route
+from poise.plans.style import STYLES
+from poise.robots import Foot, Robot, State
+from poise.state import ContactForces, Imu, Sensed, Snapshot
+
+#: Of the servos of small robots (s).
+PERIOD = 0.001
+GRAVITY = 9.81
+
+Cells = Mapping[str, Sequence[float]]
+
+
+def sensed_of(state: State, cells: Cells, positions: np.ndarray | None = None) -> Sensed:
+    """What sensors say that feel these cells, by side, and see joints where the state has them."""
+    robot = state.robot
+    named = {robot.foot(side).name: np.asarray(told, dtype=np.float64) for side, told in cells.items()}
+    forces = ContactForces((), np.zeros((0, 6)), np.zeros((0, 3)))
+    imu = Imu(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, GRAVITY]))
+    angles = state.q[7:] if positions is None else positions
+    return Sensed(forces, named, imu, np.array(angles), np.zeros(len(angles)), state)
+
+
+def cells_of(foot: Foot, force: float, zmp: Sequence[float]) -> np.ndarray:
+    """Four forces (N) of that sum whose centre is there, seen from the middle of the sole (m)."""
+    x, y = (foot.corners - foot.sole.center)[:, :2].T
+    a, b = np.abs(x).max(), np.abs(y).max()
+    return 0.25 * force * (1.0 + x / a * (zmp[0] / a)) * (1.0 + y / b * (zmp[1] / b))
+
+
+def observed(body: Regulated, cells: Callable[[float], Cells], seconds: float, state: State | None = None) -> None:
+    """Lets a body feel these cells for some seconds, with its reference where the state is."""
+    state = body.start if state is None else state
+    snapshot = Snapshot(state.robot)
+    for i in range(round(seconds / PERIOD)):
+        now = state.replace(time=state.time + (i + 1) * PERIOD)
+        snapshot.at(now)
+        body(snapshot)
+        body.observe(snapshot, snapshot, sensed_of(now, cells(now.time)))
+
+
+def followed(body: Regulated, seconds: float, solver: object = None, period: float = PERIOD) -> PositionController:
+    """The controller of a body that does as it is told and feels nothing, after some seconds."""
+    controller, state = PositionController(body, solver, period=period), body.start
+    for i in range(round(seconds / period)):
+        controller.step(state.replace(time=state.time + i * period))
+    return controller
+
+
+def soles_of(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
+    """world_from_sole, in the middles of left and right sole."""
+    left, right = (
+        pinocchio.SE3(state.pose(foot).rotation, state.pose(foot).act(foot.sole.center))
+        for foot in (state.robot.foot("left"), state.robot.foot("right"))
+    )
+    return left, right
+
+
+def walk_of(robot: Robot, steps: int, speed: tuple[float, float, float] | None = None, **style: float) -> Pattern:
+    """A walk from the standing stance, in the neutral style with some numbers replaced."""
+    start = robot.stance("standing")
+    left, right = (footstep(start, robot.foot(side), 0.0) for side in ("left", "right"))
+    sole = robot.feet[0].sole
+    body = Stature(
+        leg=leg_length(robot),
+        width=abs(left.place - right.place),
+        height=float(start.center_of_mass[2]),
+        hip=hip_height(start),
+        sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
+        strength=leg_strength(robot),
+    )
+    return Pattern(Route(paced(STYLES["neutral"].but(**style), body, speed), steps), left, right, body.height)
