@@ -7,13 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pinocchio
 
-from poise.behaviors.regulated import Regulated
-from poise.behaviors.upright import hip_height, leg_length, leg_strength
-from poise.behaviors.walk.footing import footstep
+from poise.behaviors.regulated import Regulated, walking
 from poise.control import PositionController
-from poise.plans.pace import Stature, paced
 from poise.plans.pattern import Pattern
-from poise.plans.route import Route
 from poise.plans.style import STYLES
 from poise.robots import Foot, Robot, State
 from poise.state import ContactForces, Imu, Sensed, Snapshot
@@ -70,17 +66,6 @@ def soles_of(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
     return left, right
 
 
-def walk_of(robot: Robot, steps: int, speed: tuple[float, float, float] | None = None, **style: float) -> Pattern:
+def walk_of(robot: Robot, steps: float, speed: tuple[float, float, float] | None = None, **style: float) -> Pattern:
     """A walk from the standing stance, in the neutral style with some numbers replaced."""
-    start = robot.stance("standing")
-    left, right = (footstep(start, robot.foot(side), 0.0) for side in ("left", "right"))
-    sole = robot.feet[0].sole
-    body = Stature(
-        leg=leg_length(robot),
-        width=abs(left.place - right.place),
-        height=float(start.center_of_mass[2]),
-        hip=hip_height(start),
-        sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
-        strength=leg_strength(robot),
-    )
-    return Pattern(Route(paced(STYLES["neutral"].but(**style), body, speed), steps), left, right, body.height)
+    return walking(robot.stance("standing"), STYLES["neutral"].but(**style), steps, speed)

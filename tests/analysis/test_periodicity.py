@@ -127,9 +127,11 @@ def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not
     assert rhythm(recorded(swing(time), time, behavior="squat", settings={})) == usual
     assert rhythm(recorded(swing(time), time, behavior="squat")) == usual
     given = rhythm(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
-    assert given == (pytest.approx(1.25), usual.cycles)
+    assert given == (pytest.approx(1.25), usual.cycles, 0.0)
     few = rhythm(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))
-    assert few == (usual.period, 2)
+    assert few == (usual.period, 2, 0.0)
+    late = recorded(swing(time), time, behavior="squat", begin=4.0)
+    assert rhythm(late) == (*usual[:2], 4.0)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_angles_need_their_times() -> None:
 def test_a_squat_converges_to_a_periodic_motion() -> None:
     """[Galdeano2014], figure 9."""
     asked = rhythm(squat())
-    assert asked == (2.0, 4)
+    assert asked == (2.0, 4, 0.0)
     found = cycle_difference(squat(), asked.period)
     assert found.shape == (3, 28)
     assert np.sqrt(np.mean(found**2, axis=1)).max() < 0.01

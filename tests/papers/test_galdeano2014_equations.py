@@ -62,7 +62,7 @@ def center_seen(state: State) -> np.ndarray:
 
 
 def logarithm(R: np.ndarray) -> np.ndarray:
-    """(ln R)^∨, equations (4) and (5)."""
+    """ω = (ln R)ˇ, equations (4) and (5)."""
     theta = np.arccos((R[0, 0] + R[1, 1] + R[2, 2] - 1.0) / 2.0)
     if theta == 0.0:
         return np.zeros(3)
@@ -97,7 +97,7 @@ def test_equations_1_and_2_the_error_of_the_relative_feet_pose(seed: int) -> Non
 
 @SEEDS
 def test_equation_3_the_error_of_orientation(seed: int) -> None:
-    """E_ori = R_rf (ln(R_rf⁻¹ R_lf R_rd))^∨: in the axes of whatever coordinates R_rf and R_lf are given in."""
+    """E_ori = R_rf (ln(R_rf⁻¹ R_lf R_rd))ˇ: in the axes of whatever coordinates R_rf and R_lf are given in."""
     state, wish = posture(seed), left_from_right(posture(seed + 100))
     e = feet_task(wish).value(Snapshot(HOAP3).at(state))[3:]
     R_lf, R_rf = state.pose(LEFT).rotation, state.pose(RIGHT).rotation
@@ -108,7 +108,7 @@ def test_equation_3_the_error_of_orientation(seed: int) -> None:
 @pytest.mark.parametrize("angle", [0.0, 1e-3, 0.1, 1.0, 2.0, 3.0])
 @SEEDS
 def test_equations_4_and_5_the_logarithm(angle: float, seed: int) -> None:
-    """Against the paper's formula, and against the rotation that was put in; near zero cos⁻¹ loses half of its digits."""
+    """Against the paper's formula, whose cos⁻¹ loses half of its digits near zero, and the rotation that was put in."""
     axis = np.random.default_rng(seed).normal(size=3)
     w = angle * axis / np.linalg.norm(axis)
     R = so3.exp(w) if angle else np.eye(3)
@@ -156,7 +156,7 @@ def test_equation_8_the_jacobian_of_the_center_of_mass(seed: int) -> None:
 
 @SEEDS
 def test_equations_9_to_12_the_error_of_the_zmp(seed: int) -> None:
-    """ε_ZMP = α dZMP_left + (1 - α) dZMP_right with α = A_left / (A_left + A_right), from eight cells."""
+    """ε_ZMP = a dZMP_left + (1 - a) dZMP_right with a = A_left / (A_left + A_right) (a: alpha), of eight cells."""
     random = np.random.default_rng(seed)
     cells = {foot.side: random.uniform(0.0, 20.0, 4) for foot in (LEFT, RIGHT)}
     A, measured, felt = {}, {}, {}

@@ -20,10 +20,11 @@ ROUNDING = 1e-6
 
 
 class Rhythm(NamedTuple):
-    """What a motion was asked to repeat: how long a cycle is (s), and how many there were to be."""
+    """What a motion was asked to repeat: how long a cycle is (s), how many there were to be, and when it began (s)."""
 
     period: float
     cycles: int
+    begin: float = 0.0
 
 
 def rhythm(recording: Recording) -> Rhythm | None:
@@ -43,7 +44,9 @@ def rhythm(recording: Recording) -> Rhythm | None:
         numbers |= {name: given[name] for name in numbers if name in given}
     if not all(isinstance(value, (int, float)) and 0.0 < value < math.inf for value in numbers.values()):
         return None
-    return Rhythm(1.0 / numbers["frequency"], int(numbers["cycles"] + ROUNDING))
+    begin = facts.get("begin", 0.0)
+    begin = float(begin) if isinstance(begin, (int, float)) and 0.0 <= begin < math.inf else 0.0
+    return Rhythm(1.0 / numbers["frequency"], int(numbers["cycles"] + ROUNDING), begin)
 
 
 def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
@@ -59,7 +62,9 @@ def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
     return tuple(channel.labels[k] for k in columns), angles
 
 
-def cycle_difference(motion: Recording | ArrayLike, period: float, time: ArrayLike | None = None) -> Array:
+def cycle_difference(
+    motion: Recording | ArrayLike, period: float, time: ArrayLike | None = None, begin: float = 0.0
+) -> Array:
     """How far each cycle is from the one before, for each joint (rad): (cycles - 1, joints); no row below two cycles.
 
     With T the period, q_j the angle of joint j and t_0 the first sample, row k holds
@@ -73,6 +78,7 @@ def cycle_difference(motion: Recording | ArrayLike, period: float, time: ArrayLi
         motion: a recording, or angles (n, joints), rad.
         period: T, s.
         time: of the angles, s, rising; a recording has its own.
+        begin: so many seconds at first are no cycle.
 
     >>> difference = cycle_difference(recording, rhythm(recording).period)
     >>> np.sqrt(np.mean(difference**2, axis=1)) < 0.01  # of each cycle, all joints
@@ -88,6 +94,8 @@ def cycle_difference(motion: Recording | ArrayLike, period: float, time: ArrayLi
         )
     if not (isinstance(period, (int, float)) and 0.0 < period < math.inf):
         raise RecordingError(f"the period is {period!r}; expected a positive number of seconds")
+    late = clock >= clock[0] + begin - ROUNDING if len(clock) else clock > 0.0
+    angles, clock = angles[late], clock[late]
     step = float(np.median(np.diff(clock))) if len(clock) > 1 else 0.0
     if not step > 0.0:
         return np.zeros((0, angles.shape[1]))

@@ -109,8 +109,9 @@ def _settings(request: Request, robot: Robot) -> RegulatedSettings:
         request.behavior, RegulatedSettings
     )
     suits = dict(robot.servos.regulation)
-    if request.behavior == "walk":
-        suits |= robot.servos.walking
+    if request.behavior == "walk" or request.carry:  # on one foot, or with a weight, servos are set stiff
+        known = {field.name for field in fields(kind)}
+        suits |= {name: value for name, value in robot.servos.walking.items() if name in known}
     return filled(kind, {**suits, **request.settings})
 
 
@@ -146,7 +147,7 @@ def _told(request: Request, body: OnServos, recording: Recording, robot: Robot) 
         "stiffness": settings.stiffness,
         "zmp_rms_m": float(np.sqrt(np.mean(seen**2))) if len(seen) else None,
         "zmp_largest_m": float(seen.max()) if len(seen) else None,
-        "returned_s": _returned(recording.time, error, max(ends)) if ends else None,
+        "returned_s": returned(recording.time, error, max(ends)) if ends else None,
         "cycle_rms_rad": _cycles(recording, settings, begin) if isinstance(settings, SquatOnServos) else None,
         "notes": list(body.watch.words),
     }
@@ -173,7 +174,7 @@ def zmp_error(recording: Recording, robot: Robot) -> NDArray[np.complex128]:
     return np.array(smooth)
 
 
-def _returned(time: Array, error: Array, end: float) -> float | None:
+def returned(time: Array, error: Array, end: float) -> float | None:
     """Seconds from the end of a push to when ε_ZMP is back within `BACK` for good; None: it never is."""
     after = time >= end
     if not after.any():

@@ -11,16 +11,15 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise.behaviors.regulated.levels import Levels
-from poise.behaviors.regulated.regulator import Pressed, Regulator, error_of_zmp
+from poise.behaviors.regulated.regulator import Pressed, Regulator, error_of_zmp, pressed
 from poise.behaviors.regulated.sag import Sag
 from poise.behaviors.regulated.settings import RegulatedSettings
 from poise.behaviors.regulated.watch import Watch
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
 from poise.plans.course import Course, Standing
-from poise.robots import Foot, Robot, State
+from poise.robots import Robot, State
 from poise.state import Sensed, Snapshot
-from poise.state.pressure import sole_pressure
 
 Array = NDArray[np.float64]
 
@@ -113,8 +112,8 @@ class Regulated:
         if sensed is None:
             return
         lags = reference.q[7:] + self.offset - sensed.positions
-        cells = self.watch.look(sensed.cells, lags, self._wanted.share, period, self.regulating)
-        left, right = (self._felt(foot, cells) for foot in (self.levels.reference, self.levels.other))
+        told = self.watch.look(sensed.cells, lags, self._wanted.share, period, self.regulating)
+        left, right = (pressed(foot, forces) for foot, forces in zip(self.robot.feet, told, strict=True))
         self.pressed = {"left": left, "right": right}
         turned = Pressed(right.amplitude, right.zmp * _heading(self._wanted.other))
         error = error_of_zmp(left, turned)
@@ -145,12 +144,6 @@ class Regulated:
         if self._yielding is None:
             self._yielding = Sag(self.robot, reference, self.settings.stiffness, self._wanted.share)
         return self._yielding
-
-    # -- parts -----------------------------------------------------------------------------------------------------
-
-    def _felt(self, foot: Foot, cells: Mapping[str, Array]) -> Pressed:
-        amplitude, zmp = sole_pressure(foot, cells[foot.name])
-        return Pressed(float(amplitude), complex(zmp[0], zmp[1]))
 
 
 def _heading(pose: pinocchio.SE3) -> complex:

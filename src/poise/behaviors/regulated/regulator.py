@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poise.behaviors.regulated.settings import RegulatedSettings
+from poise.robots import Foot
 
 #: What is learnt about where the weight really is, at most, as a share of half a sole's length: more is no sagging of
 #: servos but somebody who leans on the robot.
 FARTHEST = 0.6
+#: What is learnt from errors grows no further beyond this share of it: these are pushes.
+LEARNT = 0.08
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,21 @@ class Pressed:
 
     amplitude: float
     zmp: complex
+
+
+def pressed(foot: Foot, forces: Sequence[float]) -> Pressed:
+    """What a sole feels by its four cells (N): `poise.state.pressure.sole_pressure` of one instant, a fifth as costly.
+
+    The corners of a sole are those of a rectangle, from the front left one on, counter-clockwise.
+    """
+    a, b, c, d = (force if force > 0.0 else 0.0 for force in forces)
+    amplitude = a + b + c + d
+    if not amplitude > 0.0:
+        return Pressed(0.0, 0j)
+    sole = foot.sole
+    x = 0.5 * (sole.x_max - sole.x_min) * (a + d - b - c) / amplitude
+    y = 0.5 * (sole.y_max - sole.y_min) * (a + b - c - d) / amplitude
+    return Pressed(amplitude, complex(x, y))
 
 
 def error_of_zmp(left: Pressed, right: Pressed) -> complex:
@@ -57,7 +76,7 @@ class Regulator:
     """
 
     def __init__(self, settings: RegulatedSettings, length: float) -> None:
-        self.settings, self._farthest = settings, FARTHEST * length
+        self.settings, self._farthest, self._learnt = settings, FARTHEST * length, LEARNT * length
         self.error = self.shift = self._trim = 0j
 
     def step(self, error: complex, period: float, trust: float = 1.0) -> complex:
@@ -70,7 +89,8 @@ class Regulator:
         numbers, before = self.settings, self.error
         self.error += period / (period + numbers.smooth) * (trust * error - before)
         rate = (self.error - before) / period
-        self._trim += trust * numbers.trim * period * self.error
+        learnt = self.error * min(1.0, self._learnt / max(abs(self.error), 1e-9))
+        self._trim += trust * numbers.trim * period * learnt
         if abs(self._trim) > self._farthest:
             self._trim *= self._farthest / abs(self._trim)
         added = numbers.proportional * self.error + numbers.derivative * rate

@@ -34,15 +34,18 @@ class Sag:
         self._robot, self._data = robot, robot.model.createData()
         self._soft = robot.servos.full_torque / (stiffness * robot.limits.torque)
         self._weight = 9.81 * robot.mass
+        self._feet = [(foot, foot.sole.center if foot.sole.center.any() else None) for foot in robot.feet]
         self._first = np.zeros(len(robot.joints))
         self._first = self.angles(reference, share)
 
     def angles(self, reference: Snapshot, share: float) -> Array:
         """To be added to the joints (rad)."""
-        torque = np.array(pinocchio.computeGeneralizedGravity(self._robot.model, self._data, reference.q))[6:]
-        for foot, part in zip(self._robot.feet, (share, 1.0 - share), strict=True):
+        torque = pinocchio.computeGeneralizedGravity(self._robot.model, self._data, reference.q)[6:]
+        for (foot, middle), part in zip(self._feet, (share, 1.0 - share), strict=True):
             J = reference.jacobian(foot)
-            arm = reference.rotation(foot) @ foot.sole.center
-            up = J[2] + arm[1] * J[3] - arm[0] * J[4]  # how the middle of the sole rises
-            torque -= part * self._weight * up[6:]
+            up = J[2, 6:]  # how the middle of the sole rises
+            if middle is not None:
+                x, y, _ = reference.rotation(foot) @ middle
+                up = up + y * J[3, 6:] - x * J[4, 6:]
+            torque = torque - (part * self._weight) * up
         return np.asarray(self._soft * torque - self._first)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ PATIENCE = 0.1
 SILENT, PRESSED, SILENCE = 0.01, 0.08, 0.3
 #: A cell is stuck when it says the same to the last bit while all others together change by this share of the weight.
 CHANGED = 0.02
-#: Feet are swapped when the plan puts more than this share of the weight beyond one half on a foot, and the cells on the
-#: other one.
+#: Feet are swapped when the plan puts more than this share of the weight beyond one half on a foot, and the cells
+#: feel it on the other one.
 APART = 0.2
 #: A servo is at its limit at this share of the error that takes its largest torque, and free again at half of it.
 FULL = 0.95
@@ -29,10 +30,26 @@ FADE = 0.2
 CORNERS = ("front left", "back left", "back right", "front right")
 
 
+class Cell:
+    """One force cell, and what was noticed about it."""
+
+    __slots__ = ("broken", "last", "moved", "name", "same", "silent")
+
+    def __init__(self, foot: Foot, corner: int) -> None:
+        self.name = f"the {CORNERS[corner]} force cell of the {foot.side} sole"
+        self.last, self.same, self.moved, self.silent = math.nan, 0.0, 0.0, 0.0
+        self.broken = ""
+
+    def find(self, complaint: str) -> None:
+        """It is broken, from the first time on."""
+        self.broken = self.broken or f"{self.name} {complaint}"
+
+
 class Watch:
     """Listens to cells and servos, and says which of them cannot be trusted.
 
     A cell that is found to be broken stays so until the watch is made anew; a servo that is free again is forgiven.
+    Plain numbers, not arrays: there are eight cells, and a thousand looks a second.
 
     Args:
         robot: whose cells.
@@ -48,21 +65,17 @@ class Watch:
         self.words: list[str] = []
         self.trust = 0.0
         self._weight = 9.81 * robot.mass
-        self._limit = robot.servos.full_torque / stiffness
-        feet = len(robot.feet)
-        self._last = np.full((feet, 4), np.nan)
-        self._moved = np.zeros((feet, 4))
-        self._same, self._silent = np.zeros((feet, 4)), np.zeros((feet, 4))
-        self._swapped = 0.0
+        self._limit = FULL * robot.servos.full_torque / stiffness
+        self._cells = [[Cell(foot, corner) for corner in range(len(CORNERS))] for foot in robot.feet]
+        self._swapped, self._crossed = 0.0, ""
         legs = {i for foot in robot.feet for i in robot.model.supports[foot.joint]}
         self._legs = np.array([joint.v - 6 for joint in robot.joints if joint.index in legs], dtype=int)
         self._full, self._strained = np.zeros(len(self._legs)), np.zeros(len(self._legs), dtype=bool)
-        self._broken: dict[str, str] = {}
 
     def look(
         self, cells: Mapping[str, Array], lags: Array | None, share: float, period: float, wanted: bool = True
-    ) -> Mapping[str, Array]:
-        """One period later: the same cells, without numbers that are none.
+    ) -> list[list[float]]:
+        """One period later: the forces of each foot (N, 4), with zero for what is no number.
 
         Args:
             cells: forces by foot (N, 4).
@@ -70,71 +83,77 @@ class Watch:
             share: of the weight that the plan puts on the first foot.
             wanted: whether there is to be any regulation.
         """
-        told = np.array([cells.get(foot.name, _NOTHING) for foot in self.robot.feet], dtype=np.float64)
-        good = np.isfinite(told)
-        if not good.all():
-            self._find(~good, "tells no number")
-            told = np.where(good, told, 0.0)
-        self._stuck(told, period)
-        self._dead(told, period)
-        self._crossed(told, share, period)
+        told = [self._told(cells.get(foot.name), own) for foot, own in zip(self.robot.feet, self._cells, strict=True)]
+        change = 0.0
+        for forces, own in zip(told, self._cells, strict=True):
+            for force, cell in zip(forces, own, strict=True):
+                change += abs(force - cell.last) if cell.last == cell.last else 0.0
+        for forces, own in zip(told, self._cells, strict=True):
+            for corner, cell in enumerate(own):
+                self._stuck(cell, forces[corner], change, period)
+                self._dead(cell, forces, corner, period)
+        self._cross(told, share, period)
         if lags is not None:
-            self._straining(lags, period)
-        self.words = [*self._broken.values(), *self._tired()]
+            self._strain(lags, period)
+        found = [cell.broken for own in self._cells for cell in own if cell.broken]
+        self.words = [*found, *([self._crossed] if self._crossed else []), *self._tired()]
         toward = 1.0 if wanted and not self.words else 0.0
-        self.trust += float(np.clip(toward - self.trust, -period / FADE, period / FADE))
-        return {foot.name: row for foot, row in zip(self.robot.feet, told, strict=True)}
+        self.trust += min(max(toward - self.trust, -period / FADE), period / FADE)
+        return told
 
     # -- cells -----------------------------------------------------------------------------------------------------
 
-    def _find(self, wrong: NDArray[np.bool_], complaint: str) -> None:
-        for i, k in zip(*np.nonzero(wrong), strict=True):
-            foot: Foot = self.robot.feet[int(i)]
-            name = f"{foot.side} {CORNERS[k]}"
-            self._broken.setdefault(name, f"the {CORNERS[k]} force cell of the {foot.side} sole {complaint}")
+    @staticmethod
+    def _told(forces: Array | None, own: Sequence[Cell]) -> list[float]:
+        """What four cells say; none of a foot that has none."""
+        said = [math.nan] * len(own) if forces is None else [float(force) for force in forces]
+        for i, (force, cell) in enumerate(zip(said, own, strict=True)):
+            if not math.isfinite(force):
+                cell.find("tells no number")
+                said[i] = 0.0
+        return said
 
-    def _stuck(self, told: Array, period: float) -> None:
+    def _stuck(self, cell: Cell, force: float, change: float, period: float) -> None:
         """The same to the last bit, while the others move."""
-        same = (told == self._last) & (told != 0.0)
-        change = np.abs(np.where(np.isfinite(self._last), told - self._last, 0.0))
-        self._same = np.where(same, self._same + period, 0.0)
-        self._moved = np.where(same, self._moved + change.sum(), 0.0)
-        self._last = told
-        wrong = (self._same > PATIENCE) & (self._moved > CHANGED * self._weight)
-        if wrong.any():
-            self._find(wrong, "always tells the same")
-
-    def _dead(self, told: Array, period: float) -> None:
-        """Silent, although a flat sole that is pressed as its other three cells say is pressed there, too."""
-        due = np.roll(told, 1, axis=1) + np.roll(told, -1, axis=1) - np.roll(told, 2, axis=1)
-        self._silent += period * (due > PRESSED * self._weight)
-        self._silent[told > SILENT * self._weight] = 0.0
-        if (wrong := self._silent > SILENCE).any():
-            self._find(wrong, "tells nothing, although its neighbours are pressed")
-
-    def _crossed(self, told: Array, share: float, period: float) -> None:
-        """The weight is felt where it is not."""
-        loads = told.sum(axis=1)
-        if len(loads) != 2 or not loads.sum() > 0.5 * self._weight:
+        if force != cell.last or force == 0.0:
+            cell.last, cell.same, cell.moved = force, 0.0, 0.0
             return
-        felt = loads[0] / loads.sum() - 0.5
+        cell.same, cell.moved = cell.same + period, cell.moved + change
+        if cell.same > PATIENCE and cell.moved > CHANGED * self._weight:
+            cell.find("always tells the same")
+
+    def _dead(self, cell: Cell, forces: Sequence[float], corner: int, period: float) -> None:
+        """Silent, although a flat sole that is pressed as its other three cells say is pressed there, too."""
+        if forces[corner] > SILENT * self._weight:
+            cell.silent = 0.0
+        elif forces[corner - 1] + forces[corner - 3] - forces[corner - 2] > PRESSED * self._weight:
+            cell.silent += period
+            if cell.silent > SILENCE:
+                cell.find("tells nothing, although its neighbours are pressed")
+
+    def _cross(self, told: Sequence[Sequence[float]], share: float, period: float) -> None:
+        """The weight is felt where it is not."""
+        loads = [sum(forces) for forces in told]
+        if len(loads) != 2 or not sum(loads) > 0.5 * self._weight:
+            return
+        felt = loads[0] / sum(loads) - 0.5
         crossed = abs(felt) > APART and abs(share - 0.5) > APART and felt * (share - 0.5) < 0.0
         self._swapped = self._swapped + period if crossed else 0.0
         if self._swapped > PATIENCE:
-            self._broken.setdefault(
-                "swapped", "the cells feel the weight on the wrong foot: left and right are swapped"
-            )
+            self._crossed = "the cells feel the weight on the wrong foot: left and right are swapped"
 
     # -- servos ----------------------------------------------------------------------------------------------------
 
-    def _straining(self, lags: Array, period: float) -> None:
-        share = np.abs(lags[self._legs]) / self._limit
-        self._full = np.where(share > FULL, self._full + period, 0.0)
-        self._strained = (self._full > PATIENCE) | (self._strained & (share > 0.5 * FULL))
+    def _strain(self, lags: Array, period: float) -> None:
+        lag = np.abs(lags[self._legs])
+        if not self._strained.any() and float(lag.max()) <= self._limit:
+            self._full[:] = 0.0
+            return
+        self._full = np.where(lag > self._limit, self._full + period, 0.0)
+        self._strained = (self._full > PATIENCE) | (self._strained & (lag > 0.5 * self._limit))
 
     def _tired(self) -> list[str]:
+        if not self._strained.any():
+            return []
         names = [self.robot.joints[self._legs[k]].name for k in np.nonzero(self._strained)[0]]
         return [f"the servo of {name} gives all it has and does not follow" for name in names]
-
-
-_NOTHING = np.full(4, np.nan)

@@ -103,7 +103,7 @@ def _cycles(subjects: Sequence[Subject]) -> list[str]:
         asked = rhythm(subject.recording)
         if asked is None:
             continue
-        apart = 1e3 * cycle_difference(subject.recording, asked.period)[: max(asked.cycles - 1, 0)]
+        apart = 1e3 * cycle_difference(subject.recording, asked.period, begin=asked.begin)[: max(asked.cycles - 1, 0)]
         if len(apart):
             whole, worst = np.sqrt(np.mean(apart**2, axis=1)), apart.max(axis=1)
             figures.append(_difference(subject, whole, worst))

@@ -3,14 +3,17 @@
 import { make, write } from "./dom.js";
 import { colour, sheet } from "./canvas.js";
 
-const SECONDS = 8; // two or three walking cycles
 const LEFT = 30, BOTTOM = 4, TOP = 6; // px for the numbers of the axis
 const SERIES = 8; // colours
 
-/** settings: {canvas, legend, low, high, digits, scale}: the range always shown, digits of the legend, factor on the values. */
+/**
+ * settings: {canvas, legend, low, high, digits, scale, seconds, widths}: the range always shown, digits of the legend, factor
+ * on the values, how long they are remembered, widths of the first lines (px). With an `edge`, the range goes a little
+ * further than that to both sides, whatever the values are, and the edges are marked.
+ */
 export class Strip {
   constructor(settings) {
-    Object.assign(this, { scale: 1, digits: 0, ...settings });
+    Object.assign(this, { scale: 1, digits: 0, seconds: 8, widths: [], edge: 0, ...settings }); // 8 s: two or three walking cycles
     this.clear();
   }
 
@@ -30,7 +33,7 @@ export class Strip {
       if (!this.lines.has(name)) this.lines.set(name, []);
       this.lines.get(name).push(values[name] === null ? NaN : values[name] * this.scale);
     }
-    while (this.times[0] < time - SECONDS) {
+    while (this.times[0] < time - this.seconds) {
       this.times.shift();
       for (const line of this.lines.values()) line.shift();
     }
@@ -41,16 +44,17 @@ export class Strip {
     const drawn = sheet(this.canvas);
     if (!drawn || this.times.length === 0) return;
     const { pen, width, height } = drawn;
-    const all = [...this.lines.values()].flat().filter(Number.isFinite);
-    const { low, high, step } = round(Math.min(this.low, ...all), Math.max(this.high, ...all));
+    const { low, high, levels } = this.range();
     const end = this.times.at(-1);
-    const across = (time) => LEFT + ((time - end + SECONDS) / SECONDS) * (width - LEFT - 2);
+    const across = (time) => LEFT + ((time - end + this.seconds) / this.seconds) * (width - LEFT - 2);
     const up = (value) => height - BOTTOM - ((value - low) / (high - low)) * (height - BOTTOM - TOP);
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     pen.lineWidth = 1;
-    for (let value = low; value <= high + step / 2; value += step) {
-      pen.strokeStyle = colour("line");
+    for (const value of levels) {
+      const edge = this.edge && Math.abs(value) === this.edge;
+      pen.strokeStyle = colour(edge ? "dim" : "line");
+      pen.setLineDash(edge ? [4, 3] : []);
       pen.fillStyle = colour("dim");
       pen.beginPath();
       pen.moveTo(LEFT, Math.round(up(value)) + 0.5);
@@ -59,13 +63,23 @@ export class Strip {
       pen.fillText(String(Number(value.toPrecision(3))), LEFT - 5, up(value));
     }
     let place = 0;
-    pen.lineWidth = 1.5;
+    pen.setLineDash([]);
     for (const line of this.lines.values()) {
+      pen.lineWidth = this.widths[place] ?? 1.5;
       pen.strokeStyle = colour(`series-${place++ % SERIES}`);
       pen.beginPath();
       line.forEach((value, at) => Number.isFinite(value) && pen.lineTo(across(this.times[at]), up(value)));
       pen.stroke();
     }
+  }
+
+  /** What is shown, and at which levels there are lines across. */
+  range() {
+    const { edge } = this;
+    if (edge) return { low: -1.1 * edge, high: 1.1 * edge, levels: [-edge, 0, edge] };
+    const all = [...this.lines.values()].flat().filter(Number.isFinite);
+    const { low, high, step } = round(Math.min(this.low, ...all), Math.max(this.high, ...all));
+    return { low, high, levels: Array.from({ length: Math.round((high - low) / step) + 1 }, (_, n) => low + n * step) };
   }
 
   name() {

@@ -23,8 +23,10 @@ from poise.studio.squats import SquatCourse, Squats
 from poise.tasks import Led
 
 WAYS = ANKLES, STEPS = ("ankles", "steps")
-#: Deepest squat, in leg lengths: thighs are then about level.
-DEEPEST = 0.3
+#: Deepest squat, in leg lengths: with torque motors, and on servos, where HOAP-3 begins to rock below that.
+DEEPEST, DEEPEST_ON_SERVOS = 0.3, 0.25
+#: So long it stands on servos before it squats (s): meanwhile the regulation learns where the weight really is.
+SETTLES = 2.0
 #: Period of the control on position servos (s): that of the paper's robot. Control and physics of it take half a core.
 PERIOD = 0.001
 #: Level of the noise of all sensors there: force cells that are perfect would make regulation look too easy.
@@ -55,6 +57,16 @@ class StandScene(PushedScene):
     def servos(self) -> bool:
         """Whether joints are driven by position servos."""
         return on_servos(self.robot, self.drives)
+
+    @property
+    def deepest(self) -> float:
+        """Of squats, in leg lengths."""
+        return DEEPEST_ON_SERVOS if self.servos else DEEPEST
+
+    @property
+    def settled(self) -> bool:
+        """Whether it may squat."""
+        return self.body is None or (self.plant is not None and self.plant.time >= self.body.start.time + SETTLES)
 
     def acts(self) -> dict[str, Act]:
         self.walk = self.body = self._center = self.soles = None
@@ -92,8 +104,8 @@ class StandScene(PushedScene):
             Switch(name="regulating", label="ZMP regulation", group="Stand", value=self.regulating,
                    help="on position servos: force cells bring the ZMP back to the middle of each sole"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squatting),
-            Slider(name="depth", label="depth", group="Squat", low=0.0, high=DEEPEST, step=0.01, unit="leg lengths",
-                   value=self.depth),
+            Slider(name="depth", label="depth", group="Squat", low=0.0, high=self.deepest, step=0.01,
+                   unit="leg lengths", value=self.depth),
             Slider(name="frequency", label="squats a second", group="Squat", low=0.1, high=1.0, step=0.05, unit="1/s",
                    value=self.frequency),
             *self.pushes.controls(),
@@ -112,6 +124,7 @@ class StandScene(PushedScene):
                 return "steps take torque motors: these drive the joints now"
         elif name == "drives":
             self.drives, self.stale = chosen(value, DRIVES), True
+            self.depth = min(self.depth, self.deepest)
             if self.servos and self.way == STEPS:
                 self.way = ANKLES
                 return "steps take torque motors: on servos balance is now kept by the ankles"
@@ -123,7 +136,7 @@ class StandScene(PushedScene):
                 self.way, self.stale = ANKLES, True
                 return "squats stand on both feet: balance is now kept by the ankles"
         elif name == "depth":
-            self.depth = number(value, 0.0, DEEPEST)
+            self.depth = number(value, 0.0, self.deepest)
         elif name == "frequency":
             self.frequency = number(value, 0.1, 1.0)
         elif self.plant is not None:
@@ -145,7 +158,8 @@ class StandScene(PushedScene):
         period = steps["robot"].command.period
         if self.body is not None and self.soles is not None:
             self.soles.feel(self.body.pressed, period)
-        self.squats.advance(period, self.depth * self._leg if self.squatting else 0.0, self.frequency)
+        down = self.depth * self._leg if self.squatting and self.settled else 0.0
+        self.squats.advance(period, down, self.frequency)
         if self._center is not None:
             up, squats = np.array([0.0, 0.0, 1.0]), self.squats
             self._center.lead(self._high + squats.height * up, squats.rate * up, squats.acceleration * up)
@@ -161,7 +175,8 @@ class StandScene(PushedScene):
             return [f"{self.walk.phase().steps} steps taken to catch itself"]
         if self.body is None:
             return ["squats" if self.squatting else "stands on its ankles"]
-        return [f"{'squats' if self.squatting else 'stands'} on position servos", self._regulated(self.body)]
+        does = "stands" if not self.squatting else "squats" if self.settled else "settles before it squats"
+        return [f"{does} on position servos", self._regulated(self.body)]
 
     def _regulated(self, body: Regulated) -> str:
         if body.fallback:

@@ -17,7 +17,9 @@ Array = NDArray[np.float64]
 Tint = tuple[float, float, float, float]
 
 #: Opacity of feet that what is under them can be seen through.
-GLASS = 0.35
+GLASS = 0.3
+#: A joint so near before that of a foot, as a share of the robot's height, is of the ankle, and goes with the foot.
+NEAR = 0.05
 
 
 class Shown:
@@ -34,7 +36,7 @@ class Shown:
         self._root = server.scene.add_frame(root, show_axes=False)
         self._frames: dict[int, FrameHandle] = {}
         self._feet: list[tuple[MeshHandle, float | None]] = []
-        self._glass, feet = False, {foot.joint for foot in robot.feet}
+        self._glass, feet = False, _feet(robot)
         for number, piece in enumerate(found):
             if piece.joint not in self._frames:
                 frame = server.scene.add_frame(f"{root}/{piece.joint}", show_axes=False, visible=piece.joint == 0)
@@ -78,6 +80,13 @@ class Shown:
 
     def remove(self) -> None:
         self._root.remove()
+
+
+def _feet(robot: Robot) -> set[int]:
+    """Joints that carry feet, and those of the ankles."""
+    joints = {foot.joint for foot in robot.feet}
+    arms = {joint: float(np.linalg.norm(robot.model.jointPlacements[joint].translation)) for joint in joints}
+    return joints | {int(robot.model.parents[joint]) for joint, arm in arms.items() if arm < NEAR * robot.height}
 
 
 def _extent(robot: Robot, found: Sequence[Piece]) -> tuple[float, float]:

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 COLORS = ((0.04, 0.40, 0.76), (0.76, 0.25, 0.05))
 #: Of outlines and of the crosses at the middles of soles (0 to 1).
 LINE = (0.20, 0.22, 0.26)
+#: Radius of the dot of a sole that bears half of the weight, in radii of balls: a quarter of the width of a sole.
+WIDE = 1.0
 #: Arms of a cross, as a share of the way to the corners of its sole.
 CROSS = 0.15
 #: What moved by less (m) is not drawn anew, see `poise.studio.viewer.marks`.
@@ -27,8 +29,7 @@ STILL = 3e-4
 class Soles:
     """A dot under each sole where its ZMP is, and a cross in the sole's outline where it should be.
 
-    The area of a dot goes with the force on its sole: half of the weight makes one as large as that of the centre of
-    pressure.
+    The area of a dot goes with the force on its sole.
 
     Args:
         size: height of the robot (m), of which dots are a share.
@@ -38,7 +39,7 @@ class Soles:
         scene = server.scene
         self._root = scene.add_frame(root, show_axes=False)
         quiet: Any = {"cast_shadow": False, "receive_shadow": False, "visible": False, "flat_shading": True}
-        disc = cylinder(0.8 * BALL * size, 0.002)
+        disc = cylinder(WIDE * BALL * size, 0.002)
         self._dots = [
             scene.add_mesh_simple(f"{root}/zmp{number}", *disc, color=color, **quiet)
             for number, color in enumerate(COLORS)

@@ -1,0 +1,128 @@
+"""Bodies on position servos: how strong a push they survive with and without ZMP regulation, squats, walks, loads.
+
+    python benchmarks/servos.py [--robot hoap3] [--only pushes,squats,walks] [--workers 2]
+
+Pushes act on the base for 0.1 s, from eight directions, on a robot that has stood for 3 s with noisy sensors;
+the largest that is survived is found by halving, to 4 %. What counts is the weakest direction: a robot is as steady as that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+
+from poise import runs
+from poise.runs import Request
+from poise.runs.regulated import returned, zmp_error
+
+#: Directions of pushes (degrees), 0 ahead, 90 to the left.
+DIRECTIONS = (0, 45, 90, 135, 180, 225, 270, 315)
+#: To this share the largest push is found.
+FINE = 0.04
+#: A push begins when the robot has found its middle (s).
+BEGIN = 3.0
+#: With servos as stiff as they go, and with those of the data file.
+STIFF = {"stiffness": 1.0, "proportional": 0.03, "derivative": 0.0}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robot", default="hoap3")
+    parser.add_argument("--only", default="pushes,squats,walks")
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    with ProcessPoolExecutor(given.workers) as pool:
+        if "pushes" in given.only:
+            for line in pushes(given.robot, pool):
+                print(line, flush=True)
+        if "squats" in given.only:
+            for line in pool.map(partial(squat, given.robot), ("strict", "null-space", "carry")):
+                print(line, flush=True)
+        if "walks" in given.only:
+            for line in pool.map(partial(walk, given.robot), (0.0, 10.0)):
+                print(line, flush=True)
+    return 0
+
+
+def pushes(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
+    """The largest pushes, and how quickly the ZMP is back after one of 60 % of the weakest."""
+    yield f"{robot}: largest survived push (N, 0.1 s) from " + ", ".join(f"{angle}°" for angle in DIRECTIONS)
+    for name, numbers in (("its own stiffness", {}), ("stiffest servos", STIFF)):
+        cases = list(product((0.0, 1.0), DIRECTIONS))
+        found = list(pool.map(partial(largest, robot, numbers), *zip(*cases, strict=True)))
+        without, regulated = found[: len(DIRECTIONS)], found[len(DIRECTIONS) :]
+        yield f"  {name}, without: " + "  ".join(f"{force:5.1f}" for force in without)
+        yield f"  {name}, with:    " + "  ".join(f"{force:5.1f}" for force in regulated)
+        mean = sum(regulated) / sum(without)
+        weakest = f"{min(without):.1f} -> {min(regulated):.1f}: {min(regulated) / min(without):.2f} times"
+        yield f"  weakest {weakest}; mean of all directions {mean:.2f} times"
+        if not numbers:
+            back = list(pool.map(partial(returns, robot, 0.6 * min(regulated)), DIRECTIONS))
+            yield "  after 60 % of the weakest, back within 5 mm after (s): " + ", ".join(
+                "never" if seconds is None else f"{seconds:.2f}" for seconds in back
+            )
+
+
+def largest(robot: str, numbers: dict[str, float], regulate: float, angle: int) -> float:
+    """Found by halving."""
+    low, high = 0.0, 5.0 * runs.known(robot).mass
+    while stands(robot, numbers, regulate, angle, high):
+        low, high = high, 1.4 * high
+    while high - low > FINE * high:
+        middle = 0.5 * (low + high)
+        if stands(robot, numbers, regulate, angle, middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def pushed(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> Request:
+    x, y = force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle))
+    return Request(
+        "stand", robot, "position", seconds=BEGIN + 3.5, settings={**numbers, "regulate": regulate},
+        pushes=[f"{x:.3f},{y:.3f},0,0.1@{BEGIN}"],
+    )  # fmt: skip
+
+
+def stands(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> bool:
+    return not runs.run(pushed(robot, numbers, regulate, angle, force))[1]["fell"]
+
+
+def returns(robot: str, force: float, angle: int) -> float | None:
+    """Seconds until the ZMP is back."""
+    recording, result = runs.run(pushed(robot, {}, 1.0, angle, force))
+    if result["fell"]:
+        return None
+    return returned(recording.time, abs(zmp_error(recording, runs.known(robot))), BEGIN + 0.1)
+
+
+def squat(robot: str, how: str) -> str:
+    """Twenty squats of a fifth of the leg, 5 cm on HOAP-3."""
+    solver, carry = ("strict", 10.0) if how == "carry" else (how, 0.0)
+    numbers = {"depth": 0.2, "cycles": 20.0}
+    request = Request("squat", robot, "position", solver=solver, carry=carry, settings=numbers)
+    result = runs.run(request)[1]
+    told = result["regulation"]
+    rms = told["cycle_rms_rad"]
+    return (
+        f"{robot}: 20 squats ({how}): {'fell' if result['fell'] else 'stood'}, ZMP at most "
+        f"{1e3 * told['zmp_largest_m']:.1f} mm from the middle, cycle to cycle {1e3 * rms[0]:.1f} -> "
+        f"{1e3 * rms[-1]:.2f} mrad"
+    )
+
+
+def walk(robot: str, carry: float) -> str:
+    """Twenty steps."""
+    result = runs.run(Request("walk", robot, "position", carry=carry, steps=20))[1]
+    load = f" with {carry:.0f} % of its weight in the hands" if carry else ""
+    end = result["reason"] or "stands at the end"
+    return f"{robot}: walk{load}: {result['steps']} steps, {result['distance_m']:.2f} m, {end}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,233 @@
+"""Stand & squat on position servos, without a browser: what drives, what regulates, what is told of the soles."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from multiprocessing import Pipe
+
+import numpy as np
+import pytest
+
+from poise.behaviors.regulated import Pressed
+from poise.control import PositionController, TorqueController
+from poise.plants import MujocoPlant
+from poise.plants.breakdowns import BrokenCell
+from poise.robots.catalogue import models_folder
+from poise.state.balance import center_of_pressure
+from poise.studio.drives import DRIVES, on_servos
+from poise.studio.scenes import scene
+from poise.studio.scenes import stand as standing
+from poise.studio.simulation.process import Begin, Simulation
+from poise.studio.simulation.sketch import Sketch
+from poise.studio.simulation.stage import Stage
+from poise.studio.soles import Soles
+from poise.studio.squats import Squats
+from robot_states import robot_of
+
+
+def stage_of(name: str = "hoap3", **chosen: object) -> Stage:
+    """The scene, with what was chosen before it began."""
+    played = scene("stand")(robot_of(name))
+    for control, value in chosen.items():
+        played.do(control, value)
+    return Stage(played)
+
+
+def ran(stage: Stage, seconds: float) -> None:
+    for _ in range(round(seconds / stage.period)):
+        stage.deadman.hear()  # each time: nobody has left, however busy the machine
+        stage.tick()
+
+
+# -- what drives -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hoap3", "nao", "mighty"])
+def test_robots_that_are_built_with_servos_stand_on_them_unless_motors_are_chosen(name: str) -> None:
+    assert isinstance(stage_of(name).main.controller, PositionController)
+    assert isinstance(stage_of(name, drives="torque motors").main.controller, TorqueController)
+
+
+@pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
+    assert [on_servos(robot_of("g1"), drives) for drives in DRIVES] == [False, False, True]
+
+
+def test_steps_take_torque_motors_and_that_is_said() -> None:
+    played = scene("stand")(robot_of("hoap3"))
+    assert "torque motors" in played.do("way", "steps")
+    assert (played.values()["drives"], played.values()["way"]) == ("torque motors", "steps")
+    assert "ankles" in played.do("drives", "position servos")
+    assert played.values()["way"] == "ankles"
+
+
+def test_what_was_chosen_for_motors_is_made_to_fit_a_robot_on_servos() -> None:
+    """Another robot gets the values of the one before, in their order."""
+    before = {"way": "steps", "drives": "as built", "depth": 0.3}
+    played = stage_of("hoap3", **before).scene
+    assert {name: played.values()[name] for name in before} == {"way": "ankles", "drives": "as built", "depth": 0.25}
+
+
+def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() -> None:
+    here, _there = Pipe()
+    simulation = Simulation(here, Begin("stand", "hoap3", {}))
+    for drives, period in (("torque motors", 0.002), ("position servos", 0.001)):
+        simulation._control("drives", drives)
+        assert simulation._pacer.period == simulation._stage.period == period
+
+
+def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> None:
+    facts = {"behavior": "stand", "mode": "position", "regulation": "off"}
+    assert stage_of(regulating=False).scene.facts() == facts
+    assert stage_of(drives="torque motors").scene.facts() == {"behavior": "stand", "mode": "torque"}
+
+
+# -- what regulates ----------------------------------------------------------------------------------------------------
+
+
+def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
+    stage = stage_of()
+    played, body = stage.scene, stage.main.controller.behavior
+    ran(stage, 0.3)
+    assert body.watch.trust == 1.0
+    assert any("is regulated" in line for line in played.words())
+    assert played.do("regulating", False) == ""
+    ran(stage, 0.1)
+    assert 0.0 < body.watch.trust < 1.0
+    ran(stage, 0.2)
+    assert body.watch.trust == 0.0
+    assert any("no ZMP regulation" in line for line in played.words())
+    played.do("regulating", True)
+    ran(stage, 0.3)
+    assert body.watch.trust == 1.0
+    assert not played.stale, "without a new beginning"
+    assert not stage.fell
+
+
+def test_a_force_cell_that_breaks_is_told_of_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = partial(MujocoPlant, breakdowns=[BrokenCell(0.2, "left", 1, "nan")])
+    monkeypatch.setattr(standing, "MujocoPlant", broken)
+    stage = stage_of()
+    ran(stage, 0.4)
+    assert any("force cell of the left sole" in line for line in stage.scene.words())
+    assert any("force cell of the left sole" in event for event in stage.events)
+    assert np.isfinite([stage.scene.soles.force(side) for side in ("left", "right")]).all()  # type: ignore[union-attr]
+
+
+def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> None:
+    stage = stage_of(drives="torque motors")
+    assert "servos only" in stage.scene.do("regulating", False)
+    ran(stage, 0.02)
+    sketch = Sketch(stage.scene.robot)
+    assert sketch.numbers(stage, "left leg")["plots"]["soles"] is None
+    assert sketch.scenery(stage).underfoot is None
+
+
+@pytest.mark.parametrize("direction", [0.0, 45.0, 90.0, 180.0])
+def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> None:
+    stage = stage_of()
+    ran(stage, 1.0)
+    stage.scene.do("push.direction", direction)
+    stage.scene.do("push", True)
+    ran(stage, 1.5)
+    assert not stage.fell
+
+
+# -- squats ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_rate_of_squats_is_that_of_their_height_whatever_is_changed_meanwhile() -> None:
+    """Against differences of the height, and of the rate for the acceleration; neither jumps."""
+    squats, period = Squats(), 1e-4
+    told = []
+    for depth, frequency in ((0.05, 0.5), (0.02, 0.5), (0.02, 1.0), (0.05, 0.1), (0.0, 0.5)):
+        for _ in range(round(1.3 / period)):
+            squats.advance(period, depth, frequency)
+            told.append((squats.height, squats.rate, squats.acceleration))
+    height, rate, acceleration = np.array(told).T
+    assert np.abs(np.diff(height) / period - 0.5 * (rate[1:] + rate[:-1])).max() < 1e-3  # m/s
+    assert np.abs(np.diff(rate)).max() < 2.0 * period * np.abs(acceleration).max()
+    assert height.min() < -0.045
+    assert height.max() <= 0.0
+
+
+def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to_rest() -> None:
+    squats, period = Squats(), 1e-3
+    for _ in range(4000):
+        squats.advance(period, 0.04, 0.5)
+    heights = []
+    for _ in range(2000):
+        squats.advance(period, 0.04, 0.5)
+        heights.append(squats.height)
+    assert min(heights) == pytest.approx(-0.04, abs=1e-4)
+    assert max(heights) == pytest.approx(0.0, abs=1e-4)
+    assert int((np.diff(np.sign(np.array(heights) + 0.02)) != 0).sum()) == 2, "one squat in two seconds"
+    for _ in range(4000):
+        squats.advance(period, 0.0, 0.5)
+    assert (squats.height, squats.rate, squats.acceleration) == (0.0, 0.0, 0.0)
+
+
+def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> None:
+    stage = stage_of(squatting=True, depth=0.2, frequency=1.0)
+    plant, soles = stage.main.plant, stage.scene.soles
+    assert soles is not None
+    ran(stage, 1.9)
+    assert "settles" in stage.scene.words()[0]
+    high, lowest, farthest = plant.truth().center_of_mass[2], math.inf, 0.0
+    for _ in range(200):
+        ran(stage, 0.01)
+        lowest = min(lowest, plant.truth().center_of_mass[2])
+        farthest = max(farthest, *(abs((soles.zmp(side) or 0j).real) for side in ("left", "right")))
+    assert high - lowest == pytest.approx(0.05, abs=0.01), "5 cm, as in the paper"
+    assert farthest < 0.0505, "inside the soles"
+    assert "squats" in stage.scene.words()[0]
+    assert not stage.fell
+
+
+# -- soles -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
+    """Cells against the six-axis sensors, which share nothing with them but the ground."""
+    stage = stage_of()
+    ran(stage, 1.5)
+    robot, plant = stage.scene.robot, stage.main.plant
+    state, forces = plant.truth(), plant.sensed().forces
+    numbers = Sketch(robot).numbers(stage, "left leg")["plots"]["soles"]
+    under = Sketch(robot).scenery(stage).underfoot
+    assert under is not None
+    for number, side in enumerate(("left", "right")):
+        foot = robot.foot(side)
+        one = forces.names.index(foot.name)
+        wrench, point = forces.wrenches[[one]], forces.points[[one]]
+        middle = state.pose(foot).act(foot.sole.center)
+        expected = center_of_pressure(point, wrench[:, :3], wrench[:, 3:], float(middle[2]))
+        assert numbers["force"][side] == pytest.approx(wrench[0, 2], abs=2.0)
+        assert np.allclose(under.zmps[number][:2], expected, atol=0.003)
+        assert np.allclose(under.middles[number], middle)
+        local = state.pose(foot).actInv(under.zmps[number]) - foot.sole.center
+        assert np.allclose(local[:2], [numbers["x"][side], numbers["y"][side]], atol=1e-4)
+        assert under.shares[number] == pytest.approx(numbers["force"][side] / (9.81 * robot.mass), abs=1e-3)
+
+
+def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
+    robot = robot_of("hoap3")
+    soles = Soles(robot)
+    for _ in range(500):
+        soles.feel({"left": Pressed(80.0, 0.01 + 0.002j), "right": Pressed(0.1, 0j)}, 0.001)
+    numbers = soles.numbers()
+    assert numbers["force"] == {"left": 80.0, "right": 0.1}
+    assert numbers["x"] == {"left": 0.01, "right": None}
+    assert numbers["edges"] == [0.0505, 0.033]
+    under = soles.under(robot.stance("standing"))
+    assert under.shares[1] == 0.0
+    assert np.allclose(under.zmps[1], under.middles[1])
+
+
+def test_the_view_shows_how_the_robot_is_and_not_how_noisy_sensors_see_it() -> None:
+    stage = stage_of()
+    ran(stage, 0.01)
+    plant = stage.main.plant
+    assert np.abs(plant.state().q - plant.truth().q).max() > 1e-4
+    assert np.allclose(Sketch(stage.scene.robot).scenery(stage).poses["robot"][1, :3], plant.truth().q[:3])

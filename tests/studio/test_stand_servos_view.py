@@ -1,0 +1,94 @@
+"""What soles feel, in the view, without a browser: dots where the ZMP is, crosses where it should be, feet of glass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poise.behaviors.regulated import Pressed
+from poise.robots import Robot, load_robot
+from poise.studio.soles import Soles
+from poise.studio.viewer import Scenery, Viewer
+from poise.studio.viewer.figures import GLASS
+from poise.studio.viewer.scenery import Underfoot
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot("hoap3")
+
+
+@pytest.fixture
+def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Viewer]:
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path))
+    viewer = Viewer()
+    viewer.figures({"robot": (robot, None)})
+    yield viewer
+    viewer.close()
+
+
+def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
+    """What is in the scene, by the end of its name."""
+    found = viewer._server.scene._handle_from_node_name.items()
+    return {name.rsplit("/", 1)[-1]: node for name, node in found if f"/{word}" in name}
+
+
+def felt(robot: Robot, **pressed: Pressed) -> Underfoot:
+    soles = Soles(robot)
+    soles.feel(pressed, 0.001)
+    return soles.under(robot.stance("standing"))
+
+
+def opacities(viewer: Viewer, robot: Robot) -> dict[int, set[float | None]]:
+    """Of the pieces of each joint."""
+    found = viewer._server.scene._handle_from_node_name.items()
+    meshes = [(name.split("/"), node) for name, node in found if "/figure" in name and name.count("/") == 4]
+    return {int(parts[3]): {n.opacity for p, n in meshes if p[3] == parts[3]} for parts, _ in meshes}
+
+
+def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, robot: Robot) -> None:
+    start = robot.stance("standing")
+    weight = 9.81 * robot.mass
+    under = felt(robot, left=Pressed(0.8 * weight, 0.02 - 0.01j), right=Pressed(0.2 * weight, -0.01j))
+    viewer.show(Scenery.of(start, underfoot=under))
+    drawn = nodes(viewer, "soles")
+    for number, (side, x, y) in enumerate((("left", 0.02, -0.01), ("right", 0.0, -0.01))):
+        foot = robot.foot(side)
+        place = start.pose(foot).act(foot.sole.center + np.array([x, y, 0.0]))
+        assert np.allclose(drawn[f"zmp{number}"].position[:2], place[:2], atol=1e-6)
+        assert drawn[f"zmp{number}"].visible
+    areas = [np.prod(drawn[f"zmp{number}"].scale) for number in range(2)]
+    assert areas[0] / areas[1] == pytest.approx(4.0, rel=0.05)
+    assert len(drawn["lines"].points) == 2 * (4 + 2), "outlines, and crosses at the middles"
+    middle = start.pose(robot.foot("left")).act(robot.foot("left").sole.center)
+    assert np.allclose(drawn["lines"].points[4:6].mean(axis=(0, 1))[:2], middle[:2], atol=1e-3)
+
+
+def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer, robot: Robot) -> None:
+    start = robot.stance("standing")
+    under = felt(robot, left=Pressed(80.0, 0j), right=Pressed(0.0, 0j))
+    viewer.show(Scenery.of(start, underfoot=under))
+    drawn = nodes(viewer, "soles")
+    assert (drawn["zmp0"].visible, drawn["zmp1"].visible) == (True, False)
+    bad = under._replace(zmps=np.full((2, 3), np.nan), outlines=np.zeros((2, 3)), shares=np.ones(5))
+    viewer.show(Scenery.of(start, underfoot=bad))
+    assert not any(drawn[name].visible for name in ("zmp0", "zmp1", "lines"))
+
+
+def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewer: Viewer, robot: Robot) -> None:
+    start = robot.stance("standing")
+    before = opacities(viewer, robot)
+    viewer.show(Scenery.of(start, underfoot=felt(robot, left=Pressed(40.0, 0j), right=Pressed(40.0, 0j))))
+    glassy = opacities(viewer, robot)
+    feet = {foot.joint for foot in robot.feet}
+    assert all(glassy[joint] == {GLASS} for joint in feet)
+    changed = {joint for joint in glassy if glassy[joint] != before[joint]}
+    assert feet <= changed
+    assert len(changed) <= 4, "the ankles, at most"
+    viewer.show(Scenery.of(start))
+    assert opacities(viewer, robot) == before
+    assert not nodes(viewer, "soles")["lines"].visible
