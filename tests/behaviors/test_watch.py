@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poise.behaviors.regulated import Regulated, Watch
@@ -251,6 +251,7 @@ def test_who_does_not_want_to_be_regulated_is_not() -> None:
 ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
 
 
+@example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # numbers whose sum is none
 @given(left=st.lists(ANYTHING, min_size=4, max_size=4), right=st.lists(ANYTHING, min_size=4, max_size=4))
 def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[float]) -> None:
     body = Regulated(HOAP3)

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from poise.errors import PoiseError
 from poise.geometry.curves import minimum_jerk
 
 Array = NDArray[np.float64]
@@ -71,6 +72,9 @@ class Squatting:
     def __init__(
         self, center: Array, other: pinocchio.SE3, depth: float, frequency: float, cycles: float, begin: float = 0.0
     ) -> None:
+        for name, value in (("depth", depth), ("frequency", frequency), ("cycles", cycles)):
+            if not (isinstance(value, (int, float)) and 0.0 < value < math.inf):
+                raise PoiseError(f"a squat's {name} is {value!r}; expected a positive number")
         self._top, self._other = np.array(center), other
         self.depth, self.frequency, self.cycles, self.begin = depth, frequency, cycles, begin
         self.seconds = begin + cycles / frequency

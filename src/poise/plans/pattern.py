@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from poise.errors import PoiseError
 from poise.plans.course import Wanted, eased
 from poise.plans.footsteps import Footstep
 from poise.plans.phases import Phase
@@ -22,6 +23,8 @@ Array = NDArray[np.float64]
 GRID = 0.001
 #: So long the walker stands afterwards (s).
 AFTER = 1.5
+#: Feet whose heights differ by less (m) stand on level ground.
+LEVEL = 1e-3
 #: In this share of a swing the foot goes ahead; it is lifted before and set down after it.
 AHEAD = (0.05, 0.95)
 
@@ -52,7 +55,9 @@ class Pattern:
         start: float = 0.8,
     ) -> None:
         if not math.isfinite(route.steps):
-            raise ValueError("a pattern is of so many steps; give a route that ends")
+            raise PoiseError("a pattern is of so many steps; give a route that ends")
+        if route.slope or route.ground is not None or abs(left.z - right.z) > LEVEL:
+            raise PoiseError("a pattern walks on level ground; give a route without slope or stairs")
         self.route, self.reference, self.other = route, reference, SIDES[1 - SIDES.index(reference)]
         self._tall = height, route.pace.height
         self._wait, self._start = wait, start
@@ -146,8 +151,7 @@ class Pattern:
         v = (1.0 - share) * self._rate[i] + share * self._rate[i + 1]
         low, high = self._tall
         grown, growing = eased(time - self._wait, self._start)
-        ground = min(foot.z for foot in (self.phase(time).support, self.phase(time).last))
-        z = ground + low + grown * (high - low)
+        z = self.phases[0].support.z + low + grown * (high - low)
         return np.array([c.real, c.imag, z]), np.array([v.real, v.imag, growing * (high - low)])
 
     def foot(self, side: Side, time: float) -> tuple[tuple[Array, float], tuple[Array, float]]:

@@ -94,7 +94,9 @@ def run_regulated(
     body = OnServos(request, course, settings, start)
     done = ran(request, body, plant, path, progress)
     recording, result = done.recording, summarised(request, done, robot)
-    result["distance_m"], result["heading_rad"] = moved(done.states)
+    _, result["heading_rad"] = moved(done.states)
+    went = _middle(done.states[-1]) - _middle(done.states[0])  # the base leans to and fro for the joints' comfort
+    result["distance_m"] = float(np.linalg.norm(went[:2]))
     result["steps"] = _steps(course, recording.time[-1] - recording.time[0])
     result["regulation"] = _told(request, body, recording, robot)
     wrong = [] if result["fell"] else _unsteady(done.states[-1])
@@ -191,7 +193,7 @@ def _cycles(recording: Recording, settings: SquatOnServos, begin: float) -> list
     count = round(1.0 / (settings.frequency * recording.period))
     angles = recording["q"][round(begin / recording.period) :, 7:]
     cycles = len(angles) // count
-    each = angles[: cycles * count].reshape(cycles, count, -1)
+    each = angles[: cycles * count].reshape(cycles, count, angles.shape[1])
     return [float(np.sqrt(np.mean((after - before) ** 2))) for before, after in pairwise(each)]
 
 
@@ -200,18 +202,22 @@ def _unsteady(last: State) -> list[str]:
     snapshot = Snapshot(last.robot).at(last)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
     place = c + v * math.sqrt(max(c[2], 0.1) / 9.81)
-    feet = [last.pose(foot).act(foot.sole.center) for foot in last.robot.feet]
-    off = float(np.linalg.norm((place - np.mean(feet, axis=0))[:2]))
+    off = float(np.linalg.norm((place - _middle(last))[:2]))
     sole = last.robot.feet[0].sole
     if off <= STEADY * (sole.x_max - sole.x_min):
         return []
     return [f"not at rest at the end: the capture point is {1e3 * off:.0f} mm off the middle of the feet"]
 
 
+def _middle(state: State) -> Array:
+    """Between the soles (m, 3)."""
+    return np.asarray(np.mean([state.pose(foot).act(foot.sole.center) for foot in state.robot.feet], axis=0))
+
+
 def _stayed(course: Pattern, states: list[State]) -> list[str]:
     """Whether a walk did not come where it was to come, in words."""
     way = course.center(course.seconds)[0][:2] - course.center(0.0)[0][:2]
-    went = (states[-1].q - states[0].q)[:2]
+    went = (_middle(states[-1]) - _middle(states[0]))[:2]
     far = float(np.linalg.norm(way))
     if far < 1e-3 or float(went @ way) / far**2 > ARRIVED:
         return []

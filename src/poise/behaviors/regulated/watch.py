@@ -20,6 +20,10 @@ PATIENCE = 0.1
 SILENT, PRESSED, SILENCE = 0.01, 0.08, 0.3
 #: A cell is stuck when it says the same to the last bit while all others together change by this share of the weight.
 CHANGED = 0.02
+#: Cells that tell in steps flicker by one of them: changes below so many of the smallest that was seen do not count.
+FLICKER = 2.5
+#: What is so many times the weight is no force.
+WILD = 100.0
 #: Feet are swapped when the plan puts more than this share of the weight beyond one half on a foot, and the cells
 #: feel it on the other one.
 APART = 0.2
@@ -67,7 +71,7 @@ class Watch:
         self._weight = 9.81 * robot.mass
         self._limit = FULL * robot.servos.full_torque / stiffness
         self._cells = [[Cell(foot, corner) for corner in range(len(CORNERS))] for foot in robot.feet]
-        self._swapped, self._crossed = 0.0, ""
+        self._swapped, self._crossed, self._grain = 0.0, "", math.inf
         legs = {i for foot in robot.feet for i in robot.model.supports[foot.joint]}
         self._legs = np.array([joint.v - 6 for joint in robot.joints if joint.index in legs], dtype=int)
         self._full, self._strained = np.zeros(len(self._legs)), np.zeros(len(self._legs), dtype=bool)
@@ -87,7 +91,10 @@ class Watch:
         change = 0.0
         for forces, own in zip(told, self._cells, strict=True):
             for force, cell in zip(forces, own, strict=True):
-                change += abs(force - cell.last) if cell.last == cell.last else 0.0
+                step = abs(force - cell.last)
+                if step > 0.0:  # not of the first look, which has nothing to compare with
+                    self._grain = min(self._grain, step)
+                    change += step if step > FLICKER * self._grain else 0.0
         for forces, own in zip(told, self._cells, strict=True):
             for corner, cell in enumerate(own):
                 self._stuck(cell, forces[corner], change, period)
@@ -103,12 +110,11 @@ class Watch:
 
     # -- cells -----------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def _told(forces: Array | None, own: Sequence[Cell]) -> list[float]:
+    def _told(self, forces: Array | None, own: Sequence[Cell]) -> list[float]:
         """What four cells say; none of a foot that has none."""
         said = [math.nan] * len(own) if forces is None else [float(force) for force in forces]
         for i, (force, cell) in enumerate(zip(said, own, strict=True)):
-            if not math.isfinite(force):
+            if not abs(force) < WILD * self._weight:  # nor is NaN
                 cell.find("tells no number")
                 said[i] = 0.0
         return said

@@ -1,0 +1,144 @@
+"""Stand, squat and walk on position servos, as the command line runs them ([Galdeano2014])."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from poise import runs
+from poise.cli import main
+from poise.errors import UsageError
+from poise.recording import load_recording
+from poise.robots.catalogue import takes_angles
+from poise.runs import Request
+from poise.runs.regulated import returned, zmp_error
+
+
+def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
+    request = Request("stand", "hoap3", "position", seconds=4.5, pushes=["0,15,0,0.1@3"])
+    recording, result = runs.run(request)
+    assert not result["fell"]
+    assert result["reason"] is None
+    assert result["nonfinite_commands"] == 0
+    told = result["regulation"]
+    assert told["regulating"]
+    assert told["returned_s"] < 1.0
+    assert told["notes"] == []
+    assert recording.provenance["regulation"]["stiffness"] == told["stiffness"] < 1.0
+    assert recording.period == pytest.approx(0.001)
+
+
+def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
+    request = Request("squat", "hoap3", "position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
+    recording, result = runs.run(request)
+    told = result["regulation"]
+    assert not result["fell"]
+    assert len(told["cycle_rms_rad"]) == 1
+    assert told["cycle_rms_rad"][0] < 0.02
+    sole = runs.known("hoap3").feet[0].sole
+    assert told["zmp_largest_m"] < 0.3 * sole.x_max
+    low, high = np.ptp(recording["center_of_mass"][4000:, 2]), 0.2 * 0.26
+    assert low == pytest.approx(high, rel=0.2)
+
+
+def test_the_closed_form_and_the_strict_order_squat_alike_where_no_limit_is_near() -> None:
+    numbers = {"depth": 0.15, "cycles": 0.5, "frequency": 1.0, "regulate": 0.0, "spin": 0.0}
+    ends = [
+        runs.run(Request("squat", "hoap3", "position", solver=solver, settings=numbers, noise=0.0))[0]["q"]
+        for solver in ("strict", "null-space")
+    ]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-6
+
+
+def test_a_box_is_carried_in_both_hands() -> None:
+    recording, result = runs.run(Request("stand", "hoap3", "position", carry=10.0, seconds=2.5))
+    assert not result["fell"]
+    weight = recording["sensed/cells/left_sole"].sum(axis=1) + recording["sensed/cells/right_sole"].sum(axis=1)
+    assert weight[-500:].mean() == pytest.approx(1.1 * 9.81 * runs.known("hoap3").mass, rel=0.02)
+    hands = "hands"
+    assert hands in result["levels"]
+    assert result["levels"][hands]["max"] < 0.02
+
+
+def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
+    _, result = runs.run(Request("stand", "hoap3", "position", breakdowns=["cell:left:2:nan@1"], seconds=2.0))
+    assert not result["fell"]
+    assert result["regulation"]["notes"] == ["the back right force cell of the left sole tells no number"]
+    assert any("no ZMP regulation" in name for name in result["fallbacks"])
+
+
+@pytest.mark.parametrize(
+    ("request_", "complaint"),
+    [
+        ({"behavior": "stand", "solver": "weighted"}, "does not run with --solver weighted"),
+        ({"behavior": "stand", "mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
+        ({"behavior": "stand", "mode": "torque", "carry": 10.0}, "carried on position servos"),
+        ({"behavior": "walk", "style": "proud"}, "leave --style out"),
+        ({"behavior": "walk", "terrain": "slope:5"}, "leave --terrain out"),
+    ],
+)
+def test_what_servos_do_not_do_is_refused_in_one_line(request_: dict[str, object], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        Request(**{"robot": "hoap3", "mode": "position", **request_})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--set", "propotional=0.1"],
+        ["--set", "comfort=bed"],
+        ["--set", "stiffness=0"],
+        ["--break", "cell:left:9:dead@1"],
+        ["--break", "weak:left_kne:0.3@1"],
+        ["--carry", "lots"],
+    ],
+)
+def test_bad_words_are_one_line_and_status_two(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert _status(["run", "stand", "--robot", "hoap3", "--mode", "position", "--seconds", "0.01", *words]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert said
+    assert "Traceback" not in "\n".join(said)
+
+
+def test_the_command_line_prints_and_records_a_walk_on_servos(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "walk.poise"
+    words = ["run", "walk", "--robot", "hoap3", "--mode", "position", "--steps", "2", "--json", "--out", str(file)]
+    assert _status(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["mode"] == "position"
+    assert told["steps"] == 2
+    assert not told["fell"]
+    assert told["distance_m"] > 0.02
+    kept = load_recording(file)
+    assert kept.provenance["mode"] == "position"
+    assert "sensed/cells/left_sole" in kept
+
+
+def test_the_time_of_return_is_that_after_which_nothing_leaves_again() -> None:
+    time = np.arange(0.0, 3.0, 0.01)
+    error = np.where((time > 1.2) & (time < 1.7), 0.02, 0.001)
+    assert returned(time, error, 1.0) == pytest.approx(0.7, abs=0.011)
+    assert returned(time, np.full(len(time), 0.001), 1.0) == 0.0
+    assert returned(time, np.full(len(time), 0.02), 1.0) is None
+
+
+def test_robots_that_take_angles_are_known_without_loading_them() -> None:
+    assert [name for name in ("g1", "hoap3", "mighty", "nao", "talos", "nobody") if takes_angles(name)] == [
+        "hoap3",
+        "mighty",
+        "nao",
+    ]
+
+
+def test_the_error_of_a_recording_is_zero_where_nothing_presses() -> None:
+    recording, _ = runs.run(Request("stand", "hoap3", "position", seconds=0.3))
+    assert np.abs(zmp_error(recording, runs.known("hoap3"))[:3]).max() < 2e-3
+
+
+def _status(words: list[str]) -> int:
+    try:
+        return int(main(words) or 0)
+    except SystemExit as end:
+        return int(end.code or 0)
