@@ -5,7 +5,8 @@
 
 The robot squats: the right foot keeps its pose seen from the left one, the centre of mass, seen from there too, sinks
 by a twelfth of the robot's height and rises again at 0.5 Hz (5 cm for HOAP-3, as in the paper), and the joints drift to
-the middle of their ranges. Timed is everything from setting the target to the next q. All take turns, see
+the middle of their ranges. Ours also reads noisy force cells, watches them, and regulates the ZMP. Timed is everything
+from setting the target to the next q. All take turns, see
 `poise.bench.peers.turns`; pink runs in the environment that `poise bench --peers` makes: one weighted sum, with daqp.
 
 pink's centre of mass is in the world, so its left foot has to be held there: a fourth task. "three tasks" is pink
@@ -24,6 +25,7 @@ import math
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -32,15 +34,15 @@ import numpy as np
 import pinocchio
 
 import poise
-from poise import constraints, tasks
+from poise.behaviors.regulated import Regulated, regulation_of, standing
 from poise.bench.peers.contender import OURS, Contender
 from poise.bench.peers.library import PEERS, Peer, launched
 from poise.bench.peers.robot import bare_urdf
 from poise.bench.peers.turns import interleaved, ratio, statistics, within
 from poise.bench.peers.worker import Worker
+from poise.plans.course import Squatting
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, NullSpace
-from poise.tasks import Led
 
 #: 1 kHz, that of the servos of HOAP-3 (s); of a squat, 1/s.
 PERIOD, FREQUENCY = 0.001, 0.5
@@ -55,18 +57,21 @@ WARM_UP = 300
 WAYS = ("", "no limits", "three tasks", "three tasks, no limits")
 
 
-def behavior(robot: Robot, foot: pinocchio.SE3, center: Led, limits: bool) -> Any:
-    """What is measured: the three tasks of [Galdeano2014], under the limits of the joints or without."""
-    left, right = robot.feet
-    decay = tasks.Decay(RATE)
-    return poise.Hierarchy(
-        always=[constraints.JointRange(robot), constraints.JointSpeed(robot)] if limits else [],
-        levels=[
-            poise.Level("feet", [tasks.RelativePose(right, seen_from=left, target=foot, reference=decay)]),
-            poise.Level("balance", [tasks.CenterOfMass(center, frame=left, reference=decay)]),
-            poise.Level("comfort", [tasks.JointComfort(robot)]),
-        ],
-    )
+def behavior(squat: Squat, limits: bool) -> Regulated:
+    """What is measured: the law of [Galdeano2014], under the limits of the joints or in closed form."""
+    robot = squat.robot
+    center, other = standing(squat.start)
+    course = Squatting(center, other, squat.depth, FREQUENCY, cycles=1e6)
+    settings = regulation_of(robot, spin=0.0, center=RATE, comfort="middle")
+    return Regulated(robot, course, settings, squat.start, closed=not limits)
+
+
+@dataclass
+class Felt:
+    """Soles that are pressed in their middles, with noise: what the regulation has to look at."""
+
+    cells: dict[str, Any]
+    positions: Any
 
 
 class Squat:
@@ -110,31 +115,33 @@ class Squat:
 
 
 class Ours:
-    """Steps of `PositionController`, whose reference is its own plant."""
+    """Steps of `PositionController`, whose reference is its own plant: kinematics, three tasks, ZMP law, watch, sag."""
 
     version = metadata.version("poise")
 
     def __init__(self, name: str, squat: Squat, solver: Any, limits: bool) -> None:
-        self.name, self.squat, self.steps = name, squat, 0
-        self.center, self.state = Led(squat.center), squat.start
-        law = behavior(squat.robot, squat.foot, self.center, limits)
-        self.controller = poise.PositionController(law, solver=solver, period=PERIOD)
+        self.name, self.squat, self.steps, self.state = name, squat, 0, squat.start
+        self.controller = poise.PositionController(behavior(squat, limits), solver=solver, period=PERIOD)
+        self._noise = np.random.default_rng(0)
         self.go(WARM_UP)
 
     def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """See `Contender`."""
-        controller, center, state, spent = self.controller, self.center, self.state, []
+        controller, state, spent = self.controller, self.state, []
+        weight = 9.81 * self.squat.robot.mass / 8.0
         gc.collect()
         gc.disable()
         for _ in range(steps):
             self.steps += 1
-            target, rate = self.squat.target(self.steps)
+            cells = {foot.name: weight + 0.2 * self._noise.standard_normal(4) for foot in self.squat.robot.feet}
+            felt: Any = Felt(cells, state.q[7:])
+            state = state.replace(time=self.steps * PERIOD)
             begin = time.perf_counter_ns()
-            center.lead(target, rate)
+            controller.feel(felt)
             controller.step(state)
             spent.append((time.perf_counter_ns() - begin) / 1e3)
             assert controller.reference is not None
-            state = controller.reference.replace(time=self.steps * PERIOD)
+            state = controller.reference
         gc.enable()
         self.state = state
         return spent, self.squat.errors(state.q, self.steps)
@@ -216,7 +223,6 @@ def main() -> int:
     peers = [Peer(", ".join(["pink", *([way] if way else [])]), pink) for way in WAYS]
     ours: list[Contender] = [
         Ours(OURS, squat, NullSpace(), limits=False),
-        Ours(f"{OURS}, strict", squat, Lexicographic(), limits=False),
         Ours(f"{OURS}, strict, limits", squat, Lexicographic(), limits=True),
     ]
     with tempfile.TemporaryDirectory(prefix="poise-position-") as folder:

@@ -3,7 +3,8 @@
     python benchmarks/servos.py [--robot hoap3] [--only pushes,squats,walks] [--workers 2]
 
 Pushes act on the base for 0.1 s, from eight directions, on a robot that has stood for 3 s with noisy sensors;
-the largest that is survived is found by halving, to 4 %. What counts is the weakest direction: a robot is as steady as that.
+the largest that is survived is found by halving, to 4 %. What counts is the weakest direction: a robot is as steady
+as that.
 """
 
 from __future__ import annotations

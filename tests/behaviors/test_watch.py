@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poise.behaviors.regulated import Regulated, Watch
+from poise.behaviors.regulated.watch import LOOK
 from poise.robots import Foot
 from regulated_bodies import PERIOD, cells_of, observed
 from robot_states import robot_of
@@ -147,7 +148,7 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     lags[knee] *= 0.7  # between free and at its limit: as it was
     assert robot.stands(0.2, lags=lags) == 0.0
     lags[knee] *= 0.5
-    robot.stands(GONE + 2 * PERIOD, lags=lags)
+    robot.stands(GONE + LOOK + 2 * PERIOD, lags=lags)
     assert robot.watch.words == []
     assert robot.watch.trust == pytest.approx(1.0)
 

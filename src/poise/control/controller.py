@@ -15,7 +15,7 @@ from poise.control.ramp import Ramp
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.robots import Robot
-from poise.solvers import Lexicographic, Program, Solution, Stack
+from poise.solvers import Lexicographic, NullSpace, Program, Solution, Stack
 from poise.solvers.rows import UNBOUNDED
 from poise.state import Snapshot, State
 from poise.tasks import Assembly, Layout, Task
@@ -67,7 +67,7 @@ class HierarchyController(ABC):
         if solve is None:
             raise SolverError(f"solver is {solver!r}; expected one of poise.solvers, e.g. Lexicographic()")
         self._solve: Callable[[Program], Solution] = solve
-        self._always_finite = type(self.solver) is Lexicographic  # others are looked at
+        self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # others are looked at
         self.period = float(period)
         self.ramp = float(ramp)
         self.reset()
@@ -80,6 +80,12 @@ class HierarchyController(ABC):
         self.hierarchy: Hierarchy | None = None
         self.command: Command | None = None
         self._bindings: dict[Hierarchy, Any] = {}
+
+    def look(self, state: State) -> Snapshot:
+        """The snapshot that the next step will use, if it is for this state: what was worked out in it stays."""
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        return self._snapshot.at(state)
 
     def step(self, state: State | None) -> Command:
         """The command for a state, or None where none was measured.

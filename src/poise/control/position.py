@@ -75,7 +75,7 @@ class PositionController:
         reference = self.reference
         if reference is None or reference.robot is not state.robot:
             reference = state.replace(v=np.zeros(state.robot.model.nv))
-            self._real, self._own = Snapshot(state.robot), Snapshot(state.robot)
+            self._real = Snapshot(state.robot)
         reference = State._trusted(state.robot, reference.q, reference.v, state.time, state.contacts)
         self.reference = self._observed(state, reference)
         return self._moved(self._inner.step(self.reference))
@@ -86,7 +86,7 @@ class PositionController:
             return reference
         try:
             real = self._real.at(state)
-            moved = self._observe(real, self._own.at(reference), self._sensed) if real.finite else None
+            moved = self._observe(real, self._inner.look(reference), self._sensed) if real.finite else None
         except Exception:  # an observer of the user's may raise anything; the reference goes on without it
             return reference
         if moved is None:

@@ -92,6 +92,8 @@ class Snapshot:
 
     def at(self, state: State) -> Snapshot:
         """This snapshot, of another state of the same robot."""
+        if state is self.state:  # nothing that was worked out is lost
+            return self
         self.state = state
         self.finite = self._load(state.q, state.v)
         self.time = state.time

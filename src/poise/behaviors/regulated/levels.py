@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from poise import constraints, tasks
-from poise.behaviors.regulated.spin import Spin
 from poise.behaviors.regulated.settings import RegulatedSettings
+from poise.behaviors.regulated.spin import Spin
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 

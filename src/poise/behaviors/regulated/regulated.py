@@ -76,6 +76,7 @@ class Regulated:
         self.watch = Watch(robot, self.settings.stiffness)
         self.pressed: Mapping[str, Pressed] = {foot.side: Pressed(0.0, 0j) for foot in robot.feet}
         self._middles = self.levels.reference.sole.center, self.levels.other.sole.center
+        self._apart = any(middle.any() for middle in self._middles)  # whether frames are not in the middles of soles
         self._grasp = None
         if self.levels.grasp is not None:
             pose = self.levels.grasp.value
@@ -127,10 +128,10 @@ class Regulated:
         mine, others = self._middles
         center = wanted.center + mine + (shift.real, shift.imag, 0.0)
         levels.center.lead(center, wanted.center_rate)
-        arm = wanted.other.rotation @ others  # from the frame of the other foot to the middle of its sole
-        place = pinocchio.SE3(wanted.other.rotation, mine + wanted.other.translation - arm)
-        rate = wanted.other_rate
-        if others.any():
+        place, rate = wanted.other, wanted.other_rate
+        if self._apart:
+            arm = place.rotation @ others  # from the frame of the other foot to the middle of its sole
+            place = pinocchio.SE3(place.rotation, mine + place.translation - arm)
             rate = rate - np.concatenate([np.cross(rate[3:], arm), np.zeros(3)])
         levels.feet.lead(place, rate)
         if levels.grasp is not None and self._grasp is not None:

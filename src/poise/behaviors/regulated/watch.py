@@ -29,6 +29,8 @@ WILD = 100.0
 APART = 0.2
 #: A servo is at its limit at this share of the error that takes its largest torque, and free again at half of it.
 FULL = 0.95
+#: So often (s) is judged what takes ten times as long to find out.
+LOOK = 0.01
 #: In so many seconds the regulation comes and goes.
 FADE = 0.2
 CORNERS = ("front left", "back left", "back right", "front right")
@@ -71,7 +73,8 @@ class Watch:
         self._weight = 9.81 * robot.mass
         self._limit = FULL * robot.servos.full_torque / stiffness
         self._cells = [[Cell(foot, corner) for corner in range(len(CORNERS))] for foot in robot.feet]
-        self._swapped, self._crossed, self._grain = 0.0, "", math.inf
+        self._swapped, self._crossed, self._grain, self._since = 0.0, "", math.inf, 0.0
+        self._earlier: list[list[float]] = []
         legs = {i for foot in robot.feet for i in robot.model.supports[foot.joint]}
         self._legs = np.array([joint.v - 6 for joint in robot.joints if joint.index in legs], dtype=int)
         self._full, self._strained = np.zeros(len(self._legs)), np.zeros(len(self._legs), dtype=bool)
@@ -88,43 +91,60 @@ class Watch:
             wanted: whether there is to be any regulation.
         """
         told = [self._told(cells.get(foot.name), own) for foot, own in zip(self.robot.feet, self._cells, strict=True)]
-        change = 0.0
         for forces, own in zip(told, self._cells, strict=True):
             for force, cell in zip(forces, own, strict=True):
-                step = abs(force - cell.last)
-                if step > 0.0:  # not of the first look, which has nothing to compare with
+                if force != cell.last:
+                    cell.last, cell.same, cell.moved = force, 0.0, 0.0
+                else:
+                    cell.same += period
+        self._since += period
+        if self._since >= LOOK - 1e-9:
+            self._judge(told, lags, share, min(self._since, LOOK + period))
+            self._since = 0.0
+        toward = 1.0 if wanted and not self.words else 0.0
+        if toward != self.trust:
+            self.trust += min(max(toward - self.trust, -period / FADE), period / FADE)
+        return told
+
+    def _judge(self, told: list[list[float]], lags: Array | None, share: float, period: float) -> None:
+        """Everything that takes longer than a tick to find out."""
+        change = 0.0
+        for forces, earlier in zip(told, self._earlier, strict=False):  # at the first look there is nothing to compare
+            for force, before in zip(forces, earlier, strict=True):
+                step = abs(force - before)
+                if step > 0.0:
                     self._grain = min(self._grain, step)
                     change += step if step > FLICKER * self._grain else 0.0
+        self._earlier = told
         for forces, own in zip(told, self._cells, strict=True):
             for corner, cell in enumerate(own):
-                self._stuck(cell, forces[corner], change, period)
+                self._stuck(cell, change)
                 self._dead(cell, forces, corner, period)
         self._cross(told, share, period)
         if lags is not None:
             self._strain(lags, period)
         found = [cell.broken for own in self._cells for cell in own if cell.broken]
         self.words = [*found, *([self._crossed] if self._crossed else []), *self._tired()]
-        toward = 1.0 if wanted and not self.words else 0.0
-        self.trust += min(max(toward - self.trust, -period / FADE), period / FADE)
-        return told
 
     # -- cells -----------------------------------------------------------------------------------------------------
 
     def _told(self, forces: Array | None, own: Sequence[Cell]) -> list[float]:
         """What four cells say; none of a foot that has none."""
-        said = [math.nan] * len(own) if forces is None else [float(force) for force in forces]
+        said: list[float] = [math.nan] * len(own) if forces is None else np.asarray(forces).tolist()
+        if sum(map(abs, said)) < WILD * self._weight:  # which NaN is not
+            return said
         for i, (force, cell) in enumerate(zip(said, own, strict=True)):
-            if not abs(force) < WILD * self._weight:  # nor is NaN
+            if not abs(force) < WILD * self._weight:
                 cell.find("tells no number")
                 said[i] = 0.0
+                self._since = math.inf  # at once
         return said
 
-    def _stuck(self, cell: Cell, force: float, change: float, period: float) -> None:
+    def _stuck(self, cell: Cell, change: float) -> None:
         """The same to the last bit, while the others move."""
-        if force != cell.last or force == 0.0:
-            cell.last, cell.same, cell.moved = force, 0.0, 0.0
+        if cell.same <= LOOK or cell.last == 0.0:
             return
-        cell.same, cell.moved = cell.same + period, cell.moved + change
+        cell.moved += change
         if cell.same > PATIENCE and cell.moved > CHANGED * self._weight:
             cell.find("always tells the same")
 
