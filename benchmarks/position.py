@@ -13,7 +13,7 @@ pink's centre of mass is in the world, so its left foot has to be held there: a 
 without it, which lets the body slide and does not do the job, but says what the three tasks cost alone. "no limits" is
 pink without those of the joints, which it takes by default; the closed form has none either.
 
-Bar: each of pink's ways takes at least 3 times as long as ours.
+Bar: each of pink's ways that does the job takes at least 3 times as long as ours.
 """
 
 from __future__ import annotations
@@ -181,7 +181,8 @@ def measured(contenders: list[Contender], skipped: dict[str, str], rounds: int, 
             "errors": run.worst[each.name],
             "does_the_job": within(run.worst[each.name], ALLOWED),
         }
-    theirs = [entry["ratio"]["median"] for name, entry in results.items() if name.startswith("pink")]
+    doing = {name: entry for name, entry in results.items() if entry["does_the_job"]}
+    theirs = [entry["ratio"]["median"] for name, entry in doing.items() if name.startswith("pink")]
     met = bool(theirs) and min(theirs) >= BAR and results[OURS]["does_the_job"]
     return {"benchmark": "position steps", "bar": BAR, "contenders": results, "skipped": run.missing, "met": met}
 

@@ -72,8 +72,8 @@ def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, object
         runs.Request("stand", mode="torque", plant="ideal", **disturbance)  # type: ignore[arg-type]
 
 
-def test_a_walk_takes_torques() -> None:
-    with pytest.raises(UsageError, match="today it runs with --mode torque --plant mujoco or --mode torque"):
+def test_a_walk_takes_torques_or_servos() -> None:
+    with pytest.raises(UsageError, match="today it runs with --mode torque --plant mujoco or --mode position"):
         runs.Request("walk", mode="kinematic")
 
 
@@ -83,7 +83,7 @@ def test_a_walk_is_neutral_and_of_twenty_steps_unless_asked_otherwise() -> None:
 
 
 def test_a_solver_that_does_not_exist_is_named() -> None:
-    with pytest.raises(UsageError, match="no solver 'soft'; expected strict or weighted"):
+    with pytest.raises(UsageError, match="no solver 'soft'; expected strict, weighted, null-space"):
         runs.Request("stand", solver="soft")
 
 

@@ -15,9 +15,9 @@ CALM = 0.05
 class Levels:
     """One hierarchy, the same whatever foot bears: nothing is switched.
 
-    Relative feet pose (equations 1 to 6); centre of mass seen from the reference foot, with what the ZMP regulation adds
-    to its error (7 to 13); if the robot carries something, the hands; comfort of the joints (14 and 15). All are seen
-    from the reference foot, so the base is free to be anywhere, and takes no part.
+    Relative feet pose (equations 1 to 6); centre of mass seen from the reference foot, with what the ZMP regulation
+    adds to its error (7 to 13); if the robot carries something, the hands; comfort of the joints (14 and 15). All are
+    seen from the reference foot, so the base is free to be anywhere, and takes no part.
 
     Ranges and speeds of the joints stand above all. A solver in closed form (`NullSpace`, equations 16 to 20) does not
     see them: that is what the comfort is for.
@@ -31,8 +31,8 @@ class Levels:
     Attributes:
         feet, center: what is led: reference_from_other, frames of the feet; centre of mass in the reference frame.
         grasp: place of the left hand in the reference frame, if the hands have a task.
-        spin: what asks for angular momentum, if the settings want it; the reference foot then stays where it is, for the
-            motion of the base is part of it.
+        spin: what asks for angular momentum, if the settings want it; the reference foot then stays where it is, for
+            the motion of the base is part of it.
         reference, other: the feet.
     """
 

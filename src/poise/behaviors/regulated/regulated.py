@@ -23,6 +23,9 @@ from poise.state import Sensed, Snapshot
 
 Array = NDArray[np.float64]
 
+#: So often (s) is looked how much servos sag: in that time a step moves a hundredth of the weight.
+WEIGH = 0.005
+
 
 class Regulated:
     """Follows a course of centre of mass and feet, with the ZMP regulated under each foot ([Galdeano2014]).
@@ -85,6 +88,7 @@ class Regulated:
         self.regulating = bool(self.settings.regulate)
         self.offset: Array | None = None
         self._yielding: Sag | None = None
+        self._weighed = -math.inf
         self._time = -math.inf
         self._wanted = self.course.sample(0.0)
 
@@ -109,7 +113,9 @@ class Regulated:
         """What the cells and the servos say."""
         period = min(max(real.time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else 0.001
         self._time = real.time
-        self.offset = self._sag(reference).angles(reference, self._wanted.share)
+        if self.offset is None or real.time - self._weighed >= WEIGH - 1e-9:
+            self.offset = self._sag(reference).angles(reference, self._wanted.share)
+            self._weighed = real.time
         if sensed is None:
             return
         lags = reference.q[7:] + self.offset - sensed.positions
