@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 #: What goes on for so long (s) is no accident: longer than a sole rocks when it lands, shorter than a robot falls.
 PATIENCE = 0.1
 #: A cell says nothing below this share of the robot's weight, and should, by its neighbours, say at least `PRESSED` of
-#: it; when that has been so for `SILENCE` seconds in all without a word, it is dead. Soles that rock stand on three
-#: corners, or two, but not always on the same.
+#: it; when that has been so for `SILENCE` seconds in all without a word, it is dead. Only soles that stand on their
+#: other three corners count: those that rock stand on two.
 SILENT, PRESSED, SILENCE = 0.01, 0.08, 0.3
 #: A cell is stuck when it says the same to the last bit while all others together change by this share of the weight.
 CHANGED = 0.02
@@ -152,7 +152,9 @@ class Watch:
         """Silent, although a flat sole that is pressed as its other three cells say is pressed there, too."""
         if forces[corner] > SILENT * self._weight:
             cell.silent = 0.0
-        elif forces[corner - 1] + forces[corner - 3] - forces[corner - 2] > PRESSED * self._weight:
+            return
+        before, after, opposite = forces[corner - 1], forces[corner - 3], forces[corner - 2]
+        if opposite > 2.0 * SILENT * self._weight and before + after - opposite > PRESSED * self._weight:
             cell.silent += period
             if cell.silent > SILENCE:
                 cell.find("tells nothing, although its neighbours are pressed")
