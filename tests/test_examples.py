@@ -163,6 +163,13 @@ def test_a_robot_that_is_guided_steps_by_itself_and_reaches_the_door(output: str
     assert numbers(last)[0] < 10
 
 
+@pytest.mark.parametrize("output", ["14"], indirect=True)
+def test_force_cells_keep_a_robot_on_servos_standing(output: str) -> None:
+    alone, regulated = output.splitlines()
+    assert "fell" in alone
+    assert "stands" in regulated
+
+
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]

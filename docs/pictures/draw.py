@@ -1,5 +1,5 @@
 """Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques,
-walks with style, and the way to a door.
+walks with style, the way to a door, and a robot on position servos.
 
 Run it from anywhere: ``python docs/pictures/draw.py``, or with the names of some: ``draw.py styles standing``. All take
 some minutes and need EGL or OSMesa.
@@ -14,7 +14,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 import poise
-from poise.behaviors import Reach, one_foot_stance
+from poise.behaviors import Reach, Regulated, one_foot_stance, regulation_of
+from poise.behaviors.regulated import standing as standing_on
+from poise.plans.course import Squatting
+from poise.plants import Carried, PositionServos, Push
 from poise.plants.engine.coordinates import Coordinates
 from poise.plants.stage import Stage
 from poise.report import Camera, picture, save_picture
@@ -139,8 +142,39 @@ def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
     picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / f"door_{name}.png", optimize=True)
 
 
+def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
+    """On position servos: standing in comfort, pushed from behind, squatting, and squatting with a box."""
+    robot, frames = ROBOTS[name], []
+    stiff = {"stiffness": 1.0, "spin": 0.0, "proportional": 0.05, "derivative": 0.0}
+    scenes = ((None, (0.0, 2.9, 3.35), {}), (2.0, (4.0, 5.0), {}), (2.0, (0.0, 5.0), stiff))
+    for squat, times, numbers in scenes:
+        start = robot.stance("carrying" if numbers else "standing")
+        course = None if squat is None else Squatting(*standing_on(start), 0.05, 0.5, squat, 4.0)
+        body = Regulated(robot, course, regulation_of(robot, **numbers), start, carries=bool(numbers))
+        plant = poise.MujocoPlant(
+            start,
+            actuators=PositionServos(share=body.settings.stiffness),
+            pushes=[Push((34, 0, 0), duration=0.1, time=3.0)] if squat is None else [],
+            carried=Carried.share(robot, 0.1) if numbers else None,
+            visuals=True,
+        )
+        camera = mujoco.MjvCamera()
+        camera.azimuth, camera.elevation, camera.distance = 145.0, -12.0, 1.0
+        camera.lookat[:] = 0.03, 0.0, 0.29
+        wanted = {round(1e3 * time) for time in times}
+        with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:
+            controller = poise.PositionController(body, period=0.001)
+            for k, _ in enumerate(poise.steps(controller, plant, max(times) + 0.001)):
+                if k in wanted:
+                    renderer.update_scene(plant.data, camera)
+                    frames.append(renderer.render().copy())
+    picture = Image.fromarray(np.hstack(frames))
+    picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / f"servos_{name}.png", optimize=True)
+
+
 if __name__ == "__main__":
     drawn = {
+        "servos": servos,
         "torques": lambda: torque_peaks("g1"),
         "standing": standing,
         "reach": lambda: [reach(ROBOTS[name]) for name in ("g1", "talos")],
