@@ -1,6 +1,6 @@
 """Bodies on position servos: how strong a push they survive with and without ZMP regulation, squats, walks, loads.
 
-    python benchmarks/servos.py [--robot hoap3] [--only pushes,squats,walks] [--workers 2]
+    python benchmarks/servos.py [--robot hoap3] [--only pushes,squats,walks,realtime] [--workers 2]
 
 Pushes act on the base for 0.1 s, from eight directions, on a robot that has stood for 3 s with noisy sensors;
 the largest that is survived is found by halving, to 4 %. What counts is the weakest direction: a robot is as steady
@@ -11,12 +11,19 @@ from __future__ import annotations
 
 import argparse
 import math
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from functools import partial
 from itertools import product
 
-from poise import runs
+from poise import PositionController, runs
+from poise.behaviors import Regulated, regulation_of
+from poise.plants.loop import stepped
+from poise.plants.remote import RemotePlant
 from poise.runs import Request
 from poise.runs.regulated import returned, zmp_error
 
@@ -26,6 +33,8 @@ DIRECTIONS = (0, 45, 90, 135, 180, 225, 270, 315)
 FINE = 0.04
 #: A push begins when the robot has found its middle (s).
 BEGIN = 3.0
+#: Where MuJoCo is served for the measurement in two processes.
+ADDRESS = "tcp://127.0.0.1:5597"
 #: With servos as stiff as they go, and with those of the data file.
 STIFF = {"stiffness": 1.0, "proportional": 0.03, "derivative": 0.0}
 
@@ -33,7 +42,7 @@ STIFF = {"stiffness": 1.0, "proportional": 0.03, "derivative": 0.0}
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robot", default="hoap3")
-    parser.add_argument("--only", default="pushes,squats,walks")
+    parser.add_argument("--only", default="pushes,squats,walks,realtime")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     with ProcessPoolExecutor(given.workers) as pool:
@@ -46,7 +55,33 @@ def main() -> int:
         if "walks" in given.only:
             for line in pool.map(partial(walk, given.robot), (0.0, 10.0)):
                 print(line, flush=True)
+    if "realtime" in given.only:
+        print(realtime(given.robot))
     return 0
+
+
+def realtime(robot: str, steps: int = 5000) -> str:
+    """The law in this process, MuJoCo in another, in lock-step at 1 kHz: neither computes while the other does."""
+    words = [sys.executable, "-m", "poise", "serve", "--robot", robot, "--actuators", "servos", "--address", ADDRESS]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            server.stdout.readline()  # it is served
+            body = runs.known(robot)
+            own = {key: value for key, value in body.servos.walking.items() if key in STIFF or key in ("trim", "spin")}
+            controller = PositionController(Regulated(body, settings=regulation_of(body, **own)), period=0.001)
+            with closing(RemotePlant(ADDRESS, body)) as plant:
+                stepped(controller, plant)
+                begin, busy = time.perf_counter(), time.process_time()
+                for _ in range(steps):
+                    stepped(controller, plant)
+                whole, busy = time.perf_counter() - begin, time.process_time() - busy
+        finally:
+            server.terminate()
+    return (
+        f"{robot}: 1 kHz in two processes: {1e-3 * steps / whole:.2f} of real time in lock-step, the controller busy for "
+        f"{busy / (1e-3 * steps):.2f} of it, sockets included"
+    )
 
 
 def pushes(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:

@@ -14,6 +14,7 @@ from poise.behaviors.regulated.levels import Levels
 from poise.behaviors.regulated.regulator import Pressed, Regulator, error_of_zmp, pressed
 from poise.behaviors.regulated.sag import Sag
 from poise.behaviors.regulated.settings import RegulatedSettings
+from poise.behaviors.regulated.splay import Splay
 from poise.behaviors.regulated.watch import Watch
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
@@ -43,7 +44,7 @@ class Regulated:
 
     Attributes:
         pressed: what each sole felt last, by side.
-        regulator, watch: see these.
+        regulator, splay, watch: see these.
         regulating: whether the ZMP is to be regulated; may be changed at any time, and fades in and out.
         offset: what is added to the angles of the joints, see `Sag`; None before the first tick.
 
@@ -76,6 +77,7 @@ class Regulated:
         self.course: Course = Standing(*standing(self.start)) if course is None else course
         sole = self.levels.reference.sole
         self.regulator = Regulator(self.settings, 0.5 * (sole.x_max - sole.x_min))
+        self.splay = Splay(robot, self.settings)
         self.watch = Watch(robot, self.settings.stiffness)
         self.pressed: Mapping[str, Pressed] = {foot.side: Pressed(0.0, 0j) for foot in robot.feet}
         self._middles = self.levels.reference.sole.center, self.levels.other.sole.center
@@ -125,6 +127,7 @@ class Regulated:
         turned = Pressed(right.amplitude, right.zmp * _heading(self._wanted.other))
         error = error_of_zmp(left, turned)
         self.regulator.step(error, period, self.watch.trust)
+        self.splay.step(left, right, period, self.watch.trust)
         if self.levels.spin is not None:
             self.levels.spin.step(error, period, self.watch.trust)
 
@@ -135,6 +138,8 @@ class Regulated:
         center = wanted.center + mine + (shift.real, shift.imag, 0.0)
         levels.center.lead(center, wanted.center_rate)
         place, rate = wanted.other, wanted.other_rate
+        if self.splay.roll:
+            place = pinocchio.SE3(place.rotation @ _rolled(self.splay.roll), place.translation)
         if self._apart:
             arm = place.rotation @ others  # from the frame of the other foot to the middle of its sole
             place = pinocchio.SE3(place.rotation, mine + place.translation - arm)
@@ -151,6 +156,12 @@ class Regulated:
         if self._yielding is None:
             self._yielding = Sag(self.robot, reference, self.settings.stiffness, self._wanted.share)
         return self._yielding
+
+
+def _rolled(angle: float) -> Array:
+    """A turn about x."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
 def _heading(pose: pinocchio.SE3) -> complex:

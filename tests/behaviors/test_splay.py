@@ -1,0 +1,52 @@
+"""Soles that press on their edges are turned until they lie flat."""
+
+from __future__ import annotations
+
+import pytest
+
+import poise
+from poise.behaviors.regulated import Pressed, regulation_of
+from poise.behaviors.regulated.splay import MOST, Splay
+
+HOAP3 = poise.load_robot("hoap3")
+
+
+def splay() -> Splay:
+    return Splay(HOAP3, regulation_of(HOAP3))
+
+
+def test_inner_edges_turn_the_right_sole_up_on_its_inner_side() -> None:
+    """A turn about x lifts what is to the left: of the right sole, its inner edge."""
+    turning = splay()
+    assert turning.step(Pressed(43.0, -0.005j), Pressed(43.0, 0.005j), 0.001) > 0.0
+    assert splay().step(Pressed(43.0, 0.005j), Pressed(43.0, -0.005j), 0.001) < 0.0
+
+
+def test_the_rate_is_that_of_the_formula() -> None:
+    numbers = regulation_of(HOAP3)
+    stiff = numbers.stiffness * 10.0 / HOAP3.servos.full_torque
+    left, right = Pressed(30.0, -0.004j), Pressed(50.0, 0.002j)
+    share = 30.0 / 80.0
+    rate = -numbers.trim * 4.0 * share * (1.0 - share) * 9.81 * HOAP3.mass / stiff * 0.5 * (-0.004 - 0.002)
+    assert splay().step(left, right, 0.001) == pytest.approx(0.001 * rate)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (Pressed(86.0, 0.01j), Pressed(0.0, 0j)),  # one foot bears alone
+        (Pressed(0.0, 0j), Pressed(0.0, 0j)),  # nothing is felt
+        (Pressed(43.0, 0.01 + 0.003j), Pressed(43.0, -0.01 + 0.003j)),  # both lean the same way: no matter of splay
+    ],
+)
+def test_what_is_no_splay_turns_nothing(left: Pressed, right: Pressed) -> None:
+    assert splay().step(left, right, 0.001) == 0.0
+
+
+def test_without_trust_nothing_is_learnt_and_the_turn_is_bounded() -> None:
+    turning = splay()
+    inner = Pressed(43.0, -0.03j), Pressed(43.0, 0.03j)
+    assert turning.step(*inner, 0.001, trust=0.0) == 0.0
+    for _ in range(200):
+        turning.step(*inner, 0.05)
+    assert turning.roll == MOST
