@@ -79,8 +79,8 @@ def realtime(robot: str, steps: int = 5000) -> str:
         finally:
             server.terminate()
     return (
-        f"{robot}: 1 kHz in two processes: {1e-3 * steps / whole:.2f} of real time in lock-step, the controller busy for "
-        f"{busy / (1e-3 * steps):.2f} of it, sockets included"
+        f"{robot}: 1 kHz in two processes: {1e-3 * steps / whole:.2f} of real time in lock-step, the controller busy "
+        f"for {busy / (1e-3 * steps):.2f} of it, sockets included"
     )
 
 

@@ -93,7 +93,7 @@ def test_a_state_or_an_observer_that_is_no_good_leaves_a_finite_command(robot: p
     hierarchy = reaching(robot)
     controller = poise.PositionController(Raising())
     start = robot.stance("standing")
-    controller.step(start)
+    assert controller.step(start).fallback == "not observed: RuntimeError: no"
     for state in (start, None):
         command = controller.step(state)
         assert command.position is not None

@@ -61,6 +61,7 @@ class PositionController:
         """Forgets the robot and the reference."""
         self._inner.reset()
         self.reference: State | None = None
+        self._blind = ""
 
     def feel(self, sensed: Sensed | None) -> None:
         """What the sensors say, before each step; without any, a behavior is told None."""
@@ -82,12 +83,14 @@ class PositionController:
 
     def _observed(self, state: State, reference: State) -> State:
         """The reference, moved to where the real body stands if the behavior asks for that."""
+        self._blind = ""
         if self._observe is None:
             return reference
         try:
             real = self._real.at(state)
             moved = self._observe(real, self._inner.look(reference), self._sensed) if real.finite else None
-        except Exception:  # an observer of the user's may raise anything; the reference goes on without it
+        except Exception as error:  # an observer of the user's may raise anything; the reference goes on without it
+            self._blind = f"not observed: {type(error).__name__}: {error}"
             return reference
         if moved is None:
             return reference
@@ -105,5 +108,5 @@ class PositionController:
         offset = getattr(self.behavior, "offset", None)
         command.position = q[7:] if offset is None else q[7:] + offset
         if not command.fallback:
-            command.fallback = getattr(self.behavior, "fallback", "")
+            command.fallback = self._blind or getattr(self.behavior, "fallback", "")
         return command
