@@ -102,6 +102,16 @@ def test_bad_words_are_one_line_and_status_two(words: list[str], capsys: pytest.
     assert "Traceback" not in "\n".join(said)
 
 
+@pytest.mark.parametrize(
+    "words", [["--push", "-5,0,0,0.1@0.1"], ["--push=-5,0,0,0.1@0.1"], ["--push", "-.5,-3,0,0.1@0"]]
+)
+def test_a_push_may_begin_with_a_minus(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        _status(["run", "stand", "--robot", "hoap3", "--mode", "position", "--seconds", "0.3", "--json", *words]) == 0
+    )
+    assert json.loads(capsys.readouterr().out)["fell"] is False
+
+
 def test_the_command_line_prints_and_records_a_walk_on_servos(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "walk.poise"
     words = ["run", "walk", "--robot", "hoap3", "--mode", "position", "--steps", "2", "--json", "--out", str(file)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -18,6 +19,8 @@ from poise.cli import bench, export, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 
 BAD_INPUT, INTERRUPTED = 2, 130
+#: How a value begins that is below zero.
+NEGATIVE = re.compile(r"-\.?\d")
 
 #: One module per command.
 COMMANDS = {
@@ -66,12 +69,23 @@ def _run(arguments: list[str]) -> int:
         )
     if command and not command.startswith("-") and command not in commands:
         raise UsageError(_unknown(command, [*commands, *PLANNED]))
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(_joined(arguments))
     if options.action is None:
         parser.print_help()
         return 0
     action: Callable[[argparse.Namespace], int] = options.action
     return action(options)
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """The same words, with values such as ``-30,0,0,0.1@3`` joined to their option: alone they look like options."""
+    joined: list[str] = []
+    for word in arguments:
+        if joined and joined[-1] in ("--push", "--speed") and NEGATIVE.match(word):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, list[str]]:
