@@ -135,11 +135,11 @@ class Regulated:
         self._wanted = wanted = self.course.sample(snapshot.time - self._begin)
         levels, shift = self.levels, self.regulator.shift
         mine, others = self._middles
-        center = wanted.center + mine + (shift.real, shift.imag, 0.0)
-        levels.center.lead(center, wanted.center_rate)
-        place, rate = wanted.other, wanted.other_rate
-        if self.splay.roll:
-            place = pinocchio.SE3(place.rotation @ _rolled(self.splay.roll), place.translation)
+        center, place, rate = wanted.center, wanted.other, wanted.other_rate
+        if self.splay.roll:  # each sole by half of it: seen from the reference sole, the ground is tilted
+            T = _rolled(0.5 * self.splay.roll)
+            center, place = T @ center, pinocchio.SE3(T @ place.rotation @ T, T @ place.translation)
+        levels.center.lead(center + mine + (shift.real, shift.imag, 0.0), wanted.center_rate)
         if self._apart:
             arm = place.rotation @ others  # from the frame of the other foot to the middle of its sole
             place = pinocchio.SE3(place.rotation, mine + place.translation - arm)

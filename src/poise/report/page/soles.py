@@ -38,7 +38,7 @@ DIRECTIONS = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"
 WORDS = (
     "From the four force cells of each sole: W is the sum of their forces, and the ZMP their middle, seen from the "
     "middle of the sole, x to the front and y to the left. Lines across are the edges of the sole. "
-    f"Cells are smoothed with {1e3 * SMOOTH:.0f} ms, as ZMP regulation sees them."
+    f"Cells are smoothed with {1e3 * SMOOTH:.0f} ms."
 )
 CAPTION = (
     f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * LEAST_LOAD:.0f} % of the weight or "
