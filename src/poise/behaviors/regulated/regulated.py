@@ -50,7 +50,8 @@ class Regulated:
 
     >>> body = Regulated(robot)
     >>> controller = poise.PositionController(body, period=0.001)
-    >>> poise.record(controller, poise.MujocoPlant(body.start, actuators=PositionServos()), seconds=5.0)
+    >>> servos = PositionServos(share=body.settings.stiffness)
+    >>> poise.record(controller, poise.MujocoPlant(body.start, actuators=servos), seconds=5.0)
     """
 
     #: There is one hierarchy: nothing to pass to.
