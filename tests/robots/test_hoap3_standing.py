@@ -10,6 +10,7 @@ from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot, State, load_robot
+from standing_on_cells import check_it_stands
 
 GRAVITY = 9.81
 
@@ -116,18 +117,6 @@ def test_nothing_touches_in_standing(hoap3: Robot) -> None:
 
 
 # -- position servos and force cells -----------------------------------------------------------------------------------
-
-
-def check_it_stands(plant: MujocoPlant) -> None:
-    """Upright, where it was, with all its weight on the eight cells, evenly on both feet."""
-    start, cells = plant.start, plant.sensed().cells
-    assert not plant.fallen
-    assert np.abs(plant.truth().center_of_mass - start.center_of_mass).max() < 2e-3
-    weight = GRAVITY * start.robot.mass
-    assert [len(cells[foot.name]) for foot in start.robot.feet] == [4, 4]
-    assert min(cells[foot.name].min() for foot in start.robot.feet) > 0.0
-    assert [cells[foot.name].sum() for foot in start.robot.feet] == pytest.approx([weight / 2] * 2, rel=0.02)
-    assert sum(cells[foot.name].sum() for foot in start.robot.feet) == pytest.approx(weight, rel=0.005)
 
 
 def test_it_stands_on_its_servos(hoap3: Robot) -> None:

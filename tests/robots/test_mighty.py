@@ -15,6 +15,7 @@ from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot, load_robot
 from poise.robots.capsules import capsules
 from poise.robots.shapes import extent
+from standing_on_cells import check_it_stands
 
 REFERENCE = "shared/data/robots/mighty_reference.ztk"
 #: The trunk's frame is this far before that of the public model (m): above the hips.
@@ -202,18 +203,6 @@ def standing(robot: Robot) -> Hierarchy:
             Level("posture", [tasks.Posture(target=start)]),
         ],
     )
-
-
-def check_it_stands(plant: MujocoPlant) -> None:
-    """Upright, where it was, with all its weight on the eight cells, evenly on both feet."""
-    start, cells = plant.start, plant.sensed().cells
-    assert not plant.fallen
-    assert np.abs(plant.truth().center_of_mass - start.center_of_mass).max() < 2e-3
-    weight = GRAVITY * start.robot.mass
-    assert [len(cells[foot.name]) for foot in start.robot.feet] == [4, 4]
-    assert min(cells[foot.name].min() for foot in start.robot.feet) > 0.0
-    assert [cells[foot.name].sum() for foot in start.robot.feet] == pytest.approx([weight / 2] * 2, rel=0.02)
-    assert sum(cells[foot.name].sum() for foot in start.robot.feet) == pytest.approx(weight, rel=0.005)
 
 
 def test_it_stands_on_its_servos(mighty: Robot) -> None:

@@ -137,16 +137,17 @@ class Pattern:
             return 1.0 if stands else 0.0
         mine, other = (phase.support, phase.last) if stands else (phase.last, phase.support)
         way = other.place - mine.place
-        gone = ((self._pressure[self._index(time)] - mine.place) * way.conjugate()).real / abs(way) ** 2
+        gone = ((self._pressure[self._index(time)[0]] - mine.place) * way.conjugate()).real / abs(way) ** 2
         return 1.0 - min(max(gone, 0.0), 1.0)
 
-    def _index(self, time: float) -> int:
-        return int(min(max(time / GRID, 0.0), len(self._center) - 1.001))
+    def _index(self, time: float) -> tuple[int, float]:
+        """Which sample of the grid comes before a time, and how far it is to the next, from 0 to 1."""
+        at = min(max(time / GRID, 0.0), len(self._center) - 1.001)
+        return int(at), at - int(at)
 
     def center(self, time: float) -> tuple[Array, Array]:
         """Centre of mass in the world and its velocity (m, m/s, 3)."""
-        at = min(max(time / GRID, 0.0), len(self._center) - 1.001)
-        i, share = int(at), at - int(at)
+        i, share = self._index(time)
         c = (1.0 - share) * self._center[i] + share * self._center[i + 1]
         v = (1.0 - share) * self._rate[i] + share * self._rate[i + 1]
         low, high = self._tall

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from poise.behaviors.regulated import Pressed, Regulated, RegulatedSettings, error_of_zmp, standing, walking
 from poise.behaviors.stand import SquatSettings
 from poise.behaviors.upright import leg_length
+from poise.behaviors.walk.manner import speed_of
 from poise.errors import UsageError
 from poise.plans.course import Course, Squatting, Standing
 from poise.plans.pattern import Pattern
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 
 #: Before a squat the joints find their comfort for so long (s): what drifts there is not periodic.
 WAIT = 4.0
-#: A walk on servos is over when the robot has come so near to its place, as a share of the way.
+#: Who walked has come so far at least, as a share of the way.
 ARRIVED = 0.7
 #: Who stands at the end has the capture point this near to the middle of the feet, as a share of the sole's length.
 STEADY = 0.25
@@ -76,9 +77,7 @@ class OnServos(Regulated):
         if isinstance(course, Squatting):
             self.facts["begin"] = course.begin
         if isinstance(course, Pattern):
-            pace = course.route.pace
-            speed = (pace.gait.forward / pace.timing.whole, 0.0, pace.gait.turn / pace.timing.whole)
-            self.facts |= {"style": "on servos", "steps": request.steps, "speed": speed}
+            self.facts |= {"style": "on servos", "steps": request.steps, "speed": speed_of(course.route.pace)}
 
 
 def run_regulated(

@@ -20,7 +20,7 @@ AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {
     "navigate": (("torque", "mujoco"), ("position", "mujoco"), ("torque", "ideal"), ("kinematic", "ideal")),
 }
 SOLVERS = ("strict", "weighted", "null-space")
-#: Of good sensors, see `poise.plants.Sensors`.
+#: Level of the noise of good sensors, see `poise.plants.Sensors`: perfect force cells would make regulation too easy.
 NOISE = 0.01
 #: Behaviors that later parts of Poise bring.
 LATER: tuple[str, ...] = ()

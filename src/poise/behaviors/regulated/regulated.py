@@ -44,7 +44,7 @@ class Regulated:
 
     Attributes:
         pressed: what each sole felt last, by side.
-        regulator, splay, watch: see these.
+        regulator, splay, sag, watch: see these.
         regulating: whether the ZMP is to be regulated; may be changed at any time, and fades in and out.
         offset: what is added to the angles of the joints, see `Sag`; None before the first tick.
 
@@ -74,7 +74,6 @@ class Regulated:
         self.start = robot.stance("standing") if start is None else start
         self.levels = Levels(robot, self.start, self.settings, carries)
         self.hierarchy: Hierarchy = self.levels.equalities if closed else self.levels.hierarchy
-        self.hierarchies = {"always": self.hierarchy}
         self.course: Course = Standing(*standing(self.start)) if course is None else course
         sole = self.levels.reference.sole
         self.regulator = Regulator(self.settings, 0.5 * (sole.x_max - sole.x_min))
@@ -90,10 +89,11 @@ class Regulated:
         self._begin = self.start.time
         self.regulating = bool(self.settings.regulate)
         self.offset: Array | None = None
-        self._yielding: Sag | None = None
         self._weighed = -math.inf
         self._time = -math.inf
         self._wanted = self.course.sample(0.0)
+        at_first = Snapshot(robot).at(self.start)
+        self.sag = Sag(robot, at_first, self.settings.stiffness, self._wanted.share)
 
     @property
     def seconds(self) -> float:
@@ -106,10 +106,6 @@ class Regulated:
         words = self.watch.words
         return f"no ZMP regulation: {'; '.join(words)}" if words else ""
 
-    def center_of_mass(self, time: float) -> Array:
-        """Where the centre of mass should be, seen from the middle of the left sole (m)."""
-        return self.course.sample(time - self._begin).center
-
     # -- at every tick ---------------------------------------------------------------------------------------------
 
     def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> None:
@@ -117,7 +113,7 @@ class Regulated:
         period = min(max(real.time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else 0.001
         self._time = real.time
         if self.offset is None or real.time - self._weighed >= WEIGH - 1e-9:
-            self.offset = self._sag(reference).angles(reference, self._wanted.share)
+            self.offset = self.sag.angles(reference, self._wanted.share)
             self._weighed = real.time
         if sensed is None:
             return
@@ -138,7 +134,7 @@ class Regulated:
         mine, others = self._middles
         center, place, rate = wanted.center, wanted.other, wanted.other_rate
         if self.splay.roll:  # each sole by half of it: seen from the reference sole, the ground is tilted
-            T = _rolled(0.5 * self.splay.roll)
+            T = pinocchio.exp3(np.array([0.5 * self.splay.roll, 0.0, 0.0]))
             center, place = T @ center, pinocchio.SE3(T @ place.rotation @ T, T @ place.translation)
         levels.center.lead(center + mine + (shift.real, shift.imag, 0.0), wanted.center_rate)
         if self._apart:
@@ -151,18 +147,6 @@ class Regulated:
             rates = np.concatenate([wanted.center_rate, np.zeros(3)])
             levels.grasp.lead(pinocchio.SE3(R, wanted.center + mine + away), rates)
         return self.hierarchy
-
-    def _sag(self, reference: Snapshot) -> Sag:
-        """Of the servos, against where the reference stood at first."""
-        if self._yielding is None:
-            self._yielding = Sag(self.robot, reference, self.settings.stiffness, self._wanted.share)
-        return self._yielding
-
-
-def _rolled(angle: float) -> Array:
-    """A turn about x."""
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
 def _heading(pose: pinocchio.SE3) -> complex:

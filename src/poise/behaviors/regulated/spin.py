@@ -13,7 +13,7 @@ from poise.tasks import Live
 EDGE = 0.65
 #: Most angular momentum, as a share of m h sqrt(g h): with more, joints of small robots are at the limits of speed.
 MOST = 0.18
-#: It is given back at this rate, 1/ω: slowly, since the ground has to take it.
+#: It is given back at this rate, in ω: slowly, since the ground has to take it.
 FADE = 1.4
 #: Time constant of the filter on the ZMP (s): a push of 0.1 s is to be met while it lasts.
 QUICK = 0.005

@@ -25,7 +25,7 @@ from poise.state.pressure import sole_pressure
 
 Array = NDArray[np.float64]
 
-#: Time constant that the cells are smoothed with, s: that of the ZMP regulation, which sees what is drawn here.
+#: Time constant that the cells are smoothed with, s: noise goes, and what a push does stays.
 SMOOTH = 0.02
 #: A ZMP this near to an edge (m) is on it: cells at the corners cannot tell of one outside, and a millimetre is less
 #: than what tips a foot.

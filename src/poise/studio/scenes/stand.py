@@ -14,6 +14,7 @@ from poise.behaviors.walk import Walk
 from poise.control import PositionController, Step, TorqueController
 from poise.plants import MujocoPlant, PositionServos, Sensors
 from poise.robots import Robot
+from poise.runs.request import NOISE
 from poise.studio.controls import Choice, Control, Slider, Switch, chosen, number
 from poise.studio.drives import AS_BUILT, DRIVES, MOTORS, on_servos
 from poise.studio.pushing import PushedScene
@@ -29,8 +30,6 @@ DEEPEST, DEEPEST_ON_SERVOS = 0.3, 0.25
 SETTLES = 2.0
 #: Period of the control on position servos (s): that of the paper's robot. Control and physics of it take half a core.
 PERIOD = 0.001
-#: Level of the noise of all sensors there: force cells that are perfect would make regulation look too easy.
-NOISE = 0.01
 
 
 class StandScene(PushedScene):
