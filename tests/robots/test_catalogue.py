@@ -1,4 +1,4 @@
-"""The library by name: what is there, what comes later, what was meant, and what to install."""
+"""The library by name: what is there, what was meant, and what to install."""
 
 from importlib import metadata
 
@@ -6,7 +6,7 @@ import pytest
 
 from poise.errors import RobotError
 from poise.robots import library_names, listing, load_robot, table
-from poise.robots.catalogue import LATER, is_own
+from poise.robots.catalogue import is_own
 
 #: Robots whose model is beside their data file.
 OWN = [name for name in library_names() if is_own(name)]
@@ -21,15 +21,7 @@ def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_library_holds_what_it_promises() -> None:
-    assert {"g1", "talos", "romeo", "icub", "nao"} <= set(library_names())
-    assert not set(LATER) & set(library_names())
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_a_promised_robot_that_is_not_there_yet_is_not_called_unknown(name: str) -> None:
-    with pytest.raises(RobotError, match="later version") as caught:
-        load_robot(name)
-    assert caught.value.element == name
+    assert {"g1", "talos", "romeo", "icub", "nao", "hoap3", "mighty", "human"} <= set(library_names())
 
 
 def test_an_unknown_name_comes_with_what_may_have_been_meant() -> None:

@@ -5,12 +5,12 @@ import pytest
 
 from poise.robots import Robot, library_names, load_robot
 from poise.robots.capsules import capsules
-from poise.robots.catalogue import LIBRARY, is_own
+from poise.robots.catalogue import LIBRARY, MADE, is_own
 from poise.robots.inertia import mirrored
 from poise.robots.sides import twin
 
 
-@pytest.fixture(scope="module", params=[name for name in library_names() if is_own(name)])
+@pytest.fixture(scope="module", params=[name for name in library_names() if is_own(name) and name != MADE])
 def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)
 

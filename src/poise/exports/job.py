@@ -72,8 +72,7 @@ class Job:
 
 def _found(recording: Recording) -> Robot:
     """The robot of the name that a recording gives, or of the file that it once came from."""
-    name, source = (str(recording.provenance.get(key, "")) for key in ("robot", "source"))
-    found = named_robot(name, source)
+    found = named_robot(recording.provenance)
     if isinstance(found, Robot):
         return found
     raise ExportError(f"the robot of the recording is not known: {found}; give it with --robot (robot= in Python)")

@@ -20,14 +20,15 @@ LOWEST, STEEPEST = 0.5, 60.0
 class Fall:
     """Watches for a fall, and keeps the first one that it sees.
 
-    A robot has fallen when a body other than its parts touches the ground, when its base is lower than half of its
+    A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is lower than half of its
     height in the start, or tilted by more than 60 degrees. What it carries may touch the ground.
     """
 
     def __init__(self, start: State, model: mujoco.MjModel, ground: Ground, parts: Sequence[Frame]) -> None:
         self.reason = ""
-        names = start.robot.model.names
-        own = {int(model.body(names[part.joint]).id) for part in parts}
+        names, subtrees = start.robot.model.names, start.robot.model.subtrees
+        # toes and fingers belong to the foot or hand that carries them
+        own = {int(model.body(names[joint]).id) for part in parts for joint in subtrees[part.joint]}
         self._ground = ground
         x, y, z = start.q[:3]
         self._lowest = LOWEST * (z - ground.elevation(x, y))

@@ -30,6 +30,7 @@ def circumstances(robot: Robot) -> dict[str, Any]:
         "platform": f"{platform.platform()}, Python {platform.python_version()}, numpy {np.__version__}",
         "robot": robot.name,
         "source": str(robot.source),
+        **({"parts": dict(robot.parts)} if robot.parts else {}),
     }
 
 

@@ -20,14 +20,15 @@ from poise.robots.reduction import reduction
 from poise.robots.robot import Robot
 from poise.robots.shapes import Shapes
 from poise.robots.stance import posture, solve_stance
-from poise.robots.urdf import build_model, followers, read_urdf
+from poise.robots.urdf import build_model, followers
 
 Array = NDArray[np.float64]
 
 
 def build(description: Description) -> Robot:
     """The robot of a description."""
-    text = read_urdf(description.urdf)
+    shapes = Shapes(description.urdf, description.packages, description.locked, description.text)
+    text = shapes.text()
     model = _reduced(build_model(description.urdf, text), description)
     notes = (*check_bodies(model, description), *_loosened(model, text))
     joints = _joints(model, description)
@@ -53,7 +54,8 @@ def build(description: Description) -> Robot:
         stances=MappingProxyType(stances),
         servos=description.servos,
         notes=notes,
-        _shapes=Shapes(description.urdf, description.packages, description.locked),
+        parts=description.parts,
+        _shapes=shapes,
         _height=description.height,
     )
 

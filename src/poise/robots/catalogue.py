@@ -1,24 +1,27 @@
 """The library: robots known by name, one data file each.
 
-The model is ``name.urdf`` beside ``name.toml`` where Poise has its own; else it is in the package example-robot-data.
+The model is ``name.urdf`` beside ``name.toml`` where Poise has its own; that of the human is made from tables; all
+others are in the package example-robot-data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from poise.errors import RobotError
 from poise.robots.description import Description, describe, read_toml
+from poise.robots.human.describing import SHAPING, human_values
 from poise.robots.names import unknown
 
 LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"
 INSTALL = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
-#: Promised names whose models are published nowhere in a form that can be loaded as it is.
-LATER = ("human",)
+#: The robot whose model is made when it is loaded.
+MADE = "human"
 
 
 def library_names() -> list[str]:
@@ -27,8 +30,8 @@ def library_names() -> list[str]:
 
 
 def is_own(name: str) -> bool:
-    """Whether Poise itself holds the model of a library robot."""
-    return (LIBRARY / f"{name}.urdf").is_file()
+    """Whether Poise itself holds the model of a library robot, or makes it."""
+    return name == MADE or (LIBRARY / f"{name}.urdf").is_file()
 
 
 def takes_angles(name: str) -> bool:
@@ -57,14 +60,15 @@ def models_folder() -> Path | None:
 def library_description(name: str, parts: Mapping[str, Any]) -> Description:
     """The description of a library robot, with some of its keys replaced."""
     names = library_names()
-    if name in LATER:
-        message = f"the robot '{name}' arrives in a later version of Poise; there are {', '.join(names)}"
-        raise RobotError(message, element=name, near=())
     if name not in names:
         advice = f"there are {', '.join(names)}, or give the path of a URDF file"
-        raise unknown("the library has no robot", name, [*names, *LATER], advice=advice)
+        raise unknown("the library has no robot", name, names, advice=advice)
     file = LIBRARY / f"{name}.toml"
     values = {**read_toml(file), **parts}
+    if name == MADE:
+        values, text = human_values({key: values[key] for key in values if key in parts or key not in SHAPING})
+        told = {key: parts[key] for key in SHAPING if key in parts}
+        return replace(describe({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY), text=text, parts=told)
     if is_own(name):
         return describe({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY)
     folder = models_folder()

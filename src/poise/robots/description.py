@@ -48,7 +48,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,10 @@ class Stance:
 
 @dataclass(frozen=True)
 class Description:
-    """Everything that is said about a robot outside its URDF; the module says how to write it."""
+    """Everything that is said about a robot outside its URDF; the module says how to write it.
+
+    ``text`` is the URDF itself where it was made rather than read, ``parts`` what `load_robot` was told beside a name.
+    """
 
     name: str
     file: str
@@ -111,6 +114,8 @@ class Description:
     stances: Mapping[str, Stance]
     rest: str | None
     servos: ServoData
+    text: str | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

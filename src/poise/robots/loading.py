@@ -20,11 +20,12 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
     """A robot of the library by its name, or any URDF file by its path.
 
     Args:
-        name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``, ``"nao"``, ``"mighty"``, ``"hoap3"``; or the path
-            of a URDF, or of the TOML file that describes one. ``robot.toml`` beside ``robot.urdf`` is read without
-            being named.
+        name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``, ``"nao"``, ``"mighty"``, ``"hoap3"``,
+            ``"human"``; or the path of a URDF, or of the TOML file that describes one. ``robot.toml`` beside
+            ``robot.urdf`` is read without being named.
         parts: feet, hands, gaze, chest, stances, limits, rest, locked, packages, ...: the keys of
-            `poise.robots.description`, each of which replaces that of the file.
+            `poise.robots.description`, each of which replaces that of the file. A human takes height (m), mass (kg),
+            sex (``"male"``, ``"female"``) and shape, the numbers of `poise.robots.human.BodyShape`.
 
     >>> robot = load_robot("g1")
     >>> robot = load_robot("arm.urdf", hands={"left": {"frame": "tool"}}, stances={"ready": {"joints": {"elbow": 1.0}}})

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -40,6 +41,8 @@ class Robot:
         stances: configurations by name, see `stance`.
         servos: what is known of position servos in its joints.
         notes: what was corrected in the description, one sentence each.
+        parts: what `load_robot` was told beside the name, for a human: height, mass, sex, shape. With these a recording
+            finds the same body again.
 
     >>> robot = poise.load_robot("g1")
     >>> robot.hand("left"), robot.joint("left_knee_joint"), robot.stance("standing").center_of_mass
@@ -59,6 +62,7 @@ class Robot:
     stances: Mapping[str, Array]
     servos: ServoData
     notes: tuple[str, ...]
+    parts: Mapping[str, Any]
     _shapes: Shapes
     _height: float | None = None
     _scratch: threading.local = field(default_factory=threading.local)

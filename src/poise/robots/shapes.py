@@ -25,15 +25,23 @@ AROUND = 24
 
 @dataclass(frozen=True)
 class Shapes:
-    """Where the shapes are: the URDF, the directories of its packages, and the joints locked in the model."""
+    """Where the shapes are: the URDF, the directories of its packages, and the joints locked in the model.
+
+    A URDF that was made rather than read is held in ``made``; its path is then only a name.
+    """
 
     path: Path
     packages: tuple[Path, ...]
     locked: Mapping[str, float]
+    made: str | None = None
+
+    def text(self) -> str:
+        """The text of the URDF."""
+        return read_urdf(self.path) if self.made is None else self.made
 
     def load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
         """The visual or collision shapes, attached to the joints and frames of the robot's model."""
-        text = read_urdf(self.path)
+        text = self.text()
         model = build_model(self.path, text)
         folders = [str(folder) for folder in self.packages]
         failure = ""

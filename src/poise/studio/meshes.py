@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.robots import Robot
-from poise.robots.urdf import read_urdf
 from poise.studio.cache import Arrays, store, stored
 
 #: Triangles of one piece: a link, or as much of it as has one colour. Without a graphics card G1 is then drawn 4.5
@@ -62,7 +61,7 @@ def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
 def _key(robot: Robot, most: int) -> str:
     """The same for robots that look the same: description, joints, and the files of the meshes by size and time."""
     shapes = robot._shapes
-    text = read_urdf(shapes.path)
+    text = shapes.text()
     facts = [VERSION, most, str(shapes.path), text, sorted(shapes.locked.items()), list(robot.model.names)]
     for address in sorted(set(re.findall(r'filename\s*=\s*["\']([^"\']+)', text))):
         facts.append((address, *(_stamp(place) for place in _places(address, shapes.path.parent, shapes.packages))))

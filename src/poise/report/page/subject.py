@@ -138,16 +138,17 @@ class Subject:
 
 def subjects(recordings: Mapping[str, Recording]) -> list[Subject]:
     """Recordings with their robots, looked up by the names that the recordings give."""
-    found: dict[tuple[str, str], Robot | str] = {}
+    found: dict[str, Robot | str] = {}
     made = []
     for order, (label, recording) in enumerate(recordings.items()):
         notes = [*_endings(recording)]
         robot = recording.robot
         if robot is None:
-            name, source = (str(recording.provenance.get(key, "")) for key in ("robot", "source"))
-            if (name, source) not in found:
-                found[name, source] = named_robot(name, source)
-            known = found[name, source]
+            facts = recording.provenance
+            which = repr([facts.get(key) for key in ("robot", "source", "parts")])
+            if which not in found:
+                found[which] = named_robot(facts)
+            known = found[which]
             robot = known if isinstance(known, Robot) else None
             if isinstance(known, str):
                 notes.append(f"The model of its robot is missing: {known}. What needs it is left out.")

@@ -1,0 +1,113 @@
+"""Landmarks: places on the skin where markers are put, on the mean body; a person's own are found from a trial.
+
+Shares of lengths are choices after anatomical drawings; a marker's place on a person is measured, so that these only
+say where to begin, and what a synthetic trial looks like.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.robots.human import dumas
+from poise.robots.human.shape import BodyShape
+from poise.robots.human.skeleton import across, mtp_height
+from poise.robots.parts import SIDES, Side
+
+Array = NDArray[np.float64]
+Place = tuple[str, Array]
+
+
+def landmarks(shape: BodyShape) -> dict[str, Place]:
+    """Each landmark by name: the link that carries it, and its place in that link's frame (m).
+
+    >>> landmarks(BodyShape.of(1.77))["left_asis"]
+    ('pelvis', array([...]))
+    """
+    found = {**_pelvis(shape), **_trunk(shape)}
+    for side in SIDES:
+        found |= _leg(shape, side) | _arm(shape, side)
+    return found
+
+
+def spines_middle(shape: BodyShape) -> Array:
+    """Middle of the anterior superior iliac spines, seen from the middle of the hip centres (m)."""
+    forward, up, _ = dumas.HIP[shape.sex]
+    return np.array([-forward, 0.0, -up]) * shape.spines_width
+
+
+def _pelvis(shape: BodyShape) -> dict[str, Place]:
+    """The four spines lie in one plane, which is level in the zero posture."""
+    middle, wide = spines_middle(shape), shape.spines_width
+    back = middle - np.array([0.66 * wide, 0.0, 0.0])  # the pelvis is two thirds as deep as wide
+    out = {"sacrum": ("pelvis", back)}
+    for side in SIDES:
+        y = across(side)
+        out[f"{side}_asis"] = ("pelvis", middle + np.array([0.0, 0.5 * y * wide, 0.0]))
+        out[f"{side}_psis"] = ("pelvis", back + np.array([0.0, 0.19 * y * wide, 0.0]))
+    return out
+
+
+def _trunk(shape: BodyShape) -> dict[str, Place]:
+    t, h = shape.torso, shape.head
+    places = {
+        "c7": ("torso", (-0.13 * t, 0.0, t + 0.01 * t)),
+        "t10": ("torso", (-0.22 * t, 0.0, 0.45 * t)),
+        "suprasternal": ("torso", (0.16 * t, 0.0, 0.87 * t)),
+        "xiphoid": ("torso", (0.24 * t, 0.0, 0.52 * t)),
+        "sellion": ("head", (0.36 * h, 0.0, 0.62 * h)),
+        "occiput": ("head", (-0.30 * h, 0.0, 0.58 * h)),
+        "vertex": ("head", (0.02 * h, 0.0, h)),
+    }
+    out = {name: (link, np.array(place)) for name, (link, place) in places.items()}
+    for side in SIDES:
+        y = across(side)
+        out[f"{side}_temple"] = ("head", np.array([0.18 * h, 0.28 * y * h, 0.64 * h]))
+        out[f"{side}_front_head"] = ("head", np.array([0.27 * h, 0.22 * y * h, 0.75 * h]))
+        out[f"{side}_back_head"] = ("head", np.array([-0.23 * h, 0.20 * y * h, 0.75 * h]))
+        shoulder = np.array([shape.shoulder_forward, 0.5 * y * shape.shoulder_width, t - shape.shoulder_drop])
+        out[f"{side}_acromion"] = ("torso", shoulder + np.array([-0.02 * t, 0.0, 0.09 * t]))
+    return out
+
+
+def _leg(shape: BodyShape, side: Side) -> dict[str, Place]:
+    i, y = SIDES.index(side), across(side)
+    thigh, shank, height = shape.thigh[i], shape.shank[i], shape.ankle_height[i]
+    ball, toes, wide = shape.foot[i], shape.toes[i], shape.foot_width[i]
+    knee, ankle = 0.13 * thigh, 0.09 * shank  # half widths
+    # the ankle's axis is turned outwards by the torsion; its markers are on the shank
+    lateral = np.array([-y * np.sin(y * shape.torsion[i]), y * np.cos(shape.torsion[i]), 0.0])
+    top = mtp_height(shape, side) - height
+    places = {
+        "greater_trochanter": ("thigh", np.array([0.0, 0.19 * y * thigh, 0.0])),
+        "lateral_knee": ("thigh", np.array([0.0, y * knee, -thigh])),
+        "medial_knee": ("thigh", np.array([0.0, -y * knee, -thigh])),
+        "thigh_side": ("thigh", np.array([0.0, 0.22 * y * thigh, -0.7 * thigh])),
+        "shank_side": ("shank", np.array([0.0, 0.0, -0.5 * shank]) + 0.22 * shank * lateral),
+        "tibial_tuberosity": ("shank", np.array([0.12 * shank, 0.0, -0.12 * shank])),
+        "lateral_ankle": ("shank", np.array([0.0, 0.0, -shank]) + ankle * lateral),
+        "medial_ankle": ("shank", np.array([0.0, 0.0, -shank]) - ankle * lateral),
+        "heel_back": ("foot", np.array([-shape.heel[i], 0.0, 0.35 * height - height])),
+        "first_metatarsal_head": ("foot", np.array([1.03 * ball, -0.5 * y * wide, top])),
+        "second_metatarsal_head": ("foot", np.array([1.03 * ball, -0.2 * y * wide, top + 0.25 * height])),
+        "fifth_metatarsal_head": ("foot", np.array([0.85 * ball, 0.5 * y * wide, top])),
+        "toe_end": ("toes", np.array([toes, -0.15 * y * wide, 0.15 * height])),
+    }
+    return {f"{side}_{name}": (f"{side}_{link}", place) for name, (link, place) in places.items()}
+
+
+def _arm(shape: BodyShape, side: Side) -> dict[str, Place]:
+    """In the anatomical posture the thumb, and the radius, are on the outer side."""
+    i, y = SIDES.index(side), across(side)
+    upper, fore, hand, fingers = shape.upper_arm[i], shape.forearm[i], shape.hand[i], shape.fingers[i]
+    elbow, wrist = 0.14 * upper, 0.11 * fore  # half widths
+    places = {
+        "lateral_elbow": ("upper_arm", (0.0, y * elbow, -upper)),
+        "medial_elbow": ("upper_arm", (0.0, -y * elbow, -upper)),
+        "radial_wrist": ("forearm", (0.0, y * wrist, -fore)),
+        "ulnar_wrist": ("forearm", (0.0, -y * wrist, -fore)),
+        "second_knuckle": ("hand", (-0.15 * hand, 0.42 * y * hand, -hand)),
+        "fifth_knuckle": ("hand", (-0.15 * hand, -0.42 * y * hand, -0.92 * hand)),
+        "middle_fingertip": ("fingers", (0.0, 0.0, -fingers)),
+    }
+    return {f"{side}_{name}": (f"{side}_{link}", np.array(place)) for name, (link, place) in places.items()}

@@ -1,0 +1,178 @@
+"""The 42 degrees of freedom: which joint turns what about which axis, where it sits, and how far it goes.
+
+Axes and order follow the recommendations of the International Society of Biomechanics [Wu2002, Wu2005]: flexion about
+the axis to the right, then ab- or adduction about the axis forward, then rotation about the axis along the segment. The
+zero posture is the anatomical one: upright, arms hanging, palms forward. A sign means the same on both sides: flexion,
+adduction, internal rotation, dorsiflexion, inversion, pronation, ulnar deviation are positive; so are leaning back, to
+the right, and turning to the left for spine and neck.
+
+Ranges are physiological with five to ten degrees of slack: a marker that is off by a centimetre must not push a joint
+against its stop in ordinary walking. Torques are of the order of the largest isometric ones of young adults, at 75 kg,
+and grow with the mass; speeds are those of quick movements. Both are choices, generous ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from poise.robots.human.shape import BodyShape
+from poise.robots.parts import SIDES, Side
+
+Vector = tuple[float, float, float]
+
+#: Flexion turns forward and up, extension of the trunk back: both about the axis to the right.
+RIGHTWARD: Vector = (0.0, -1.0, 0.0)
+LEFTWARD: Vector = (0.0, 1.0, 0.0)
+FORWARD: Vector = (1.0, 0.0, 0.0)
+UPWARD: Vector = (0.0, 0.0, 1.0)
+#: Axis of the subtalar joint of a right foot: 42 degrees up and 9 degrees inwards from the line forward, the means that
+#: models of the leg have used since Inman 1976.
+SUBTALAR: Vector = (0.787, 0.121, 0.605)
+#: The mass to which the torques belong (kg).
+STRONG = 75.0
+
+
+class Turn(NamedTuple):
+    """One joint of a limb: name, child link, axis on the right side, range (degrees), torque (N m), speed (rad/s)."""
+
+    name: str
+    child: str
+    axis: Vector
+    low: float
+    high: float
+    torque: float
+    speed: float
+
+
+class Built(NamedTuple):
+    """A joint of a body: place (m) and turn (roll, pitch, yaw) in the parent link, axis, range (rad), N m, rad/s."""
+
+    name: str
+    parent: str
+    child: str
+    place: Vector
+    turn: Vector
+    axis: Vector
+    lower: float
+    upper: float
+    torque: float
+    speed: float
+
+
+LEG = (
+    Turn("hip_flexion", "hip_fork", RIGHTWARD, -40, 130, 250, 12),
+    Turn("hip_adduction", "hip_ring", FORWARD, -50, 40, 150, 12),
+    Turn("hip_rotation", "thigh", UPWARD, -50, 50, 80, 12),
+    Turn("knee_flexion", "shank", LEFTWARD, -10, 150, 250, 16),
+    Turn("ankle_dorsiflexion", "ankle", RIGHTWARD, -55, 35, 220, 16),
+    Turn("ankle_inversion", "foot", SUBTALAR, -35, 35, 60, 12),
+    Turn("toes_extension", "toes", RIGHTWARD, -35, 75, 40, 16),
+)
+ARM = (
+    Turn("shoulder_flexion", "shoulder_fork", RIGHTWARD, -65, 180, 100, 16),
+    Turn("shoulder_adduction", "shoulder_ring", FORWARD, -180, 50, 90, 16),
+    Turn("shoulder_rotation", "upper_arm", UPWARD, -95, 95, 60, 16),
+    Turn("elbow_flexion", "elbow", RIGHTWARD, -5, 150, 80, 20),
+    Turn("forearm_pronation", "forearm", UPWARD, -20, 165, 20, 20),
+    Turn("wrist_flexion", "wrist", RIGHTWARD, -80, 80, 20, 20),
+    Turn("wrist_deviation", "hand", FORWARD, -30, 35, 15, 20),
+    Turn("fingers_flexion", "fingers", RIGHTWARD, -25, 95, 10, 20),
+)
+BACK = (
+    Turn("lumbar_extension", "lumbar_fork", RIGHTWARD, -75, 35, 300, 8),
+    Turn("lumbar_bending", "lumbar_ring", FORWARD, -35, 35, 200, 8),
+    Turn("lumbar_rotation", "torso", UPWARD, -45, 45, 120, 8),
+)
+NECK = (
+    Turn("neck_extension", "neck_fork", RIGHTWARD, -70, 75, 60, 10),
+    Turn("neck_bending", "neck_ring", FORWARD, -45, 45, 40, 10),
+    Turn("neck_rotation", "head", UPWARD, -80, 80, 30, 10),
+)
+#: Links between the axes of a joint, which carry next to nothing.
+BETWEEN = frozenset(
+    turn.child
+    for turn in (*LEG, *ARM, *BACK, *NECK)
+    if turn.child.endswith(("_fork", "_ring", "ankle", "elbow", "wrist"))
+)
+
+
+def joints(shape: BodyShape) -> list[Built]:
+    """All 36 joints of a body, parents before children: left leg, right leg, back, neck, left arm, right arm."""
+    found: list[Built] = []
+    for side in SIDES:
+        found += _limb("pelvis", side, LEG, _leg_places(shape, side), shape)
+    lumbar, neck = (shape.lumbar_forward, 0.0, shape.lumbar_up), (0.0, 0.0, shape.torso)
+    found += _limb("pelvis", None, BACK, {"lumbar_fork": lumbar}, shape)
+    found += _limb("torso", None, NECK, {"neck_fork": neck}, shape)
+    for side in SIDES:
+        found += _limb("torso", side, ARM, _arm_places(shape, side), shape)
+    return found
+
+
+def across(side: Side) -> float:
+    """The sign of y on a side: left is positive."""
+    return 1.0 if side == "left" else -1.0
+
+
+def mtp_height(shape: BodyShape, side: Side) -> float:
+    """Height of the axis of the toes above the sole (m): they are about as thick as a fifth of the ankle's height."""
+    return 0.25 * shape.ankle_height[SIDES.index(side)]
+
+
+def _leg_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
+    i = SIDES.index(side)
+    ball = (shape.foot[i], 0.0, mtp_height(shape, side) - shape.ankle_height[i])
+    return {
+        "hip_fork": (0.0, across(side) * shape.hip_width / 2.0, 0.0),
+        "shank": (0.0, 0.0, -shape.thigh[i]),
+        "ankle": (0.0, 0.0, -shape.shank[i]),
+        "toes": ball,
+    }
+
+
+def _arm_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
+    i = SIDES.index(side)
+    height = shape.torso - shape.shoulder_drop
+    return {
+        "shoulder_fork": (shape.shoulder_forward, across(side) * shape.shoulder_width / 2.0, height),
+        "elbow": (0.0, 0.0, -shape.upper_arm[i]),
+        "wrist": (0.0, 0.0, -shape.forearm[i]),
+        "fingers": (0.0, 0.0, -shape.hand[i]),
+    }
+
+
+def _limb(
+    root: str, side: Side | None, turns: tuple[Turn, ...], places: dict[str, Vector], shape: BodyShape
+) -> Iterator[Built]:
+    prefix, parent = (f"{side}_" if side else ""), root
+    for turn in turns:
+        child = prefix + turn.child
+        yield Built(
+            prefix + turn.name,
+            parent,
+            child,
+            places.get(turn.child, (0.0, 0.0, 0.0)),
+            _constant(turn.child, side, shape),
+            _mirrored(turn.axis) if side == "left" else turn.axis,
+            math.radians(turn.low),
+            math.radians(turn.high),
+            turn.torque * shape.mass / STRONG,
+            turn.speed,
+        )
+        parent = child
+
+
+def _constant(child: str, side: Side | None, shape: BodyShape) -> Vector:
+    """Varus turns the shank inwards below the knee, torsion the ankle outwards about the shank."""
+    if side is None:
+        return (0.0, 0.0, 0.0)
+    i, y = SIDES.index(side), across(side)
+    return {"shank": (-y * shape.varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.torsion[i])}.get(child, (0.0,) * 3)  # type: ignore[return-value]
+
+
+def _mirrored(axis: Vector) -> Vector:
+    """The axis of the mirrored turn: what turns inwards on the right turns inwards on the left."""
+    x, y, z = axis
+    return -x, y, -z
