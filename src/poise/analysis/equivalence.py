@@ -1,0 +1,181 @@
+"""Equivalence: whether two motions of the same people agree, by paired tests on their differences.
+
+Notation: d_1 ... d_n are the differences of n people in one quantity, m their mean, s their standard deviation,
+e = s / sqrt(n), ±b the bounds within which a difference does not matter, F the distribution of Student's t with n - 1
+degrees of freedom, a the error that is allowed.
+
+[Schuirmann1987] D. J. Schuirmann. *A comparison of the two one-sided tests procedure and the power approach for
+assessing the equivalence of average bioavailability.* Journal of Pharmacokinetics and Biopharmaceutics, 1987.
+[Holm1979] S. Holm. *A simple sequentially rejective multiple test procedure.* Scandinavian Journal of Statistics, 1979.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from poise.analysis.gait_error import GaitError
+
+Array = NDArray[np.float64]
+Verdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
+
+#: Bounds within which ranges of motion count as the same, degrees: what gait laboratories differ by among themselves.
+BOUND = 5.0
+#: Allowed error of each test, as in [Boukheddimi2019].
+ALPHA = 0.05
+#: Fewest people that Shapiro and Wilk's test is defined for.
+FEWEST = 3
+#: Deviations below this part of the bound are rounding: nobody measures an angle to a billionth.
+ROUNDING = 1e-9
+
+REMARK = (
+    "A t-test that does not reject does not show equality: with few people, or people who differ much, it rejects "
+    "nothing, and with many it rejects differences too small to matter. What shows equality is the test turned round "
+    "(two one-sided tests, TOST): the motions are equivalent where the 90 % confidence interval of the mean difference "
+    "lies within the bounds. That interval is the verdict; the other tests stand beside it for information."
+)
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """What the differences of one quantity tell. What cannot be computed is None, and `remark` says why.
+
+    Attributes:
+        name: of the quantity.
+        people: n, those whose difference is known.
+        mean, deviation: m and s, in the unit that was given; s is None of one person.
+        normality: p of Shapiro and Wilk; below a the differences are not normal.
+        student: p of the paired t-test, that the mean difference is zero.
+        wilcoxon: p of the signed-rank test of the same, where the differences are not normal.
+        tost: p of the two one-sided tests, that the mean difference is not within the bounds.
+        interval: of confidence 1 - 2a (90 %) for the mean difference.
+        bonferroni, holm: `tost`, corrected for as many tests as were made together.
+        verdict: "equivalent" if the interval lies within the bounds, "different" if it lies outside them, "not shown"
+            if it crosses one, "cannot be judged" where there is none.
+        remark: in plain words, "" if there is nothing to say.
+    """
+
+    name: str
+    people: int
+    mean: float | None
+    deviation: float | None
+    normality: float | None
+    student: float | None
+    wilcoxon: float | None
+    tost: float | None
+    interval: tuple[float, float] | None
+    bonferroni: float | None
+    holm: float | None
+    verdict: Verdict
+    remark: str
+
+
+def paired_tests(
+    differences: ArrayLike, names: Sequence[str], bound: float = BOUND, alpha: float = ALPHA
+) -> tuple[PairedTest, ...]:
+    """Tests of the differences of n people in k quantities, such as ranges of motion, simulated less measured.
+
+        TOST [Schuirmann1987]:  p = max(1 - F((m + b) / e), F((m - b) / e)),   p < a  <=>  [m ∓ F⁻¹(1-a) e] within ±b
+
+    Args:
+        differences: (n, k), degrees by default; NaN where one is not known.
+        names: k.
+        bound: b, in the same unit.
+        alpha: a.
+
+    >>> tests = paired_tests([[0.1], [-0.4], [0.6], [0.2]], ["right_knee_flexion"])
+    >>> tests[0].verdict, [round(end, 2) for end in tests[0].interval]
+    ('equivalent', [-0.36, 0.61])
+    """
+    x = np.asarray(differences, dtype=np.float64)
+    if x.ndim != 2 or x.shape[1] != len(names):
+        raise GaitError(f"differences of shape {x.shape} for {len(names)} names; give (people, {len(names)})")
+    if not (bound > 0.0 and 0.0 < alpha < 0.5):
+        raise GaitError(f"bound {bound} and alpha {alpha}; give a bound above zero and an alpha between 0 and 0.5")
+    tests = [_tested(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
+    plain = [test.tost for test in tests]
+    return tuple(
+        replace(test, bonferroni=one, holm=two)
+        for test, one, two in zip(tests, bonferroni(plain), holm(plain), strict=True)
+    )
+
+
+def bonferroni(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
+    """``min(1, k p)`` for k tests; one that could not be made is None, but counts.
+
+    >>> bonferroni([0.01, 0.6])
+    (0.02, 1.0)
+    """
+    k = len(probabilities)
+    return tuple(None if p is None else min(1.0, k * p) for p in probabilities)
+
+
+def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
+    """[Holm1979]: with the p in rising order, ``p'_i = max over j <= i of min(1, (k - j + 1) p_j)``.
+
+    It allows as little error in the whole family as `bonferroni` and rejects no less. One that could not be made is
+    None, but counts.
+
+    >>> holm([0.01, 0.04, 0.03])
+    (0.03, 0.06, 0.06)
+    """
+    k = len(probabilities)
+    p = np.array([1.0 if each is None else each for each in probabilities])
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(k)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (k - np.arange(k)) * p[order]))
+    return tuple(None if own is None else float(new) for own, new in zip(probabilities, adjusted, strict=True))
+
+
+def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
+    d = given[np.isfinite(given)]
+    n = len(d)
+    unknown = f"{len(given) - n} of {len(given)} people have no number here; " if n < len(given) else ""
+    if n < 2:
+        m = float(d[0]) if n else None
+        words = "nobody to test" if m is None else f"one person, {_place(m, b)}: a test needs two or more"
+        return _unjudged(name, n, m, None, unknown + words)
+    m, s = float(d.mean()), float(d.std(ddof=1))
+    if s <= ROUNDING * b:
+        words = f"all {n} differences are the same, {_place(m, b)}: no spread that a test could weigh"
+        return _unjudged(name, n, m, s, unknown + words)
+    e = s / math.sqrt(n)
+    normality = float(stats.shapiro(d).pvalue) if n >= FEWEST else None
+    student = float(2.0 * stats.t.sf(abs(m) / e, n - 1))
+    odd = normality is not None and normality < alpha
+    wilcoxon = float(stats.wilcoxon(d).pvalue) if odd else None
+    tost = float(max(stats.t.sf((m + b) / e, n - 1), stats.t.cdf((m - b) / e, n - 1)))
+    half = float(stats.t.ppf(1.0 - alpha, n - 1)) * e
+    low, high = m - half, m + half
+    within: Verdict = "equivalent" if tost < alpha else "different" if low > b or high < -b else "not shown"
+    words = "two people: normality cannot be tested, and the interval is wide" if n < FEWEST else ""
+    words = "not normal: Wilcoxon's test stands beside Student's" if odd else words
+    return PairedTest(
+        name,
+        n,
+        m,
+        s,
+        normality,
+        student,
+        wilcoxon,
+        tost,
+        (low, high),
+        None,
+        None,
+        within,
+        (unknown + words).strip("; "),
+    )
+
+
+def _unjudged(name: str, n: int, m: float | None, s: float | None, words: str) -> PairedTest:
+    return PairedTest(name, n, m, s, None, None, None, None, None, None, None, "cannot be judged", words)
+
+
+def _place(m: float, b: float) -> str:
+    return f"{m:+.2f} and {'within' if abs(m) < b else 'outside'} ±{b:g}"

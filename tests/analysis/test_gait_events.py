@@ -1,0 +1,153 @@
+"""Strikes and toe-offs are found where they were put, and where laboratories have seen them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from made_gaits import SPEED, STANCE, STRIDE, Gait
+from poise.analysis.gait_error import GaitError
+from poise.analysis.gait_events import RULE, GaitEvent, events_from_markers, events_from_plates
+from poise.analysis.walking_direction import belt_speed, walking_direction
+
+MOCAP = Path(__file__).parents[3] / "shared/data/mocap"
+SIDES = ("left", "right")
+
+
+def found(events: tuple[GaitEvent, ...], side: str, kind: str) -> list[float]:
+    return [event.time for event in events if event.side == side and event.kind == kind]
+
+
+def events_of(gait: Gait, direction=None) -> tuple[GaitEvent, ...]:
+    return events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis, direction)
+
+
+@pytest.mark.parametrize("rate", [60.0, 100.0, 200.0])
+@pytest.mark.parametrize("angle", [0.0, 2.0, -1.5])
+def test_strikes_and_toe_offs_are_found_within_a_frame_whichever_way_one_walks(rate: float, angle: float) -> None:
+    gait = Gait(rate=rate, angle=angle)
+    events = events_of(gait)
+    for side in SIDES:
+        assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=1.5 / rate)
+        assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=1.5 / rate)
+
+
+def test_the_plain_rule_would_have_been_early_by_as_much_as_the_heel_comes_down_slowly() -> None:
+    gait = Gait()
+    lead = (gait.heel["right"] - gait.pelvis) @ gait.direction
+    plain = gait.time[np.argmax(lead)]
+    assert np.abs(gait.strikes("right") - plain).min() == pytest.approx(0.06, abs=0.011)
+
+
+def test_on_a_treadmill_the_feet_give_the_direction_and_the_belt_its_speed() -> None:
+    gait = Gait(angle=0.7, belt=True)
+    d = walking_direction(gait.pelvis, gait.heel, gait.toe)
+    assert d == pytest.approx(gait.direction, abs=1e-6)
+    assert belt_speed(gait.time, gait.toe, d) == pytest.approx(SPEED, rel=0.02)
+    events = events_of(gait)
+    for side in SIDES:
+        assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=0.015)
+        assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=0.015)
+
+
+def test_a_floor_is_no_belt() -> None:
+    gait = Gait()
+    assert belt_speed(gait.time, gait.toe, gait.direction) == 0.0
+
+
+def test_the_noise_of_markers_moves_events_by_a_few_frames_at_most() -> None:
+    gait, random = Gait(), np.random.default_rng(3)
+    noisy = [
+        {side: p + random.normal(0.0, 0.001, p.shape) for side, p in each.items()} for each in (gait.heel, gait.toe)
+    ]
+    events = events_from_markers(gait.time, *noisy, gait.pelvis)
+    for side in SIDES:
+        assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=0.03)
+        assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=0.03)
+
+
+def test_a_file_of_one_stride_begins_and_ends_with_a_strike() -> None:
+    whole = Gait(seconds=1.1, start=1.1)  # from one strike of the right heel to its next
+    strikes = found(events_of(whole), "right", "strike")
+    assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last is not seen to stand
+
+
+def test_no_event_is_set_where_its_marker_is_not_seen() -> None:
+    gait = Gait()
+    first = gait.strikes("right")[0]
+    hidden = np.abs(gait.time - first) < 0.03
+    gait.heel["right"][hidden] = np.nan
+    strikes = found(events_of(gait), "right", "strike")
+    assert all(np.abs(strikes - first) > 0.02)
+    assert len(strikes) >= len(gait.strikes("right")) - 1
+
+
+def test_a_marker_that_is_never_seen_is_named() -> None:
+    gait = Gait()
+    gait.heel["left"][:] = np.nan
+    with pytest.raises(GaitError, match="left heel is not seen") as caught:
+        events_of(gait)
+    assert caught.value.missing == ("the left heel",)
+
+
+def test_what_cannot_be_walked_along_is_refused() -> None:
+    gait = Gait()
+    with pytest.raises(GaitError, match="horizontal part"):
+        events_of(gait, direction=(0.0, 0.0, 1.0))
+    with pytest.raises(GaitError, match="shape"):
+        events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis[:5])
+
+
+def test_plates_tell_of_whole_stances_and_of_the_ends_of_cut_ones() -> None:
+    time = np.arange(0.0, 3.0, 0.01)
+    right = np.where(((time > 0.495) & (time < 1.195)) | (time > 2.495), 700.0, 3.0)
+    left = np.where((time < 0.295) | ((time > 1.495) & (time < 1.535)), 650.0, 0.0)  # the second is the plate ringing
+    events = events_from_plates(time, {"right": right, "left": left})
+    assert found(events, "right", "strike") == pytest.approx([0.5, 2.5])
+    assert found(events, "right", "off") == pytest.approx([1.2])
+    assert (found(events, "left", "strike"), found(events, "left", "off")) == ([], pytest.approx([0.3]))
+
+
+def test_the_rule_that_is_published_names_its_numbers() -> None:
+    assert "30 ms" in RULE
+    assert "0.5 m/s" in RULE
+
+
+def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames() -> None:
+    """Bars: mean within 20 ms, deviation within 30 ms. Seen: strikes -4 ± 20 ms, toe-offs 11 ± 19 ms."""
+    ezc3d = pytest.importorskip("ezc3d")
+    files = [MOCAP / "pig_one/PiG_Motion-FlatFoot-One.c3d", MOCAP / "pig_hole/PiG_Motion-FlatFoot-Hole.c3d"]
+    if not all(path.exists() for path in files):
+        pytest.skip("the measured walks are not here")
+    differences: dict[str, list[float]] = {"strike": [], "off": []}
+    for path in files:
+        file = ezc3d.c3d(str(path))
+        labels, event = file["parameters"]["POINT"]["LABELS"]["value"], file["parameters"]["EVENT"]
+        points = file["data"]["points"][:3].transpose(2, 1, 0) / 1000.0
+        header = file["header"]["points"]
+        time = (np.arange(len(points)) + header["first_frame"]) / header["frame_rate"]
+        marker = {label: points[:, labels.index(label)] for label in
+                  ("LHEE", "RHEE", "LTOE", "RTOE", "LASI", "RASI", "LPSI", "RPSI")}  # fmt: skip
+        pelvis = sum(marker[label] for label in ("LASI", "RASI", "LPSI", "RPSI")) / 4.0
+        heel, toe = ({side: marker[side[0].upper() + word] for side in SIDES} for word in ("HEE", "TOE"))
+        events = events_from_markers(time, heel, toe, pelvis)
+        moments = np.asarray(event["TIMES"]["value"])[1]
+        for when, side, name in zip(moments, event["CONTEXTS"]["value"], event["LABELS"]["value"], strict=True):
+            kind = "strike" if "Strike" in name else "off"
+            near = [t - when for t in found(events, side.lower(), kind) if abs(t - when) < 0.15]
+            differences[kind] += near
+    for kind, seen in differences.items():
+        print(f"{kind}: {1000 * np.mean(seen):.0f} ± {1000 * np.std(seen, ddof=1):.0f} ms, {len(seen)} events")
+        assert len(seen) >= 7
+        assert abs(np.mean(seen)) < 0.020
+        assert np.std(seen, ddof=1) < 0.030
+
+
+def test_stance_of_the_made_gait_is_what_was_put_in() -> None:
+    gait = Gait()
+    events = events_of(gait)
+    strike = found(events, "right", "strike")[0]
+    off = next(t for t in found(events, "right", "off") if t > strike)
+    assert off - strike == pytest.approx(STANCE * STRIDE, abs=0.02)

@@ -1,0 +1,70 @@
+"""Feet that walk as told: their strikes and toe-offs are known because they were put there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: One stride takes this long (s), covers this much (m); a foot stands for this part of it.
+STRIDE, LENGTH, STANCE = 1.1, 1.32, 0.62
+SPEED = LENGTH / STRIDE
+#: Strikes of the left foot come half a stride after those of the right one.
+LATER = {"left": 0.5 * STRIDE, "right": 0.0}
+
+
+class Gait:
+    """Heels, forefeet and pelvis over some seconds, along the x axis or any other.
+
+    A heel swings, comes down at 0.9 m/s over the last 60 ms, which is slower than the pelvis, and stops dead: so its
+    largest lead is 60 ms before its strike. A forefoot stays until it leaves, and is at once faster than the pelvis.
+    """
+
+    def __init__(
+        self, seconds: float = 4.0, rate: float = 100.0, start: float = 0.2, angle: float = 0.0, belt: bool = False
+    ) -> None:
+        self.time = start + np.arange(round(seconds * rate) + 1) / rate
+        self.direction = np.array([np.cos(angle), np.sin(angle), 0.0])
+        self.across = np.array([-np.sin(angle), np.cos(angle), 0.0])
+        still = SPEED * self.time if belt else np.zeros_like(self.time)
+        self.pelvis = self._placed(SPEED * self.time + 0.15 - still, 0.0, 0.95 + 0 * self.time)
+        self.heel, self.toe = {}, {}
+        for side, later in LATER.items():
+            y = 0.05 if side == "left" else -0.05
+            heel, up = _swing(self.time - later, STANCE - 0.12, 0.9)
+            toe, high = _swing(self.time - later, STANCE, 0.0)
+            self.heel[side] = self._placed(heel + SPEED * later - still, y, 0.05 + up)
+            self.toe[side] = self._placed(toe + 0.16 + SPEED * later - still, y, 0.04 + high)
+
+    def strikes(self, side: str) -> Array:
+        """Known strikes within the time."""
+        return self._within(LATER[side])
+
+    def offs(self, side: str) -> Array:
+        """Known toe-offs within the time."""
+        return self._within(LATER[side] + STANCE * STRIDE)
+
+    def _within(self, first: float) -> Array:
+        times = first + STRIDE * np.arange(-3, 20)
+        return times[(times > self.time[0]) & (times < self.time[-1])]
+
+    def _placed(self, along: Array, aside: float, height: Array) -> Array:
+        out = along[:, None] * self.direction + aside * self.across
+        out[:, 2] = height
+        return out
+
+
+def _swing(t: Array, stance: float, landing: float) -> tuple[Array, Array]:
+    """Way (m) along the walk of a point that stands for a part of each stride, and its height over its stance."""
+    stride, phase = np.divmod(t / STRIDE, 1.0)
+    s = np.linspace(0.0, 1.0, 20001)  # of the swing
+    seconds = (1.0 - stance) * STRIDE
+    end = 1.0 - 0.06 / seconds
+    last = landing if landing else 1.6  # toes stop at once as well, but are never slower than the pelvis before
+    profile = np.where(s < end, np.abs(np.sin(np.pi * s / end)) ** 0.5, 0.0)
+    base = np.where(s < end, np.maximum(last, 1.5), last)
+    scale = (LENGTH - np.trapezoid(base, s) * seconds) / (np.trapezoid(profile, s) * seconds)
+    way = np.concatenate([[0.0], np.cumsum((base + scale * profile)[:-1] * np.diff(s)) * seconds])
+    x = np.clip((phase - stance) / (1.0 - stance), 0.0, 1.0)
+    return stride * LENGTH + np.interp(x, s, way), 0.06 * np.sin(np.pi * x) ** 2
