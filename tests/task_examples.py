@@ -49,6 +49,7 @@ AT_TARGET: dict[str, Make] = {
     "angular momentum": lambda r, s: tasks.AngularMomentum(0.5, axes="zx"),
     "posture": lambda r, s: tasks.Posture(s),
     "posture of some": lambda r, s: tasks.Posture(s, joints=[r.joints[7], r.joints[2]]),
+    "configuration": lambda r, s: tasks.Configuration(s),
     "joint comfort": lambda r, s: tasks.JointComfort(r),
     "least velocity": lambda r, s: tasks.LeastVelocity(),
     "least velocity of some": lambda r, s: tasks.LeastVelocity(joints=r.joints[3:5]),

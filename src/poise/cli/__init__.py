@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from poise import __version__
-from poise.cli import bench, export, replay, report, robots, run, serve, studio
+from poise.cli import bench, export, human, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -27,6 +27,7 @@ COMMANDS = {
     "robots": robots,
     "run": run,
     "bench": bench,
+    "human": human,
     "report": report,
     "export": export,
     "replay": replay,
@@ -36,7 +37,6 @@ COMMANDS = {
 
 #: Commands whose part of Poise is not written yet, and what they will do.
 PLANNED = {
-    "human": "fit, gait and torques from marker files",
     "campaign": "many runs at once",
 }
 

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="a recording as csv, npz, bvh, mcap, html or mp4")
+    formats = "csv, npz, bvh, mot, trc, mcap, html or mp4"
+    parser = commands.add_parser(name, help=f"a recording as {formats}")
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="a .poise file")
-    parser.add_argument("--to", metavar="FORMAT", help="csv, npz, bvh, mcap, html or mp4 (default: as --out ends)")
+    parser.add_argument("--to", metavar="FORMAT", help=f"{formats} (default: as --out ends)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
     parser.add_argument(
         "--rate", "--fps", type=positive, metavar="HZ",
-        help="samples or pictures a second (default: all for csv, npz, mcap; 60 for bvh; 30 for html and mp4)",
+        help="samples or pictures a second (default: all, but 60 for bvh and 30 for html and mp4)",
     )  # fmt: skip
     parser.add_argument("--size", type=_size, metavar="WIDTHxHEIGHT", help="of a film (default 1280x720)")
     parser.add_argument("--robot", metavar="NAME|FILE", help="whose motion it is (default: as the recording says)")

@@ -24,13 +24,21 @@ class Bar:
         total: seconds of motion in all.
         stream: where to, if not standard error; silent unless it is a terminal.
         patience: seconds until it appears.
+        unit: of the total, if it is not seconds.
 
     >>> with Bar("reach on g1", 10.0) as bar:
     ...     poise.record(controller, plant, 10.0, progress=bar)
     """
 
-    def __init__(self, what: str, total: float, stream: TextIO | None = None, patience: float = PATIENCE) -> None:
-        self.what, self.total = what, total
+    def __init__(
+        self,
+        what: str,
+        total: float,
+        stream: TextIO | None = None,
+        patience: float = PATIENCE,
+        unit: str = "s",
+    ) -> None:
+        self.what, self.total, self.unit = what, total, unit
         self._stream = sys.stderr if stream is None else stream
         self._shown = _is_terminal(self._stream)
         self._begin = time.monotonic()
@@ -44,7 +52,7 @@ class Bar:
         share = min(max(done / self.total, 0.0), 1.0) if self.total > 0.0 else 1.0
         spent = now - self._begin
         left = f"{spent / share - spent:.0f} s left" if share > 0.02 else ""  # sooner it is a guess
-        end = f" [{'#' * int(BAR * share):<{BAR}}] {done:.1f} of {self.total:.1f} s  {left}"
+        end = f" [{'#' * int(BAR * share):<{BAR}}] {done:.1f} of {self.total:.1f} {self.unit}  {left}"
         self._print(f"{self.what[: max(LINE - len(end), 0)]}{end}"[:LINE])
 
     def close(self) -> None:

@@ -8,6 +8,7 @@
 | `CenterOfMass` | in the world or seen from a foot | m |
 | `LinearMomentum`, `AngularMomentum` | rates only | kg m/s, kg m²/s |
 | `Posture`, `JointComfort`, `LeastVelocity` | of joints | rad, rad, rad/s |
+| `Configuration` | of joints and of the base in the world | m, rad |
 | `JointTorque` | of motors; with forces only | N m |
 | `ContactForce`, `ForceDistribution`, `CenterOfPressure` | of contacts; with forces only | N, N, N m |
 
@@ -20,6 +21,7 @@ one, derive from `MotionTask`.
 from poise.tasks.aim import Direction, Gaze
 from poise.tasks.assembly import Assembly, TaskLabel
 from poise.tasks.center_of_mass import CenterOfMass
+from poise.tasks.configuration import Configuration
 from poise.tasks.forces import CenterOfPressure, ContactForce, ForceDistribution, ForceTask, ForceUnknowns, WrenchTask
 from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position
 from poise.tasks.layout import ACCELERATION, VELOCITY, Layout, Memory
@@ -39,6 +41,7 @@ __all__ = [
     "Assembly",
     "CenterOfMass",
     "CenterOfPressure",
+    "Configuration",
     "ContactForce",
     "Decay",
     "Dial",

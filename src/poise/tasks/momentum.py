@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,15 +12,15 @@ from poise.state import MOMENTUM, Snapshot
 from poise.tasks.axes import axis_indices, numbers
 from poise.tasks.motion import MotionTask, Within
 from poise.tasks.reference import Reference
-from poise.tasks.target import Live
+from poise.tasks.target import Live, Target, checked_target, moving
 
 Array = NDArray[np.float64]
 
 
 class Momentum(MotionTask):
-    """``A_g v`` takes a value, which may be `Live`.
+    """``A_g v`` takes a value, which may be `Live`, or move as a `Target` whose value is the momentum h*.
 
-    At acceleration order ``A_g v̇ + Ȧ_g v = -k (A_g v - h*)`` ([Dalibard2012])."""
+    At acceleration order ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` ([Dalibard2012])."""
 
     needs = MOMENTUM
     wants_rate = True
@@ -27,7 +29,7 @@ class Momentum(MotionTask):
 
     def __init__(
         self,
-        target: ArrayLike | Live = 0.0,
+        target: ArrayLike | Target = 0.0,
         axes: str = "xyz",
         within: Within = None,
         weight: ArrayLike = 1.0,
@@ -38,8 +40,12 @@ class Momentum(MotionTask):
         self.axes = axes
         self.indices = [self.first + i for i in axis_indices(axes, name)]
         super().__init__(name, weight, within, reference, len(self.indices))
-        # What is live is read where it stands, at every tick.
-        self.target = target.value if isinstance(target, Live) else numbers(target, len(axes), "target", name)
+        if isinstance(target, Live):
+            self.target: Any = target.value  # read where it stands, at every tick
+        elif moving(target):
+            self.target = checked_target(target, (len(axes),), name)  # type: ignore[arg-type]
+        else:
+            self.target = numbers(target, len(axes), "target", name)  # type: ignore[arg-type]
 
     default_name = "momentum"
 
@@ -57,10 +63,10 @@ class Momentum(MotionTask):
         return snapshot.momentum_drift[self.indices]
 
     def target_rate(self, time: float) -> Array | None:
-        return self.target
+        return self.target.sample(time)[0] if moving(self.target) else self.target
 
     def target_acceleration(self, time: float) -> Array | None:
-        return None
+        return self.target.sample(time)[1] if moving(self.target) else None
 
 
 class LinearMomentum(Momentum):

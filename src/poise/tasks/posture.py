@@ -21,6 +21,9 @@ from poise.tasks.task import Writer
 Array = NDArray[np.float64]
 Joints = Iterable[Joint] | None
 
+#: The velocities of the base among the unknowns, which come first.
+BASE = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
+
 
 class JointTask(MotionTask):
     """``e = q_i - q_i*`` of chosen joints: the base of the tasks below. Rows that pick joints never change."""
@@ -166,8 +169,7 @@ class LeastVelocity(MotionTask):
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if self.joints is not None:
             return tuple(joint.name for joint in checked_joints(self.joints, self.name, robot) or ())
-        base = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
-        return base + tuple(joint.name for joint in robot.joints)
+        return BASE + tuple(joint.name for joint in robot.joints)
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
         return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -112,7 +113,16 @@ class Given:
         return 0.0, 0.0, 0.0
 
 
-Reference = Decay | MinimumJerk | Given
+class Reference(Protocol):
+    """What a task asks: `gains`, whether they change with time, and limits; those above, or one of your own."""
+
+    @property
+    def speed(self) -> float | tuple[float, float]: ...
+    @property
+    def acceleration(self) -> float | tuple[float, float]: ...
+    @property
+    def varies(self) -> bool: ...
+    def gains(self, time: float) -> tuple[float, float, float]: ...
 
 
 def limits(value: float | tuple[float, float], parts: int) -> list[float]:

@@ -1,0 +1,123 @@
+"""Bearing: which points under the feet of a measured walk bear weight, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.human.gait import Reference
+from poise.robots import Foot, Robot, State
+from poise.robots.parts import SIDES, Side
+from poise.state import Contact
+from poise.state.snapshot import Snapshot
+
+Array = NDArray[np.float64]
+
+#: A corner of a sole bears weight while it is less than this above its lowest place (m): soles of a fitted body are
+#: off the floor by up to 2 cm, and shoes bend.
+NEAR = 0.03
+#: Friction of shoes on the floor of a laboratory.
+FRICTION = 0.8
+#: A contact that lasts for less than this (s) is noise of the fit.
+SHORTEST = 0.03
+
+
+@dataclass(frozen=True)
+class Bearing:
+    """The contacts of a walk over time.
+
+    Attributes:
+        contacts: all of them: corners of both soles, and the tips of the toes.
+        time: n, s.
+        bears: which bear weight at each time, n x contacts.
+    """
+
+    contacts: tuple[Contact, ...]
+    time: Array
+    bears: NDArray[np.bool_]
+
+    def at(self, time: float) -> tuple[Contact, ...]:
+        """Those that bear weight at a time; all of the last known before and after it."""
+        k = min(max(int(np.searchsorted(self.time, time + 1e-9, "right")) - 1, 0), len(self.time) - 1)
+        return tuple(contact for contact, bears in zip(self.contacts, self.bears[k], strict=True) if bears)
+
+
+def bearing(reference: Reference, toes: bool = True) -> Bearing:
+    """Finds when the corners of the soles, and the tips of the toes, are on the ground.
+
+    A foot stands from its strike to its toe-off, by the events of the reference; of its points those bear that are near
+    their lowest places. Two corners across the foot bear together, for feet roll forward; at least one pair does.
+
+    Args:
+        reference: the walk.
+        toes: whether toes bear; the simulated foot of MuJoCo has none that are felt.
+    """
+    robot = reference.robot
+    contacts: list[Contact] = []
+    for foot in robot.feet:
+        for name, corners in _edges(foot).items():
+            for k, corner in enumerate(corners):
+                contacts.append(Contact(foot, corners=[corner], friction=FRICTION, name=f"{foot.side} {name} {k + 1}"))
+        if toes:
+            contacts.append(Contact(robot.frame(f"{foot.side}_toe_tip"), friction=FRICTION, name=f"{foot.side} toes"))
+    heights = _heights(reference, contacts)
+    bears = np.zeros((len(reference.time), len(contacts)), dtype=bool)
+    for side in SIDES:
+        stands = _stands(reference, side)
+        mine = [i for i, contact in enumerate(contacts) if contact.name.startswith(side)]
+        heel, ball = ([i for i in mine if word in contacts[i].name] for word in ("heel", "ball"))
+        for pair in (heel, ball, [i for i in mine if i not in heel + ball]):
+            low = heights[:, pair].mean(axis=1) if pair else np.zeros(0)
+            for i in pair:
+                bears[:, i] = stands & _steady(low < low[stands].min() + NEAR, reference.time)
+        none = stands & ~bears[:, heel + ball].any(axis=1)
+        lower = heights[:, heel].mean(axis=1) < heights[:, ball].mean(axis=1)
+        for pair, which in ((heel, lower), (ball, ~lower)):
+            for i in pair:
+                bears[:, i] |= none & which
+    return Bearing(tuple(contacts), reference.time, bears)
+
+
+def _edges(foot: Foot) -> dict[str, Array]:
+    """Corners of a sole by its ends."""
+    corners = foot.corners
+    back = corners[:, 0] < corners[:, 0].mean()
+    return {"heel": corners[back], "ball": corners[~back]}
+
+
+def _heights(reference: Reference, contacts: list[Contact]) -> Array:
+    """Of each contact over time (n x contacts, m)."""
+    robot: Robot = reference.robot
+    snapshot = Snapshot(robot)
+    found = np.empty((len(reference.time), len(contacts)))
+    for k, q in enumerate(reference.q):
+        snapshot.at(State(robot, q))
+        for i, contact in enumerate(contacts):
+            pose = snapshot.pose(contact.frame)
+            found[k, i] = (pose.rotation @ contact.corners[0] + pose.translation)[2]
+    return found
+
+
+def _stands(reference: Reference, side: Side) -> NDArray[np.bool_]:
+    """Between strikes and toe-offs; before the first event and after the last as those say."""
+    events = sorted((event for event in reference.events if event.side == side), key=lambda event: event.time)
+    stands = np.zeros(len(reference.time), dtype=bool)
+    if not events:
+        return ~stands
+    stands[:] = events[0].kind == "off"
+    for event in events:
+        stands[reference.time >= event.time - 1e-9] = event.kind == "strike"
+    return stands
+
+
+def _steady(marks: NDArray[np.bool_], time: Array) -> NDArray[np.bool_]:
+    """The same without what lasts less than `SHORTEST`."""
+    out = marks.copy()
+    edges = np.flatnonzero(np.diff(out.astype(int))) + 1
+    for a, b in pairwise(edges.tolist()):
+        if time[min(b, len(time) - 1)] - time[a] < SHORTEST:
+            out[a:b] = not out[a]
+    return out

@@ -1,0 +1,136 @@
+"""What a C3D file says about its own size, checked before anything is believed.
+
+A C3D file is a header of 512 bytes, a section of parameters and the samples. Each record of the parameters says how
+long its name, its dimensions and its description are and where the next one begins, so that one damaged byte can claim
+gigabytes, or memory that is not there. This walk reads nothing but those claims, with bounds.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+from poise.human.errors import TrialError, refused
+
+BLOCK = 512
+KEY = 0x50
+INTEL, DEC, MIPS = 84, 85, 86
+#: Records that a section can hold at most: its 255 blocks are 130 kB, and the shortest record has 6 bytes.
+RECORDS = 255 * BLOCK // 6
+
+
+class Parameter(NamedTuple):
+    """A parameter where it lies: bytes per element (-1 for text), dimensions, first byte of its values."""
+
+    kind: int
+    dimensions: tuple[int, ...]
+    start: int
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.dimensions)
+
+
+def check_layout(path: Path) -> None:
+    """Raises a `TrialError` unless header, parameters and samples fit into the file and into each other."""
+    data = path.read_bytes()
+    if not data:
+        raise refused(path, "is empty; expected a C3D file")
+    if len(data) < BLOCK or data[1] != KEY:
+        raise refused(path, "not a C3D file: its second byte is not 50 hex, or it is shorter than a header")
+    first = (data[0] - 1) * BLOCK
+    if first < 0 or first + 4 > len(data):
+        raise refused(path, f"damaged C3D file: its parameters are said to begin in block {data[0]}, beyond its end")
+    processor = data[first + 3]
+    if processor == MIPS:
+        raise refused(path, "C3D file in MIPS byte order, which is not read; save it again in Intel byte order")
+    if processor not in (INTEL, DEC):
+        raise refused(path, f"damaged C3D file: processor type {processor}, expected 84 (Intel) or 85 (DEC)")
+    _check_samples(data, _parameters(data, first + 4, path), path, sign=1 if processor == DEC else 3)
+
+
+def _parameters(data: bytes, position: int, path: Path) -> dict[str, Parameter]:
+    groups: dict[int, str] = {}
+    found: list[tuple[int, str, Parameter]] = []
+    for _ in range(RECORDS):
+        if position + 2 > len(data):
+            raise _damaged(path, "its parameters run beyond its end")
+        letters, number = struct.unpack_from("<bb", data, position)
+        if letters == 0 or number == 0:
+            break
+        name = data[position + 2 : position + 2 + abs(letters)].decode("ascii", "replace").upper()
+        at = position + 2 + abs(letters)
+        if at + 2 > len(data):
+            raise _damaged(path, "its parameters run beyond its end")
+        (offset,) = struct.unpack_from("<H", data, at)
+        end = at + offset if offset else len(data)
+        if end > len(data) or (offset and offset < 3):
+            raise _damaged(path, f"parameter {name!r} is said to end at byte {end}, beyond its end")
+        if number < 0:
+            groups[number] = name
+            _check_description(data, at + 2, end, name, path)
+        else:
+            found.append((-number, name, _parameter(data, at + 2, end, name, path)))
+        if not offset:
+            break
+        position = end
+    return {f"{groups.get(group, group)}:{name}": parameter for group, name, parameter in found}
+
+
+def _parameter(data: bytes, position: int, end: int, name: str, path: Path) -> Parameter:
+    if position + 2 > end:
+        raise _damaged(path, f"parameter {name!r} has no room for itself")
+    kind, dimensions = struct.unpack_from("<bB", data, position)
+    start = position + 2 + dimensions
+    if kind not in (-1, 1, 2, 4) or dimensions > 7 or start > end:
+        raise _damaged(path, f"parameter {name!r} is of type {kind} with {dimensions} dimensions")
+    parameter = Parameter(kind, tuple(data[position + 2 : start]), start)
+    _check_description(data, start + parameter.elements * abs(kind), end, name, path)
+    return parameter
+
+
+def _check_description(data: bytes, position: int, end: int, name: str, path: Path) -> None:
+    """A byte behind the values says how long the description is that follows it; both may be left out."""
+    if position > end or (position < end and position + 1 + data[position] > end):
+        raise _damaged(path, f"parameter {name!r} claims more bytes than it has")
+
+
+def _check_samples(data: bytes, parameters: dict[str, Parameter], path: Path, sign: int) -> None:
+    """Compares what header and parameters claim with the room that there is; ``sign``: which byte of a float has it."""
+
+    def number(name: str) -> int | None:
+        parameter = parameters.get(name)
+        if parameter is None or not parameter.elements or parameter.kind not in (1, 2):
+            return None
+        return int.from_bytes(data[parameter.start : parameter.start + parameter.kind], "little")
+
+    def pair(name: str) -> int | None:
+        parameter = parameters.get(name)
+        if parameter is None or parameter.elements < 2 or parameter.kind != 2:
+            return None
+        low, high = struct.unpack_from("<HH", data, parameter.start)
+        return int(low + 65536 * high)
+
+    points, analog, first, last = struct.unpack_from("<HHHH", data, 2)
+    start = struct.unpack_from("<H", data, 16)[0]
+    begin, end = pair("TRIAL:ACTUAL_START_FIELD"), pair("TRIAL:ACTUAL_END_FIELD")
+    frames = end - begin + 1 if begin is not None and end is not None else number("POINT:FRAMES")
+    points = number("POINT:USED") or points
+    frames = last - first + 1 if frames is None else frames
+    # Samples are 16-bit integers if the scale is positive, else floats.
+    scale = parameters.get("POINT:SCALE")
+    at = scale.start if scale is not None and scale.kind == 4 and scale.elements else 12
+    size = 4 if data[at + sign] & 0x80 else 2
+    room = max(0, len(data) - (max(start, 1) - 1) * BLOCK)
+    claimed = frames * (4 * points + analog) * size
+    # A last frame that was cut off in the middle is the writer's carelessness; more is a damaged or truncated file.
+    if claimed - room > (4 * points + analog) * size:
+        raise refused(
+            path, f"claims {frames} frames of {points} points ({claimed} bytes) but has {room}: truncated or damaged"
+        )
+
+
+def _damaged(path: Path, complaint: str) -> TrialError:
+    return refused(path, f"damaged C3D file: {complaint}")

@@ -1,0 +1,104 @@
+"""Writing C3D files: markers, events, force plates and who it was, as laboratories do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poise.human.trial import Plate, Trial
+
+#: Words of Vicon for events.
+LABELS = {"strike": "Foot Strike", "off": "Foot Off"}
+CHANNELS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+
+
+def write_c3d(trial: Trial, path: str | Path) -> Path:
+    """Writes a trial as a C3D file, in mm, z up, plates as type 2 with one sample a frame.
+
+    Stored angles and moments of other software are not written.
+
+    >>> write_c3d(trial, "walk.c3d")
+    """
+    import ezc3d  # here, because it takes a third of a second to import
+
+    file = ezc3d.c3d()
+    _points(file, trial)
+    _analogs(file, trial)
+    _events(file, trial)
+    if trial.subject.name:
+        file.add_parameter("SUBJECTS", "NAMES", [trial.subject.name])
+    if trial.subject.mass is not None:
+        file.add_parameter("PROCESSING", "Bodymass", [float(trial.subject.mass)])
+    if trial.subject.height is not None:
+        file.add_parameter("PROCESSING", "Height", [1e3 * trial.subject.height])
+    file.write(str(path))
+    return Path(path)
+
+
+def _points(file: Any, trial: Trial) -> None:
+    n, m = len(trial.time), len(trial.labels)
+    parameters = file["parameters"]["POINT"]
+    parameters["RATE"]["value"] = [float(trial.rate)]
+    parameters["LABELS"]["value"] = list(trial.labels)
+    parameters["UNITS"]["value"] = ["mm"]
+    file["header"]["points"]["frame_rate"] = float(trial.rate)
+    points = np.ones((4, m, n))
+    points[:3] = 1e3 * trial.positions.transpose(2, 1, 0)
+    file["data"]["points"] = points
+    seen = np.isfinite(points).all(axis=0)
+    file["data"]["meta_points"] = {
+        "residuals": np.where(seen, 0.0, -1.0)[np.newaxis],
+        "camera_masks": np.zeros((7, m, n), dtype=bool),
+    }
+
+
+def _analogs(file: Any, trial: Trial) -> None:
+    if not trial.plates:
+        return
+    channels = np.vstack([_channels(plate) for plate in trial.plates])
+    labels = [f"{name}{k + 1}" for k in range(len(trial.plates)) for name in CHANNELS]
+    parameters = file["parameters"]["ANALOG"]
+    parameters["RATE"]["value"] = [float(trial.rate)]
+    parameters["LABELS"]["value"] = labels
+    parameters["UNITS"]["value"] = [unit for _ in trial.plates for unit in ("N",) * 3 + ("Nmm",) * 3]
+    parameters["SCALE"]["value"] = np.ones(len(labels))
+    parameters["OFFSET"]["value"] = np.zeros(len(labels), dtype=int)
+    file["header"]["analogs"]["frame_rate"] = float(trial.rate)
+    file["data"]["analogs"] = channels[np.newaxis]
+    count = len(trial.plates)
+    group = file["parameters"]["FORCE_PLATFORM"]
+    group["USED"]["value"] = [count]
+    group["TYPE"]["value"] = [2] * count
+    group["ZERO"]["value"] = [1, 0]
+    group["CORNERS"]["value"] = np.stack([1e3 * _turned(plate).T for plate in trial.plates], axis=2)
+    group["ORIGIN"]["value"] = np.zeros((3, count))
+    group["CHANNEL"]["value"] = np.arange(1, 6 * count + 1).reshape(count, 6).T
+
+
+def _turned(plate: Plate) -> np.ndarray:
+    """Corners in the order that makes x and y of the plate those of the world: ++, -+, --, +-."""
+    low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
+    z = plate.corners[:, 2].mean()
+    (x, y), (X, Y) = low[:2], high[:2]
+    return np.array([[X, Y, z], [x, Y, z], [x, y, z], [X, y, z]])
+
+
+def _channels(plate: Plate) -> np.ndarray:
+    """Force (N) and moment about the middle of the plate (N mm), 6 x n."""
+    middle = _turned(plate).mean(axis=0)
+    loaded = np.linalg.norm(plate.force, axis=1) > 0.0
+    arm = np.where(loaded[:, np.newaxis], plate.center - middle, 0.0)
+    moment = np.cross(arm, plate.force) + plate.moment
+    return np.vstack([plate.force.T, 1e3 * moment.T])
+
+
+def _events(file: Any, trial: Trial) -> None:
+    if not trial.events:
+        return
+    times = np.array([[0.0, event.time] for event in trial.events]).T
+    file.add_parameter("EVENT", "USED", [len(trial.events)])
+    file.add_parameter("EVENT", "CONTEXTS", [event.side.capitalize() for event in trial.events])
+    file.add_parameter("EVENT", "LABELS", [LABELS[event.kind] for event in trial.events])
+    file.add_parameter("EVENT", "TIMES", times)

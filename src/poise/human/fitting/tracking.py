@@ -1,0 +1,180 @@
+"""Tracking: inverse kinematics of a whole trial, [Boukheddimi2019] eq. (1), frame after frame.
+
+    min_q  Σ_i w_i L(|y_i - p_i(q)|) + r_p² |q ⊖ q_p|² + r_0² |q - q_0|²     s.t.  q_lo <= q <= q_hi
+
+with the measured markers y_i, the points p_i of the body, weights w_i, a prediction q_p from the frames before, the
+rest posture q_0, and a loss L that forgets outliers: ``L(e) = e² / (1 + e²/c²)`` (Geman and McClure), so that a marker
+10 cm off weighs 4 % of a good one. Solved by Levenberg and Marquardt's method; joints at a bound are held there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.human.fitting.points import Points
+from poise.robots import Robot
+
+Array = NDArray[np.float64]
+
+#: Where the loss bends (m): skin slides by up to 4 cm over a bone, a lost or swapped marker is off by more.
+OUTLIER = 0.05
+#: A marker this far from where the prediction has it (m) is not believed in that frame if it was seen in the one
+#: before: to get there, limbs would have to speed up at 1000 m/s² at 100 Hz. Where more than this share of the markers
+#: is so far, it is the prediction that is not believed.
+JUMP, LOST = 0.06, 0.3
+#: What a radian away from the prediction, and from the rest posture, costs as a distance of one marker (m). They keep
+#: joints in place that markers hardly move: rotations of a straight arm.
+PREDICTED, RESTING = 0.01, 0.003
+#: They also draw all others a little away from the best fit: rotations of an arm by up to a degree. So each frame is
+#: solved once more with this cost of a radian away from its first solution, which leaves 1 % of that.
+AGAIN = 0.003
+#: Share of the last step that the prediction goes on with: what is not seen any more comes to rest.
+ONWARD = 0.7
+#: A step below this (rad, m) ends the search: 0.006 degrees. More than ten iterations are needed only at the beginning.
+CONVERGED, ITERATIONS, FIRST = 1e-4, 10, 60
+#: Passes in which joints that would leave their range are fixed at its end.
+PASSES = 4
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """What was found in n frames.
+
+    Attributes:
+        q: configurations, n x nq.
+        errors: distances between the m markers and the body, n x m, m; NaN where not seen.
+        ignored: which markers were not believed, n x m.
+        iterations: n.
+    """
+
+    q: Array
+    errors: Array
+    ignored: NDArray[np.bool_]
+    iterations: Array
+
+
+class Tracker:
+    """Finds configurations of a body from its markers, one frame after the other.
+
+    Args:
+        robot: the body.
+        points: places of the markers on it.
+        weights: of the markers (m).
+        rest: configuration that unseen joints tend to.
+    """
+
+    def __init__(self, robot: Robot, points: Points, weights: Array, rest: Array | None = None) -> None:
+        self.robot, self.points, self.weights = robot, points, np.asarray(weights, dtype=np.float64)
+        self.rest = robot.rest if rest is None else rest
+        self._at = np.array([joint.q for joint in robot.joints])
+        self._free = np.array([joint.v for joint in robot.joints])
+        self._low, self._high = robot.limits.lower, robot.limits.upper
+
+    def track(self, positions: Array, start: Array, progress: Callable[[int], object] | None = None) -> Tracked:
+        """All frames (n x m x 3, m, NaN where not seen), from a configuration near the first."""
+        q, before = start, None
+        seen_before = np.zeros(positions.shape[1], dtype=bool)
+        found, errors, doubts, counts = [], [], [], []
+        for k, seen in enumerate(positions):
+            onward = np.zeros(self.robot.model.nv) if before is None else ONWARD * before
+            guess = self._inside(pinocchio.integrate(self.robot.model, q, onward))
+            doubted = self._doubted(seen, guess, seen_before)
+            believed = np.where(doubted[:, None], np.nan, seen)
+            prior, most = (0.0, FIRST) if k == 0 else (PREDICTED, ITERATIONS)
+            solved, count = self.solve(believed, guess, prior, RESTING, most)
+            before = None if k == 0 else pinocchio.difference(self.robot.model, q, solved)
+            q, seen_before = solved, np.isfinite(seen).all(axis=1)
+            best, more = self.solve(believed, q, AGAIN, 0.0, ITERATIONS)
+            found.append(best)
+            count += more
+            errors.append(np.linalg.norm(seen - self.points.world(best), axis=1))
+            doubts.append(doubted)
+            counts.append(count)
+            if progress is not None:
+                progress(k)
+        return Tracked(np.array(found), np.array(errors), np.array(doubts), np.array(counts))
+
+    def _doubted(self, seen: Array, guess: Array, seen_before: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Markers that jumped away from where they must be (m)."""
+        far = np.linalg.norm(seen - self.points.world(guess), axis=1) > JUMP  # False where not seen
+        doubted = far & seen_before
+        return doubted if doubted.sum() <= LOST * np.isfinite(seen).all(axis=1).sum() else np.zeros_like(doubted)
+
+    def solve(self, seen: Array, guess: Array, prior: float, resting: float, most: int) -> tuple[Array, int]:
+        """One frame, with the costs of a radian away from guess and rest posture: configuration, iterations."""
+        there = np.asarray(np.isfinite(seen).all(axis=1))
+        target, weight = np.where(there[:, None], seen, 0.0), np.where(there, self.weights, 0.0)
+        model, q, damping = self.robot.model, guess, 1e-6
+        p, J = self.points.moving(q)
+        e = target - p
+        cost = self._cost(e, weight, q, guess, prior, resting)
+        count = 0
+        for _ in range(most):
+            count += 1
+            step = self._step(e, J, weight, q, guess, prior, resting, damping)
+            largest = float(np.abs(step).max())
+            new = self._inside(pinocchio.integrate(model, q, step))
+            p, J_new = self.points.moving(new)
+            e_new = target - p
+            cost_new = self._cost(e_new, weight, new, guess, prior, resting)
+            if cost_new <= cost:
+                q, e, J, cost, damping = new, e_new, J_new, cost_new, max(0.1 * damping, 1e-9)
+            else:
+                damping = max(10.0 * damping, 1e-6)
+            if largest < CONVERGED or damping > 1e6:
+                break
+        return q, count
+
+    def _cost(self, e: Array, weight: Array, q: Array, guess: Array, prior: float, resting: float) -> float:
+        squared = np.einsum("mi,mi->m", e, e)
+        markers = float(weight @ (squared / (1.0 + squared / OUTLIER**2)))
+        away = pinocchio.difference(self.robot.model, guess, q)
+        rest = q[self._at] - self.rest[self._at]
+        return markers + prior**2 * float(away @ away) + resting**2 * float(rest @ rest)
+
+    def _step(
+        self, e: Array, J: Array, weight: Array, q: Array, guess: Array, prior: float, resting: float, damping: float
+    ) -> Array:
+        """Solves ``(Jᵀ W J + R + λ D) d = Jᵀ W e + ...`` with joints held that would leave their range."""
+        nv = self.robot.model.nv
+        squared = np.einsum("mi,mi->m", e, e)
+        root = np.repeat(np.sqrt(weight) / (1.0 + squared / OUTLIER**2), 3)
+        A, b = J.reshape(-1, nv) * root[:, None], e.ravel() * root
+        H, g = A.T @ A, A.T @ b
+        diagonal = H.ravel()[:: nv + 1]
+        if prior > 0.0:
+            diagonal += prior**2
+            g -= prior**2 * pinocchio.difference(self.robot.model, guess, q)
+        g[self._free] -= resting**2 * (q[self._at] - self.rest[self._at])
+        diagonal[self._free] += resting**2
+        diagonal += damping * diagonal + 1e-12
+        return self._bounded(H, g, q)
+
+    def _bounded(self, H: Array, g: Array, q: Array) -> Array:
+        angle = q[self._at]
+        step = np.linalg.solve(H, g)
+        held = np.zeros(len(g), dtype=bool)
+        fixed = np.zeros(len(g))
+        for _ in range(PASSES):
+            new = angle + step[self._free]
+            low, high = new < self._low - 1e-12, new > self._high + 1e-12
+            if not (low | high).any():
+                break
+            which = self._free[low | high]
+            held[which] = True
+            fixed[self._free[low]] = (self._low - angle)[low]
+            fixed[self._free[high]] = (self._high - angle)[high]
+            free = ~held
+            step = fixed.copy()
+            step[free] = np.linalg.solve(H[np.ix_(free, free)], g[free] - H[np.ix_(free, held)] @ fixed[held])
+        return np.asarray(step)
+
+    def _inside(self, q: Array) -> Array:
+        out = q.copy()
+        out[self._at] = np.clip(out[self._at], self._low, self._high)
+        return out

@@ -1,0 +1,98 @@
+"""Force plates: a known force at a known point comes back as it was, on the body, at the frames of the markers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from marker_files import standing, write_c3d
+
+from poise import human
+from poise.human.files.c3d_plates import LOADED, loaded
+
+#: Corners of a plate on the floor, m, in the order of C3D.
+CORNERS = np.array([[0.6, 0.5, 0.0], [0.6, 0.1, 0.0], [0.0, 0.1, 0.0], [0.0, 0.5, 0.0]])
+MIDDLE = CORNERS.mean(axis=0)
+FORCE, CENTER, FREE = np.array([30.0, -40.0, 700.0]), np.array([0.42, 0.23, 0.0]), np.array([0.0, 0.0, 5.0])
+FRAMES, EACH = 6, 10
+
+
+def plate_axes() -> np.ndarray:
+    """Columns: the plate's own x, y, z in the world. Its corners are at +x +y, -x +y, -x -y and +x -y of it."""
+    axes = [CORNERS[0] - CORNERS[1], CORNERS[0] - CORNERS[3]]
+    return np.stack([axis / np.linalg.norm(axis) for axis in (*axes, np.cross(*axes))], axis=1)
+
+
+def channels(force: np.ndarray, moment: np.ndarray) -> dict[str, np.ndarray]:
+    names = ["Fx1", "Fy1", "Fz1", "Mx1", "My1", "Mz1"]
+    return dict(zip(names, np.concatenate([force, 1000.0 * moment], axis=1).T, strict=True))
+
+
+def group(kind: int) -> dict[str, object]:
+    return {
+        "USED": 1,
+        "TYPE": kind,
+        "CORNERS": 1000.0 * CORNERS.T[:, :, None],
+        "ORIGIN": np.zeros((3, 1)),
+        "CHANNEL": np.arange(1, 7, dtype=np.int32)[:, None],
+        **({"CAL_MATRIX": np.eye(6)[:, :, None]} if kind == 4 else {}),
+    }
+
+
+def written(tmp_path: Path, force: np.ndarray, kind: int = 2, sign: float = 1.0) -> human.Trial:
+    """A file whose plate has a force (samples x 3) at the centre, and the free moment wherever there is a force."""
+    moment = np.cross(CENTER - MIDDLE, force) + FREE * (force[:, 2:] != 0.0)
+    R = sign * plate_axes()
+    parameters = {"FORCE_PLATFORM": group(kind), "ANALOG": {"UNITS": ["N"] * 3 + ["Nmm"] * 3}}
+    values = channels(force @ R, moment @ R)
+    return human.read_trial(write_c3d(tmp_path / "t.c3d", standing(FRAMES), analogs=values, parameters=parameters))
+
+
+@pytest.mark.parametrize("kind", [2, 4])
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["on the body", "on the plate"])
+def test_a_push_comes_back_as_force_point_and_free_moment_on_the_body(kind: int, sign: float, tmp_path: Path) -> None:
+    (plate,) = written(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind, sign).plates
+    np.testing.assert_allclose(plate.corners, CORNERS, atol=1e-6)
+    np.testing.assert_allclose(plate.force, np.tile(FORCE, (FRAMES, 1)), atol=1e-3)
+    np.testing.assert_allclose(plate.center, np.tile(CENTER, (FRAMES, 1)), atol=1e-5)
+    np.testing.assert_allclose(plate.moment, np.tile(FREE, (FRAMES, 1)), atol=1e-3)
+
+
+def test_a_frame_has_the_mean_of_its_samples(tmp_path: Path) -> None:
+    growing = FORCE * np.linspace(0.5, 1.5, FRAMES * EACH)[:, None]
+    (plate,) = written(tmp_path, growing).plates
+    np.testing.assert_allclose(plate.force, growing.reshape(FRAMES, EACH, 3).mean(axis=1), atol=1e-3)
+
+
+def test_below_twenty_newton_all_is_zero_and_an_empty_plate_is_kept(tmp_path: Path) -> None:
+    steps = np.repeat([0.0, 0.9, 1.1, 30.0, 0.5, 0.0], EACH)[:, None] * np.array([0.1, 0.1, 1.0]) * LOADED
+    (plate,) = written(tmp_path, steps).plates
+    assert (np.abs(plate.force).max(axis=1) > 0.0).tolist() == [False, False, True, True, False, False]
+    assert not plate.center[[0, 1, 4, 5]].any()
+    assert not plate.moment[[0, 1, 4, 5]].any()
+    (empty,) = written(tmp_path, np.zeros((FRAMES * EACH, 3))).plates
+    assert empty.force.shape == (FRAMES, 3)
+    assert not empty.force.any()
+    assert not empty.center.any()
+
+
+def test_a_plate_of_another_type_is_left_out_and_said(tmp_path: Path) -> None:
+    trial = written(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind=1)
+    assert trial.plates == ()
+    assert any("Force plate 1 left out: type 1" in note for note in trial.notes)
+
+
+def test_the_wrench_of_a_tilted_plate_is_that_of_force_point_and_free_moment() -> None:
+    rng = np.random.default_rng(2)
+    tilt, _ = np.linalg.qr(np.eye(3) + 0.2 * rng.standard_normal((3, 3)))
+    tilt *= np.sign(np.diag(tilt))
+    corners = CORNERS @ tilt.T
+    force = np.array([[20.0, 30.0, 600.0], [-50.0, 10.0, 400.0]]) @ tilt.T
+    moment = rng.standard_normal((2, 3)) * 20.0
+    plate = loaded("tilted", corners, force, moment)
+    about = np.cross(plate.center - corners.mean(axis=0), plate.force) + plate.moment
+    np.testing.assert_allclose(about, moment, atol=1e-9)
+    normal = np.cross(corners[2] - corners[0], corners[3] - corners[1])
+    np.testing.assert_allclose((plate.center - corners[0]) @ normal, 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.cross(plate.moment, normal), 0.0, atol=1e-9)

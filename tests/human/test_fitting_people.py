@@ -1,0 +1,140 @@
+"""Bodies and motions of people from their markers: synthetic ones that are known, and recorded ones."""
+
+import numpy as np
+import pytest
+from fitted_people import each_trial, recorded_fit, sample_fit
+
+import poise
+from poise import human
+from poise.human.fitting import Fit, fit
+from poise.human.people import Failure, fits, is_static, jobs
+from poise.human.sample import sample_motion, sample_trial
+from poise.human.sample.files import write_sample
+from poise.robots.human import BodyShape
+
+SETS = pytest.mark.parametrize("marker_set", ["skin49", "plug_in_gait", "opensim41"])
+
+
+@SETS
+def test_a_known_body_and_its_walk_are_found_from_noisy_markers(marker_set: str) -> None:
+    found = sample_fit(marker_set)
+    robot = poise.load_robot("human", height=1.77, mass=75.0, sex="male")
+    _, q = sample_motion(robot)
+    true = BodyShape.of(1.77, 75.0)
+    assert found.rms < 0.006
+    for name in ("thigh", "shank"):
+        assert getattr(found.shape, name) == pytest.approx(getattr(true, name), abs=0.025)
+    for joint in ("hip_flexion", "knee_flexion"):
+        for side in ("left", "right"):
+            k = robot.joint(f"{side}_{joint}").q
+            apart = np.degrees(found.q[:, k] - q[:, k])
+            assert np.std(apart) < 2.0, (side, joint)
+
+
+@each_trial
+def test_markers_of_recorded_people_are_met_within_twelve_millimetres(name: str) -> None:
+    found = recorded_fit(name)
+    assert found.rms < 0.012
+    assert np.isfinite(found.q).all()
+
+
+@pytest.mark.parametrize("name", ["one", "hole"])
+@pytest.mark.parametrize(("channel", "joint"), [("Hip", "hip_flexion"), ("Knee", "knee_flexion")])
+def test_hips_and_knees_follow_the_angles_that_the_laboratory_stored(name: str, channel: str, joint: str) -> None:
+    """Within 5 degrees, root mean square, after the mean difference is taken off."""
+    found = recorded_fit(name)
+    for side in ("left", "right"):
+        stored = found.trial.angles[f"{side[0].upper()}{channel}Angles"][:, 0]
+        there = np.isfinite(stored) & (stored != 0.0)
+        apart = np.degrees(found.angles()[f"{side}_{joint}"])[there] - stored[there]
+        assert np.std(apart) < 3.0, side
+        assert abs(np.mean(apart)) < 6.0, side
+
+
+def test_a_walk_alone_gives_a_body_too() -> None:
+    walk, _ = sample_trial()
+    found = fit(walk)
+    assert found.rms < 0.006
+    assert found.shape.height == pytest.approx(1.77, abs=0.01)  # stored with the subject
+
+
+def test_without_a_height_it_is_measured() -> None:
+    walk, static = sample_trial()
+    nobody = human.Subject()
+    found = fit(walk.replace(subject=nobody), static.replace(subject=nobody))
+    assert found.shape.height == pytest.approx(1.77, abs=0.05)
+    assert any("height was not given" in note for note in found.notes)
+
+
+def test_a_static_trial_with_raised_arms_does_not_raise_the_shoulders() -> None:
+    """Shoulders are higher there: trunk and arms are taken from the walk alone."""
+    walk, static = sample_trial()
+    raised = static.positions.copy()
+    arms = [k for k, label in enumerate(static.labels) if label in ("LA", "RA", "LLHE", "RLHE", "LMHE", "RMHE")]
+    raised[:, arms, 2] += 0.08
+    assert fit(walk, static.replace(positions=raised)).rms == pytest.approx(sample_fit().rms, rel=0.05)
+
+
+def test_what_was_done_is_said() -> None:
+    walk, static = sample_trial()
+    seen = walk.positions.copy()
+    seen[50:54, 3] = np.nan
+    seen[100:104, 30] += [0.1, 0.0, 0.0]
+    labels = ("LASI_X", *walk.labels[1:])
+    notes = fit(walk.replace(positions=seen, labels=labels), static).notes
+    assert any("6 Hz" in note for note in notes)
+    assert any("filled" in note.lower() for note in notes)
+    assert any("jumped and was ignored in 4" in note for note in notes)
+    assert any("LASI_X" in note for note in notes)
+
+
+def test_a_fit_is_a_recording_that_finds_its_body_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    found = sample_fit()
+    found.recording().save(tmp_path / "fit.poise")
+    loaded = poise.load_recording(tmp_path / "fit.poise")
+    assert loaded["q"] == pytest.approx(found.q)
+    assert loaded["markers/distance"] == pytest.approx(found.errors, nan_ok=True)
+    from poise.recording.whose import named_robot
+
+    again = named_robot(loaded.provenance)
+    assert again.mass == found.robot.mass  # type: ignore[union-attr]
+    assert loaded.provenance["markers"]["C7"]["link"] == "torso"
+
+
+def test_a_folder_of_trials_is_a_row_each_and_a_bad_file_is_one_of_them(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    walk, static = sample_trial(cycles=1)
+    write_sample(tmp_path / "anna", walk, static)
+    (tmp_path / "anna" / "walk.trc").unlink()
+    (tmp_path / "broken.c3d").write_bytes(b"no such thing")
+    wanted = jobs([tmp_path])
+    assert [job.name for job in wanted] == ["walk.c3d", "broken.c3d"]
+    assert wanted[0].static is not None
+    assert wanted[0].static.parent.name == "anna"
+    done: list[float] = []
+    found = dict((job.name, it) for job, it in fits(wanted, progress=done.append))
+    assert isinstance(found["walk.c3d"], Fit)
+    assert isinstance(found["broken.c3d"], Failure)
+    assert "broken.c3d" in found["broken.c3d"].reason
+    assert done == sorted(done)
+    assert done[-1] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("name", "static"),
+    [("static.c3d", True), ("S01_Calibration.c3d", True), ("cal 02.trc", True), ("T-pose.c3d", True),
+     ("walk.c3d", False), ("vertical_jump.c3d", False), ("understanding.c3d", False), ("calf_raise.c3d", False)],
+)  # fmt: skip
+def test_static_trials_are_known_by_their_names(name: str, static: bool) -> None:
+    from pathlib import Path
+
+    assert is_static(Path(name)) == static
+
+
+def test_a_trial_that_never_shows_the_pelvis_is_refused() -> None:
+    walk, _ = sample_trial(cycles=1)
+    seen = walk.positions.copy()
+    for k, label in enumerate(walk.labels):
+        if "ASIS" in label or "PSIS" in label:
+            seen[:, k] = np.nan
+    with pytest.raises(human.TrialError, match="pelvis|ASIS|asis"):
+        fit(walk.replace(positions=seen))

@@ -1,0 +1,149 @@
+"""Measures and tables: what is said of a reproduction follows from its motion, by rules that serve both sides."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pinocchio
+import pytest
+
+from poise.analysis.gait_error import GaitError
+from poise.analysis.gait_events import RULE
+from poise.analysis.rotations import JOINTS
+from poise.human.gait import BEST, PAPER, SIX_KEYS, TRACK, contacts, study
+from poise.human.gait.contacts import alone, standing
+from poise.human.gait.tables import comparison, table_one
+from poise.state.balance import GRAVITY
+from sampled_walks import judged, run, walk
+
+PEOPLE = ("right", "left")
+
+
+def test_the_curves_are_those_of_the_motion() -> None:
+    measures, reproduction = judged(BEST), run(BEST)
+    knee = walk().robot.joint("right_knee_flexion").q
+    k = JOINTS.index("right_knee_flexion")
+    assert measures.curves[0, k] == pytest.approx(np.degrees(reproduction.q[0, knee]))
+    assert measures.ranges[k] == pytest.approx(np.degrees(np.ptp(reproduction.q[:, knee])), abs=0.3)
+    assert measures.reference_curves.shape == (101, 12)
+    assert measures.worst[1] == measures.differences[JOINTS.index(measures.worst[0])]
+
+
+def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizontal_moment() -> None:
+    """Against inverse dynamics: the wrench that the base needs, with all joints placed first."""
+    robot, cycle = walk().robot, walk().cycle()
+    time = np.linspace(cycle.strike, cycle.next_strike, 7)
+    q, v, a = (np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True))
+    found = contacts(walk(), cycle, time, q, v, a, ground=0.02).zmp
+    model = robot.model.copy()
+    model.gravity.linear = np.array([0.0, 0.0, -GRAVITY])
+    model.armature = np.zeros(model.nv)
+    data = model.createData()
+    for k in range(len(time)):
+        base = pinocchio.rnea(model, data, q[k], v[k], a[k])[:6]
+        pinocchio.forwardKinematics(model, data, q[k])
+        wrench = data.oMi[1].act(pinocchio.Force(base))
+        f, n = wrench.linear, wrench.angular  # about the origin of the world
+        expected = np.array([0.02 * f[0] - n[1], 0.02 * f[1] + n[0]]) / f[2]
+        assert found[k] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("side", PEOPLE)
+def test_a_foot_stands_by_the_phases(side: str) -> None:
+    cycle = walk().cycle(side)  # type: ignore[arg-type]
+    other = "left" if side == "right" else "right"
+    middles = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
+    assert standing(cycle, side, middles).tolist() == [True, True, True, False]  # type: ignore[arg-type]
+    assert standing(cycle, other, middles).tolist() == [True, False, True, True]  # type: ignore[arg-type]
+    assert alone(cycle, side, middles).tolist() == [False, True, False, False]  # type: ignore[arg-type]
+
+
+def test_the_support_is_the_hull_of_the_soles_that_stand() -> None:
+    cycle = walk().cycle()
+    time = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
+    motion = [np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True)]
+    hulls = contacts(walk(), cycle, time, *motion, ground=0.0).hulls
+
+    def area(hull: np.ndarray) -> float:
+        x, y = hull.T
+        return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+
+    single = [area(hulls[k]) for k in (1, 3)]
+    assert 0.01 < min(single) <= max(single) < 0.025
+    assert min(area(hulls[0]), area(hulls[2])) > 2.0 * max(single)
+
+
+def test_the_reference_is_judged_by_the_same_rules() -> None:
+    for variant in (PAPER, BEST, TRACK):
+        measures = judged(variant)
+        assert measures.reference_inside == judged(TRACK).reference_inside
+        assert measures.reference_penetration < 0.5
+        assert measures.reference_slide < 10.0
+    assert judged(TRACK).inside == pytest.approx(judged(TRACK).reference_inside, abs=0.05)
+    assert judged(TRACK).slide == pytest.approx(judged(TRACK).reference_slide, abs=1.0)
+
+
+def the_study() -> object:
+    return study([judged(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
+
+
+def test_a_study_groups_by_variant_and_says_by_which_rules() -> None:
+    found = the_study()
+    assert [each.variant for each in found.outcomes] == [PAPER, BEST, SIX_KEYS]
+    assert found.people == ("sample", "sample")
+    assert RULE in found.notes
+    assert any("does not show equality" in note for note in found.notes)
+    assert any("of one person" in note for note in found.notes)
+    best = found.outcome("best")
+    assert best.differences.shape == (2, 12)
+    assert best.beyond == 0
+    assert abs(best.worst[0]) == np.abs(best.differences).max()
+    assert [test.name for test in best.tests] == list(JOINTS)
+    assert best.mean_difference < found.outcome(PAPER).mean_difference
+    assert best.smallest("inside") <= best.mean("inside") <= best.largest("inside")
+    with pytest.raises(GaitError, match="it has paper, best"):
+        found.outcome("worst")
+
+
+def test_curves_of_left_cycles_begin_with_the_right_strike_as_well() -> None:
+    """The sample walks the same on both sides: its two cycles must have one mean and next to no deviation."""
+    found = study([judged(TRACK, side) for side in PEOPLE]).outcomes[0]
+    assert found.reference_curves.mean == pytest.approx(judged(TRACK).reference_curves, abs=3.0)
+    assert np.median(found.reference_curves.deviation) < 0.7
+
+
+def test_the_tables_hold_every_variant_and_every_rotation() -> None:
+    found = the_study()
+    lines = comparison(found).splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == ["paper", "best", "interpolation, six keys", "measured"]
+    table = table_one(found.outcome(BEST))
+    assert len(table.splitlines()) == 2 + 12
+    assert "Right knee flexion" in table
+    assert all(len(line) < 180 for line in str(found).split("\n\n")[0].splitlines())
+
+
+def test_the_facts_are_plain_and_say_the_same() -> None:
+    found = the_study()
+    facts = json.loads(json.dumps(found.facts()))
+    best = facts["variants"]["best"]
+    assert best["worst_difference"] == pytest.approx(found.outcome(BEST).worst[0])
+    assert best["inside"]["worst"] == pytest.approx(found.outcome(BEST).smallest("inside"))
+    assert list(best["rotations"]) == list(JOINTS)
+    assert np.array(best["differences"]).shape == (2, 12)
+
+
+def test_one_person_can_be_tabled_but_not_tested() -> None:
+    alone = study([run(BEST)])
+    assert {test.verdict for test in alone.outcomes[0].tests} == {"cannot be judged"}
+    assert str(alone)
+
+
+def test_nothing_is_no_study() -> None:
+    with pytest.raises(GaitError, match="nothing to study"):
+        study([])
+
+
+def test_variants_with_other_gains_are_told_apart() -> None:
+    stiff = replace(BEST, name="stiff", gain=40.0)
+    found = study([judged(BEST), judged(stiff)])
+    assert [each.variant.name for each in found.outcomes] == ["best", "stiff"]

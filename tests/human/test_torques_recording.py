@@ -1,0 +1,68 @@
+"""Torques of people are recordings like any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torque_trials import known
+
+import poise
+from poise.analysis import walked
+from poise.exports import export
+from poise.human.torques import inverse_dynamics, recorded
+from poise.recording.whose import named_robot
+from poise.report import write_report
+from poise.robots import Robot
+
+
+def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
+    torques = inverse_dynamics(known())
+    recording = recorded(torques)
+    assert recording["command/torque/left_knee_flexion"] == pytest.approx(torques.of("left_knee_flexion"))
+    assert recording["torque_per_kg/left_knee_flexion"] == pytest.approx(torques.of("left_knee_flexion") / 75.0)
+    assert recording.units["torque_per_kg/left_knee_flexion"] == "N m/kg"
+    assert recording["residual"] == pytest.approx(torques.residual)
+    assert recording.provenance["behavior"] == "human torques"
+    feet = [foot.name for foot in torques.robot.feet]
+    load = np.nansum([recording[f"sensed/force/{name}/fz"] for name in feet], axis=0)
+    assert load == pytest.approx(sum(torques.ground.force[side][:, 2] for side in ("left", "right")))
+    for k in (40, 120):
+        place, wrench = recording[f"sensed/force_point/{feet[0]}"][k], recording[f"sensed/force/{feet[0]}"][k]
+        if np.isfinite(wrench).all():
+            about_origin = wrench[3:] + np.cross(place, wrench[:3])
+            assert about_origin == pytest.approx(torques.ground.moment["left"][k])
+
+
+def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
+    recorded(inverse_dynamics(known())).save(tmp_path / "walk.poise")
+    again = poise.load_recording(tmp_path / "walk.poise")
+    robot = named_robot(again.provenance)
+    assert isinstance(robot, Robot)
+    assert robot.mass == pytest.approx(75.0)
+    assert [step.side for step in walked(again, robot).steps][:2] in (["left", "right"], ["right", "left"])
+
+
+def test_forces_that_miss_a_step_do_not_count_as_all_that_feet_carry() -> None:
+    walk = known()
+    some = recorded(inverse_dynamics(walk.on(*walk.trial.plates[1:4])))
+    foot = walk.robot.feet[0].name
+    assert f"plate/force/{foot}" in some
+    assert f"sensed/force/{foot}" not in some
+    whole = recorded(inverse_dynamics(walk))
+    steps = [[step.side for step in walked(each, walk.robot).steps] for each in (some, whole)]
+    assert steps[0] == steps[1]
+
+
+def test_it_is_reported_and_exported_with_gaps_in_its_torques(tmp_path: Path) -> None:
+    walk = known()
+    some = recorded(inverse_dynamics(replace(walk.on(*walk.trial.plates[1:4]))))
+    assert np.isnan(some["command/torque"]).any()
+    some.save(tmp_path / "walk.poise")
+    again = poise.load_recording(tmp_path / "walk.poise")
+    write_report({"walk": again}, tmp_path / "walk.html")
+    assert (tmp_path / "walk.html").stat().st_size > 10_000
+    export(again, tmp_path / "walk.csv")
+    assert (tmp_path / "walk.csv").stat().st_size > 10_000

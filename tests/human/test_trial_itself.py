@@ -1,0 +1,60 @@
+"""A trial is what it says, and a part of it is a trial on a clock of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from poise import human
+from poise.errors import PoiseError
+
+N = 11
+TIME = np.arange(N) / 10.0
+COUNT = np.arange(3.0 * N).reshape(N, 3)
+
+
+def made(**fields: object) -> human.Trial:
+    plate = human.Plate("plate 1", np.zeros((4, 3)), COUNT, COUNT, COUNT)
+    events = (human.Event(0.2, "left", "strike"), human.Event(0.8, "right", "off"))
+    trial = human.Trial("made", 10.0, TIME, ("A", "B"), np.stack([COUNT, -COUNT], axis=1), events, (plate,))
+    return trial.replace(angles={"LKneeAngles": COUNT}, **fields)
+
+
+def test_a_marker_is_found_by_its_label_and_others_are_offered() -> None:
+    np.testing.assert_array_equal(made().marker("B"), -COUNT)
+    trial = made(labels=("LASI", "RASI"))
+    with pytest.raises(human.TrialError, match="no marker 'LASIS'; did you mean LASI") as caught:
+        trial.marker("LASIS")
+    assert (caught.value.element, caught.value.near[0]) == ("LASIS", "LASI")
+    assert isinstance(caught.value, PoiseError)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_part_has_its_own_clock_and_everything_that_belongs_to_it() -> None:
+    part = made().cut(0.2, 0.6)
+    np.testing.assert_allclose(part.time, [0.0, 0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_array_equal(part.marker("A"), COUNT[2:7])
+    np.testing.assert_array_equal(part.plates[0].force, COUNT[2:7])
+    np.testing.assert_array_equal(part.angles["LKneeAngles"], COUNT[2:7])
+    assert part.events == (human.Event(0.0, "left", "strike"),)
+    assert part.notes == ("Cut to 0.200 .. 0.600 s.",)
+
+
+def test_a_part_without_a_frame_is_refused() -> None:
+    with pytest.raises(human.TrialError, match="no frame between 2 and 3 s"):
+        made().cut(2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"positions": np.zeros((N, 3, 3))}, "positions are"),
+        ({"rate": 0.0}, "a rate of 0.0 Hz"),
+        ({"labels": ("A", "A")}, "'A' is there twice"),
+        ({"moments": {"LKneeMoment": np.zeros((2, 3))}}, "'LKneeMoment' is"),
+        ({"plates": (human.Plate("plate 1", np.zeros((4, 3)), COUNT[:3], COUNT, COUNT),)}, "plate 1 is"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(fields: dict[str, object], words: str) -> None:
+    with pytest.raises(human.TrialError, match=words):
+        made(**fields)

@@ -1,0 +1,41 @@
+"""Trials whose torques are known: the sample walk with its exact motion, on plates that measured all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+import poise
+from poise.human import Plate, Trial
+from poise.human.sample import sample_trial, sample_walk
+from poise.human.sample.trial import MARGIN
+from poise.robots import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A motion that needs no fitting."""
+
+    robot: Robot
+    trial: Trial
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    def on(self, *plates: Plate) -> Known:
+        """The same on other plates."""
+        return replace(self, trial=self.trial.replace(plates=plates))
+
+
+@cache
+def known() -> Known:
+    """Two strides of the mean man."""
+    walk, _ = sample_trial(noise=0.0, cycles=2)
+    robot = poise.load_robot("human", height=1.77, mass=75.0, sex="male")
+    motion = sample_walk(robot)
+    q, v, a = motion.at(walk.time - MARGIN * motion.period)
+    return Known(robot, walk, walk.time, q, v, a)
