@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,10 @@ from torque_trials import known
 
 import poise
 from poise.analysis import walked
-from poise.exports import export
+from poise.exports import save
 from poise.human.torques import inverse_dynamics, recorded
 from poise.recording.whose import named_robot
-from poise.report import write_report
+from poise.report.page import save_page
 from poise.robots import Robot
 
 
@@ -58,11 +57,11 @@ def test_forces_that_miss_a_step_do_not_count_as_all_that_feet_carry() -> None:
 
 def test_it_is_reported_and_exported_with_gaps_in_its_torques(tmp_path: Path) -> None:
     walk = known()
-    some = recorded(inverse_dynamics(replace(walk.on(*walk.trial.plates[1:4]))))
+    some = recorded(inverse_dynamics(walk.on(*walk.trial.plates[1:4])))
     assert np.isnan(some["command/torque"]).any()
     some.save(tmp_path / "walk.poise")
     again = poise.load_recording(tmp_path / "walk.poise")
-    write_report({"walk": again}, tmp_path / "walk.html")
+    save_page(tmp_path / "walk.html", {"walk": again})
     assert (tmp_path / "walk.html").stat().st_size > 10_000
-    export(again, tmp_path / "walk.csv")
+    save(again, tmp_path / "walk.csv")
     assert (tmp_path / "walk.csv").stat().st_size > 10_000

@@ -17,7 +17,7 @@ class Agreement(NamedTuple):
     """A curve x against a reference y, where both are known.
 
     Attributes:
-        count: at how many samples.
+        samples: at how many.
         correlation: of Pearson, -1 to 1: 1 where the shapes are the same, whatever size and offset. NaN if one of them
             does not move.
         error: ``sqrt(mean (x - y)²)``, in their unit.
@@ -25,7 +25,7 @@ class Agreement(NamedTuple):
         range, reference_range: largest less smallest of x and of y.
     """
 
-    count: int
+    samples: int
     correlation: float
     error: float
     peak: float

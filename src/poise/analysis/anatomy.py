@@ -30,7 +30,7 @@ LATERAL = 0.8
 LEAST = 0.5
 
 X, Y, Z = np.eye(3)
-#: Rotations of the right leg: name and the axis about which they are positive; of the left leg those about x and z turn.
+#: Rotations of the right leg: name and the axis about which they are positive; on the left those about x and z turn.
 HIP = (("hip flexion", -Y), ("hip adduction", X), ("hip rotation", Z))
 KNEE = (("knee flexion", Y),)
 ANKLE = (("ankle dorsiflexion", -Y), ("ankle inversion", X))

@@ -1,9 +1,12 @@
 """Same task: two recordings of one task, phase by phase, as [Saab2012] sections 4.1 and 4.2 compare them.
 
 There a motion from kinematics alone was held against one with dynamics: how high the left foot is raised, how far the
-head turns, where the hands are, how far knees are bent and how the trunk leans at the end of each phase; then the torques
-by limb, and how smooth they are. Both recordings are brought to one scale by `poise.analysis.aligned`, so that phases lie
-above each other however long each took.
+head turns, where the hands are, how far knees are bent and how the trunk leans at the end of each phase; then the
+torques by limb, and how smooth they are. Both recordings are brought to one scale by `poise.analysis.aligned`, so that
+phases lie above each other however long each took.
+
+[Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
+generating complex movements in humans and humanoids.* SYROCO, 2012.
 """
 
 from __future__ import annotations
@@ -19,15 +22,14 @@ from numpy.typing import NDArray
 from poise.analysis.anatomy import turnings
 from poise.analysis.carriage import ahead, landmarks, standing
 from poise.analysis.footprints import foot_tracks
+from poise.analysis.limb_torques import LimbTorques, PhaseEffort, limb_torques, phase_efforts
 from poise.analysis.normalising import Normalised, aligned
 from poise.analysis.phases import Phase
-from poise.analysis.smoothness import peak, peak_rate, root_mean_square, torque_arc_length
 from poise.analysis.tracks import Tracks, tracked, true
 from poise.errors import RecordingError
 from poise.recording import Recording
 from poise.recording.whose import named_robot
 from poise.robots import Frame, Robot
-from poise.robots.limbs import limbs
 
 Array = NDArray[np.float64]
 
@@ -47,26 +49,6 @@ class Ending(NamedTuple):
     phase: str
     what: str
     unit: str
-    one: float
-    two: float
-
-
-class LimbTorques(NamedTuple):
-    """Torques of the joints of a limb together: root mean square and largest (N m per kg), largest rate (N m per kg and
-    s), and `torque_arc_length`, which is closer to zero where they change more evenly."""
-
-    limb: str
-    effort: float
-    peak: float
-    peak_rate: float
-    arc: float
-
-
-class PhaseEffort(NamedTuple):
-    """Root mean square torque of a limb in a phase, N m per kg, of both; NaN without torques."""
-
-    phase: str
-    limb: str
     one: float
     two: float
 
@@ -146,43 +128,8 @@ def compare_recordings(
         _distance(scaled, bodies),
         _ranges((one, two), bodies),
         (limb_torques(one, bodies[0]), limb_torques(two, bodies[1])),
-        _efforts(scaled, bodies),
+        phase_efforts(scaled, bodies),
     )
-
-
-def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
-    """Torques by limb, per kg of the body; empty if none were recorded.
-
-    >>> {own.limb: own.effort for own in limb_torques(recording, robot)}["left leg"]
-    """
-    if "command/torque" not in recording:
-        return ()
-    labels, h = recording.labels["command/torque"], recording.period
-    found = []
-    for limb in limbs(robot):
-        columns = [labels.index(name) for name in limb.joints if name in labels]
-        torque = recording["command/torque"][:, columns] / robot.mass
-        if columns and np.isfinite(torque).any():
-            sizes = root_mean_square(torque), peak(torque).value, peak_rate(torque, h).value
-            found.append(LimbTorques(limb.name, *sizes, torque_arc_length(torque, h)))
-    return tuple(found)
-
-
-def _efforts(scaled: Sequence[Normalised], bodies: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
-    names = [limb.name for limb in limbs(bodies[0]) if limb.name in [each.name for each in limbs(bodies[1])]]
-    found = []
-    for part in scaled[0].phases or (Phase("motion", 0.0, 100.0),):
-        inside = (scaled[0].share >= part.begin) & (scaled[0].share <= part.end)
-        for name in names:
-            sizes = []
-            for own, body in zip(scaled, bodies, strict=True):
-                joints = next(limb.joints for limb in limbs(body) if limb.name == name)
-                labels = own.recording.labels["command/torque"] if "command/torque" in own.recording else ()
-                columns = [labels.index(joint) for joint in joints if joint in labels]
-                torque = own["command/torque"][inside][:, columns] if columns else np.full((1, 1), np.nan)
-                sizes.append(root_mean_square(torque) / body.mass)
-            found.append(PhaseEffort(part.name, name, *sizes))
-    return tuple(found)
 
 
 def _courses(tracks: Tracks) -> dict[str, tuple[str, Array]]:

@@ -1,11 +1,14 @@
 """Two walks, joint by joint: shapes and sizes of torques and angles, how smooth they are, and who does the work.
 
 [Saab2012] compared the torques of a person and of a robot by eye: similar in how effort is divided and in profile, but
-the largest in other joints, smooth in the person and with sudden peaks in the robot, falling from the abdomen to the head
-in both. Here each of these is a number.
+the largest in other joints, smooth in the person and with sudden peaks in the robot, falling from the abdomen to the
+head in both. Here each of these is a number.
 
-Notation: τ is a torque, m the mass of the body, l the length of its leg, g gravity. Sizes are compared per kg, τ / m, and
-without unit, τ / (m g l), which is the same for bodies of one build and different size.
+Notation: τ is a torque, m the mass of the body, l the length of its leg, g gravity. Sizes are compared per kg, τ / m,
+and without unit, τ / (m g l), which is the same for bodies of one build and different size.
+
+[Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
+generating complex movements in humans and humanoids.* SYROCO, 2012.
 """
 
 from __future__ import annotations
@@ -165,8 +168,8 @@ def smoothness(strides: Strides, rotation: str) -> Smoothness:
             found.append((log_dimensionless_jerk(rate, 0.01), crest, float(most + 1)))
     if not found:
         return Smoothness(math.nan, math.nan, math.nan)
-    jerk, crest, place = (np.array(values) for values in zip(*found, strict=True))
-    return Smoothness(float(jerk.mean()), float(crest.mean()), float(np.median(place)))
+    jerks, crests, places = (np.array(values) for values in zip(*found, strict=True))
+    return Smoothness(float(jerks.mean()), float(crests.mean()), float(np.median(places)))
 
 
 def _size(curve: Array) -> float:

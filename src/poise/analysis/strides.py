@@ -1,8 +1,8 @@
 """Strides: what the joints of any walking body do from one touchdown of a foot to its next, under anatomical names.
 
 Two scales are used. On the plain one, ``share = 100 (t - t_0) / (t_1 - t_0)``. On the scale of phases the time that the
-foot stands takes 60 % and its swing 40 %, as in adults: so that the moments at which feet leave the ground lie above each
-other though one body stands longer than another.
+foot stands takes 60 % and its swing 40 %, as in adults: so that the moments at which feet leave the ground lie above
+each other though one body stands longer than another.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Strides:
     def per_cent(self, kind: Kind, rotation: str) -> list[Array]:
         """The same on the plain scale: the mean over each per cent of a stride, of all strides that are known.
 
-        Means of a hundredth have the same resolution however often a body was sampled, which measures of smoothness need.
+        Means of a hundredth have the same resolution however often a body was sampled: measures of smoothness need it.
         """
         found = []
         for span, values in self._each(kind, rotation):

@@ -41,6 +41,10 @@ def add(commands: Any, name: str) -> None:
     torques.add_argument("--against", type=Path, metavar="RECORDING", help="a robot's walk to compare with")
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="where to write a page about them")
     torques.set_defaults(action=_torques)
+    compare = kinds.add_parser("compare", help="two recordings of one task, phase by phase: postures and torques")
+    compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help=".poise files")
+    compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    compare.set_defaults(action=_compare)
     sample = kinds.add_parser("sample", help="a made-up walk with markers, noise and force plates, to try things on")
     sample.add_argument("out", type=Path, metavar="DIR", help="folder for walk.c3d, walk.trc, static.c3d, ...")
     sample.add_argument("--height", type=positive, default=1.77, metavar="M", help="default 1.77")
@@ -65,6 +69,17 @@ def _person(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cutoff", type=positive, default=6.0, metavar="HZ", help="of the low-pass filter (default 6)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
+
+
+def _place(path: Path | None) -> None:
+    """Looked at before anything starts: whether a file can be written there."""
+    if path is not None and path.suffix == ".poise":
+        check_writable(path)
+    elif path is not None:
+        if path.is_dir():
+            raise UsageError(f"'{path}' is a folder; give the name of a file in it")
+        if not path.absolute().parent.is_dir():
+            raise UsageError(f"'{path}': there is no folder '{path.parent}'; make it first")
 
 
 def _found(options: argparse.Namespace, paths: list[Path], what: str) -> list[tuple[Job, Fit | Failure]]:
@@ -96,8 +111,7 @@ def _fit(options: argparse.Namespace) -> int:
     from poise.cli.people import fit_facts, fit_text
 
     for path in (options.out, options.mot):
-        if path is not None:
-            check_writable(path)
+        _place(path)
     job, found = _one(options)
     recording = found.recording()
     if options.out is not None:
@@ -122,8 +136,7 @@ def _table(options: argparse.Namespace) -> int:
 
     if options.mot is not None:
         raise UsageError("--mot is for one trial; give a file instead of a folder")
-    if options.out is not None:
-        check_writable(options.out)
+    _place(options.out)
     found = _found(options, [options.trial], f"fitting {options.trial.name}")
     rows = [failure_facts(job, it) if isinstance(it, Failure) else fit_facts(job, it) for job, it in found]
     if options.out is not None:
@@ -144,14 +157,25 @@ def _gait(options: argparse.Namespace) -> int:
 
 
 def _torques(options: argparse.Namespace) -> int:
-    from poise.cli.people import torques_run
+    from poise.cli.moments import torques_run
 
     for path in (options.out, options.report):
-        if path is not None:
-            check_writable(path)
+        _place(path)
     job, found = _one(options)
-    facts, text = torques_run(job, found, options)
+    facts, text = torques_run(job, found, options.out, options.report, options.against)
     print(json.dumps(_plain(facts)) if options.json else text)
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from poise.analysis.same_task import compare_recordings
+    from poise.cli.moments import same_task_facts, same_task_text
+    from poise.recording import load_recording
+
+    one, two = options.recordings
+    found = compare_recordings(load_recording(one), load_recording(two))
+    facts = same_task_facts(found, (one.stem, two.stem))
+    print(json.dumps(_plain(facts)) if options.json else same_task_text(facts))
     return 0
 
 

@@ -198,5 +198,6 @@ def _gait_files(out: Path, rows: Sequence[Mapping[str, Any]], study: Any, kept: 
         ):
             written.append(out / f"{job.path.stem}_{name}.poise")
             recording.save(written[-1])
-    written.append(save_study_page(out / "report.html", study, rows, kept))
+    failed = {row["trial"]: row["reason"] for row in rows if "reason" in row}
+    written.append(save_study_page(out / "report.html", study, [fit for _, fit, _ in kept], failed))
     return written

@@ -4,6 +4,11 @@
 >>> trial = human.filled(human.read_trial("walk.c3d"))
 >>> human.match(trial).marker_set.name
 'plug_in_gait'
+>>> found = human.fit(trial, human.read_trial("static.c3d"))
+>>> found.rms, found.robot, found.angles()["left_knee_flexion"]
+
+What follows from a fit: `poise.human.gait`, `poise.human.dynamic`, `poise.human.torques`; without a laboratory:
+`poise.human.sample`.
 """
 
 from poise.human.cleaning import filled, smoothed
@@ -17,12 +22,14 @@ from poise.human.files import (
     write_motion,
     write_trc,
 )
+from poise.human.fitting import Fit, fit
 from poise.human.markers import Marker, MarkerSet, Matched, load_marker_set, marker_sets, match
 from poise.human.trial import Event, Plate, Subject, Trial
 
 __all__ = [
     "BvhMotion",
     "Event",
+    "Fit",
     "Marker",
     "MarkerSet",
     "Matched",
@@ -32,6 +39,7 @@ __all__ = [
     "Trial",
     "TrialError",
     "filled",
+    "fit",
     "load_marker_set",
     "marker_sets",
     "match",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 
 from poise.errors import PoiseError
@@ -102,9 +103,14 @@ def fits(
                 sex=sex,
                 marker_set=marker_set,
                 cutoff=cutoff,
-                progress=lambda what, share, k=k: say(k + (0.5 * share if what == "body" else 0.5 + 0.5 * share)),
+                progress=partial(_told, say, k),
             )
         except PoiseError as error:
             found = Failure(job, str(error))
         say(k + 1.0)
         yield job, found
+
+
+def _told(say: Callable[[float], object], before: int, what: str, share: float) -> None:
+    """How much is done: the body is the first half of a fit, its frames the second."""
+    say(before + (0.5 * share if what == "body" else 0.5 + 0.5 * share))

@@ -97,7 +97,7 @@ def simulate(reference: Reference, cycle: Cycle, physics: bool = True) -> Simula
 
 def ground_forces(recording: Recording) -> dict[str, Array]:
     """Sum of the forces under each foot over time (n x 3, N), of a recording with contacts named after their side."""
-    found = {}
+    found: dict[str, Array] = {}
     for side in SIDES:
         names = [name for name in recording.channels if name.startswith(f"force/{side} ")]
         parts = [np.nan_to_num(recording[name][:, :3]) for name in names]

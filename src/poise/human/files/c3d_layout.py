@@ -92,9 +92,13 @@ def _parameter(data: bytes, position: int, end: int, name: str, path: Path) -> P
 
 
 def _check_description(data: bytes, position: int, end: int, name: str, path: Path) -> None:
-    """A byte behind the values says how long the description is that follows it; both may be left out."""
-    if position > end or (position < end and position + 1 + data[position] > end):
+    """A byte behind the values says how long the description is that follows it, and with it the record must end; only
+    the last record does not say where it ends."""
+    if position >= end:
         raise _damaged(path, f"parameter {name!r} claims more bytes than it has")
+    after = position + 1 + data[position]
+    if after > end or (after < end and end != len(data)):
+        raise _damaged(path, f"parameter {name!r} is {end - position - 1 - data[position]} bytes longer than its parts")
 
 
 def _check_samples(data: bytes, parameters: dict[str, Parameter], path: Path, sign: int) -> None:
@@ -113,6 +117,10 @@ def _check_samples(data: bytes, parameters: dict[str, Parameter], path: Path, si
         low, high = struct.unpack_from("<HH", data, parameter.start)
         return int(low + 65536 * high)
 
+    channels = number("ANALOG:USED") or 0
+    for name in ("ANALOG:SCALE", "ANALOG:OFFSET") if channels else ():
+        if name not in parameters or parameters[name].elements < channels:
+            raise _damaged(path, f"{name} does not have a number for each of {channels} channels")
     points, analog, first, last = struct.unpack_from("<HHHH", data, 2)
     start = struct.unpack_from("<H", data, 16)[0]
     begin, end = pair("TRIAL:ACTUAL_START_FIELD"), pair("TRIAL:ACTUAL_END_FIELD")

@@ -82,10 +82,16 @@ def loaded(name: str, corners: Array, force: Array, moment: Array) -> Plate:
 
 
 def _frames(vectors: Any, frames: int) -> Array:
-    """Means over the samples of each frame, n x 3."""
+    """Means over the samples around each frame, n x 3: half of them before its moment, half after.
+
+    The first sample of a frame is at its moment; a mean of all its samples would be half a frame late.
+    """
     samples = np.array([vector.to_array()[:, 0] for vector in vectors])
     each = len(samples) // frames
     if each == 0:
         raise ValueError(f"{len(samples)} samples for {frames} frames")
-    means: Array = np.nan_to_num(samples[: each * frames]).reshape(frames, each, 3).mean(axis=1)
+    whole = np.nan_to_num(samples[: each * frames])
+    before = each // 2
+    shifted = np.vstack([np.repeat(whole[:1], before, axis=0), whole])[: each * frames]
+    means: Array = shifted.reshape(frames, each, 3).mean(axis=1)
     return means

@@ -35,8 +35,9 @@ PREDICTED, RESTING = 0.01, 0.003
 AGAIN = 0.003
 #: Share of the last step that the prediction goes on with: what is not seen any more comes to rest.
 ONWARD = 0.7
-#: A step below this (rad, m) ends the search: 0.006 degrees. More than ten iterations are needed only at the beginning.
-CONVERGED, ITERATIONS, FIRST = 1e-4, 10, 60
+#: A step below this (rad, m) ends the first search, and the second: 0.006 degrees. More than ten iterations are needed
+#: only at the beginning.
+ROUGHLY, CONVERGED, ITERATIONS, FIRST = 1e-3, 1e-4, 10, 60
 #: Passes in which joints that would leave their range are fixed at its end.
 PASSES = 4
 
@@ -86,7 +87,7 @@ class Tracker:
             doubted = self._doubted(seen, guess, seen_before)
             believed = np.where(doubted[:, None], np.nan, seen)
             prior, most = (0.0, FIRST) if k == 0 else (PREDICTED, ITERATIONS)
-            solved, count = self.solve(believed, guess, prior, RESTING, most)
+            solved, count = self.solve(believed, guess, prior, RESTING, most, ROUGHLY)
             before = None if k == 0 else pinocchio.difference(self.robot.model, q, solved)
             q, seen_before = solved, np.isfinite(seen).all(axis=1)
             best, more = self.solve(believed, q, AGAIN, 0.0, ITERATIONS)
@@ -105,7 +106,9 @@ class Tracker:
         doubted = far & seen_before
         return doubted if doubted.sum() <= LOST * np.isfinite(seen).all(axis=1).sum() else np.zeros_like(doubted)
 
-    def solve(self, seen: Array, guess: Array, prior: float, resting: float, most: int) -> tuple[Array, int]:
+    def solve(
+        self, seen: Array, guess: Array, prior: float, resting: float, most: int, near: float = CONVERGED
+    ) -> tuple[Array, int]:
         """One frame, with the costs of a radian away from guess and rest posture: configuration, iterations."""
         there = np.asarray(np.isfinite(seen).all(axis=1))
         target, weight = np.where(there[:, None], seen, 0.0), np.where(there, self.weights, 0.0)
@@ -126,7 +129,7 @@ class Tracker:
                 q, e, J, cost, damping = new, e_new, J_new, cost_new, max(0.1 * damping, 1e-9)
             else:
                 damping = max(10.0 * damping, 1e-6)
-            if largest < CONVERGED or damping > 1e6:
+            if largest < near or damping > 1e6:
                 break
         return q, count
 

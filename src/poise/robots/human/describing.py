@@ -65,7 +65,7 @@ def foot_points(shape: BodyShape, side: Side) -> dict[str, tuple[str, Array]]:
 
 def _feet(shape: BodyShape) -> dict[str, Any]:
     """The sole is under the foot without its toes, which lift off last."""
-    feet = {}
+    feet: dict[str, Any] = {}
     for i, side in enumerate(SIDES):
         half = FLAT * shape.foot_width[i]
         feet[side] = {

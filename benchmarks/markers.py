@@ -1,0 +1,78 @@
+"""How fast a trial is followed: milliseconds a frame on one thread, beside a fixed piece of work of the same kind.
+
+    python benchmarks/markers.py [TRIAL [STATIC]] [--rounds N]
+
+Bare times prove nothing on a busy machine. So times are those of the process alone, and each round measures, one after the other, the trial and a reference
+workload that never changes: a hundred Jacobians of the 42 degree-of-freedom body and a hundred solutions of 42 equations.
+OpenSim's inverse kinematics takes 36 to 56 ms a frame on such files (39 coordinates, 41 markers), 12 with 23 coordinates.
+Without a trial the sample walk is used.
+"""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+from threadpoolctl import threadpool_limits
+
+import poise
+from poise import human
+from poise.human.fitting import fit
+from poise.human.fitting.measured import Measured
+from poise.human.fitting.tracking import Tracker
+from poise.human.markers import match
+from poise.human.sample import sample_trial
+
+TIMES = 100
+
+
+def reference_work() -> float:
+    """Milliseconds of the fixed piece of work."""
+    robot = poise.load_robot("human")
+    data, q = robot.model.createData(), robot.stance("standing").q
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(42, 42)) + 42.0 * np.eye(42)
+    b = rng.normal(size=42)
+    begin = time.process_time()
+    for _ in range(TIMES):
+        pinocchio.computeJointJacobians(robot.model, data, q)
+        np.linalg.solve(A, b)
+    return 1e3 * (time.process_time() - begin)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trial", nargs="?", type=Path)
+    parser.add_argument("static", nargs="?", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    if options.trial is None:
+        walk, static = sample_trial()
+    else:
+        walk = human.read_trial(options.trial)
+        static = human.read_trial(options.static) if options.static else None
+    with threadpool_limits(1):
+        begin = time.process_time()
+        found = fit(walk, static)
+        whole = time.process_time() - begin
+        seen = Measured.of(found.trial, match(walk).found, found.placed.labels).positions
+        tracker = Tracker(found.robot, found.placed.points(found.robot), found.placed.weights, found.tracked.q[0])
+        frames, reference = [], []
+        for _ in range(options.rounds):
+            reference.append(reference_work())
+            begin = time.process_time()
+            tracked = tracker.track(seen, found.tracked.q[0])
+            frames.append(1e3 * (time.process_time() - begin) / len(seen))
+    ratios = [a / b for a, b in zip(frames, reference, strict=True)]
+    print(f"{len(seen)} frames, {seen.shape[1]} markers, {1e3 * found.rms:.1f} mm rms, {whole:.1f} s with the body")
+    print(f"{'round':>5} {'ms/frame':>9} {'reference ms':>13} {'ratio':>6}")
+    for k, (a, b, ratio) in enumerate(zip(frames, reference, ratios, strict=True)):
+        print(f"{k + 1:>5} {a:>9.2f} {b:>13.2f} {ratio:>6.2f}")
+    print(f"median {statistics.median(frames):.2f} ms a frame, {np.mean(tracked.iterations):.1f} iterations,")
+    print(f"{statistics.median(ratios):.2f} times the reference workload")
+
+
+if __name__ == "__main__":
+    main()

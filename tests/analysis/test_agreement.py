@@ -1,0 +1,42 @@
+"""Two curves agree in shape, in size, or in neither."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from poise.analysis.agreement import NOTHING, agreement
+from poise.analysis.gait_error import GaitError
+
+CURVE = np.sin(np.linspace(0.0, 6.0, 50)) - 0.3
+
+
+def test_size_and_offset_do_not_change_the_correlation() -> None:
+    assert agreement(3.0 * CURVE + 1.0, CURVE).correlation == pytest.approx(1.0)
+    assert agreement(-CURVE, CURVE).correlation == pytest.approx(-1.0)
+
+
+def test_the_peak_is_that_of_the_reference_and_to_the_same_side() -> None:
+    found = agreement([3.0, 0.0, -1.0], [1.0, 0.0, -2.0])
+    assert (found.peak, found.reference_peak, found.peak_ratio) == (-1.0, -2.0, 0.5)
+    assert (found.range, found.reference_range) == (4.0, 3.0)
+
+
+def test_samples_that_one_of_both_lacks_do_not_count() -> None:
+    gap = CURVE.copy()
+    gap[10:20] = np.nan
+    found = agreement(gap, CURVE)
+    assert (found.samples, found.error) == (40, 0.0)
+    assert agreement(np.full(50, np.nan), CURVE) is NOTHING
+
+
+def test_a_curve_that_does_not_move_has_no_shape() -> None:
+    assert math.isnan(agreement(np.ones(50), CURVE).correlation)
+    assert math.isnan(agreement(CURVE, np.zeros(50)).peak_ratio)
+
+
+def test_curves_of_different_length_are_refused() -> None:
+    with pytest.raises(GaitError, match="give two of one length"):
+        agreement(CURVE, CURVE[:-1])

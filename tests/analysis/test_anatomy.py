@@ -1,0 +1,91 @@
+"""Anatomy by geometry: the same words mean the same movement on every body of the library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio
+import pytest
+
+import poise
+from poise.analysis.anatomy import MIDDLE, leg_length, turnings
+from poise.analysis.carriage import standing
+from poise.robots import Robot
+
+BODIES = ("human", "g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")
+LEG = {"hip flexion", "hip adduction", "hip rotation", "knee flexion", "ankle dorsiflexion", "ankle inversion"}
+
+
+@pytest.fixture(scope="module", params=BODIES)
+def robot(request: pytest.FixtureRequest) -> Robot:
+    try:
+        return poise.load_robot(request.param)
+    except poise.PoiseError as error:  # descriptions of other people's robots are an extra
+        pytest.skip(str(error))
+
+
+def moved(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarray, np.ndarray]:
+    """How far a frame goes and turns when a joint is turned: displacement (m), and rotation in the world (rad)."""
+    q = standing(robot).q.copy()
+    data = robot.model.createData()
+    pinocchio.framesForwardKinematics(robot.model, data, q)
+    before = data.oMf[frame].copy()
+    q[joint] += angle
+    pinocchio.framesForwardKinematics(robot.model, data, q)
+    after = data.oMf[frame]
+    return after.translation - before.translation, pinocchio.log3(after.rotation @ before.rotation.T)
+
+
+def test_every_leg_has_its_six_rotations_each_by_a_joint_of_its_own(robot: Robot) -> None:
+    found = turnings(robot)
+    for side in ("left", "right"):
+        own = [each for each in found if each.side == side]
+        assert {each.rotation for each in own} == LEG
+        assert len({each.joint.name for each in own}) == len(LEG)
+    assert all(each.rotation in MIDDLE for each in found if each.side is None)
+
+
+def test_positive_rotations_move_the_foot_as_their_names_say(robot: Robot) -> None:
+    for each in turnings(robot):
+        if each.side is None:
+            continue
+        foot = robot.foot(each.side)
+        gone, turned = moved(robot, foot.index, each.joint.q, 0.05 * each.sign)
+        inward = -1.0 if each.side == "left" else 1.0
+        if each.rotation == "hip flexion":
+            assert gone[0] > 0.0  # forward
+        elif each.rotation == "knee flexion":
+            assert gone[0] < 0.0  # heel to the seat
+        elif each.rotation == "hip adduction":
+            assert inward * gone[1] > 0.0  # towards the other leg
+        elif each.rotation == "hip rotation":
+            assert inward * turned[2] > 0.0  # toes inwards
+        elif each.rotation == "ankle dorsiflexion":
+            assert turned[1] < 0.0  # toes up
+        else:
+            assert inward * turned[0] > 0.0  # the sole faces the other foot
+
+
+def test_positive_rotations_of_back_and_neck_move_the_gaze_as_their_names_say(robot: Robot) -> None:
+    part = robot.head or robot.chest
+    for each in turnings(robot):
+        if each.side is not None or part is None:
+            continue
+        _, turned = moved(robot, part.index, each.joint.q, 0.05 * each.sign)
+        axis = {"extension": -turned[1], "bending": turned[0], "rotation": turned[2]}[each.rotation.split()[1]]
+        assert axis > 0.0, each
+
+
+def test_the_human_of_the_library_has_the_names_and_signs_that_are_used_here() -> None:
+    for each in turnings(poise.load_robot("human")):
+        assert each.joint.name == f"{f'{each.side}_' if each.side else ''}{each.rotation.replace(' ', '_')}"
+        assert each.sign == 1.0
+
+
+def test_legs_are_as_long_with_bent_knees_as_with_straight_ones(robot: Robot) -> None:
+    feet = {foot.side: standing(robot).pose(foot).translation[2] for foot in robot.feet}
+    data = robot.model.createData()
+    pinocchio.forwardKinematics(robot.model, data, standing(robot).q)
+    hip = next(each for each in turnings(robot) if each.rotation == "hip flexion")
+    height = data.oMi[hip.joint.index].translation[2] - feet[hip.side]
+    assert 0.98 * height < leg_length(robot) < 1.25 * height
+    assert leg_length(robot) < 0.7 * robot.height

@@ -1,0 +1,122 @@
+"""A measured gait under torques and contact forces: what physics allow, and how far it goes in a physics engine."""
+
+from functools import cache
+
+import numpy as np
+import pinocchio
+import pytest
+from fitted_people import each_trial, recorded_fit
+from sampled_walks import walk
+
+from poise.human import dynamic, gait
+from poise.human.dynamic.bearing import FRICTION
+from poise.recording import Recording
+from poise.state.balance import GRAVITY
+
+
+@cache
+def simulated() -> dynamic.Simulated:
+    reference = walk()
+    return dynamic.simulate(reference, reference.cycle(), physics=False)
+
+
+def forces(recording: Recording) -> np.ndarray:
+    """Of all points at all times, in the world: k x n x 3."""
+    names = [name for name in recording.channels if name.startswith("force/")]
+    return np.array([np.nan_to_num(recording[name][:, :3]) for name in names])
+
+
+def test_the_equation_of_motion_holds_with_the_forces_of_the_points_that_bear() -> None:
+    """Newton and Euler for the whole body: the sum of the forces is the rate of the momentum, gravity apart."""
+    found = simulated()
+    recording, robot = found.ideal, found.reference.robot
+    data = robot.model.createData()
+    total = forces(recording).sum(axis=0)
+    acceleration = recording["command/acceleration"]
+    for k in range(0, len(recording), 7):
+        pinocchio.computeCentroidalMomentumTimeVariation(
+            robot.model, data, recording["q"][k], recording["v"][k], acceleration[k]
+        )
+        needed = data.dhg.linear + robot.mass * GRAVITY * np.array([0.0, 0.0, 1.0])
+        assert total[k] == pytest.approx(needed, abs=0.05)
+
+
+def test_points_push_and_stay_inside_the_friction_of_the_floor() -> None:
+    each = forces(simulated().ideal)
+    assert each[..., 2].min() > -1e-6
+    across = np.hypot(each[..., 0], each[..., 1])
+    assert (across <= FRICTION * each[..., 2] + 1e-6).all()
+
+
+def test_only_points_of_feet_that_stand_bear() -> None:
+    found = simulated()
+    for k in range(0, len(found.ideal), 5):
+        time = float(found.ideal.time[k])
+        bearing = {contact.name for contact in found.bearing.at(time)}
+        pushing = {
+            name.removeprefix("force/")
+            for name in found.ideal.channels
+            if name.startswith("force/") and np.nan_to_num(found.ideal[name][k, :3]).any()
+        }
+        assert pushing <= bearing
+
+
+def test_the_zero_moment_point_is_inside_the_feet() -> None:
+    """The centre of pressure of forces that only push lies between the points at which they do."""
+    found = simulated()
+    recording = found.ideal
+    names = [name.removeprefix("force/") for name in recording.channels if name.startswith("force/")]
+    for k in range(0, len(recording), 10):
+        points, weights = [], []
+        for name in names:
+            force = np.nan_to_num(recording[f"force/{name}"][k])
+            if force[2] > 1e-6:
+                points.append(recording[f"force_point/{name}"][k])
+                weights.append(force[2])
+        center = np.average(points, axis=0, weights=weights)
+        assert center[:2] == pytest.approx(np.clip(center[:2], np.min(points, axis=0)[:2], np.max(points, axis=0)[:2]))
+        assert abs(np.mean([point[2] for point in points])) < 0.06  # on the ground, or near it: soles are stiff
+
+
+def test_it_follows_the_walk_without_fallbacks() -> None:
+    found = simulated()
+    facts = dynamic.dynamics_facts(found)
+    assert facts["fallbacks"] == {}
+    assert facts["angle_rmse_deg"] < 3.0
+    assert 0.5 < facts["vertical_force_of_weight"][0] < 1.0 < facts["vertical_force_of_weight"][1] < 1.6
+    assert recording_is_finite(found.ideal)
+
+
+def recording_is_finite(recording: Recording) -> bool:
+    return bool(np.isfinite(recording["command/torque"]).all())
+
+
+def test_a_repeated_cycle_goes_on_where_it_ended() -> None:
+    reference = walk()
+    cycle = reference.cycle()
+    many = dynamic.repeated(reference, cycle, 3)
+    n = round(cycle.duration * 200.0)
+    stride = many.q[n, :2] - many.q[0, :2]
+    assert many.q[2 * n, :2] - many.q[n, :2] == pytest.approx(stride, abs=2e-3)
+    assert many.q[2 * n, 7:] == pytest.approx(many.q[n, 7:], abs=1e-9)
+    jumps = np.abs(np.diff(many.q[:, 7:], axis=0)).max()
+    assert jumps < 1.2 * np.abs(np.diff(many.q[:n, 7:], axis=0)).max()
+
+
+def test_in_physics_it_walks_a_stride_at_least() -> None:
+    """And says how it ended: measured walks go 1 to 4 strides, see docs/human.md."""
+    reference = walk()
+    recording, fall, went, asked, strides = dynamic.in_physics(reference, reference.cycle(), cycles=3)
+    assert strides > 1.0
+    assert went > 0.8
+    assert asked > went or not fall
+    assert recording.nonfinite_commands() == 0
+
+
+@each_trial
+def test_recorded_walks_are_possible_within_physics(name: str) -> None:
+    reference = gait.Reference.of(recorded_fit(name))
+    facts = dynamic.dynamics_facts(dynamic.simulate(reference, reference.cycle(), physics=False))
+    assert facts["fallbacks"] == {}
+    assert facts["angle_rmse_deg"] < 3.0
+    assert facts["friction_used"] <= FRICTION + 1e-6

@@ -1,0 +1,117 @@
+"""A person's walk against a robot's: the comparison of [Saab2012], in numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from torque_trials import known
+
+from poise.analysis.gait_error import GaitError
+from poise.analysis.stride_comparison import compare_strides
+from poise.analysis.strides import strides_of
+from poise.human.torques import Torques, compare_walks, human_strides, inverse_dynamics, recorded
+from poise.recording import Channel, Recording
+from poise.robots.parts import SIDES
+
+
+@pytest.fixture(scope="module")
+def torques() -> Torques:
+    return inverse_dynamics(known())
+
+
+def changed(recording: Recording, **values: np.ndarray) -> Recording:
+    """The same with other numbers in some channels."""
+    channels = []
+    for name, own in recording.channels.items():
+        given = values.get(name.replace("/", "_"))
+        channels.append(own if given is None else Channel(name, own.units, given, own.labels or None))
+    return Recording(channels, recording.provenance, recording.robot)
+
+
+def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
+    strides = human_strides(torques)
+    made = {side: [e.time for e in torques.trial.events if e.side == side and e.kind == "strike"] for side in SIDES}
+    assert len(strides.spans) == sum(len(times) - 1 for times in made.values())
+    for span in strides.spans:
+        assert min(abs(span.begin - time) for time in made[span.side]) < 0.021
+        assert min(abs(span.end - time) for time in made[span.side]) < 0.021
+    assert strides.stance == pytest.approx(62.0, abs=1.5)
+
+
+def test_left_and_right_tell_of_the_same_walk(torques: Torques) -> None:
+    """The sample walk is the same on both sides, half a cycle apart; the middle of the body is mirrored."""
+    strides = human_strides(torques)
+    left = next(k for k, span in enumerate(strides.spans) if span.side == "left")
+    right = next(k for k, span in enumerate(strides.spans) if span.side == "right")
+    for rotation in ("hip adduction", "knee flexion", "lumbar bending", "lumbar rotation", "neck rotation"):
+        curves = strides.curves("torque", rotation)
+        assert np.corrcoef(curves[left], curves[right])[0, 1] > 0.97, rotation
+
+
+def test_a_walk_agrees_with_itself_in_everything(torques: Torques) -> None:
+    strides = human_strides(torques)
+    found = compare_strides(strides, strides)
+    assert len(found.rows) == 12
+    assert found.overlap == pytest.approx(1.0)
+    assert found.order == pytest.approx(1.0)
+    assert found.jerk[0] == pytest.approx(found.jerk[1])
+    for row in found.rows:
+        assert row.torque.correlation == pytest.approx(1.0)
+        assert row.torque.error == pytest.approx(0.0, abs=1e-12)
+        assert row.scaled.peak_ratio == pytest.approx(1.0)
+    assert found.back[0] > found.neck[0] > 0.0  # falling from the abdomen to the head, as in the paper
+
+
+def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -> None:
+    recording = recorded(torques)
+    found = compare_walks(torques, recording)
+    for row in found.rows:
+        assert row.torque.correlation > 0.97, row.rotation
+        assert row.torque.peak_ratio == pytest.approx(1.0, abs=0.1)
+    assert found.overlap > 0.97
+
+
+def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torques: Torques) -> None:
+    recording = recorded(torques)
+    double = changed(recording, command_torque=2.0 * recording["command/torque"])
+    one, two = (strides_of(each, torques.robot) for each in (double, recording))
+    found = compare_strides(one, two)
+    for row in found.rows:
+        assert row.torque.correlation == pytest.approx(1.0)
+        assert row.torque.peak_ratio == pytest.approx(2.0)
+        assert row.effort[0] == pytest.approx(row.effort[1])
+        assert row.smoothness[0].jerk == pytest.approx(row.smoothness[1].jerk)
+
+
+def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torques: Torques) -> None:
+    recording = recorded(torques)
+    rough = recording["command/torque"].copy()
+    for k in range(25, len(rough), 37):
+        rough[k] += 40.0
+    spiked = changed(recording, command_torque=rough)
+    found = compare_walks(torques, spiked, torques.robot)
+    assert found.jerk[0] < found.jerk[1] - 1.0
+    assert found.crest[0] > found.crest[1]
+    smooth = compare_walks(torques, spiked, torques.robot, cutoff=6.0)
+    assert smooth.jerk[0] > found.jerk[0] + 1.0
+
+
+def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
+    """With one step on a plate, one leg tells of the stance and both of the swing."""
+    walk = known()
+    some = human_strides(inverse_dynamics(walk.on(walk.trial.plates[2])))
+    whole = human_strides(torques)
+    for rotation in ("ankle dorsiflexion", "hip adduction"):
+        mean = some.mean("torque", rotation)
+        assert np.isfinite(mean[5:-5]).all()
+        assert np.corrcoef(mean[5:-5], whole.mean("torque", rotation)[5:-5])[0, 1] > 0.98
+
+
+def test_a_recording_without_torques_or_strides_is_refused(torques: Torques) -> None:
+    recording = recorded(torques)
+    bare = Recording([c for n, c in recording.channels.items() if "torque" not in n], robot=torques.robot)
+    with pytest.raises(GaitError, match="no torques were recorded"):
+        compare_walks(torques, bare)
+    short = Recording([Channel(n, c.units, c.values[:50], c.labels or None) for n, c in recording.channels.items()])
+    with pytest.raises(GaitError, match="give a longer walk"):
+        compare_walks(torques, short, torques.robot)
