@@ -143,7 +143,6 @@ def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pyte
         (["run", "reach", "--mode", "muscle"], "invalid choice: 'muscle'"),
         (["run", "reach", "--profile", "jerky"], "invalid choice: 'jerky'"),
         (["run", "reach", "--robot", "taols"], "did you mean 'talos'?"),
-        (["run", "reach", "--robot", "human"], "arrives in a later version"),
         (["run", "reach", "--robot", "no/such.urdf"], "no/such.urdf: there is no such file"),
         (["run", "reach", "--robot", "README.md"], "README.md: not a URDF, since it is not XML"),
         (["run", "reach", "--seconds", "soon"], "'soon' is not a time"),

@@ -128,6 +128,23 @@ def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> 
     assert Walk(robot, style).style.name == "shy"
 
 
+def test_the_program_on_the_page_of_people_runs_and_prints_what_stands_below_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = ROOT / "docs/human.md"
+    (program,), (printed,) = blocks(page, "python"), blocks(page, "text")
+    exec(program, {})
+    assert capsys.readouterr().out == printed
+
+
+def test_the_marker_set_on_the_page_of_people_can_be_loaded(tmp_path: Path) -> None:
+    from poise.human import load_marker_set
+
+    (text,) = blocks(ROOT / "docs/human.md", "toml")
+    (tmp_path / "my_lab.toml").write_text(text)
+    assert load_marker_set(tmp_path / "my_lab.toml").markers["LASI"].landmark == "left_asis"
+
+
 def test_spin_moves_the_centre_of_mass_as_the_page_of_walking_says() -> None:
     """Any force f of the ground at z, with f_z = m g: L̇ = (z - c) x f, and c̈ = f / m - g."""
     random = np.random.default_rng(0)

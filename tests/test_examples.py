@@ -170,6 +170,16 @@ def test_force_cells_keep_a_robot_on_servos_standing(output: str) -> None:
     assert "stands" in regulated
 
 
+@pytest.mark.parametrize("output", ["15"], indirect=True)
+def test_six_keys_reproduce_a_gait_and_two_phases_leave_the_knee_straight(output: str) -> None:
+    fitted, paper, two, best = output.splitlines()
+    assert numbers(fitted)[1] < 12.0
+    assert "knee_flexion" in two
+    assert numbers(two.split(":")[1])[0] < -30.0
+    assert abs(numbers(best.split(":")[1])[0]) < 5.0
+    assert abs(numbers(best.split(":")[1])[0]) < abs(numbers(paper.split(":")[1])[0])
+
+
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]

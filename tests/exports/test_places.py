@@ -8,7 +8,7 @@ import pytest
 from motions import biped, rail, recorded, wandered, wandering
 
 from poise import exports
-from poise.exports import FORMATS, LATER, ExportError, arrays
+from poise.exports import FORMATS, ExportError, arrays
 from poise.exports.place import whole
 from poise.recording import Recording
 from poise.robots import Robot
@@ -59,12 +59,6 @@ def test_every_format_writes_a_file_of_its_name_and_nothing_beside(
 def test_a_single_sample_can_be_exported(name: str, robot: Robot, tmp_path: Path) -> None:
     path = exports.save(recorded(robot, wandering(robot, 1)), tmp_path / f"m.{name}")
     assert path.stat().st_size > 500
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_what_arrives_with_the_human_part_says_so(name: str, motion: Recording, tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="arrives with the human part"):
-        exports.save(motion, tmp_path / f"m.{name}")
 
 
 def test_a_format_that_does_not_exist_is_named_with_the_nearest(motion: Recording, tmp_path: Path) -> None:

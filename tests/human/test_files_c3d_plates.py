@@ -59,14 +59,33 @@ def test_a_push_comes_back_as_force_point_and_free_moment_on_the_body(kind: int,
     np.testing.assert_allclose(plate.moment, np.tile(FREE, (FRAMES, 1)), atol=1e-3)
 
 
-def test_a_frame_has_the_mean_of_its_samples(tmp_path: Path) -> None:
-    growing = FORCE * np.linspace(0.5, 1.5, FRAMES * EACH)[:, None]
-    (plate,) = written(tmp_path, growing).plates
-    np.testing.assert_allclose(plate.force, growing.reshape(FRAMES, EACH, 3).mean(axis=1), atol=1e-3)
+def test_a_frame_has_the_force_of_its_moment_when_that_grows(tmp_path: Path) -> None:
+    share = np.linspace(0.5, 1.5, FRAMES * EACH)
+    (plate,) = written(tmp_path, FORCE * share[:, None]).plates
+    # ten samples cannot lie evenly around one: the mean is half a sample early; before the first frame there are none
+    meant = FORCE * (share[::EACH] - 0.5 * (share[1] - share[0]))[:, None]
+    np.testing.assert_allclose(plate.force[1:], meant[1:], atol=1e-3)
+
+
+def test_a_frame_has_the_mean_of_the_samples_around_it(tmp_path: Path) -> None:
+    noise = np.random.default_rng(3).uniform(-1.0, 1.0, (FRAMES * EACH, 3)) * np.array([9.0, 9.0, 90.0])
+    (plate,) = written(tmp_path, FORCE + noise).plates
+    for frame in range(1, FRAMES):
+        around = slice(frame * EACH - EACH // 2, frame * EACH + EACH // 2)
+        np.testing.assert_allclose(plate.force[frame], FORCE + noise[around].mean(axis=0), atol=1e-3)
+
+
+def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
+    force = np.tile(FORCE, (FRAMES * EACH, 1))
+    force[7] = 3e38  # near the largest number of a file: sums of them are infinite
+    trial = written(tmp_path, force)
+    assert trial.plates == ()
+    assert "Force plate 1 left out: forces or corners that are no numbers." in trial.notes
 
 
 def test_below_twenty_newton_all_is_zero_and_an_empty_plate_is_kept(tmp_path: Path) -> None:
-    steps = np.repeat([0.0, 0.9, 1.1, 30.0, 0.5, 0.0], EACH)[:, None] * np.array([0.1, 0.1, 1.0]) * LOADED
+    nearest = np.minimum((np.arange(FRAMES * EACH) + EACH // 2) // EACH, FRAMES - 1)  # frame of each sample
+    steps = np.array([0.0, 0.9, 1.1, 30.0, 0.5, 0.0])[nearest, None] * np.array([0.1, 0.1, 1.0]) * LOADED
     (plate,) = written(tmp_path, steps).plates
     assert (np.abs(plate.force).max(axis=1) > 0.0).tolist() == [False, False, True, True, False, False]
     assert not plate.center[[0, 1, 4, 5]].any()

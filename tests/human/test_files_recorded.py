@@ -24,10 +24,10 @@ def side_of(plate: human.Plate, trial: human.Trial) -> tuple[str, np.ndarray]:
 
 
 def foot_inside(plate: human.Plate, trial: human.Trial) -> bool:
-    """Whether heel and toe are both above the plate in mid-stance, so that it felt all of the step; 3 cm for markers."""
+    """Whether heel and toe are both above the plate in mid-stance, so that it felt all of the step."""
     side, on = side_of(plate, trial)
     frame = int(np.median(np.flatnonzero(on)))
-    low, high = plate.corners[:, :2].min(axis=0) - 0.03, plate.corners[:, :2].max(axis=0) + 0.03
+    low, high = plate.corners[:, :2].min(axis=0) - 0.03, plate.corners[:, :2].max(axis=0) + 0.03  # shoes
     ends = [trial.marker(f"{side[0].upper()}{end}")[frame, :2] for end in ("HEE", "TOE")]
     return all((low < end).all() and (end < high).all() for end in ends)
 
@@ -106,11 +106,13 @@ def test_centres_of_pressure_and_free_moments_are_those_of_the_reader(name: str)
     path = mocap(name)
     trial, other = human.read_trial(path), ezc3d.c3d(str(path), extract_forceplat_data=True)
     for plate, raw in zip(trial.plates, other["data"]["platform"], strict=True):
-        frames = len(trial.time)
-        force, center, free = (raw[key].T.reshape(frames, -1, 3) for key in ("force", "center_of_pressure", "Tz"))
+        half = raw["force"].shape[1] // len(trial.time) // 2
+        # samples around each frame but the first, which has none before it
+        around = (raw[key].T[half:-half].reshape(-1, 2 * half, 3) for key in ("force", "center_of_pressure", "Tz"))
+        force, center, free = around
         steady = np.flatnonzero((force[..., 2] > 300.0).all(axis=1))  # where one sample is like the next
-        np.testing.assert_allclose(plate.center[steady], center[steady].mean(axis=1) / 1000.0, atol=1e-3)
-        np.testing.assert_allclose(plate.moment[steady], free[steady].mean(axis=1) / 1000.0, atol=0.2)
+        np.testing.assert_allclose(plate.center[1:][steady], center[steady].mean(axis=1) / 1000.0, atol=1e-3)
+        np.testing.assert_allclose(plate.moment[1:][steady], free[steady].mean(axis=1) / 1000.0, atol=0.2)
 
 
 def test_the_computed_centre_of_mass_is_inside_the_pelvis() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -124,3 +125,20 @@ def test_a_file_without_a_marker_is_refused(tmp_path: Path) -> None:
 def test_an_axis_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match="up is 'w'; expected one of x, y, z"):
         human.read_trial(write_c3d(tmp_path / "t.c3d", standing()), up="w")
+
+
+@pytest.mark.parametrize("name", ["SCALE", "OFFSET"])
+def test_channels_without_scale_or_offset_are_refused_before_the_reader_crashes(name: str, tmp_path: Path) -> None:
+    path = write_c3d(tmp_path / "t.c3d", standing(), analogs={"Fx1": np.ones(50)})
+    data = bytearray(path.read_bytes())
+    found = re.search(rf"(?<!_){name}".encode(), data[(start := data.index(b"ANALOG", 512)) :])  # not GEN_SCALE
+    assert found
+    data[start + found.start()] = ord("X")
+    path.write_bytes(data)
+    refused(path, f"ANALOG:{name} does not have a number for each of 1 channels")
+
+
+def test_a_parameter_that_does_not_end_with_its_parts_is_refused(tmp_path: Path) -> None:
+    path = write_c3d(tmp_path / "t.c3d", standing())
+    at = value_start(path.read_bytes(), "POINT", "UNITS") - 2
+    refused(patched(path, (at, "<B", 255)), "damaged C3D file: parameter 'UNITS'")

@@ -1,5 +1,7 @@
 """Bodies and motions of people from their markers: synthetic ones that are known, and recorded ones."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from fitted_people import each_trial, recorded_fit, sample_fit
@@ -86,6 +88,26 @@ def test_what_was_done_is_said() -> None:
     assert any("filled" in note.lower() for note in notes)
     assert any("jumped and was ignored in 4" in note for note in notes)
     assert any("LASI_X" in note for note in notes)
+
+
+@pytest.mark.parametrize("label", ["RTT2", "LCAL", "RLFE", "LRS", "RASIS", "LLM"])
+@pytest.mark.parametrize("frames", [1, 10])
+def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str, frames: int) -> None:
+    walk, static = sample_trial(cycles=1)
+    seen = walk.positions.copy()
+    seen[60 : 60 + frames, walk.labels.index(label)] += [0.06, -0.048, 0.064]
+    found, calm = fit(walk.replace(positions=seen), static), _calm()
+    assert found.tracked.ignored[:, walk.labels.index(label)].sum() == frames
+    apart = np.degrees(found.q[:, 7:] - calm.q[:, 7:])
+    assert np.abs(np.diff(apart, axis=0)).max() < 5.0
+    assert np.abs(apart).max() < (3.0 if frames == 1 else 12.0)  # a toe hangs on one marker, 6 cm from its joint
+    legs = [k for k, joint in enumerate(found.robot.joints) if "hip" in joint.name or "knee" in joint.name]
+    assert np.abs(apart[:, legs]).max() < 2.0
+
+
+@cache
+def _calm() -> Fit:
+    return fit(*sample_trial(cycles=1))
 
 
 def test_a_fit_is_a_recording_that_finds_its_body_again(tmp_path) -> None:  # type: ignore[no-untyped-def]

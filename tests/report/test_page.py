@@ -32,6 +32,8 @@ TITLES = [
 ]
 #: Sections of walks, after the key frames.
 WALKING = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
+#: Of people with markers, and of human bodies that walk.
+PEOPLE = ["Stick figure", "Markers", "Gait angles"]
 #: Of guided motions.
 GUIDED = ["Guided-point navigation"]
 #: Where force cells were recorded, after the contact forces.
@@ -74,7 +76,7 @@ def read(text: str) -> Page:
 def test_a_page_is_well_formed_and_has_every_section(read: Page) -> None:
     after = TITLES.index("Contact forces") + 1
     assert list(read.sections) == [*TITLES[:after], *CELLS, *TITLES[after:]]  # nobody walks here
-    assert len(SECTIONS) == len(TITLES) + len(CELLS) + len(WALKING) + len(GUIDED)
+    assert len(SECTIONS) == len(TITLES) + len(CELLS) + len(WALKING) + len(GUIDED) + len(PEOPLE)
 
 
 def test_a_page_needs_nothing_but_itself(text: str, read: Page) -> None:

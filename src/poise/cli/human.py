@@ -27,6 +27,7 @@ def add(commands: Any, name: str) -> None:
     _person(fit)
     fit.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record (of a folder: FILE.csv)")
     fit.add_argument("--mot", type=Path, metavar="FILE.mot", help="where to write the angles for OpenSim")
+    fit.add_argument("--reference", type=Path, metavar="FILE.mot", help="angles of other software to compare with")
     fit.set_defaults(action=_fit)
     gait = kinds.add_parser("gait", help="reproduce walks from a few tasks and compare: ranges of motion, statistics")
     gait.add_argument("trials", nargs="+", type=Path, metavar="TRIAL", help="C3D or TRC files, or folders of them")
@@ -112,6 +113,11 @@ def _fit(options: argparse.Namespace) -> int:
 
     for path in (options.out, options.mot):
         _place(path)
+    motion = None
+    if options.reference is not None:
+        from poise.human import read_motion
+
+        motion = read_motion(options.reference)
     job, found = _one(options)
     recording = found.recording()
     if options.out is not None:
@@ -121,9 +127,9 @@ def _fit(options: argparse.Namespace) -> int:
 
         exports.save(recording, options.mot, "mot")
     if options.json:
-        print(json.dumps(_plain(fit_facts(job, found))))
+        print(json.dumps(_plain(fit_facts(job, found, motion))))
     else:
-        print(fit_text(job, found))
+        print(fit_text(job, found, motion))
         for path in filter(None, (options.out, options.mot)):
             print(path)
     return 0

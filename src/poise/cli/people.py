@@ -6,14 +6,16 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from poise.recording import Bar
 
 if TYPE_CHECKING:
-    from poise.human import Fit
+    from poise.human import Fit, Motion
+    from poise.human.dynamic import Simulated
+    from poise.human.gait import Measures, Study
     from poise.human.people import Failure, Job
 
 #: Markers that are named one by one in a summary: those that fit worst.
@@ -25,8 +27,19 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def fit_facts(job: Job, fit: Fit) -> dict[str, Any]:
-    """One fit in plain values."""
+class Kept(NamedTuple):
+    """A walk that was reproduced: what is written about it in the end."""
+
+    job: Job
+    fit: Fit
+    measures: list[Measures]
+    simulated: Simulated | None
+
+
+def fit_facts(job: Job, fit: Fit, motion: Motion | None = None) -> dict[str, Any]:
+    """One fit in plain values, beside angles that the file or another one stores."""
+    from poise.human.references import beside_motion, beside_stored
+
     size, label, time = fit.worst
     shape = fit.shape
     return {
@@ -48,6 +61,8 @@ def fit_facts(job: Job, fit: Fit) -> dict[str, Any]:
         "iterations": float(np.mean(fit.tracked.iterations)),
         "shape": shape.numbers(),
         "range_of_motion_deg": {name: float(np.degrees(np.ptp(angle))) for name, angle in fit.angles().items()},
+        "stored_angles": [row._asdict() for row in beside_stored(fit)],
+        "reference_angles": [] if motion is None else [row._asdict() for row in beside_motion(fit, motion)],
         "notes": list(fit.notes),
     }
 
@@ -57,9 +72,9 @@ def failure_facts(job: Job, failure: Failure) -> dict[str, Any]:
     return {"trial": job.name, "static": job.static.name if job.static else None, "reason": failure.reason}
 
 
-def fit_text(job: Job, fit: Fit) -> str:
+def fit_text(job: Job, fit: Fit, motion: Motion | None = None) -> str:
     """The same to read."""
-    facts = fit_facts(job, fit)
+    facts = fit_facts(job, fit, motion)
     shape = fit.shape
     lines = [
         f"{job.name}: {facts['frames']} frames, {facts['seconds']:.2f} s, {facts['markers']} markers",
@@ -71,8 +86,20 @@ def fit_text(job: Job, fit: Fit) -> str:
         f"({facts['worst_marker']} at {facts['worst_time_s']:.2f} s)",
         "  farthest: " + ", ".join(f"{k} {1e3 * v:.1f}" for k, v in list(fit.by_marker.items())[:NAMED]) + " mm rms",
         *(f"  {note}" for note in facts["notes"]),
+        *_beside("angles stored in the file", facts["stored_angles"]),
+        *_beside("angles of the reference", facts["reference_angles"]),
     ]
     return "\n".join(lines)
+
+
+def _beside(what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    lines = [f"  against the {what} (degrees): mean difference, rms without it, range of motion ours / theirs"]
+    for row in rows:
+        numbers = f"{row['offset']:+6.1f} {row['rms']:5.1f} {row['range']:6.0f} / {row['reference_range']:.0f}"
+        lines.append(f"    {row['joint']:<28} {numbers}")
+    return lines
 
 
 def _pairs(what: str, values: Sequence[float], form: str) -> str:
@@ -116,20 +143,21 @@ def gait_run(
     from poise.human.people import Failure
 
     rows: list[dict[str, Any]] = []
-    measures, kept = [], []
+    measures: list[Measures] = []
+    kept: list[Kept] = []
     with Bar("reproducing", float(len(found)), unit="trials") as bar:
         for k, (job, it) in enumerate(found):
             if isinstance(it, Failure):
                 rows.append(failure_facts(job, it))
                 continue
             try:
-                mine, row = _reproduced(job, it, dynamics)
+                mine, row, simulated = _reproduced(job, it, dynamics)
             except GaitError as error:
                 rows.append({**failure_facts(job, Failure(job, f"{job.name}: {error}"))})
                 continue
             rows.append(row)
             measures += mine
-            kept.append((job, it, mine))
+            kept.append(Kept(job, it, mine, simulated))
             bar(k + 1.0)
     if not measures:
         reasons = "\n".join(f"{row['trial']}: {row['reason']}" for row in rows)
@@ -142,7 +170,7 @@ def gait_run(
     return 0, facts, text
 
 
-def _reproduced(job: Job, fit: Fit, dynamics: bool) -> tuple[list[Any], dict[str, Any]]:
+def _reproduced(job: Job, fit: Fit, dynamics: bool) -> tuple[list[Measures], dict[str, Any], Simulated | None]:
     from poise.human import gait
     from poise.human.spatiotemporal import compared_events, spatiotemporal
 
@@ -160,11 +188,13 @@ def _reproduced(job: Job, fit: Fit, dynamics: bool) -> tuple[list[Any], dict[str
         "zmp_inside": best.inside,
         "belt_speed_m_s": reference.belt,
     }
-    if dynamics:
-        from poise.human.dynamic import dynamics_facts, simulate
+    if not dynamics:
+        return mine, row, None
+    from poise.human.dynamic import dynamics_facts, simulate
 
-        row["dynamics"] = dynamics_facts(simulate(reference, cycle))
-    return mine, row
+    simulated = simulate(reference, cycle)
+    row["dynamics"] = dynamics_facts(simulated)
+    return mine, row, simulated
 
 
 def _people_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -182,7 +212,9 @@ def _people_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _gait_files(out: Path, rows: Sequence[Mapping[str, Any]], study: Any, kept: Any, facts: Any) -> list[Path]:
+def _gait_files(
+    out: Path, rows: Sequence[Mapping[str, Any]], study: Study, kept: Sequence[Kept], facts: Mapping[str, Any]
+) -> list[Path]:
     """The page, tables and recordings of a study."""
     from poise.human.gait import BEST
     from poise.report.human import save_study_page
@@ -191,13 +223,16 @@ def _gait_files(out: Path, rows: Sequence[Mapping[str, Any]], study: Any, kept: 
     written = [out / "study.json", out / "trials.csv"]
     written[0].write_text(json.dumps(facts, indent=1, default=float), encoding="utf-8")
     write_rows(written[1], rows, (*COLUMNS[:-1], "worst_difference_deg", "worst_rotation", "zmp_inside", "reason"))
-    for job, fit, measures in kept:
-        for name, recording in (
-            ("measured", fit.recording()),
-            ("reproduced", next(m.reproduction.recording for m in measures if m.reproduction.variant is BEST)),
-        ):
-            written.append(out / f"{job.path.stem}_{name}.poise")
+    for each in kept:
+        best = next(m.reproduction.recording for m in each.measures if m.reproduction.variant is BEST)
+        recordings = {"measured": each.fit.recording(), "reproduced": best}
+        if each.simulated is not None:
+            recordings["torques"] = each.simulated.ideal
+            if each.simulated.physics is not None:
+                recordings["physics"] = each.simulated.physics
+        for name, recording in recordings.items():
+            written.append(out / f"{each.job.path.stem}_{name}.poise")
             recording.save(written[-1])
     failed = {row["trial"]: row["reason"] for row in rows if "reason" in row}
-    written.append(save_study_page(out / "report.html", study, [fit for _, fit, _ in kept], failed))
+    written.append(save_study_page(out / "report.html", study, [each.fit for each in kept], failed))
     return written

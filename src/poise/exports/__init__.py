@@ -9,9 +9,9 @@ robot with position servos follow one, without anybody watching its balance.
 """
 
 from poise.exports.errors import ExportError
-from poise.exports.formats import FORMATS, LATER, Format, format_of, save
+from poise.exports.formats import FORMATS, Format, format_of, save
 from poise.exports.reading import trajectory
 from poise.exports.replay import replayed
 from poise.exports.trajectory import Trajectory
 
-__all__ = ["FORMATS", "LATER", "ExportError", "Format", "Trajectory", "format_of", "replayed", "save", "trajectory"]
+__all__ = ["FORMATS", "ExportError", "Format", "Trajectory", "format_of", "replayed", "save", "trajectory"]

@@ -37,12 +37,12 @@ FORMATS = {
     "csv": Format("table", (".csv",), "joint trajectory as a table"),
     "npz": Format("arrays", (".npz",), "joint trajectory as arrays of numpy"),
     "bvh": Format("bvh", (".bvh",), "skeleton for animation software"),
+    "mot": Format("mot", (".mot",), "base and joints in degrees, for OpenSim"),
+    "trc": Format("trc", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
     "mcap": Format("messages", (".mcap",), "all channels and link poses, for Foxglove"),
     "html": Format("scene", (".html", ".htm"), "page that plays the motion in a browser"),
     "mp4": Format("film", (".mp4",), "film", pictures=True),
 }
-#: Formats of a later part, and which.
-LATER = {"mot": "motion files of OpenSim", "trc": "marker files"}
 
 
 def format_of(path: str | PathLike[str], name: str | None = None) -> str:
@@ -50,9 +50,6 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
     if name is None:
         suffix = Path(path).suffix.lower()
         name = next((known for known, kind in FORMATS.items() if suffix in kind.suffixes), suffix.lstrip("."))
-    if name in LATER:
-        known = ", ".join(FORMATS)
-        raise ExportError(f"'{name}' ({LATER[name]}) arrives with the human part of Poise; today there are {known}")
     if name not in FORMATS:
         near = difflib.get_close_matches(name, FORMATS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FORMATS)}"
@@ -77,7 +74,7 @@ def save(
         path: where to.
         format: a name of `FORMATS`; None: that which the path ends in.
         robot: whose motion it is; None: found by the name in the recording. Tables and arrays do not need it.
-        rate: samples or pictures a second (Hz); None: every sample (csv, npz, mcap), 60 (bvh) or 30 (html, mp4).
+        rate: samples or pictures a second (Hz); None: every sample, but 60 for bvh and 30 for html and mp4.
         size: of a film, width and height in pixels.
         progress: told how far the work is, in seconds of the motion.
 

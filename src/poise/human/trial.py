@@ -39,7 +39,7 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Plate:
-    """A force plate, sampled at the frames of the markers (mean over the samples of a frame).
+    """A force plate, at the frames of the markers (mean over the samples around the moment of a frame).
 
     The wrench on the body is a force F through the centre of pressure c and a moment τ about it that is normal to the
     plate; about a point p of the world it is ``(F, (c - p) x F + τ)``.

@@ -14,11 +14,14 @@ from typing import Any
 
 from poise.errors import PoiseError, UsageError
 from poise.exports.scene.ground import blocks, ground_of
+from poise.plants.ground import Flat
 from poise.recording import load_recording
 from poise.robots import Robot, library_names, load_robot
+from poise.studio.gait.desk import BUTTONS, Desk
+from poise.studio.gait.playback import GaitPlayback
 from poise.studio.link import CRASHES, WITHIN, Link
 from poise.studio.output import Output
-from poise.studio.playback import Playback
+from poise.studio.playback import Playback, Player
 from poise.studio.scenes import Point, scene, scenes
 from poise.studio.simulation.process import Begin
 from poise.studio.viewer import Scenery, Viewer
@@ -61,7 +64,8 @@ class Hub:
         self._scenery: Scenery | None = None
         self._count = itertools.count(1)
         self._messages: deque[dict[str, Any]] = deque(maxlen=MESSAGES)
-        self._playback: Playback | None = None
+        self._playback: Player | None = None
+        self._desk: Desk | None = None
         self._crashes: deque[float] = deque(maxlen=CRASHES)
         self._tape: Path | None = None
         self._limb = "left leg"
@@ -82,6 +86,8 @@ class Hub:
         if self._painter.is_alive():
             self._painter.join(1.0)
         self._link.stop()
+        if self._desk is not None:
+            self._desk.close()
         self.output.stop()
         self.viewer.close()
         self._worker.shutdown(wait=False, cancel_futures=True)
@@ -93,23 +99,23 @@ class Hub:
             return {
                 "version": metadata.version("poise"),
                 "scenes": [{"name": each.name, "title": each.title, "hint": each.hint} for each in scenes()],
-                "robots": list(self._names),
+                "robots": list(scene(self._scene).robots or self._names),
                 "scene": self._scene,
-                "robot": self._robot,
+                "robot": self._chosen,
                 "sticks": scene(self._scene).sticks,
                 "guided": scene(self._scene).guided,
                 "limbs": self._about["limbs"],
                 "controls": self._about["controls"],
                 "files": self.output.files(),
+                "gait": None if self._desk is None else self._desk.hello(),
             }
 
     def frame(self) -> dict[str, Any] | None:
-        frame, playback = self._frame, self._playback
+        frame, playback, desk = self._frame, self._playback, self._desk
         if frame is None:
             return None
-        if playback is None:
-            return {**frame, "replay": {"file": "", "time": 0.0, "duration": 0.0}}
-        return {**frame, **playback.numbers()}
+        told = {"replay": {"file": "", "time": 0.0, "duration": 0.0}} if playback is None else playback.numbers()
+        return {**frame, **told, "gait": None if desk is None else desk.frame()}
 
     def messages(self, since: int) -> list[dict[str, Any]]:
         return [message for message in list(self._messages) if message["number"] > since]
@@ -132,6 +138,9 @@ class Hub:
             self._say("error", str(error))
 
     def upload(self, control: str, filename: str, data: bytes) -> str:
+        desk = self._desk
+        if desk is not None:
+            return desk.upload(control, filename, data)
         try:
             value = scene(self._scene).read(control, filename, data)
         except PoiseError as error:
@@ -140,8 +149,7 @@ class Hub:
         return ""
 
     def saved(self, control: str) -> tuple[str, str]:
-        frame = self._frame
-        return scene(self._scene).written(control, {} if frame is None else frame["values"])
+        return scene(self._scene).written(control, self._controlled())
 
     # -- what pages ask for ----------------------------------------------------------------------------------------
 
@@ -164,6 +172,10 @@ class Hub:
             case "pace" if self._playback is not None:
                 self._playback.pace = value
                 self._link.send(name, value)
+            case "control" if self._desk is not None and value[0] in BUTTONS:
+                self._worker.submit(self._desk.press, value[0])
+            case "reset" if self._desk is not None and self._desk.playback is not None:
+                self._worker.submit(self._exhibit, self._desk.playback)
             case "limb":
                 self._limb = value
                 self._link.send(name, value)
@@ -175,30 +187,46 @@ class Hub:
             if self._frame is not None:
                 self._values[self._scene] = self._frame["values"]
             self._scene, self._robot = names.get("scene", self._scene), names.get("robot", self._robot)
-        self._playback = None
+            desk, self._desk, self._playback = self._desk, None, None
+        if desk is not None:
+            desk.close()
         self._begin()
+
+    @property
+    def _chosen(self) -> str:
+        """Who is in the scene: not every scene is for every robot."""
+        able = scene(self._scene).robots
+        return self._robot if not able or self._robot in able else able[0]
 
     def _begin(self) -> None:
         """Starts the simulation of what is chosen."""
         with self._lock:
-            begin = Begin(self._scene, self._robot, self._values.get(self._scene, {}), self._limb)
+            begin = Begin(self._scene, self._chosen, self._values.get(self._scene, {}), self._limb)
+            if self._desk is None:
+                self._desk = scene(self._scene).desk(self._say, self._exhibit, self._controlled)
             self._about, self._tape = {"controls": [], "limbs": []}, None
             self._frame = self._scenery = None
             self.hello_number += 1
         self._link.start(begin)
         robot = self._loaded(begin.robot)
+        if self._playback is not None:  # a crash is no reason to look away
+            return
         self._show({"robot": (robot, None)}, {})
         if self._scenery is None:  # until the simulation has something to show
             self.viewer.show(Scenery.of(robot.stance("standing")))
 
     def _record(self, on: bool) -> None:
         if on:
-            self._tape = self.output.fresh(f"{self._scene}-{Path(self._robot).stem}", ".poise")
+            self._tape = self.output.fresh(f"{self._scene}-{Path(self._chosen).stem}", ".poise")
             self._link.send("record", str(self._tape))
         else:
             self._link.send("cut")
 
     def _replay(self, value: dict[str, Any] | None) -> None:
+        gait = None if self._desk is None else self._desk.playback
+        if gait is not None and gait is not self._playback and (value is None or value["file"] == gait.file):
+            self._exhibit(gait)
+            return
         if value is None:
             self._playback = None
             self._figures()
@@ -218,6 +246,24 @@ class Hub:
             self.viewer.ground(blocks(ground, start, facts.get("seed", 0)), ground.plane, [each.box for each in things])
             self._playback = playback
         playback.seek(value["time"])
+
+    def _exhibit(self, playback: GaitPlayback) -> None:
+        """Shows what the desk has made of a trial, from its beginning."""
+        if self._desk is None or self._desk.playback is not playback:  # the scene has been left
+            return
+        self._link.send("play", False)
+        robot = playback.robot
+        self._show({"robot": (robot, None), "ghost": (robot, GHOST)}, {})
+        self.viewer.look(playback.look)
+        self.viewer.ground([], Flat().plane)
+        playback.seek(0.0)
+        self._playback = playback
+        self.hello_number += 1
+
+    def _controlled(self) -> Mapping[str, Any]:
+        """What the controls say."""
+        frame = self._frame
+        return {} if frame is None else frame["values"]
 
     def _dragged(self, name: str, place: tuple[float, float, float]) -> None:
         self._link.send("drag", (name, place))
@@ -253,7 +299,7 @@ class Hub:
             self._refresh()
 
     def _figures(self) -> None:
-        robot = self._loaded(self._robot)
+        robot = self._loaded(self._chosen)
         names = self._about.get("figures", ["robot"])
         figures = {name: (robot, GHOST if name == "ghost" else None) for name in names}
         self._show(figures, self._about.get("gizmos", {}))

@@ -8,6 +8,7 @@ gigabytes, or memory that is not there. This walk reads nothing but those claims
 from __future__ import annotations
 
 import math
+import re
 import struct
 from pathlib import Path
 from typing import NamedTuple
@@ -98,7 +99,7 @@ def _check_description(data: bytes, position: int, end: int, name: str, path: Pa
         raise _damaged(path, f"parameter {name!r} claims more bytes than it has")
     after = position + 1 + data[position]
     if after > end or (after < end and end != len(data)):
-        raise _damaged(path, f"parameter {name!r} is {end - position - 1 - data[position]} bytes longer than its parts")
+        raise _damaged(path, f"parameter {name!r} does not end where its parts do")
 
 
 def _check_samples(data: bytes, parameters: dict[str, Parameter], path: Path, sign: int) -> None:
@@ -119,7 +120,8 @@ def _check_samples(data: bytes, parameters: dict[str, Parameter], path: Path, si
 
     channels = number("ANALOG:USED") or 0
     for name in ("ANALOG:SCALE", "ANALOG:OFFSET") if channels else ():
-        if name not in parameters or parameters[name].elements < channels:
+        # Beyond 255 channels they go on in SCALE2, SCALE3 ...
+        if sum(parameters[key].elements for key in parameters if re.fullmatch(rf"{name}\d*", key)) < channels:
             raise _damaged(path, f"{name} does not have a number for each of {channels} channels")
     points, analog, first, last = struct.unpack_from("<HHHH", data, 2)
     start = struct.unpack_from("<H", data, 16)[0]

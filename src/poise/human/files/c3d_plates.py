@@ -48,7 +48,10 @@ def plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[Pla
 def _plate(name: str, raw: Any, rotation: Array, frames: int) -> Plate:
     length = METRES.get(raw.positionUnit().strip().lower(), 1e-3)
     corners = length * np.array([corner.to_array()[:, 0] for corner in raw.corners()]) @ rotation.T
-    force, moment = (_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
+    with np.errstate(all="ignore"):  # numbers of a damaged file overflow; what comes of it is looked at below
+        force, moment = (_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
+    if not (np.isfinite(force).all() and np.isfinite(moment).all() and np.isfinite(corners).all()):
+        raise ValueError("forces or corners that are no numbers")
     moment = moment * MOMENTS.get(raw.momentUnit().strip().lower(), 1e-3)
     return loaded(name, corners, force, moment)
 
@@ -90,7 +93,7 @@ def _frames(vectors: Any, frames: int) -> Array:
     each = len(samples) // frames
     if each == 0:
         raise ValueError(f"{len(samples)} samples for {frames} frames")
-    whole = np.nan_to_num(samples[: each * frames])
+    whole = samples[: each * frames]
     before = each // 2
     shifted = np.vstack([np.repeat(whole[:1], before, axis=0), whole])[: each * frames]
     means: Array = shifted.reshape(frames, each, 3).mean(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -27,6 +27,9 @@ from poise.robots import Robot
 from poise.robots.human import SEXES, BodyShape
 
 Array = NDArray[np.float64]
+
+#: Longest stretch (s) over which a marker that jumped is filled in: splines are off by millimetres there.
+JUMPED = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +166,7 @@ def _fit(
     shape, adjusted = calibrated(walk, standing, height, mass, sex, lambda share: say("body", share), notes)
     robot = robot_of(shape)
     placed = Placed(walk.labels, tuple(marker.segment for marker in walk.markers), adjusted.places, walk.weights)
-    tracked = _tracked(robot, placed, walk, adjusted, lambda share: say("frames", share))
+    tracked = _tracked(robot, placed, walk, trial.rate, adjusted, lambda share: say("frames", share))
     moved = motion(robot, trial.time, tracked.q, cutoff)
     notes.append(moved.note)
     notes += _doubts(walk, tracked)
@@ -206,10 +209,24 @@ def _upper(segment: str) -> bool:
 
 
 def _tracked(
-    robot: Robot, placed: Placed, walk: Measured, adjusted: Adjusted, say: Callable[[float], object]
+    robot: Robot,
+    placed: Placed,
+    walk: Measured,
+    rate: float,
+    adjusted: Adjusted,
+    say: Callable[[float], object],
 ) -> Tracked:
     """All frames, from the posture of the first that was adjusted; what is not seen rests as on average."""
     rest = np.median(adjusted.postures, axis=0)
     tracker = Tracker(robot, placed.points(robot), placed.weights, rest)
     count = len(walk.positions)
-    return tracker.track(walk.positions, adjusted.postures[0], lambda k: say((k + 1) / count))
+    found = tracker.track(walk.positions, adjusted.postures[0], lambda k: say((k + 1) / count))
+    if not found.ignored.any():
+        return found
+    # What jumped is a gap like any other: short ones are filled, and joints that only this marker shows do not wander.
+    believed = Trial(
+        "", rate, np.arange(count) / rate, walk.labels, np.where(found.ignored[:, :, None], np.nan, walk.positions)
+    )
+    again = tracker.track(filled(believed, JUMPED).positions, adjusted.postures[0])
+    errors = np.linalg.norm(walk.positions - np.array([tracker.points.world(q) for q in again.q]), axis=2)
+    return replace(again, errors=errors, ignored=found.ignored)

@@ -91,7 +91,7 @@ def sample_trial(
             time=clock,
             labels=tuple(marker.label for marker in own),
             positions=where + random.normal(0.0, noise, where.shape),
-            subject=Subject("sample", mass, height, sex),
+            subject=Subject(f"sample {seed}", mass, height, sex),
             notes=(note,),
         )
 

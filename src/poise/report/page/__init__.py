@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from poise.errors import PoiseError
@@ -20,29 +19,35 @@ from poise.report.page.errors import errors
 from poise.report.page.footprints import footprints
 from poise.report.page.forces import forces
 from poise.report.page.frames import frames
+from poise.report.page.gait_angles import gait_angles
 from poise.report.page.html import listed
 from poise.report.page.joints import trajectories
 from poise.report.page.limits import limits
 from poise.report.page.loci import loci
+from poise.report.page.markers import markers
 from poise.report.page.measures import measures
 from poise.report.page.momentum import momentum
 from poise.report.page.overview import overview
 from poise.report.page.section import Section
 from poise.report.page.smoothness import smoothness
 from poise.report.page.soles import soles
-from poise.report.page.style import STYLE
+from poise.report.page.sticks import sticks
 from poise.report.page.subject import Subject, subjects
 from poise.report.page.timing import timing
 from poise.report.page.torques import torques
+from poise.report.page.whole import assembled, saved
 
 __all__ = ["SECTIONS", "page", "save_page"]
 
 #: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none
-#: where nobody walks, and that of soles none where no force cells are.
+#: where nobody walks, that of soles none where no force cells are, and those of markers none where nobody wore any.
 SECTIONS: tuple[Callable[[Sequence[Subject]], Section | None], ...] = (
-    overview, frames, loci, footprints, measures, cycle, momentum, trajectories, torques, limits, errors, balance,
-    forces, soles, timing, comparison, smoothness,
+    overview, frames, sticks, markers, gait_angles, loci, footprints, measures, cycle, momentum, trajectories, torques,
+    limits, errors, balance, forces, soles, timing, comparison, smoothness,
 )  # fmt: skip
+#: Of these, what tells of a controller or of flat soles, left out where all motions are people's own; and what tells of
+#: torques and forces, left out where these are not known of any.
+CONTROLLED, LOADED = (errors, balance, timing), (torques, limits, forces)
 
 
 def page(recordings: Mapping[str, Recording], progress: Callable[[str], object] | None = None) -> str:
@@ -58,11 +63,13 @@ def page(recordings: Mapping[str, Recording], progress: Callable[[str], object] 
         raise PoiseError("a report needs recordings and none was given; give one or more")
     shown = subjects(recordings)
     made = []
-    for section in SECTIONS:
+    needless = [*CONTROLLED] if all(subject.measured for subject in shown) else []
+    needless += LOADED if all(subject.unloaded for subject in shown) else []
+    for section in (each for each in SECTIONS if each not in needless):
         if progress is not None:
             progress(section.__name__)
         made.append(section(shown))
-    return _assembled(f"{listed(list(recordings))}", [section for section in made if section is not None])
+    return assembled(f"{listed(list(recordings))}", [section for section in made if section is not None])
 
 
 def save_page(
@@ -74,41 +81,4 @@ def save_page(
 
     >>> save_page("r.html", {"reach": poise.load_recording("reach.poise")})
     """
-    file = Path(path)
-    if file.is_dir():
-        raise PoiseError(f"save_page: {file} is a folder; give the name of a file in it")
-    if not file.absolute().parent.is_dir():
-        raise PoiseError(f"save_page: there is no folder {file.parent}; make it first")
-    text = page(recordings, progress)
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, file)
-    except OSError as error:
-        raise PoiseError(f"save_page: {file} cannot be written: {error.strerror or error}") from error
-    finally:
-        beside.unlink(missing_ok=True)
-    return file
-
-
-def _assembled(title: str, sections: Sequence[Section]) -> str:
-    links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
-    bodies = "\n".join(f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>\n{s.html}</section>' for s in sections)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>
-{STYLE}
-</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p class="made">A report by Poise. Everything is in this file.</p>
-<nav><ul>{links}</ul></nav>
-{bodies}
-</body>
-</html>
-"""
+    return saved(path, lambda: page(recordings, progress))

@@ -37,7 +37,9 @@ class View(NamedTuple):
 
     @property
     def polygons(self) -> list[Array]:
-        """One polygon for each stretch in which the same parts stand, (k, 2), m."""
+        """One polygon for each stretch in which the same parts stand, (k, 2), m; none if nobody noted what stands."""
+        if "contacts" not in self.tracks.recording:
+            return []
         names = np.array([str(text) for text in self.tracks.recording["contacts"]])
         starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
         middles = [(a + b) // 2 for a, b in itertools.pairwise(starts)]
@@ -80,11 +82,12 @@ def balance(subjects: Sequence[Subject]) -> Section:
     for view in views:
         center, pushed = view.margins()
         figures.append(_figure(view, size, pushed, column(len(subjects))))
-        rows.append((view.subject.label, number(1e3 * center), number(1e3 * pushed), view.name))
+        if np.isfinite(center) or np.isfinite(pushed):
+            rows.append((view.subject.label, number(1e3 * center), number(1e3 * pushed), view.name))
     head = ["recording", "center of mass (mm)", "where the ground pushes (mm)", "which is the"]
     caption = "Smallest distance from the edge of the support polygon; negative outside."
     summary = table(head, rows, caption) if rows else ""
-    words = "Seen from above, x is forward and y to the left of where the robot started." if rows else ""
+    words = "Seen from above, x is forward and y to the left of where the robot started." if views else ""
     return Section("Balance", "".join([paragraph(words), *absent, beside(figures, len(subjects)), summary]))
 
 
@@ -116,7 +119,9 @@ def _figure(view: View, size: Array, margin: float, width: float) -> str:
         axes.grid(color=FAINT, alpha=0.25, linewidth=0.5)
         drawn.legend(3 if width >= HALF else 2)
     said = "stays inside" if margin > 0.0 else f"leaves the polygon by up to {number(-1e3 * margin)} mm"
-    return figure(drawn.svg, f"{label}: the {view.name} {said if np.isfinite(margin) else 'is not known'}.")
+    if not np.isfinite(margin):
+        said = "is not known" if np.isnan(view.pushing).all() else "is drawn, but not what the feet stood on"
+    return figure(drawn.svg, f"{label}: the {view.name} {said}.")
 
 
 def way(axes: Axes, points: Array, name: str, style: dict[str, Any]) -> None:

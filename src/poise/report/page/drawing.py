@@ -28,6 +28,8 @@ HEIGHT = 136.0
 #: Room around the axes: for numbers and name of the vertical axis, half a number at the right, names of phases above,
 #: numbers and name of the horizontal axis below; and for each line of a legend.
 LEFT, RIGHT, ABOVE, BELOW, LINE = 52.0, 10.0, 13.0, 34.0, 12.5
+#: Of a legend: width of a line with the room around it, and of a letter on average.
+SAMPLE, LETTER = 34.0, 4.2
 #: Pieces of time that a curve is thinned to, two points each: finer than what a printer shows of lines a point wide.
 BINS = 300
 
@@ -76,13 +78,23 @@ class Drawing:
         self.below = 0.0
 
     def legend(self, columns: int) -> None:
-        """What the lines are, below the axes, where nothing is hidden."""
+        """What the lines are, below the axes, where nothing is hidden; in fewer columns if names are long."""
         handles, labels = self.axes.get_legend_handles_labels()
         if handles:
             box = self.axes.get_position()
             middle = (box.x0 + box.x1) / 2
+            columns = _fitting(labels, columns, 2.0 * (1.0 - middle) * 72.0 * self.figure.get_figwidth())
             self.figure.legend(handles, labels, loc="lower center", ncols=columns, bbox_to_anchor=(middle, 0.0))
             self.below = LINE * math.ceil(len(handles) / columns)
+
+
+def _fitting(labels: Sequence[str], columns: int, width: float) -> int:
+    """Most columns, up to so many, in which the names of a legend stay within a width; its columns fill one by one."""
+    for count in range(min(columns, len(labels)), 1, -1):
+        parts = np.array_split([len(label) for label in labels], count)
+        if sum(SAMPLE + LETTER * int(part.max()) for part in parts) <= width:
+            return count
+    return 1
 
 
 @contextmanager

@@ -18,10 +18,11 @@ from poise.state.balance import GRAVITY
 Array = NDArray[np.float64]
 
 #: Where forces stand in a recording, what the page calls them, and how they are drawn.
-KINDS = {"force": "commanded", "sensed/force": "sensed"}
+KINDS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
 LINES: dict[str, Any] = {
     "force": {"linewidth": 1.3, "linestyle": (0, (4, 1.2))},
     "sensed/force": {"linewidth": 1.0, "alpha": 0.45},
+    "plate/force": {"linewidth": 1.2},
 }
 VERTICAL, ALONG = "#00568a", "#d55e00"
 #: Below this (N) of what was ever felt or asked for, a contact did not touch.
@@ -52,7 +53,7 @@ def forces(subjects: Sequence[Subject]) -> Section:
 
 
 def vertical(subject: Subject, kind: str, name: str) -> Array:
-    """Vertical force at a contact per sample (N), NaN where it is not known; kind is "force" or "sensed/force"."""
+    """Vertical force at a contact per sample (N), NaN where it is not known; kind is one of `KINDS`."""
     channel = f"{kind}/{name}/fz"
     return subject.recording[channel] if channel in subject.recording else np.full(len(subject.recording), np.nan)
 
@@ -78,6 +79,7 @@ def _figure(subject: Subject, name: str, top: float, width: float) -> str:
 
 def _row(subject: Subject, name: str) -> tuple[str, ...]:
     asked, felt = vertical(subject, "force", name), vertical(subject, "sensed/force", name)
+    felt = felt if np.isfinite(felt).any() else vertical(subject, "plate/force", name)
     both = np.isfinite(asked) & np.isfinite(felt)
     apart = float(np.sqrt(np.mean((asked[both] - felt[both]) ** 2))) if both.any() else float("nan")
     weight = float("nan") if subject.robot is None else GRAVITY * subject.robot.mass

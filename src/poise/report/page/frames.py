@@ -7,13 +7,16 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
+import pinocchio
 from PIL import Image
 
 from poise.errors import PoiseError
 from poise.report.page.html import figure, note, paragraph
 from poise.report.page.section import Section
+from poise.report.page.sticks import moments
 from poise.report.page.subject import Subject
 from poise.report.picture import picture
+from poise.robots import State
 
 #: Most pictures in a row: more would be too small to see anything.
 MOST = 6
@@ -21,18 +24,25 @@ MOST = 6
 WIDTH, HEIGHT = 1440, 380
 #: Of the pictures' compression: above, files grow and nothing is seen.
 QUALITY = 82
+#: Bodies that go farther than this, per m of their height, are shown where they began: a picture of the whole way would
+#: show them small.
+FAR = 0.3
 
 
 def frames(subjects: Sequence[Subject]) -> Section:
     """A row of pictures for each recording."""
     rows = [_row(subject) for subject in subjects]
-    seen = any("<img" in row for row in rows)
-    legend = "The outline of the support polygon is green, the center of mass above the ground red." if seen else ""
+    seen = [s for s, row in zip(subjects, rows, strict=True) if "<img" in row]
+    green = "The outline of the support polygon is green, the center of mass above the ground red."
+    red = "The red spot is the center of mass, projected on the ground."
+    legend = "" if not seen else red if not any("contacts" in s.recording for s in seen) else green
     return Section("Key frames", paragraph(legend) + "".join(rows))
 
 
 def key_samples(subject: Subject) -> list[tuple[str, int]]:
     """Names and numbers of the samples to show: the start, then the end of each phase; without phases, equal steps."""
+    if subject.measured and subject.gait is not None:
+        return [(moment.name.partition("\n")[0], moment.sample) for moment in moments(subject)[:MOST]]
     n, time = len(subject.recording), subject.recording.time
     phases = [phase for phase in subject.phases if phase.name]
     if not 1 < len(phases) < MOST:
@@ -54,12 +64,34 @@ def _row(subject: Subject) -> str:
             continue
     if not states:
         return note(subject.lacks("pictures can be drawn of states that are not finite"))
+    return strip(gathered(states, turned=subject.measured), names, f"{subject.label}: {', '.join(names)}.")
+
+
+def strip(states: Sequence[State], names: Sequence[str], caption: str) -> str:
+    """Pictures of some postures in a row with a caption, or why there are none."""
     try:
         image = picture(states, WIDTH, HEIGHT, labels=names)
     except PoiseError as error:
-        return note(f"{subject.label}: no pictures here: {error}.")
-    shown = f"{subject.label}: {', '.join(names)}."
-    return figure(f'<img alt="{subject.robot_name} in {len(states)} postures" src="{_data(image)}">', shown)
+        return note(f"{caption.partition(':')[0]}: no pictures here: {error}.")
+    return figure(f'<img alt="{states[0].robot.name} in {len(states)} postures" src="{_data(image)}">', caption)
+
+
+def gathered(states: Sequence[State], turned: bool = False) -> list[State]:
+    """The same postures in one place, for bodies that go far; facing x as robots do, if they are to be turned."""
+    places = np.array([state.q[:2] for state in states])
+    far = FAR * states[0].robot.height
+    if not turned and float(np.linalg.norm(places - places[0], axis=1).max()) < far:
+        return list(states)
+    facing = np.sum([pinocchio.Quaternion(*state.q[[6, 3, 4, 5]]).matrix()[:, 0] for state in states], axis=0)
+    angle = -float(np.arctan2(facing[1], facing[0])) if turned else 0.0
+    turn = pinocchio.Quaternion(pinocchio.rpy.rpyToMatrix(0.0, 0.0, angle))
+    moved = []
+    for state in states:
+        q = np.array(state.q)
+        q[:2] = 0.0
+        q[3:7] = (turn * pinocchio.Quaternion(*q[[6, 3, 4, 5]])).coeffs()
+        moved.append(state.replace(q=q))
+    return moved
 
 
 def _data(image: np.ndarray) -> str:

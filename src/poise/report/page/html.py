@@ -40,12 +40,28 @@ def beside(figures: Iterable[str], columns: int = 2) -> str:
     return f'<div class="beside across{min(max(columns, 2), 3)}">{whole}</div>' if whole else ""
 
 
+def columns(parts: Sequence[str]) -> str:
+    """Pieces of HTML side by side, each in a column of its own with all that belongs to it."""
+    return beside((f"<div>{part}</div>" for part in parts), len(parts))
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """Sentences below each other; nothing if there are none."""
+    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences if sentence)
+    return f"<ul>{said}</ul>" if said else ""
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table whose first column names its rows; all others hold numbers or short words.
 
     Units stand in the head: ``"peak (N m)"``.
     """
     return _table(f"<tr>{_heads(head)}</tr>", rows, caption)
+
+
+def wordy(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table whose cells hold words, which begin at the left."""
+    return _table(f"<tr>{_heads(head)}</tr>", rows, caption).replace('class="table"', 'class="table words"', 1)
 
 
 def grouped(
@@ -123,6 +139,11 @@ def percent(share: float | None) -> str:
     if share is None or math.isnan(share):
         return NONE
     return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{number(100 * share, 2)} %"
+
+
+def unbroken(text: str) -> str:
+    """The same text, kept in one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def listed(words: Sequence[str]) -> str:

@@ -18,13 +18,16 @@ def overview(subjects: Sequence[Subject]) -> Section:
     """Where the recordings come from, side by side, with what is missing of each."""
     facts = {
         "robot": [_robot(s) for s in subjects],
+        "person": [_person(s) for s in subjects],
+        "trial": [_fact(s, "trial") for s in subjects],
         "behavior": [_fact(s, "behavior", "profile") for s in subjects],
         "controller": [_controller(s) for s in subjects],
         "plant": [_fact(s, "plant") for s in subjects],
         "duration (s)": [f"{s.recording.duration:.2f}" for s in subjects],
         "samples": [f"{len(s.recording)}" for s in subjects],
-        "control period (ms)": [_period(s) for s in subjects],
-        "fallbacks": [str(sum(s.recording.fallbacks().values())) for s in subjects],
+        "control period (ms)": [NONE if s.measured else _period(s) for s in subjects],
+        "frames a second": [_rate(s) if s.measured else NONE for s in subjects],
+        "fallbacks": [NONE if s.measured else str(sum(s.recording.fallbacks().values())) for s in subjects],
         "largest share of a torque limit": [percent(torque_share(s)) for s in subjects],
         "date": [_fact(s, "date").partition("+")[0].replace("T", " ") for s in subjects],
         "Poise": [_fact(s, "poise") for s in subjects],
@@ -100,6 +103,20 @@ def _controller(subject: Subject) -> str:
         return str(given) if given else NONE
     solver = str(given.get("solver") or "").partition("(")[0]
     return ", ".join(word for word in (given.get("name"), solver) if word) or NONE
+
+
+def _person(subject: Subject) -> str:
+    """Who was measured, as far as it is known."""
+    if not subject.measured:
+        return NONE
+    parts = subject.recording.provenance.get("parts") or {}
+    known = [(parts.get("height"), "{:.2f} m"), (parts.get("mass"), "{:.1f} kg"), (parts.get("sex"), "{}")]
+    words = [subject.recording.provenance.get("subject"), *(form.format(value) for value, form in known if value)]
+    return ", ".join(str(word) for word in words if word) or NONE
+
+
+def _rate(subject: Subject) -> str:
+    return f"{1.0 / subject.recording.period:.4g}" if subject.recording.period > 0.0 else NONE
 
 
 def _period(subject: Subject) -> str:

@@ -9,6 +9,8 @@ h1 { font-size: 26px; line-height: 1.25; margin: 0 0 4px; font-weight: 600; }
 h2 { font-size: 19px; margin: 44px 0 6px; padding-top: 8px; border-top: 1px solid #ccc; font-weight: 600; }
 h3 { font-size: 15px; margin: 22px 0 4px; font-weight: 600; }
 p { margin: 6px 0 10px; max-width: 46em; }
+section ul { margin: 6px 0 10px; padding-left: 20px; max-width: 46em; }
+.beside > div { min-width: 0; }
 .made { color: #555; margin: 0 0 14px; }
 .note { background: #f4f4f4; border-left: 3px solid #8a8a8a; padding: 6px 12px; }
 nav ul { columns: 2; padding: 0; margin: 10px 0; list-style: none; max-width: 46em; }
@@ -27,6 +29,7 @@ table { border-collapse: collapse; font-size: 13.5px; line-height: 1.35; font-va
 caption { text-align: left; color: #444; font-size: 13px; padding-bottom: 4px; }
 th, td { padding: 3px 14px 3px 0; text-align: right; vertical-align: top; }
 td { max-width: 26em; }
+.words th, .words td { text-align: left; }
 th:first-child { text-align: left; }
 thead tr:last-child th { border-bottom: 1px solid #555; }
 thead th { font-weight: 600; vertical-align: bottom; }

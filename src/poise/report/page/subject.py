@@ -23,9 +23,12 @@ from poise.analysis import (
     walked,
 )
 from poise.analysis.carriage import landmarks
+from poise.human.fitting.recording import BEHAVIOR as FITTED
+from poise.human.torques.recording import BEHAVIOR as DRIVEN
 from poise.recording import Recording
 from poise.recording.body import Body
 from poise.recording.whose import named_robot
+from poise.report.page.gait import Gait, gait_of
 from poise.robots import Robot
 
 Array = NDArray[np.float64]
@@ -66,9 +69,26 @@ class Subject:
         self.label, self.recording, self.robot, self.notes = label, recording, robot, notes
         self.line = LINES[order % len(LINES)]
 
+    @property
+    def measured(self) -> bool:
+        """Whether it is a person who was measured: nobody controlled this motion."""
+        return self.recording.provenance.get("behavior") in (FITTED, DRIVEN)
+
+    @property
+    def unloaded(self) -> bool:
+        """Whether it is a person of whom neither torques nor forces are known."""
+        return self.measured and self.torque is None and not self.contacts
+
+    @cached_property
+    def gait(self) -> Gait | None:
+        """Gait cycles of a human body; None if it is none, or walks no whole cycle."""
+        return None if self.robot is None or not len(self.recording) else gait_of(self.recording, self.robot)
+
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """As the behavior names them; of a walk without names, as its feet stand; else as tasks come and go."""
+        if self.measured and self.gait is not None:
+            return self.gait.phases
         if "phase" in self.recording or self.walk is None:
             return phases(self.recording)
         return supports(self.walk)
@@ -82,8 +102,8 @@ class Subject:
 
     @cached_property
     def walk(self) -> Walked | None:
-        """Its steps; None if it is no walk."""
-        if self.robot is None or self.tracks is None:
+        """Its steps on flat feet; None if it is no walk, or that of a person, whose feet roll: see `gait`."""
+        if self.robot is None or self.tracks is None or self.measured:
             return None
         found = walked(self.recording, self.robot, self.tracks)
         return found if found.walks else None
@@ -130,8 +150,8 @@ class Subject:
 
     @cached_property
     def contacts(self) -> tuple[str, ...]:
-        """Names of the contacts with commanded or sensed forces."""
-        prefixes = ("force/", "sensed/force/")
+        """Names of the contacts with commanded or sensed forces, or with those of force plates."""
+        prefixes = ("force/", "sensed/force/", "plate/force/")
         names = [name.removeprefix(p) for p in prefixes for name in self.recording.channels if name.startswith(p)]
         return tuple(dict.fromkeys(names))
 

@@ -5,6 +5,7 @@ import { Assigning } from "./assign.js";
 import { Controls } from "./controls.js";
 import { Drive } from "./drive.js";
 import { Files } from "./files.js";
+import { Gait } from "./gait.js";
 import { Guide } from "./guide.js";
 import { Hands } from "./hands.js";
 import { Header } from "./header.js";
@@ -25,6 +26,7 @@ const header = new Header(send);
 const tables = new Tables();
 const plots = new Plots();
 const files = new Files(send);
+const gait = new Gait();
 const controls = new Controls(byId("controls"), (name, value) => send("control", [name, value]), (kind, text) => messages.show(kind, text));
 
 const drive = new Drive(send);
@@ -45,6 +47,7 @@ wire = connect({
     byId("drive").hidden = !hello.sticks;
     drive.enable(hello.sticks);
     guide.hello(hello.guided);
+    gait.hello(hello.gait);
   },
   message: (message) => messages.take(message),
   sample: (frame) => plots.sample(frame),
@@ -53,6 +56,7 @@ wire = connect({
     tables.frame(frame);
     controls.frame(frame.values);
     guide.frame(frame.guide);
+    gait.frame(frame);
     files.frame(frame.replay);
     messages.frame(frame.events);
     plots.draw();

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from poise.control import Step
 from poise.errors import UsageError
@@ -15,6 +15,9 @@ from poise.studio.controls import Control
 from poise.studio.hands import Hands
 from poise.studio.soles import Soles
 from poise.studio.viewer.scenery import Plan
+
+if TYPE_CHECKING:
+    from poise.studio.gait.desk import Desk
 
 Point = tuple[float, float, float]
 
@@ -43,6 +46,7 @@ class Scene(ABC):
             "modes", each with "name" and "hint", the "keys" that count, and the legends "keyboard", "gamepad" and
             "flight_stick"; else {}.
         order: its place among the tabs.
+        robots: names of those that it is made for; none: for all.
         stale: whether what was used last can only be taken over by beginning anew; the simulation then resets.
         soles: what the force cells tell, where a robot balances by them; None elsewhere.
     """
@@ -53,6 +57,7 @@ class Scene(ABC):
     sticks: ClassVar[bool] = False
     guided: ClassVar[Mapping[str, Any]] = {}
     order: ClassVar[int] = 99
+    robots: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -133,6 +138,16 @@ class Scene(ABC):
     @classmethod
     def replayed(cls, facts: Mapping[str, Any], robot: Robot) -> tuple[Ground, Sequence[Thing]] | None:
         """The ground of a recording of this scene, and what stood on it, by its facts; None: as the facts' terrain."""
+        return None
+
+    @classmethod
+    def desk(
+        cls,
+        say: Callable[[str, str], None],
+        show: Callable[[Any], None],
+        values: Callable[[], Mapping[str, Any]],
+    ) -> Desk | None:
+        """Who works for this scene beside the simulation, with files that take long; see `poise.studio.gait.desk`."""
         return None
 
     @classmethod

@@ -11,6 +11,7 @@ from viser import FrameHandle, MeshHandle, ViserServer
 
 from poise.robots import Robot
 from poise.studio.meshes import Piece
+from poise.studio.viewer.marks import seen
 from poise.studio.viewer.scenery import finite
 
 Array = NDArray[np.float64]
@@ -70,6 +71,10 @@ class Shown:
             frame = self._frames[joint]
             frame.position, frame.wxyz = poses[joint, :3], poses[joint, 3:]
             frame.visible = True
+
+    def present(self, there: bool) -> None:
+        """Whether it is there at all."""
+        seen(self._root, there)
 
     def bare(self, soles: bool) -> None:
         """Whether what is under its soles is seen, through its feet."""

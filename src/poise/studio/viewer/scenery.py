@@ -56,7 +56,8 @@ class Scenery(NamedTuple):
     What is not finite is not drawn; whatever is wrong with a part, the others are shown.
 
     Attributes:
-        poses: by figure, njoints x 7: x, y, z, qw, qx, qy, qz of every joint of its model, the world first.
+        poses: by figure, njoints x 7: x, y, z, qw, qx, qy, qz of every joint of its model, the world first. A figure
+            without poses is not there now.
         forces: k x 2 x 3, begin and end of arrows.
         support: n x 3, corners of the support polygon in turn.
         center: of mass, 3; None: not drawn.
@@ -66,6 +67,7 @@ class Scenery(NamedTuple):
             followed, so that a squat is seen as a squat.
         plans: what is going to be, by name, see `poise.studio.viewer.plans`; None: nothing is known.
         underfoot: what force cells tell, see `poise.studio.viewer.underfoot`; None: nobody asks them.
+        markers: on a person, k x 3 by kind, see `poise.studio.viewer.markers`; NaN: not seen; None: there are none.
     """
 
     poses: Mapping[str, Array]
@@ -77,6 +79,7 @@ class Scenery(NamedTuple):
     follow: Array | None
     plans: Mapping[str, Plan] | None = None
     underfoot: Underfoot | None = None
+    markers: Mapping[str, Array] | None = None
 
     @classmethod
     def of(cls, state: State, name: str = "robot", **parts: Any) -> Scenery:

@@ -19,6 +19,7 @@ from poise.studio.meshes import pieces
 from poise.studio.viewer.figures import Shown, Tint
 from poise.studio.viewer.gizmos import Gizmos, Moved
 from poise.studio.viewer.ground import Floor
+from poise.studio.viewer.markers import Markers
 from poise.studio.viewer.marks import Marks
 from poise.studio.viewer.plans import Plans
 from poise.studio.viewer.scenery import Point, Scenery, finite
@@ -63,6 +64,7 @@ class Viewer:
         self._marks: Marks | None = None
         self._plans: Plans | None = None
         self._soles: Soles | None = None
+        self._markers: Markers | None = None
         self._gizmos: Gizmos | None = None
         self._size = 1.5  # m, until there is a robot
         self._direction: Point = DIRECTION
@@ -89,12 +91,13 @@ class Viewer:
             for shown in before.values():
                 shown.remove()
             size = max((shown.extent[1] for shown in self._figures.values()), default=self._size)
-            for drawn in (self._marks, self._plans, self._soles):
+            for drawn in (self._marks, self._plans, self._soles, self._markers):
                 if drawn is not None:
                     drawn.remove()
             self._marks = Marks(self._server, self._fresh("marks"), size)
             self._plans = Plans(self._server, self._fresh("plans"), size)
             self._soles = Soles(self._server, self._fresh("soles"), size)
+            self._markers = Markers(self._server, self._fresh("markers"))
             self._middle = None
             if size != self._size:
                 self._frame(size, move=True)
@@ -133,6 +136,7 @@ class Viewer:
                 return
             self._follow(scenery)
             for name, shown in self._figures.items():
+                shown.present(name in scenery.poses)
                 if name in scenery.poses:
                     shown.place(scenery.poses[name])
                     shown.bare(scenery.underfoot is not None)
@@ -142,6 +146,8 @@ class Viewer:
                 self._plans.show(scenery.plans)
             if self._soles is not None:
                 self._soles.show(scenery.underfoot)
+            if self._markers is not None:
+                self._markers.show(scenery.markers)
             if self._gizmos is not None:
                 self._gizmos.show(scenery.gizmos, scenery.follow)
             gizmos = self._gizmos

@@ -1,0 +1,179 @@
+"""``poise human``: what it writes and says, and how it refuses bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import poise
+from command_line import complaint
+from poise import cli, human
+from poise.human.sample import sample_trial
+from poise.human.sample.files import write_sample
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sample walk with its static trial."""
+    place = tmp_path_factory.mktemp("people")
+    assert cli.main(["human", "sample", str(place), "--cycles", "2", "--seed", "3"]) == 0
+    return place
+
+
+def said(capsys: Captured, *arguments: object, status: int = 0) -> dict[str, Any]:
+    assert cli.main(["human", *map(str, arguments), "--json"]) == status
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_path: Path) -> None:
+    walk, static = sample_trial(cycles=1)
+    write_sample(tmp_path / "new", walk, static)
+    for name in ("walk.c3d", "walk.trc"):
+        again = human.read_trial(tmp_path / "new" / name)
+        assert again.labels == walk.labels
+        assert again.positions == pytest.approx(walk.positions, abs=1e-6)
+    c3d = human.read_trial(tmp_path / "new" / "walk.c3d")
+    assert [(round(e.time, 3), e.side, e.kind) for e in c3d.events] == [
+        (round(e.time, 3), e.side, e.kind) for e in walk.events
+    ]
+    assert (c3d.subject.mass, c3d.subject.height) == (75.0, pytest.approx(1.77))
+    for read, made in zip(c3d.plates, walk.plates, strict=True):
+        loaded = made.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
+        assert read.force[loaded] == pytest.approx(made.force[loaded], abs=1e-2)
+        assert read.center[loaded] == pytest.approx(made.center[loaded], abs=1e-5)
+        assert read.moment[loaded] == pytest.approx(made.moment[loaded], abs=1e-3)
+
+
+def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    out, mot = tmp_path / "fit.poise", tmp_path / "fit.mot"
+    facts = said(capsys, "fit", folder / "walk.c3d", "--out", out, "--mot", mot)
+    assert facts["static"] == "static.c3d"
+    assert facts["marker_set"] == "skin49"
+    assert facts["marker_rms_mm"] < 12.0
+    assert poise.load_recording(out)["markers/distance"].shape[1] == 49
+    motion = human.read_motion(mot)
+    assert motion.in_degrees
+    again = said(capsys, "fit", folder / "walk.c3d", "--reference", mot)
+    assert {row["joint"] for row in again["reference_angles"]} >= {"left_knee_flexion", "right_hip_flexion"}
+    assert max(row["rms"] for row in again["reference_angles"]) < 0.01
+
+
+def test_fit_reads_well(folder: Path, capsys: Captured) -> None:
+    assert cli.main(["human", "fit", str(folder / "walk.trc")]) == 0
+    text = capsys.readouterr().out
+    assert "mm rms" in text
+    assert "torsion" in text
+    assert "6 Hz" in text
+
+
+def test_a_folder_is_a_table_with_a_row_for_each_file(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    place = tmp_path / "many"
+    place.mkdir()
+    for name in ("walk.c3d", "static.c3d"):
+        (place / name).write_bytes((folder / name).read_bytes())
+    (place / "bad.trc").write_text("nothing of the kind")
+    table = tmp_path / "table.csv"
+    facts = said(capsys, "fit", place, "--out", table)
+    rows = {row["trial"]: row for row in facts["trials"]}
+    assert set(rows) == {"walk.c3d", "bad.trc"}
+    assert "bad.trc" in rows["bad.trc"]["reason"]
+    with table.open(newline="") as stream:
+        written = {row["trial"]: row for row in csv.DictReader(stream)}
+    assert float(written["walk.c3d"]["marker_rms_mm"]) == pytest.approx(rows["walk.c3d"]["marker_rms_mm"], rel=1e-4)
+    assert written["bad.trc"]["reason"]
+    only = tmp_path / "only"
+    only.mkdir()
+    (only / "bad.trc").write_text("nothing of the kind")
+    said(capsys, "fit", only, status=1)
+
+
+def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    out = tmp_path / "study"
+    facts = said(capsys, "gait", folder / "walk.c3d", "--out", out)
+    best = facts["variants"]["best"]
+    assert abs(best["worst_difference"]) < 5.0
+    assert best["inside"]["worst"] > 0.8
+    assert facts["variants"]["two phases"]["rotations"]["right_knee_flexion"]["difference"] < -20.0
+    assert facts["trials"][0]["walk"]["speed"] == pytest.approx(1.0, abs=0.2)
+    names = {path.name for path in out.iterdir()}
+    assert {"report.html", "study.json", "trials.csv", "walk_measured.poise", "walk_reproduced.poise"} <= names
+    assert "equivalent" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_gait_with_nothing_to_walk_on_says_why_and_fails(tmp_path: Path, capsys: Captured) -> None:
+    _, static = sample_trial(cycles=1)
+    write_sample(tmp_path, static, static)
+    facts = said(capsys, "gait", tmp_path / "walk.trc", status=1)
+    assert "reason" in facts["trials"][0]
+
+
+def test_torques_are_those_of_the_plates(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    out, page = tmp_path / "torques.poise", tmp_path / "torques.html"
+    facts = said(capsys, "torques", folder / "walk.c3d", "--out", out, "--report", page)
+    assert facts["frames_known"] > 100
+    assert 0.8 < facts["moments_per_kg"]["right ankle plantarflexor"]["largest"] < 2.0
+    assert max(facts["residual_rms"]["force_n"]) < 60.0
+    assert "torque" in " ".join(poise.load_recording(out).channels)
+    assert page.stat().st_size > 10_000
+
+
+def test_two_reaches_of_the_human_are_compared_phase_by_phase(tmp_path: Path, capsys: Captured) -> None:
+    files = []
+    for mode in ("kinematic", "torque"):
+        files.append(tmp_path / f"{mode}.poise")
+        words = [
+            "run",
+            "reach",
+            "--robot",
+            "human",
+            "--mode",
+            mode,
+            "--plant",
+            "ideal",
+            "--out",
+            str(files[-1]),
+            "--json",
+        ]
+        assert cli.main(words) == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert max(facts["reach_errors_m"]) < 0.005
+    facts = said(capsys, "compare", *files)
+    assert {row["what"] for row in facts["endings"]} >= {"left foot height"}
+    assert all(value < 0.5 for value in facts["posture_distance_rad"].values())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["fit", "nowhere.c3d"], "no such file"),
+        (["fit"], "TRIAL"),
+        (["fot", "x.c3d"], "fot"),
+        (["fit", "x.c3d", "--height", "tall"], "tall"),
+        (["fit", "x.c3d", "--sex", "robot"], "sex"),
+        (["sample", "somewhere", "--noise", "7"], "noise"),
+    ],
+)
+def test_bad_words_are_refused_in_one_line(words: list[str], expected: str, capsys: Captured) -> None:
+    assert expected in complaint(capsys, "human", *words)
+
+
+def test_bad_files_are_refused_in_one_line(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    noise = tmp_path / "noise.c3d"
+    noise.write_bytes(bytes(range(256)) * 20)
+    assert "noise.c3d" in complaint(capsys, "human", "fit", noise)
+    walk = folder / "walk.trc"
+    assert "no folder" in complaint(capsys, "human", "fit", walk, "--out", tmp_path / "no" / "where.poise")
+    assert "marker set" in complaint(capsys, "human", "fit", walk, "--marker-set", "plugin")
+    assert "--mot" in complaint(capsys, "human", "fit", folder, "--mot", tmp_path / "x.mot")
+    assert "plate" in complaint(capsys, "human", "torques", walk)
+    text = tmp_path / "list.txt"
+    text.write_text("a")
+    assert "folder" in complaint(capsys, "human", "gait", walk, "--out", text)
+    assert "folder" in complaint(capsys, "human", "sample", text)

@@ -1,0 +1,39 @@
+"""People for the tests of reports: sample walks, fitted, reproduced and with their torques, each made once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from poise.human import gait
+from poise.human.fitting import Fit, fit
+from poise.human.sample import sample_trial
+from poise.human.torques import Torques, inverse_dynamics
+
+#: Height (m), mass (kg), sex.
+PEOPLE = ((1.70, 64.0, "female"), (1.84, 80.0, "male"))
+VARIANTS = (gait.PAPER, gait.TWO_PHASES, gait.BEST, gait.FOUR_KEYS)
+
+
+@cache
+def person(which: int = 0) -> Fit:
+    height, mass, sex = PEOPLE[which]
+    walk, static = sample_trial(height, mass, sex, cycles=2, seed=which)
+    return fit(walk, static)
+
+
+@cache
+def stander() -> Fit:
+    """Somebody who does not walk."""
+    _, static = sample_trial(*PEOPLE[0], cycles=1)
+    return fit(static)
+
+
+@cache
+def studied(people: int = 2) -> gait.Study:
+    runs = [gait.reproduce(person(k), variant=each) for k in range(people) for each in VARIANTS]
+    return gait.study(runs)
+
+
+@cache
+def torques() -> Torques:
+    return inverse_dynamics(person(0))

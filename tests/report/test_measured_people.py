@@ -1,0 +1,191 @@
+"""The page of a fitted trial: markers, stick figure and gait angles with the numbers of the fit."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from measured_people import person, stander
+from reading_pages import Page, value
+
+from poise.analysis.gait_cycle import gait_cycles
+from poise.analysis.gait_events import RULE
+from poise.analysis.norms import norm
+from poise.analysis.rotations import ROTATIONS
+from poise.recording import Channel, Recording
+from poise.report.page import page
+from poise.report.page.drawing import drawing
+from poise.report.page.frames import gathered
+from poise.report.page.gait import gait_of, moments_of, stored_events
+from poise.report.page.postures import CHAINS, stick
+from poise.report.page.subject import subjects
+from poise.robots import State
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_graphics() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUJOCO_GL", "off")
+        yield
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return person().recording()
+
+
+@pytest.fixture(scope="module")
+def text(recording: Recording) -> str:
+    return page({"walk": recording})
+
+
+@pytest.fixture(scope="module")
+def read(text: str) -> Page:
+    return Page(text)
+
+
+def test_a_fitted_trial_has_its_sections_and_none_of_a_controller(read: Page) -> None:
+    assert {"Stick figure", "Markers", "Gait angles", "Joint angles by limb"} <= set(read.sections)
+    absent = {"Task errors by level", "Solver times and fallbacks", "Contact forces", "Footprints", "Torques by limb"}
+    assert not absent & set(read.sections)
+
+
+def test_distances_of_markers_are_those_of_the_fit(read: Page) -> None:
+    fit = person()
+    row = next(cells for cells in read.tables["Markers"] if cells and cells[0] == "walk")
+    size, label, time = fit.worst
+    assert int(row[1]) == len(fit.placed.labels)
+    assert value(row[2]) == pytest.approx(1e3 * fit.rms, rel=1e-2)
+    assert f"{label} at {time:.2f} s" in row[4]
+    assert value(row[4].partition(",")[0]) == pytest.approx(1e3 * size, rel=1e-2)
+    for name, rms in list(fit.by_marker.items())[:12]:
+        assert value(read.cell("Markers", name, 2)) == pytest.approx(1e3 * rms, rel=1e-2)
+
+
+def test_every_marker_has_a_bar_with_its_name(read: Page) -> None:
+    bars = next(texts for texts in read.labels if "distance (mm)" in texts and "LASIS" in texts)
+    assert set(person().placed.labels) <= set(bars)
+
+
+def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
+    for note in person().notes:
+        assert note in read.sections["Markers"]
+
+
+def test_the_overview_says_who_was_measured(read: Page) -> None:
+    assert read.cell("Overview", "person", 1) == "sample, 1.70 m, 64.0 kg, female"
+    assert read.cell("Overview", "frames a second", 1) == "100"
+
+
+def test_ranges_of_motion_are_those_of_the_angles_over_the_cycles(read: Page, recording: Recording) -> None:
+    fit = person()
+    cycles = gait_cycles(fit.trial.events)
+    for rotation in ROTATIONS:
+        side = rotation.joint.partition("_")[0]
+        own = [cycle for cycle in cycles if cycle.side == side]
+        angle = np.degrees(fit.angles()[rotation.joint])
+        fine = [np.linspace(cycle.strike, cycle.next_strike, 101) for cycle in own]
+        mean = np.mean([np.interp(at, fit.time, angle) for at in fine], axis=0)
+        assert value(read.cell("Gait angles", rotation.title, 2)) == pytest.approx(np.ptp(mean), abs=0.3)
+    knee = np.degrees(norm("right_knee_flexion").range_of_motion)
+    assert value(read.cell("Gait angles", "Right knee flexion", 1)) == pytest.approx(knee, abs=0.1)
+    assert norm("right_knee_flexion").source in read.sections["Gait angles"]
+
+
+def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording: Recording) -> None:
+    fit = person()
+    assert RULE not in read.sections["Gait angles"]
+    assert len(stored_events(recording.provenance)) == len(fit.trial.events)
+    facts = {key: value for key, value in recording.provenance.items() if key != "events"}
+    found = gait_of(Recording(recording.channels.values(), facts, fit.robot), fit.robot)
+    assert found is not None
+    theirs = gait_cycles(fit.trial.events)
+    assert len(found.cycles) >= len(theirs) - 1
+    nearest = [min(abs(ours.strike - each.strike) for each in theirs) for ours in found.cycles]
+    assert max(nearest) < 0.08  # a contact of the sample and a strike by the rule
+
+
+def test_without_events_the_page_states_the_rule(recording: Recording) -> None:
+    facts = {**recording.provenance, "events": [["soon", "left", "strike"], [0.1, "both", "off"]]}
+    read = Page(page({"walk": Recording(recording.channels.values(), facts, person().robot)}))
+    assert RULE in " ".join(read.sections["Gait angles"].split())
+
+
+def test_phases_follow_each_other_and_name_the_feet(recording: Recording) -> None:
+    (subject,) = subjects({"walk": recording})
+    names = [phase.name for phase in subject.phases]
+    assert set(names) == {"double support", "left support", "right support"}
+    assert all(a.end == b.begin for a, b in itertools.pairwise(subject.phases))
+    single = [name for name in names if name != "double support"]
+    assert all(a != b for a, b in itertools.pairwise(single))
+
+
+def test_a_person_who_stands_has_a_stick_figure_and_no_gait() -> None:
+    read = Page(page({"standing": stander().recording()}))
+    assert {"Stick figure", "Markers"} <= set(read.sections)
+    assert "Gait angles" not in read.sections
+
+
+def test_two_people_stand_side_by_side() -> None:
+    read = Page(page({"one": person(0).recording(), "two & <co>": person(1).recording()}))
+    assert any("two & <co>, left foot" in cells for cells in read.tables["Gait angles"])
+    assert len([caption for caption in read.captions["Stick figure"] if caption.startswith("two")]) == 2
+
+
+def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> None:
+    apart, seen = np.array(recording["markers/distance"]), np.array(recording["markers/measured"])
+    apart[:, 4], seen[:, 12:15] = np.nan, np.nan
+    apart[:3], seen[:3] = np.nan, np.nan
+    changed = {"markers/distance": apart, "markers/measured": seen}
+    channels = [
+        Channel(c.name, c.units, changed.get(name, c.values), c.labels) if name in changed else c
+        for name, c in recording.channels.items()
+    ]
+    with warnings.catch_warnings(action="error", category=RuntimeWarning):
+        Page(page({"walk": Recording(channels, recording.provenance, person().robot)}))
+
+
+def test_lines_of_the_stick_figure_are_as_long_as_the_bones() -> None:
+    fit = person()
+    body = stick(fit.robot, fit.q[40])
+    for (side, chain), points in zip(CHAINS, body.chains, strict=True):
+        if side and chain[1] == f"{side}_thigh":
+            k = ("left", "right").index(side)
+            assert np.linalg.norm(points[1] - points[2]) == pytest.approx(fit.shape.thigh[k], abs=1e-9)
+            assert np.linalg.norm(points[2] - points[3]) == pytest.approx(fit.shape.shank[k], abs=1e-9)
+
+
+def test_gathered_postures_keep_their_joints_and_stand_in_one_place_facing_forward() -> None:
+    fit = person()
+    states = [State(fit.robot, q) for q in fit.q[::40]]
+    moved = gathered(states, turned=True)
+    facing = np.zeros(3)
+    for before, after in zip(states, moved, strict=True):
+        assert np.array_equal(before.q[7:], after.q[7:])
+        assert np.allclose(after.q[:2], 0.0)
+        assert after.q[2] == before.q[2]
+        facing += after.pose(fit.robot.frame("pelvis")).rotation[:, 0]
+    assert facing[1] == pytest.approx(0.0, abs=1e-9)
+    assert facing[0] > 0.0
+    assert gathered(states[:1]) == states[:1]
+
+
+def test_moments_of_a_cycle_are_in_order_and_end_with_it() -> None:
+    cycle = gait_cycles(person().trial.events)[0]
+    times = [at for at, _ in moments_of(cycle)]
+    assert times == sorted(times)
+    assert (times[0], times[-1]) == (cycle.strike, cycle.next_strike)
+
+
+def test_a_legend_of_long_names_takes_fewer_columns() -> None:
+    with drawing("names") as drawn:
+        for k in range(8):
+            drawn.axes.plot([0, 1], [0, k], label=f"shoulder_adduction_{k}")
+        drawn.legend(4)
+        box = drawn.figure.legends[0].get_window_extent(FigureCanvasAgg(drawn.figure).get_renderer())
+        assert box.x0 >= -1.0
+        assert box.x1 <= drawn.figure.bbox.x1 + 1.0

@@ -1,0 +1,139 @@
+"""The page of a study tells what was asked, what came out, and what the tests can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured_people import VARIANTS, person, studied
+from reading_pages import Page, value
+
+from poise.analysis.equivalence import REMARK
+from poise.analysis.gait_events import RULE
+from poise.analysis.rotations import JOINTS, ROTATIONS
+from poise.errors import PoiseError
+from poise.report.human import save_study_page, study_page
+
+FAILED = {"folder/bad & <broken>.c3d": "the file is empty"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_graphics() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUJOCO_GL", "off")
+        yield
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return study_page(studied(), [person(0), person(1)], FAILED)
+
+
+@pytest.fixture(scope="module")
+def read(text: str) -> Page:
+    return Page(text)
+
+
+def test_it_is_whole_and_fetches_nothing(text: str, read: Page) -> None:
+    assert "What was asked" in read.sections
+    assert not any(address in text for address in ("http://", "https://", "src='", "<script", "url(http"))
+
+
+def test_it_states_its_rules_and_what_a_t_test_does_not_show(read: Page) -> None:
+    said = {name: " ".join(section.split()) for name, section in read.sections.items()}
+    assert RULE[1:] in said["What was asked"]
+    assert "6 Hz" in said["What was asked"]
+    assert REMARK in said["Statistics"]
+
+
+def test_every_walk_has_a_row_and_a_failed_one_its_reason(read: Page) -> None:
+    names = [cells[0] for cells in read.tables["Walks"]]
+    assert names.count("sample") == 2
+    assert read.cell("Walks", "bad & <broken>.c3d", 1) == "the file is empty"
+    rms = [cells[4] for cells in read.tables["Walks"] if cells[0] == "sample"]
+    assert [value(cell) for cell in rms] == pytest.approx([1e3 * person(k).rms for k in range(2)], rel=0.05)
+
+
+def test_table_one_stands_beside_the_printed_one(read: Page) -> None:
+    study = studied()
+    paper, best = study.outcome("paper"), study.outcome("best")
+    for k, rotation in enumerate(ROTATIONS):
+        row = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == rotation.title)
+        assert [value(cell) for cell in row[1:3]] == [rotation.simulation, rotation.reference]
+        assert value(row[4]) == pytest.approx(paper.ranges[:, k].mean(), abs=0.051)
+        assert value(row[5]) == pytest.approx(paper.reference_ranges[:, k].mean(), abs=0.051)
+        assert value(row[6]) == pytest.approx(paper.differences[:, k].mean(), abs=0.051)
+        assert value(row[9]) == pytest.approx(best.differences[:, k].mean(), abs=0.051)
+    printed = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == "Left knee flexion")
+    assert value(printed[3]) == -9.0  # as the paper has it, though 54 - 66 is -12
+    mean = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == "mean size of a difference")
+    assert value(mean[3]) == pytest.approx(5.8)
+
+
+def test_variants_are_compared_in_one_table_with_the_measured_motion(read: Page) -> None:
+    rows = {cells[0]: cells for cells in read.tables["Variants side by side"][1:]}
+    assert list(rows) == [*(variant.name for variant in VARIANTS), "measured motion"]
+    for each in studied().outcomes:
+        row = rows[each.variant.name]
+        assert value(row[1]) == pytest.approx(each.mean_difference, abs=0.051)
+        assert value(row[2]) == pytest.approx(each.worst[0], abs=0.051)
+        assert row[3] == f"{each.beyond} of 24"
+        assert value(row[6]) == pytest.approx(each.largest("heels"), abs=0.051)
+        assert value(row[10]) == pytest.approx(100 * each.mean("inside"), abs=0.51)
+    inside = studied().outcomes[0].mean("reference_inside")
+    assert value(rows["measured motion"][10]) == pytest.approx(100 * inside, abs=0.51)
+
+
+def test_the_verdict_is_the_interval(read: Page) -> None:
+    best = studied().outcome("best")
+    rows = [cells for cells in read.tables["Statistics"] if cells and cells[0] == "Right hip flexion"]
+    test = best.tests[JOINTS.index("right_hip_flexion")]
+    assert test.interval is not None
+    low, high = rows[-1][3].replace("\N{NO-BREAK SPACE}", " ").split(" to ")
+    assert (value(low), value(high)) == pytest.approx(test.interval, abs=0.051)
+    assert rows[-1][4].replace("\N{NO-BREAK SPACE}", " ") == test.verdict
+
+
+def test_the_straight_knee_is_told_with_its_numbers(read: Page) -> None:
+    title, k = "The swinging knee with two phases", JOINTS.index("right_knee_flexion")
+    two = studied().outcome("two phases")
+    assert value(read.cell(title, "Right knee flexion", 1)) == pytest.approx(
+        two.reference_ranges[:, k].mean(), rel=1e-2
+    )
+    assert value(read.cell(title, "Right knee flexion", 3)) == pytest.approx(two.ranges[:, k].mean(), rel=1e-2)
+
+
+def test_figures_four_to_seven_of_the_paper_are_there(read: Page) -> None:
+    captions = read.captions["Curves over the gait cycle"]
+    for number, title in ((4, "hip flexion"), (5, "hip adduction"), (6, "knee flexion"), (7, "ankle inversion")):
+        assert any(f"Figure {number} of the paper. Right {title}" in caption for caption in captions)
+    assert len(captions) == 4 + 12
+
+
+def test_measured_and_reproduced_stand_in_one_figure_and_missing_pictures_say_why(read: Page) -> None:
+    assert [c.partition(" in front")[0] for c in read.captions["Measured and reproduced"]] == [
+        "'best'",
+        "'paper'",
+        "'two phases'",
+    ]
+    assert "no pictures here" in read.sections["Measured and reproduced"]
+
+
+def test_one_walk_alone_makes_a_page_that_judges_nothing() -> None:
+    read = Page(study_page(studied(1)))
+    verdicts = {cells[4] for cells in read.tables["Statistics"] if len(cells) > 4 and cells[0] in JOINTS}
+    assert verdicts <= {"cannot be judged"}
+    assert "one person" in read.sections["Statistics"]
+    assert np.isfinite(value(read.cell("Walks", "sample", 2)))
+
+
+def test_a_page_that_cannot_be_written_is_named_before_it_is_made(tmp_path: Path) -> None:
+    with pytest.raises(PoiseError, match="is a folder"):
+        save_study_page(tmp_path, studied(1))
+    with pytest.raises(PoiseError, match="there is no folder"):
+        save_study_page(tmp_path / "none/page.html", studied(1))
+    path = save_study_page(tmp_path / "page.html", studied(1))
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    assert path.read_text().startswith("<!DOCTYPE html>")

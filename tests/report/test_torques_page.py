@@ -1,0 +1,93 @@
+"""The page of a person's torques: moments, plates, what the file says, what stays unexplained, and robots beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from measured_people import person, torques
+from reading_pages import Page, value
+
+from poise.human.torques import against_stored, inverse_dynamics, moments, recorded
+from poise.human.torques.moments import LEG, STORED_UNIT
+from poise.report.human import torques_page
+from poise.report.page import page
+from poise.state.balance import GRAVITY
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_graphics() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUJOCO_GL", "off")
+        yield
+
+
+@pytest.fixture(scope="module")
+def read() -> Page:
+    return Page(torques_page(torques(), {"itself": recorded(torques()), "no torques": person().recording()}))
+
+
+def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
+    captions = read.captions["Moments of the legs"]
+    own = moments(torques())
+    for each in LEG:
+        for side in ("Left", "Right"):
+            said = next(caption for caption in captions if caption.startswith(f"{side} {each.title}:"))
+            low, high = said.partition(": ")[2].removesuffix(" N m/kg.").split(" to ")
+            values = own[f"{side.lower()} {each.title}"]
+            assert value(low) == pytest.approx(np.nanmin(values), rel=0.06)
+            assert value(high) == pytest.approx(np.nanmax(values), rel=0.06)
+    assert len(read.captions["Moments of the lower back"]) == 3
+
+
+def test_the_residual_is_told_in_newtons_and_as_a_share_of_the_weight(read: Page) -> None:
+    rms, weight = torques().residual_rms, GRAVITY * torques().mass
+    for k, axis in enumerate(("x", "y", "z, up")):
+        title = "What stays unexplained"
+        assert value(read.cell(title, axis, 1)) == pytest.approx(rms[k], rel=1e-2)
+        assert value(read.cell(title, axis, 2)) == pytest.approx(100 * rms[k] / weight, rel=0.06, abs=0.5)
+        assert value(read.cell(title, axis, 3)) == pytest.approx(rms[k + 3], rel=1e-2)
+
+
+def test_a_file_without_moments_says_so(read: Page) -> None:
+    assert "stores no moments" in read.sections["Against the file"]
+
+
+def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
+    own = moments(torques(), everywhere=True)
+    ankle = np.ones((len(torques().time), 3))
+    ankle[:, 0] = 0.9 * own["left ankle plantarflexor"] / STORED_UNIT
+    fit = person()
+    trial = fit.trial.replace(moments={"LAnkleMoment": ankle})
+    found = inverse_dynamics(replace(fit, trial=trial))
+    read = Page(torques_page(found))
+    (row,) = (each for each in against_stored(found) if each.title == "ankle plantarflexor")
+    assert row.agreement.correlation == pytest.approx(1.0)
+    assert value(read.cell("Against the file", "Left ankle plantarflexor", 2)) == pytest.approx(1.0)
+    assert value(read.cell("Against the file", "Left ankle plantarflexor", 6)) == pytest.approx(111, abs=1)
+    assert "Dashed, black" in read.sections["Moments of the legs"]
+    assert "Against robots" not in read.sections
+
+
+def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
+    title = "Against robots"
+    rows = [cells for cells in read.tables[title] if len(cells) == 11 and cells[0].startswith(("hip", "knee", "ankle"))]
+    assert len(rows) == 6
+    for cells in rows:
+        assert value(cells[1]) > 0.95
+        assert value(cells[3]) == pytest.approx(100, abs=12)
+        assert abs(value(cells[7]) - value(cells[10])) < 3.0
+
+
+def test_a_recording_that_cannot_be_compared_says_why_and_does_no_harm(read: Page) -> None:
+    assert "no torques: " in read.sections["Against robots"]
+
+
+def test_the_report_of_its_recording_has_torques_and_ground_forces() -> None:
+    read = Page(page({"walk": recorded(torques())}))
+    assert {"Torques by limb", "Contact forces", "Gait angles"} <= set(read.sections)
+    assert "Task errors by level" not in read.sections
+    foot = torques().robot.foot("left").name
+    assert any(cells[0] == f"walk, {foot}" for cells in read.tables["Contact forces"])

@@ -1,0 +1,188 @@
+"""The scene Human as its users meet it: files, the view, curves and tables in a real browser.
+
+With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from open_studio import chromium, shell, until
+
+from poise import human
+from poise.human.sample import sample_trial
+from poise.studio.hub import Hub
+from poise.studio.server import Server
+
+pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
+
+#: Where screenshots go, for people to look at; docs show some of them.
+PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
+#: Real trials, where there are any.
+MOCAP = Path(os.environ.get("POISE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "mocap"
+#: How many pixels of the six plots are blue: lines of the reproduction, for all else is grey, black or red.
+INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let blue = 0;
+    for (let i = 0; i < data.length; i += 4) blue += data[i + 3] > 99 && data[i + 2] - data[i] > 60;
+    return blue;
+})"""
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    hub = Hub("g1", tmp_path_factory.mktemp("output"), "stand")
+    hub.start()
+    until(hub.frame)
+    yield hub
+    hub.stop()
+
+
+@pytest.fixture(scope="module")
+def page(hub: Hub) -> Iterator[Any]:
+    server = Server(hub, "127.0.0.1", 0)
+    server.start()
+    with chromium() as browser, shell(browser, server, viser=bool(PICTURES)) as page:
+        page.set_default_timeout(180_000)  # fits are of low importance, and a busy machine lets them wait
+        page.get_by_role("tab", name="Human").click()
+        until(lambda: hub.hello()["scene"] == "human" and hub.hello()["controls"])
+        if PICTURES:
+            page.frame_locator("#view").locator("canvas").last.wait_for()
+        yield page
+        assert page.wrongs == []
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trial that Poise itself has written."""
+    walk, _ = sample_trial(1.68, 61.0, "female", cycles=2)
+    path = tmp_path_factory.mktemp("trials") / "my walk.trc"
+    human.write_trc(walk, path)
+    return path
+
+
+def shot(page: Any, name: str) -> None:
+    """A picture of the page, if somebody wants one."""
+    if PICTURES:
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        page.wait_for_timeout(3000)
+        page.screenshot(path=str(Path(PICTURES) / f"studio_{name}.png"))
+
+
+def load(page: Any, label: str, file: Any) -> None:
+    page.get_by_label(label, exact=True).set_input_files(file)
+
+
+def table(page: Any) -> dict[str, list[float]]:
+    """Measured, reproduced and difference (degrees) by rotation, as the page shows them."""
+    rows = page.locator("#gait-rows tr").all_inner_texts()
+    found, side = {}, ""
+    for row in rows:
+        title, *numbers = row.split("\t")
+        if numbers:
+            found[f"{side} {title}"] = [float(number.replace("\u2212", "-")) for number in numbers]
+        else:
+            side = title
+    return found
+
+
+def hold(page: Any, hub: Hub, share: float) -> None:
+    """Stops at a share of the gait cycle."""
+    if until(hub.frame)["playing"]:
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Play", exact=True).wait_for()
+    slider = page.get_by_label("Time of the replay in seconds")
+    slider.fill(f"{share * float(slider.get_attribute('max')):.2f}")
+    until(lambda: abs(until(hub.frame)["share"] - share) < 0.01)
+
+
+def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
+    assert hub.hello()["robots"] == ["human"], "the scene is not for robots"
+    page.locator("#words").get_by_text("No trial yet").wait_for()
+    page.get_by_role("button", name="take the sample").click()
+    page.locator("#gait-busy progress").wait_for()
+    page.locator("#words").get_by_text("sample walk").wait_for()
+    page.locator("#gait-busy").wait_for(state="hidden")
+    ranges = until(lambda: table(page))
+    assert len(ranges) == 12
+    for measured, reproduced, difference in ranges.values():
+        assert reproduced - measured == pytest.approx(difference, abs=0.11)
+        assert abs(difference) < 5.0
+    until(lambda: min(page.evaluate(INK)) > 50)
+    until(lambda: set(hub.viewer._figures) == {"robot", "ghost"})
+    balls = until(lambda: hub.viewer._markers and hub.viewer._markers._balls.get("known"))
+    assert (balls.visible, len(balls.batched_positions)) == (True, 49)
+    hold(page, hub, 0.72)
+    shot(page, "human")
+
+    page.get_by_label("reproduced as").select_option("two phases")
+    until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
+    page.get_by_label("ghost beside by as a number").fill("0")
+    page.get_by_label("ghost beside by as a number").press("Enter")
+    until(lambda: until(hub.frame)["values"]["apart"] == 0.0)
+    shot(page, "human_two_phases")
+    scenery = hub._scenery_shown()
+    assert scenery is not None
+    assert scenery.poses["ghost"][1, :3] == pytest.approx(scenery.poses["robot"][1, :3], abs=0.05)
+    page.get_by_role("button", name="Play", exact=True).click()
+    before = until(hub.frame)["share"]
+    until(lambda: until(hub.frame)["share"] != before)
+
+
+def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_goes_on(
+    page: Any, hub: Hub, trc: Path
+) -> None:
+    load(page, "load a trial", trc)
+    page.locator(".message").get_by_text("'my walk.trc' is loaded").wait_for()
+    page.locator("#words").get_by_text("49 of 49 markers used").wait_for()
+    assert hub.hello()["gait"]["title"] == "my walk.trc"
+    assert page.locator("#replay-file").inner_text() == "my walk.trc"
+    page.locator(".message button").first.click()
+    for name, data in {"noise.c3d": os.urandom(5000), "empty.trc": b"", "walk.pdf": b"%PDF"}.items():
+        load(page, "load a trial", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        page.locator(".message.error").get_by_text(name).wait_for()
+        assert page.locator(".message").count() == 1
+        page.locator(".message button").click()
+    assert hub.hello()["gait"]["title"] == "my walk.trc"
+    before = until(hub.frame)["time"]
+    until(lambda: until(hub.frame)["time"] != before)
+
+    page.get_by_label("play", exact=True).select_option("whole trial")
+    until(lambda: until(hub.frame)["replay"]["duration"] > 2.0)
+    page.get_by_role("button", name="Back to live").click()
+    page.locator("#words").get_by_text("No trial yet").wait_for()
+    page.get_by_role("button", name="Reset").click()  # and there it is again
+    page.locator("#words").get_by_text("my walk.trc").wait_for()
+
+
+@pytest.mark.skipif(not MOCAP.exists(), reason="the trials in shared/data are not here")
+def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
+    load(page, "load a trial", MOCAP / "pig_one" / "PiG_Motion-FlatFoot-One.c3d")
+    page.locator("#words").get_by_text("35 of 35 markers used").wait_for()
+    load(page, "load a static trial", MOCAP / "pig_one" / "PiG_Calibration-FlatFoot-One.c3d")
+    page.locator("#words").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
+    page.get_by_label("reproduced as").select_option("best")
+    until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)
+    page.get_by_label("play", exact=True).select_option("gait cycle")
+    until(lambda: until(hub.frame)["replay"]["duration"] < 2.0)
+    hold(page, hub, 0.3)
+    shot(page, "human_c3d")
+
+
+def test_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
+    page.get_by_role("button", name="take the sample").click()
+    job = until(lambda: hub._desk and hub._desk._job and hub._desk._job.running and hub._desk._job)
+    page.get_by_role("tab", name="Stand & squat").click()
+    until(lambda: not job.running)
+    assert job.stopped
+    until(lambda: hub.hello()["scene"] == "stand" and hub.hello()["controls"])
+    assert hub.hello()["robot"] == "g1"
+    page.locator("#gait-panel").wait_for(state="hidden")
+    page.get_by_role("region", name="Hierarchy").wait_for()
+    page.locator("#plot-above").wait_for()
+    assert page.locator("#gait-plots").is_hidden()
