@@ -2,9 +2,10 @@
 
     python benchmarks/markers.py [TRIAL [STATIC]] [--rounds N]
 
-Bare times prove nothing on a busy machine. So times are those of the process alone, and each round measures, one after the other, the trial and a reference
-workload that never changes: a hundred Jacobians of the 42 degree-of-freedom body and a hundred solutions of 42 equations.
-OpenSim's inverse kinematics takes 36 to 56 ms a frame on such files (39 coordinates, 41 markers), 12 with 23 coordinates.
+Bare times prove nothing on a busy machine. So times are those of the process alone, and each round measures, one after
+the other, the trial and a reference workload that never changes: a hundred Jacobians of the 42 degree-of-freedom body
+and a hundred solutions of 42 equations. OpenSim's inverse kinematics takes 36 to 56 ms a frame on such files (39
+coordinates, 41 markers), 12 with 23 coordinates.
 Without a trial the sample walk is used.
 """
 

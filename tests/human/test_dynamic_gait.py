@@ -5,13 +5,13 @@ from functools import cache
 import numpy as np
 import pinocchio
 import pytest
-from fitted_people import each_trial, recorded_fit
-from sampled_walks import walk
 
+from fitted_people import each_trial, recorded_fit
 from poise.human import dynamic, gait
 from poise.human.dynamic.bearing import FRICTION
 from poise.recording import Recording
 from poise.state.balance import GRAVITY
+from sampled_walks import walk
 
 
 @cache

@@ -30,7 +30,8 @@ class Kind:
 
 ROBOT: Any = SimpleNamespace(
     name="figure",
-    source="made up for tests", parts={},
+    source="made up for tests",
+    parts={},
     model=SimpleNamespace(
         nq=NQ, nv=NV, joints=[Kind("JointModelFreeFlyer"), *[Kind("JointModelRY")] * 3, Kind("JointModelPZ")]
     ),

@@ -20,8 +20,8 @@ LOWEST, STEEPEST = 0.5, 60.0
 class Fall:
     """Watches for a fall, and keeps the first one that it sees.
 
-    A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is lower than half of its
-    height in the start, or tilted by more than 60 degrees. What it carries may touch the ground.
+    A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is
+    lower than half of its height in the start, or tilted by more than 60 degrees. A box in its hands may touch the ground.
     """
 
     def __init__(self, start: State, model: mujoco.MjModel, ground: Ground, parts: Sequence[Frame]) -> None:
