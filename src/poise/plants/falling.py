@@ -21,7 +21,7 @@ class Fall:
     """Watches for a fall, and keeps the first one that it sees.
 
     A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is
-    lower than half of its height in the start, or tilted by more than 60 degrees. A box in its hands may touch the ground.
+    lower than half of its height in the start, or tilted by more than 60 degrees. A box in its hands may touch it.
     """
 
     def __init__(self, start: State, model: mujoco.MjModel, ground: Ground, parts: Sequence[Frame]) -> None:
