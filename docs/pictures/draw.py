@@ -1,5 +1,5 @@
 """Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques,
-walks with style, the way to a door, and a robot on position servos.
+walks with style, the way to a door, a robot on position servos, and a person who walks.
 
 Run it from anywhere: ``python docs/pictures/draw.py``, or with the names of some: ``draw.py styles standing``. All take
 some minutes and need EGL or OSMesa.
@@ -172,8 +172,42 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
     picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / f"servos_{name}.png", optimize=True)
 
 
+def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
+    """The sample walk, from above: as fitted to its markers, from six keys, from four, from two."""
+    from poise import human
+    from poise.human import gait
+    from poise.human.sample import sample_trial
+
+    reference = gait.Reference.of(human.fit(*sample_trial()))
+    cycle = reference.cycle()
+    shares = (0.02, 0.17, 0.33, 0.52, 0.7, 0.85)
+    times = [cycle.strike + share * cycle.duration for share in shares]
+    rows = {"measured": [reference.sample(time)[0] for time in times]}
+    for title, variant in (("six keys", gait.BEST), ("four keys", gait.PAPER), ("two phases", gait.TWO_PHASES)):
+        found = gait.reproduce(reference, cycle, variant)
+        rows[title] = [found.q[int(np.argmin(np.abs(found.time - time)))] for time in times]
+    side = Camera(direction=(0.3, -1.0, 0.12))
+    strips = [
+        picture(
+            [poise.State(reference.robot, np.array([0.0, 0.0, *q[2:]])) for q in row],
+            len(times) * size[0],
+            size[1],
+            side,
+        )
+        for row in rows.values()
+    ]
+    page = Image.new("RGB", (margin + strips[0].shape[1], sum(len(strip) + 6 for strip in strips)), "white")
+    for i, (title, strip) in enumerate(zip(rows, strips, strict=True)):
+        page.paste(Image.fromarray(strip), (margin, i * (len(strip) + 6)))
+        ImageDraw.Draw(page).text(
+            (6, i * (len(strip) + 6) + len(strip) // 2), title, "black", ImageFont.load_default(15)
+        )
+    page.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / "gait_human.png", optimize=True)
+
+
 if __name__ == "__main__":
     drawn = {
+        "gait": gait,
         "servos": servos,
         "torques": lambda: torque_peaks("g1"),
         "standing": standing,
