@@ -77,7 +77,7 @@ def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
 
 
 def test_the_overview_says_who_was_measured(read: Page) -> None:
-    assert read.cell("Overview", "person", 1) == "sample, 1.70 m, 64.0 kg, female"
+    assert read.cell("Overview", "person", 1) == "sample 0, 1.70 m, 64.0 kg, female"
     assert read.cell("Overview", "frames a second", 1) == "100"
 
 

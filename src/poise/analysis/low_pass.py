@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import butter, sosfiltfilt
@@ -28,10 +30,10 @@ def low_passed(values: Array, rate: float, cutoff: float | None) -> Array:
     >>> low_passed(torque, 500.0, 6.0).shape == torque.shape
     True
     """
-    if cutoff is None or len(values) < FEWEST or not 0.0 < cutoff / DOUBLE_PASS < 0.5 * rate:
+    if cutoff is None or len(values) < FEWEST or not 0.0 < cutoff < 0.5 * rate or not np.isfinite(values).all():
         return values
-    if not np.isfinite(values).all():
-        return values
-    sections = butter(2, cutoff / DOUBLE_PASS, fs=rate, output="sos")
+    # Of a sampled filter frequencies are those of tan(π f / rate).
+    single = rate / math.pi * math.atan(math.tan(math.pi * cutoff / rate) / DOUBLE_PASS)
+    sections = butter(2, single, fs=rate, output="sos")
     # Mirrored at the ends over three periods of the cut-off, after which the filter has come to rest.
     return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff))))

@@ -8,20 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
-from scipy.signal import butter, filtfilt
 
+from poise.analysis.low_pass import low_passed
 from poise.human.errors import refused
 from poise.human.trial import Trial
 
 Array = NDArray[np.float64]
 
-#: A Butterworth filter of second order run forth and back has fallen to 1/√2 at this share of its cut-off, the fourth
-#: root of √2 - 1: so the filter is made for cut-off / 0.802, in frequencies before sampling, tan(π f / rate).
-DOUBLE_PASS = (math.sqrt(2.0) - 1.0) ** 0.25
 #: Frames on either side of a gap that its filling is made from.
 NEIGHBOURS = 8
-#: Frames that a filter of second order needs to be run forth and back; shorter runs stay as they are.
-SHORTEST = 4
 
 
 def filled(trial: Trial, longest: float = 0.1) -> Trial:
@@ -75,16 +70,10 @@ def smoothed(trial: Trial, cutoff: float = 6.0) -> Trial:
         raise refused(
             trial.path, f"cut-off of {cutoff!r} Hz; expected above 0 and below {half:g} Hz, half the rate", "cutoff"
         )
-    made_for = trial.rate / math.pi * math.atan(math.tan(math.pi * cutoff / trial.rate) / DOUBLE_PASS)
-    b, a = butter(2, made_for, fs=trial.rate)
     positions = np.array(trial.positions)
     for i in range(len(trial.labels)):
-        seen = _seen(positions[:, i])
-        for first, end in _runs(seen):
-            if end - first >= SHORTEST:
-                # Reflected at the ends over half a period of the cut-off, where the filter still rings.
-                pad = min(end - first - 1, math.ceil(0.5 * trial.rate / cutoff))
-                positions[first:end, i] = filtfilt(b, a, positions[first:end, i], axis=0, padlen=pad)
+        for first, end in _runs(_seen(positions[:, i])):
+            positions[first:end, i] = low_passed(positions[first:end, i], trial.rate, cutoff)
     note = f"Markers low-pass filtered at {cutoff:g} Hz (Butterworth, second order, forth and back)."
     return trial.replace(positions=positions, notes=(*trial.notes, note))
 

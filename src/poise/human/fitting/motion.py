@@ -8,14 +8,11 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
-from scipy.signal import butter, sosfiltfilt
 
+from poise.analysis.low_pass import FEWEST, low_passed
 from poise.robots import Robot
 
 Array = NDArray[np.float64]
-
-#: Two passes of a second-order Butterworth filter have -3 dB at 0.802 of the cut-off of one.
-TWICE = 0.802
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +36,8 @@ def motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> Motion:
     values = np.column_stack([q[:, :3], quaternion, q[:, 7:]])
     rate = (len(time) - 1) / (time[-1] - time[0]) if len(time) > 1 else 1.0
     note = "motion not filtered"
-    if cutoff is not None and len(time) > 12 and cutoff / TWICE < 0.5 * rate:
-        sections = butter(2, cutoff / TWICE, fs=rate, output="sos")
-        values = sosfiltfilt(sections, values, axis=0, padlen=min(len(time) - 1, int(rate / cutoff) * 3))
+    if cutoff is not None and len(time) >= FEWEST and cutoff < 0.5 * rate:
+        values = low_passed(values, rate, cutoff)
         note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, there and back)"
     values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
     if len(time) < 4:
