@@ -59,7 +59,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     refused(tmp_path / "empty.trc", "is empty")
 
 
-@pytest.mark.parametrize(("suffix", "reader"), [("mot", "read_motion"), ("sto", "read_motion"), ("bvh", "read_bvh")])
+@pytest.mark.parametrize(("suffix", "reader"), [("mot", "read_motion"), ("sto", "read_motion")])
 def test_files_of_joints_are_refused_with_the_name_of_what_reads_them(suffix: str, reader: str, tmp_path: Path) -> None:
     path = tmp_path / f"walk.{suffix}"
     path.write_text("anything")

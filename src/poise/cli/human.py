@@ -22,15 +22,17 @@ FAILED = 1
 def add(commands: Any, name: str) -> None:
     parser = commands.add_parser(name, help="bodies, gaits and torques of people, from marker files")
     kinds = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-    fit = kinds.add_parser("fit", help="a body and its motion from a C3D or TRC file, or a table from a folder of them")
-    fit.add_argument("trial", type=Path, metavar="TRIAL", help="a C3D or TRC file, or a folder")
+    fit = kinds.add_parser(
+        "fit", help="a body and its motion from a C3D, TRC or BVH file, or a table from a folder of them"
+    )
+    fit.add_argument("trial", type=Path, metavar="TRIAL", help="a C3D, TRC or BVH file, or a folder")
     _person(fit)
     fit.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record (of a folder: FILE.csv)")
     fit.add_argument("--mot", type=Path, metavar="FILE.mot", help="where to write the angles for OpenSim")
     fit.add_argument("--reference", type=Path, metavar="FILE.mot", help="angles of other software to compare with")
     fit.set_defaults(action=_fit)
     gait = kinds.add_parser("gait", help="reproduce walks from a few tasks and compare: ranges of motion, statistics")
-    gait.add_argument("trials", nargs="+", type=Path, metavar="TRIAL", help="C3D or TRC files, or folders of them")
+    gait.add_argument("trials", nargs="+", type=Path, metavar="TRIAL", help="C3D, TRC or BVH files, or folders of them")
     _person(gait)
     gait.add_argument("--out", type=Path, metavar="DIR", help="folder for the page, tables and recordings")
     gait.add_argument("--dynamics", action="store_true", help="with torques and contact forces, and in physics, too")
@@ -66,7 +68,9 @@ def _person(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mass", type=positive, metavar="KG", help="default: as the file says, else 22.5 kg/m²")
     parser.add_argument("--sex", choices=("male", "female"), help="whose tables of the body (default male)")
     parser.add_argument(
-        "--marker-set", metavar="NAME|FILE.toml", help="plug_in_gait, opensim41, skin49, or a file (default: best fit)"
+        "--marker-set",
+        metavar="NAME|FILE.toml",
+        help="plug_in_gait, opensim41, skin49, skeleton, or a file (default: best)",
     )
     parser.add_argument("--cutoff", type=positive, default=6.0, metavar="HZ", help="of the low-pass filter (default 6)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")

@@ -14,7 +14,7 @@ from poise.human.errors import TrialError
 from poise.human.files import read_trial
 from poise.human.fitting import Fit, fit
 
-SUFFIXES = (".c3d", ".trc")
+SUFFIXES = (".c3d", ".trc", ".bvh")
 #: How laboratories call a trial in which somebody stands still.
 STANDING = re.compile(r"static|calib|(^|[^a-z])(cal|stand|standing|neutral|t-?pose)([^a-z]|$)", re.IGNORECASE)
 
@@ -48,8 +48,8 @@ def jobs(paths: Iterable[str | Path], static: str | Path | None = None) -> list[
     """Walks among files and folders, each with a static trial.
 
     Args:
-        paths: files, or folders, whose C3D and TRC files are taken, with those of folders inside. A file that is named
-            is taken for a walk whatever it is called.
+        paths: files, or folders, whose C3D, TRC and BVH files are taken, with those of folders inside. A file that is
+            named is taken for a walk whatever it is called.
         static: of all walks; None: the file of the same folder that is called static, calibration, ...; of several the
             one whose name resembles that of the walk most.
     """
@@ -62,7 +62,7 @@ def jobs(paths: Iterable[str | Path], static: str | Path | None = None) -> list[
         inside = sorted(each for each in path.rglob("*") if each.suffix.lower() in SUFFIXES and each.is_file())
         walks = [each for each in inside if not is_static(each)]
         if not walks:
-            raise TrialError(f"{path}: no walks in this folder; expected .c3d or .trc files", path=str(path))
+            raise TrialError(f"{path}: no walks in this folder; expected .c3d, .trc or .bvh files", path=str(path))
         found += [Job(each, Path(static) if static else _static_of(each)) for each in walks]
     return found
 

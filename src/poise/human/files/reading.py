@@ -14,11 +14,12 @@ from poise.human.trial import Trial
 #: Largest file that is read (bytes): half an hour of 60 markers at 200 Hz with plates. In memory it is thrice that.
 LARGEST = 1 << 30
 #: Files that hold motions of joints instead of markers, and what reads them.
-OTHERS = {".mot": "read_motion", ".sto": "read_motion", ".bvh": "read_bvh"}
+OTHERS = {".mot": "read_motion", ".sto": "read_motion"}
 
 
 def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
-    """A trial from a C3D or TRC file, in m with z up; the content decides, whatever the file is called.
+    """A trial from a C3D or TRC file, in m with z up; the content decides, whatever the file is called. A BVH file
+    gives the joint centres of its skeleton.
 
     Args:
         path: the file.
@@ -39,9 +40,13 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
         return read_trc(path, up)
     if path.suffix.lower() == ".c3d":
         return read_c3d(path, up)
+    if path.suffix.lower() == ".bvh":
+        from poise.human.files.skeleton import read_skeleton  # which needs this module
+
+        return read_skeleton(path, up)
     if path.suffix.lower() in OTHERS:
         raise refused(path, f"holds motions of joints, not markers; read it with {OTHERS[path.suffix.lower()]}")
-    raise refused(path, "neither a C3D nor a TRC file; expected one of these")
+    raise refused(path, "neither a C3D nor a TRC or BVH file; expected one of these")
 
 
 def beginning(path: Path) -> bytes:

@@ -46,6 +46,9 @@ STEPS, CONVERGED = 20, 1e-3
 #: What a radian away from the rest posture costs in each frame, as a distance of one marker (m).
 RESTING = 0.003
 DIFFERENCE = 1e-6
+#: A body that is not fitted yet is off by more than any outlier: the loss bends here at first (m), and nearer by this
+#: factor at each step.
+WIDE, NARROWER = 0.5, 0.7
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ class Adjustment:
         for _ in range(steps):
             taken += 1
             C, c = self._expectations(s, places, sure, sure * (s0 - s), kappa.ravel())
-            ds, dp, moves = self._step(s, places, q, C, c)
+            bend = max(OUTLIER, WIDE * NARROWER**taken)
+            ds, dp, moves = self._step(s, places, q, C, c, bend)
             s, places = s + ds, places + dp
             q = np.array([self._inside(pinocchio.integrate(self.model, a, d)) for a, d in zip(q, moves, strict=True)])
             if max(np.abs(ds).max(), np.abs(dp).max(), np.abs(moves).max()) < CONVERGED:
@@ -127,7 +131,7 @@ class Adjustment:
         c[:n] += pull
         return C, c
 
-    def _step(self, s: Array, places: Array, q: Array, C: Array, c: Array) -> tuple[Array, Array, Array]:
+    def _step(self, s: Array, places: Array, q: Array, C: Array, c: Array, bend: float) -> tuple[Array, Array, Array]:
         """Changes of shape, places and postures; C and c, which hold what is expected, are added to."""
         n_s, m, nv = len(s), len(places), self.model.nv
         size = n_s + 3 * m
@@ -135,7 +139,7 @@ class Adjustment:
         for k in range(len(q)):
             e, J, S = self._linear(s, places, q[k], k)
             squared = np.einsum("mi,mi->m", e, e * (self.w[k] > 0.0))
-            w = self.w[k] / (1.0 + squared[:, None] / OUTLIER**2) ** 2
+            w = self.w[k] / (1.0 + squared[:, None] / bend**2) ** 2
             G = np.zeros((len(w), 3, size))
             G[:, :, :n_s] = S
             R = self.points.rotations()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from poise.human.errors import TrialError
 from poise.human.fitting import beginning
-from poise.human.fitting.adjusting import Adjusted, Adjustment
+from poise.human.fitting.adjusting import WIDE, Adjusted, Adjustment
 from poise.human.fitting.expected import Expected
 from poise.human.fitting.measured import Measured, median
 from poise.human.fitting.pelvis import Pelvis, measure_pelvis
@@ -47,7 +47,7 @@ def calibrated(
     """
     pelvis = measure_pelvis(walk.landmarks())
     tall = height or beginning.stature(walk, sex)
-    shape = beginning.first_shape(pelvis, tall, mass, sex)
+    shape = beginning.first_shape(walk, pelvis, tall, mass, sex)
     robot = beginning.robot_of(shape)
     expected = Expected.of(walk.markers, shape, pelvis.places)
     frames, weights, flat = _frames(walk, standing)
@@ -98,7 +98,7 @@ def _begun(robot: Robot, walk: Measured, expected: Expected, frames: Array, pelv
     points = Points(
         model, [model.frames[model.getFrameId(link)].parentJoint for link in expected.links], expected.places
     )
-    tracker = Tracker(robot, points, weights, robot.stance("standing").q)
+    tracker = Tracker(robot, points, weights, robot.stance("standing").q, WIDE)
     postures = []
     for frame in frames:
         seen = {str(marker.landmark): frame[k] for k, marker in enumerate(walk.markers) if marker.landmark}

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 #: the pelvis it was measured. A marker that is on a segment only may be anywhere along it.
 AXIS, PLANE = (0.005, 0.015, 0.012), (0.012, 0.15, 0.20)
 LEG, UPPER = (0.015, 0.015, 0.015), (0.035, 0.035, 0.035)
+#: Of the centre of a joint in a skeleton: it is that of the joint, but for how far another's toes bend.
+CENTER = (0.008, 0.008, 0.008)
 MEASURED, ANYWHERE = (0.003, 0.003, 0.003), (0.30, 0.30, 0.30)
 
 
@@ -66,6 +68,8 @@ def _spread(marker: Marker, measured: bool) -> tuple[float, float, float]:
         return MEASURED
     if marker.landmark is None:
         return ANYWHERE
+    if marker.landmark.endswith("_center"):
+        return UPPER if marker.segment == "torso" else CENTER
     if marker.landmark.endswith(("_knee", "_ankle", "_elbow")):
         return AXIS
     if marker.landmark.endswith("_side"):

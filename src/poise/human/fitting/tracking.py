@@ -67,11 +67,15 @@ class Tracker:
         points: places of the markers on it.
         weights: of the markers (m).
         rest: configuration that unseen joints tend to.
+        outlier: where the loss bends (m).
     """
 
-    def __init__(self, robot: Robot, points: Points, weights: Array, rest: Array | None = None) -> None:
+    def __init__(
+        self, robot: Robot, points: Points, weights: Array, rest: Array | None = None, outlier: float = OUTLIER
+    ) -> None:
         self.robot, self.points, self.weights = robot, points, np.asarray(weights, dtype=np.float64)
         self.rest = robot.rest if rest is None else rest
+        self.outlier = outlier
         self._at = np.array([joint.q for joint in robot.joints])
         self._free = np.array([joint.v for joint in robot.joints])
         self._low, self._high = robot.limits.lower, robot.limits.upper
@@ -135,7 +139,7 @@ class Tracker:
 
     def _cost(self, e: Array, weight: Array, q: Array, guess: Array, prior: float, resting: float) -> float:
         squared = np.einsum("mi,mi->m", e, e)
-        markers = float(weight @ (squared / (1.0 + squared / OUTLIER**2)))
+        markers = float(weight @ (squared / (1.0 + squared / self.outlier**2)))
         away = pinocchio.difference(self.robot.model, guess, q)
         rest = q[self._at] - self.rest[self._at]
         return markers + prior**2 * float(away @ away) + resting**2 * float(rest @ rest)
@@ -146,7 +150,7 @@ class Tracker:
         """Solves ``(Jᵀ W J + R + λ D) d = Jᵀ W e + ...`` with joints held that would leave their range."""
         nv = self.robot.model.nv
         squared = np.einsum("mi,mi->m", e, e)
-        root = np.repeat(np.sqrt(weight) / (1.0 + squared / OUTLIER**2), 3)
+        root = np.repeat(np.sqrt(weight) / (1.0 + squared / self.outlier**2), 3)
         A, b = J.reshape(-1, nv) * root[:, None], e.ravel() * root
         H, g = A.T @ A, A.T @ b
         diagonal = H.ravel()[:: nv + 1]

@@ -35,7 +35,7 @@ MARKER_KEYS = ("landmark", "segment", "weight")
 
 @cache
 def marker_sets() -> dict[str, MarkerSet]:
-    """The marker sets of the library, by name: ``plug_in_gait``, ``opensim41``, ``skin49``."""
+    """The marker sets of the library, by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ``skeleton``."""
     folder = resources.files("poise.human.markers") / "sets"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): _read(file.read_bytes(), file.name) for file in files}

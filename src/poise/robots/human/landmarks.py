@@ -26,8 +26,24 @@ def landmarks(shape: BodyShape) -> dict[str, Place]:
     """
     found = {**_pelvis(shape), **_trunk(shape)}
     for side in SIDES:
-        found |= _leg(shape, side) | _arm(shape, side)
+        found |= _leg(shape, side) | _arm(shape, side) | _centers(shape, side)
     return found
+
+
+def _centers(shape: BodyShape, side: Side) -> dict[str, Place]:
+    """Centres of the joints: no skin, but what skeletons of animation software know."""
+    i, y = SIDES.index(side), across(side)
+    shoulder = (shape.shoulder_forward, 0.5 * y * shape.shoulder_width, shape.torso - shape.shoulder_drop)
+    places = {
+        "hip_center": ("pelvis", (0.0, 0.5 * y * shape.hip_width, 0.0)),
+        "knee_center": (f"{side}_thigh", (0.0, 0.0, -shape.thigh[i])),
+        "ankle_center": (f"{side}_shank", (0.0, 0.0, -shape.shank[i])),
+        "ball_center": (f"{side}_foot", (shape.foot[i], 0.0, mtp_height(shape, side) - shape.ankle_height[i])),
+        "shoulder_center": ("torso", shoulder),
+        "elbow_center": (f"{side}_upper_arm", (0.0, 0.0, -shape.upper_arm[i])),
+        "wrist_center": (f"{side}_forearm", (0.0, 0.0, -shape.forearm[i])),
+    }
+    return {f"{side}_{name}": (link, np.array(place)) for name, (link, place) in places.items()}
 
 
 def spines_middle(shape: BodyShape) -> Array:
@@ -40,7 +56,10 @@ def _pelvis(shape: BodyShape) -> dict[str, Place]:
     """The four spines lie in one plane, which is level in the zero posture."""
     middle, wide = spines_middle(shape), shape.spines_width
     back = middle - np.array([0.66 * wide, 0.0, 0.0])  # the pelvis is two thirds as deep as wide
-    out = {"sacrum": ("pelvis", back)}
+    out = {
+        "sacrum": ("pelvis", back),
+        "lumbar_center": ("pelvis", np.array([shape.lumbar_forward, 0.0, shape.lumbar_up])),
+    }
     for side in SIDES:
         y = across(side)
         out[f"{side}_asis"] = ("pelvis", middle + np.array([0.0, 0.5 * y * wide, 0.0]))
@@ -51,6 +70,7 @@ def _pelvis(shape: BodyShape) -> dict[str, Place]:
 def _trunk(shape: BodyShape) -> dict[str, Place]:
     t, h = shape.torso, shape.head
     places = {
+        "neck_center": ("torso", (0.0, 0.0, t)),
         "c7": ("torso", (-0.13 * t, 0.0, t + 0.01 * t)),
         "t10": ("torso", (-0.22 * t, 0.0, 0.45 * t)),
         "suprasternal": ("torso", (0.16 * t, 0.0, 0.87 * t)),
