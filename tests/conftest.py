@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from shared_data import needed
+
 # Derandomized, so that a red test is red again; the thorough profile goes looking for new examples.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("quick", max_examples=8, derandomize=True, **_common)
@@ -27,9 +29,4 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def hqp_data() -> Path:
     """Folder with control sequences recorded on Talos and G1, kept beside the repository."""
-    given = os.environ.get("POISE_DATA")
-    places = [Path(given)] if given else [parent / "shared/data/hqp" for parent in ROOT.parents]
-    for place in places:
-        if any(place.glob("*.npz")):
-            return place
-    pytest.skip(f"no recorded sequences in {given or 'shared/data/hqp above the repository'}; set POISE_DATA")
+    return needed("hqp")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,8 @@ from made_gaits import SPEED, STANCE, STRIDE, Gait
 from poise.analysis.gait_error import GaitError
 from poise.analysis.gait_events import RULE, GaitEvent, events_from_markers, events_from_plates
 from poise.analysis.walking_direction import belt_speed, walking_direction
+from shared_data import needed
 
-MOCAP = Path(__file__).parents[3] / "shared/data/mocap"
 SIDES = ("left", "right")
 
 
@@ -118,9 +116,7 @@ def test_the_rule_that_is_published_names_its_numbers() -> None:
 def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames() -> None:
     """Bars: mean within 20 ms, deviation within 30 ms. Seen: strikes -4 ± 20 ms, toe-offs 11 ± 19 ms."""
     ezc3d = pytest.importorskip("ezc3d")
-    files = [MOCAP / "pig_one/PiG_Motion-FlatFoot-One.c3d", MOCAP / "pig_hole/PiG_Motion-FlatFoot-Hole.c3d"]
-    if not all(path.exists() for path in files):
-        pytest.skip("the measured walks are not here")
+    files = [needed(f"mocap/pig_{name.lower()}/PiG_Motion-FlatFoot-{name}.c3d") for name in ("One", "Hole")]
     differences: dict[str, list[float]] = {"strike": [], "off": []}
     for path in files:
         file = ezc3d.c3d(str(path))

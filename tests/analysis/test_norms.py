@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from poise.analysis.gait_error import GaitError
 from poise.analysis.norms import norm, norm_joints, sources
+from shared_data import needed
 
-MEASURED = Path(__file__).parents[3] / "shared/data/gait/adult_gait_measured5_mean_sd_101.csv"
 EVERY = [(joint, source) for source in sources() for joint in norm_joints(source)]
 
 
@@ -86,9 +84,7 @@ def test_what_has_no_norm_is_named_with_what_resembles_it() -> None:
 
 def test_ten_points_hold_the_curves_that_were_measured_at_each_per_cent() -> None:
     """Bars: 1.5 degrees root mean square and 4.5 at worst, which is at 0 and 100 %, where strides do not close."""
-    if not MEASURED.exists():
-        pytest.skip("the measured curves are not here")
-    table = np.genfromtxt(MEASURED, delimiter=",", names=True)
+    table = np.genfromtxt(needed("gait/adult_gait_measured5_mean_sd_101.csv"), delimiter=",", names=True)
     columns = {"knee_flexion": "knee_angle", "ankle_dorsiflexion": "ankle_angle", "hip_adduction": "hip_adduction"}
     for joint, column in columns.items():
         error = np.degrees(norm(joint).mean) - table[f"{column}_mean"]

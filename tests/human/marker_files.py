@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 
 import ezc3d
 import numpy as np
-import pytest
+
+from shared_data import needed
 
 #: Left half of a person in a T-pose, m, x forward, y left, z up; the span is 1.7 m, as much as the height.
 HALF = {
@@ -111,11 +111,5 @@ def patched(path: Path, *changes: tuple[int, str, float]) -> Path:
 
 
 def mocap(name: str) -> Path:
-    """A file of recorded trials, kept beside the repository or in the folder that POISE_DATA names, or above it."""
-    given = os.environ.get("POISE_DATA")
-    root = Path(__file__).resolve()
-    places = [Path(given), Path(given).parent] if given else [parent / "shared/data" for parent in root.parents]
-    for place in places:
-        if (place / "mocap" / name).exists():
-            return place / "mocap" / name
-    pytest.skip(f"no {name} in {given or 'shared/data/mocap above the repository'}; set POISE_DATA")
+    """A file of recorded trials; the test is skipped where there is none."""
+    return needed(f"mocap/{name}")

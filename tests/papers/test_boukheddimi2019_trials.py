@@ -5,7 +5,6 @@ the keys) was chosen on these; sample bodies were not used for it, see tests/hum
 """
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from poise.human.gait import (
     reproduce,
     study,
 )
+from shared_data import needed
 
 #: Walks, and static trials where there is one.
 TRIALS = {
@@ -40,17 +40,11 @@ ALL = pytest.mark.parametrize("name", TRIALS)
 KNEES = [JOINTS.index(f"{side}_knee_flexion") for side in ("right", "left")]
 
 
-def folder() -> Path:
-    for parent in Path(__file__).resolve().parents:
-        if (parent / "shared/data/mocap").is_dir():
-            return parent / "shared/data/mocap"
-    pytest.skip("no trials in shared/data/mocap above the repository")
-
-
 @cache
 def reference(name: str) -> Reference:
     walk, static = TRIALS[name]
-    found = fit(human.read_trial(folder() / walk), human.read_trial(folder() / static) if static else None)
+    trials = [human.read_trial(needed(f"mocap/{file}")) for file in (walk, static) if file]
+    found = fit(*trials)
     return Reference.of(found)
 
 

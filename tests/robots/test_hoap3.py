@@ -1,6 +1,5 @@
 """The robot HOAP-3 is that of [Galdeano2014]: against the public model, where that is at hand, and the paper."""
 
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,8 +9,9 @@ import pytest
 from poise.robots import Robot, load_robot
 from poise.robots.limbs import limbs
 from poise.robots.shapes import extent, vertices
+from shared_data import needed
 
-REFERENCE = "shared/data/robots/hoap3_reference.urdf"
+REFERENCE = "robots/hoap3_reference.urdf"
 #: The pelvis' frame is this far from that of the public model, which is at the axis of the waist (m): above the hips.
 BEFORE = np.array([-0.035, 0.0, 0.0])
 #: The public model: its joints, and mass (kg) and centre of mass (m) of each link.
@@ -52,10 +52,7 @@ def hoap3() -> Robot:
 @pytest.fixture(scope="module")
 def published() -> Published:
     """Joints of the public model, and masses (kg) and centres of mass (m) by link, whose tags no parser knows."""
-    places = [folder / REFERENCE for folder in Path(__file__).resolve().parents]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        pytest.skip(f"no {REFERENCE} above the repository")
+    found = needed(REFERENCE)
     tree, bodies = ElementTree.fromstring(found.read_text(encoding="utf-8")), {}
     for link in tree.iter("link"):
         for tag in list(link):

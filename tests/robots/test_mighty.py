@@ -1,7 +1,6 @@
 """The robot mighty is that of [Sugihara2008]: against the model of its author, where that is at hand, and the paper."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pinocchio
@@ -15,9 +14,10 @@ from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot, load_robot
 from poise.robots.capsules import capsules
 from poise.robots.shapes import extent
+from shared_data import needed
 from standing_on_cells import check_it_stands
 
-REFERENCE = "shared/data/robots/mighty_reference.ztk"
+REFERENCE = "robots/mighty_reference.ztk"
 #: The trunk's frame is this far before that of the public model (m): above the hips.
 BEFORE = np.array([0.039, 0.0, 0.0])
 #: What the public model lacks to the mass in the paper (kg), as a box at the trunk's centre of mass (m).
@@ -34,10 +34,7 @@ def mighty() -> Robot:
 @pytest.fixture(scope="module")
 def published() -> dict[str, Blocks]:
     """Links and motors of the public model by name, their keys as text."""
-    places = [folder / REFERENCE for folder in Path(__file__).resolve().parents]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        pytest.skip(f"no {REFERENCE} above the repository")
+    found = needed(REFERENCE)
     kinds: dict[str, Blocks] = {"link": {}, "motor": {}}
     parts = re.split(r"^\[(\w+)\]$", found.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for kind, text in zip(parts[1::2], parts[2::2], strict=True):

@@ -1,14 +1,13 @@
 """NAO is as published: against a public model, where there is one, and against what is known of the robot."""
 
-from pathlib import Path
-
 import numpy as np
 import pinocchio
 import pytest
 
 from poise.robots import Robot, load_robot
+from shared_data import needed
 
-REFERENCE = "shared/data/robots/nao_reference.urdf"
+REFERENCE = "robots/nao_reference.urdf"
 #: What the symmetry of our model changes, as a share of the largest moment of a body: products of inertia of neck, head
 #: and trunk that are dropped, and how much left and right differ in the public model. The left is as published.
 DROPPED, ONE_SIDED, PUBLISHED = 0.035, 0.16, 2e-4
@@ -21,10 +20,7 @@ def nao() -> Robot:
 
 @pytest.fixture(scope="module")
 def published() -> pinocchio.Model:
-    places = [folder / REFERENCE for folder in Path(__file__).resolve().parents]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        pytest.skip(f"no {REFERENCE} above the repository")
+    found = needed(REFERENCE)
     return pinocchio.buildModelFromUrdf(str(found), pinocchio.JointModelFreeFlyer())
 
 

@@ -23,9 +23,9 @@ from poise.studio.gait.making import made
 from poise.studio.gait.order import GIVEN, VARIANTS, File, Order
 from poise.studio.scenes import scene
 from robot_states import robot_of
+from shared_data import needed
 
 #: Files that are no trials, or damaged ones, where there are any.
-MALFORMED = Path(os.environ.get("POISE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "mocap" / "malformed"
 
 
 def gone(number: int | None) -> bool:
@@ -199,9 +199,8 @@ def test_a_file_that_is_no_trial_is_refused_in_one_line(heard: Heard, name: str,
     assert list(heard.desk._folder.iterdir()) == []
 
 
-@pytest.mark.skipif(not MALFORMED.exists(), reason="the trials in shared/data are not here")
 def test_damaged_trials_are_refused_in_one_line(heard: Heard) -> None:
-    for path in sorted(MALFORMED.iterdir()):
+    for path in sorted(needed("mocap/malformed").iterdir()):
         error = heard.desk.upload("trial", path.name, path.read_bytes())
         assert error.startswith(f"'{path.name}'")
         assert "\n" not in error

@@ -17,13 +17,13 @@ from poise import human
 from poise.human.sample import sample_trial
 from poise.studio.hub import Hub
 from poise.studio.server import Server
+from shared_data import needed
 
 pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
 
 #: Where screenshots go, for people to look at; docs show some of them.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: Real trials, where there are any.
-MOCAP = Path(os.environ.get("POISE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "mocap"
 #: How many pixels of the six plots are blue: lines of the reproduction, for all else is grey, black or red.
 INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -160,11 +160,10 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     page.locator("#words").get_by_text("my walk.trc").wait_for()
 
 
-@pytest.mark.skipif(not MOCAP.exists(), reason="the trials in shared/data are not here")
 def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
-    load(page, "load a trial", MOCAP / "pig_one" / "PiG_Motion-FlatFoot-One.c3d")
+    load(page, "load a trial", needed("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
     page.locator("#words").get_by_text("35 of 35 markers used").wait_for()
-    load(page, "load a static trial", MOCAP / "pig_one" / "PiG_Calibration-FlatFoot-One.c3d")
+    load(page, "load a static trial", needed("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
     page.locator("#words").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
     page.get_by_label("reproduced as").select_option("best")
     until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)

@@ -1,0 +1,26 @@
+"""Where recorded data lie that are not part of the repository: beside it, or in the folder that POISE_DATA names."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def shared_data(name: str) -> Path | None:
+    """A file or folder of the data, such as ``"mocap/pig_one"``; None where there is none.
+
+    It is looked for in ``shared/data`` beside any folder above this file, or in the folder POISE_DATA; that may also be
+    one of those inside the data, such as hqp.
+    """
+    given = os.environ.get("POISE_DATA")
+    above = Path(__file__).resolve().parents
+    places = [Path(given), Path(given).parent] if given else [parent / "shared/data" for parent in above]
+    return next((place / name for place in places if (place / name).exists()), None)
+
+
+def needed(name: str) -> Path:
+    """The same; the test is skipped where there is none."""
+    found = shared_data(name)
+    if found is None:
+        pytest.skip(f"no {name} in shared/data above the repository, nor in POISE_DATA")
+    return found
