@@ -96,7 +96,7 @@ def test_a_folder_is_a_table_with_a_row_for_each_file(folder: Path, tmp_path: Pa
 
 def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "study"
-    facts = said(capsys, "gait", folder / "walk.c3d", "--out", out)
+    facts = said(capsys, "gait", folder / "walk.c3d", "--out", out, "--dynamics")
     best = facts["variants"]["best"]
     assert abs(best["worst_difference"]) < 5.0
     assert best["inside"]["worst"] > 0.8
@@ -104,7 +104,14 @@ def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path
     assert facts["trials"][0]["walk"]["speed"] == pytest.approx(1.0, abs=0.2)
     names = {path.name for path in out.iterdir()}
     assert {"report.html", "study.json", "trials.csv", "walk_measured.poise", "walk_reproduced.poise"} <= names
-    assert "equivalent" in (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "equivalent" in page
+    assert "With torques and contact forces" in page
+    assert {"walk_torques.poise", "walk_physics.poise"} <= names
+    moved = facts["trials"][0]["dynamics"]
+    assert moved["fallbacks"] == {}
+    assert moved["physics_distance_m"] > 0.8
+    assert moved["friction_used"] <= moved["friction_limit"] + 1e-6
 
 
 def test_gait_with_nothing_to_walk_on_says_why_and_fails(tmp_path: Path, capsys: Captured) -> None:

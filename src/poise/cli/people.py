@@ -233,6 +233,7 @@ def _gait_files(
         for name, recording in recordings.items():
             written.append(out / f"{each.job.path.stem}_{name}.poise")
             recording.save(written[-1])
+    moved = [(each.job.path.stem, each.fit, each.simulated) for each in kept if each.simulated is not None]
     failed = {row["trial"]: row["reason"] for row in rows if "reason" in row}
-    written.append(save_study_page(out / "report.html", study, [each.fit for each in kept], failed))
+    written.append(save_study_page(out / "report.html", study, [each.fit for each in kept], failed, moved))
     return written
