@@ -123,4 +123,5 @@ class Exports:
                 process.wait(PARTING)
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
         atexit.unregister(self.close)
