@@ -42,7 +42,14 @@ class Bearing:
     def at(self, time: float) -> tuple[Contact, ...]:
         """Those that bear weight at a time; all of the last known before and after it."""
         k = min(max(int(np.searchsorted(self.time, time + 1e-9, "right")) - 1, 0), len(self.time) - 1)
-        return tuple(contact for contact, bears in zip(self.contacts, self.bears[k], strict=True) if bears)
+        return self._those(self.bears[k])
+
+    def sets(self) -> list[tuple[Contact, ...]]:
+        """All different sets of contacts that ever bear together."""
+        return [self._those(row) for row in np.unique(self.bears, axis=0)]
+
+    def _those(self, row: NDArray[np.bool_]) -> tuple[Contact, ...]:
+        return tuple(contact for contact, bears in zip(self.contacts, row, strict=True) if bears)
 
 
 def bearing(reference: Reference, toes: bool = True) -> Bearing:

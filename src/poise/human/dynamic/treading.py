@@ -17,7 +17,7 @@ down farther by the error of ξ, and goes on from where that foot is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +27,16 @@ from poise.hierarchy import Hierarchy, Level
 from poise.human.dynamic.bearing import Bearing
 from poise.human.dynamic.cone import UprightCone
 from poise.human.gait import Reference
-from poise.human.gait.levels import Spin
+from poise.human.gait.levels import FOLLOWING, Spin
 from poise.human.gait.paths import Ahead
 from poise.human.gait.reference import Moment
 from poise.robots.parts import SIDES, Side
-from poise.state import Snapshot
+from poise.state import Contact, Snapshot
 from poise.state.balance import GRAVITY
 from poise.tasks import Target
 
 Array = NDArray[np.float64]
 
-#: Gain (1/s) of all that is followed, as in the kinematic gait.
-FOLLOWING = 25.0
 #: How much of the error of the divergent component a step makes good.
 STEP = 1.0
 #: The way of a foot is not changed any more so long before it stands (s), and never by more (m).
@@ -89,17 +87,16 @@ class Treading:
             Level("posture", [tasks.Configuration(whole, reference=decay, name="posture")]),
             Level("effort", [tasks.JointTorque(weight=robot.limits.torque**-2)]),
         ]
-        self._made: dict[tuple[str, ...], Hierarchy] = {}
+        self._made = {_names(contacts): self._hierarchy(contacts) for contacts in bearing.sets()}
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
         contacts = self.bearing.at(snapshot.time)
         if self.adapts:
             self._adapt(snapshot, {side for side in SIDES if any(c.name.startswith(side) for c in contacts)})
-        key = tuple(contact.name for contact in contacts)
-        if key not in self._made:
-            friction = [UprightCone(contact) for contact in contacts]
-            self._made[key] = Hierarchy([*self._always, *friction], self._levels)
-        return self._made[key]
+        return self._made[_names(contacts)]
+
+    def _hierarchy(self, contacts: Sequence[Contact]) -> Hierarchy:
+        return Hierarchy([*self._always, *(UprightCone(contact) for contact in contacts)], self._levels)
 
     def _adapt(self, snapshot: Snapshot, standing: set[Side]) -> None:
         moment = self.reference.at(snapshot.time)
@@ -144,6 +141,10 @@ class _Moved:
         moved = np.array(q)
         moved[:3] += self.treading.rest
         return moved, v, a
+
+
+def _names(contacts: Sequence[Contact]) -> tuple[str, ...]:
+    return tuple(contact.name for contact in contacts)
 
 
 def _heel(side: Side) -> Callable[[Moment], tuple[Array, Array, Array]]:

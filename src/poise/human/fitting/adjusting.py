@@ -79,13 +79,14 @@ class Adjustment:
     ) -> None:
         self.robot, self.shape, self.expected = robot, shape, expected
         self.model = robot.model.copy()
-        self.under = [point for side in SIDES for point in foot_points(shape, side).values() if "toes" not in point[0]]
-        links = [*expected.links, *(link for link, _ in self.under)]
-        joints = [robot.model.frames[robot.model.getFrameId(link)].parentJoint for link in links]
+        under = [point for side in SIDES for point in foot_points(shape, side).values() if "toes" not in point[0]]
+        links = [*expected.links, *(link for link, _ in under)]
         m = len(expected.links)
-        self.points = Points(self.model, joints, np.vstack([expected.places, np.zeros((len(self.under), 3))]))
-        self.y = np.concatenate([frames, np.zeros((len(frames), len(self.under), 3))], axis=1)
-        self.w = np.concatenate([weights, np.zeros((len(frames), len(self.under)))], axis=1)[:, :, None] * np.ones(3)
+        self.points = Points.on(self.model, links, np.vstack([expected.places, np.zeros((len(under), 3))]))
+        #: Placements of the joints, and the points under the feet, of shapes that were asked for.
+        self._kept: dict[bytes, tuple[list[tuple[int, pinocchio.SE3]], Array]] = {}
+        self.y = np.concatenate([frames, np.zeros((len(frames), len(under), 3))], axis=1)
+        self.w = np.concatenate([weights, np.zeros((len(frames), len(under)))], axis=1)[:, :, None] * np.ones(3)
         self.w[:, :m][~np.isfinite(frames)] = 0.0
         self.y[~np.isfinite(self.y)] = 0.0
         for k, floor in enumerate(flat):
@@ -196,10 +197,6 @@ class Adjustment:
         for joint, placement in placements:
             self.model.jointPlacements[joint] = placement
         self.points.places = np.vstack([places, points])
-
-    @property
-    def _kept(self) -> dict[bytes, tuple[list[tuple[int, pinocchio.SE3]], Array]]:
-        return self.__dict__.setdefault("_cache", {})
 
     def _rms(self, shape: BodyShape, places: Array, q: Array) -> float:
         self._shaped(np.array([_value(shape, name) for name in self.names]), places)

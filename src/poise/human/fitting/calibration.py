@@ -94,10 +94,7 @@ def _begun(robot: Robot, walk: Measured, expected: Expected, frames: Array, pelv
     """Postures of the frames from landmarks alone."""
     known = np.array([marker.landmark is not None for marker in walk.markers])
     weights = np.where(known, walk.weights, 0.0)
-    model = robot.model
-    points = Points(
-        model, [model.frames[model.getFrameId(link)].parentJoint for link in expected.links], expected.places
-    )
+    points = Points.on(robot.model, expected.links, expected.places)
     tracker = Tracker(robot, points, weights, robot.stance("standing").q, WIDE)
     postures = []
     for frame in frames:
@@ -109,13 +106,11 @@ def _begun(robot: Robot, walk: Measured, expected: Expected, frames: Array, pelv
 
 def _seen_places(robot: Robot, expected: Expected, frames: Array, postures: Array) -> Expected:
     """Markers that may be anywhere on their segment are expected where the first postures have them."""
-    model = robot.model
-    joints = [model.frames[model.getFrameId(link)].parentJoint for link in expected.links]
-    points = Points(model, joints, expected.places)
+    points = Points.on(robot.model, expected.links, expected.places)
     local = []
     for frame, q in zip(frames, postures, strict=True):
         points.world(q)
-        origins = np.array([points.data.oMi[int(j)].translation for j in joints])
+        origins = np.array([points.data.oMi[int(j)].translation for j in points.joints])
         local.append(np.einsum("mji,mj->mi", points.rotations(), frame - origins))
     free = expected.anywhere
     places = expected.places.copy()

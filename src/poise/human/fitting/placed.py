@@ -24,5 +24,4 @@ class Placed:
 
     def points(self, robot: Robot) -> Points:
         """The same on a body."""
-        model = robot.model
-        return Points(model, [model.frames[model.getFrameId(link)].parentJoint for link in self.links], self.places)
+        return Points.on(robot.model, self.links, self.places)

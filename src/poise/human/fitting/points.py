@@ -34,6 +34,11 @@ class Points:
                     at = model.idx_vs[above]
                     self._carried[row, at : at + model.nvs[above]] = 1.0
 
+    @classmethod
+    def on(cls, model: pinocchio.Model, links: Sequence[str], places: ArrayLike) -> Points:
+        """Places in the frames of links, which are those of the joints that move them."""
+        return cls(model, [model.frames[model.getFrameId(link)].parentJoint for link in links], places)
+
     def world(self, q: Array) -> Array:
         """Positions in the world (m x 3, m)."""
         pinocchio.forwardKinematics(self.model, self.data, q)
