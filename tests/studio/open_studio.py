@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fake_hub import FakeHub
 
+from poise.studio.hub import Hub
 from poise.studio.server import Server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -93,3 +94,13 @@ def until(true: Callable[[], Any]) -> Any:
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
     return value
+
+
+@contextmanager
+def running(robot: str, folder: Path) -> Iterator[Hub]:
+    """A studio's hub whose simulation of a standing robot has sent its first frame."""
+    hub = Hub(robot, folder, "stand")
+    hub.start()
+    until(hub.frame)
+    yield hub
+    hub.stop()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, shell, until
+from open_studio import chromium, running, shell, until
 
 from poise import human
 from poise.human.sample import sample_trial
@@ -23,7 +23,6 @@ pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
 
 #: Where screenshots go, for people to look at; docs show some of them.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
-#: Real trials, where there are any.
 #: How many pixels of the six plots are blue: lines of the reproduction, for all else is grey, black or red.
 INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -35,11 +34,8 @@ INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas)
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    hub = Hub("g1", tmp_path_factory.mktemp("output"), "stand")
-    hub.start()
-    until(hub.frame)
-    yield hub
-    hub.stop()
+    with running("g1", tmp_path_factory.mktemp("output")) as hub:
+        yield hub
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, shell, until
+from open_studio import chromium, running, shell, until
 
 from poise.robots import Frame
 from poise.studio.hub import Hub
@@ -38,11 +38,8 @@ LEFT_SHOULDER, LEFT_TRIGGER, RIGHT_TRIGGER, X, Y = 4, 6, 7, 2, 3
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    hub = Hub("nao", tmp_path_factory.mktemp("output"), "stand")
-    hub.start()
-    until(hub.frame)
-    yield hub
-    hub.stop()
+    with running("nao", tmp_path_factory.mktemp("output")) as hub:
+        yield hub
 
 
 @pytest.fixture(scope="module")

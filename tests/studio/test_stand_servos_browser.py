@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, shell, until
+from open_studio import chromium, running, shell, until
 
 from poise.studio.hub import Hub
 from poise.studio.server import Server
@@ -34,11 +34,8 @@ INK = """name => {
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    hub = Hub("hoap3", tmp_path_factory.mktemp("output"), "stand")
-    hub.start()
-    until(hub.frame)
-    yield hub
-    hub.stop()
+    with running("hoap3", tmp_path_factory.mktemp("output")) as hub:
+        yield hub
 
 
 @pytest.fixture(scope="module")
