@@ -93,7 +93,7 @@ def test_the_version_is_that_of_the_package() -> None:
 def test_help_names_every_command() -> None:
     result = run("--help")
     assert result.returncode == 0
-    for command in (*cli.COMMANDS, *cli.PLANNED):
+    for command in cli.COMMANDS:
         assert command in result.stdout
 
 
@@ -111,11 +111,6 @@ def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
 
 def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there are robots, run, bench" in complaint(capsys, "xyzzy")
-
-
-@pytest.mark.parametrize("command", cli.PLANNED)
-def test_a_planned_command_says_that_it_arrives_later(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "later part" in complaint(capsys, command, "--json", "missing.poise")
 
 
 @pytest.mark.parametrize(

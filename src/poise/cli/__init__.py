@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from poise import __version__
-from poise.cli import bench, export, human, replay, report, robots, run, serve, studio
+from poise.cli import bench, campaign, export, human, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -33,11 +33,7 @@ COMMANDS = {
     "replay": replay,
     "serve": serve,
     "studio": studio,
-}
-
-#: Commands whose part of Poise is not written yet, and what they will do.
-PLANNED = {
-    "campaign": "many runs at once",
+    "campaign": campaign,
 }
 
 
@@ -62,13 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     parser, commands = _parsers()
     command = arguments[0] if arguments else ""
-    if command in PLANNED:
-        today = ", ".join(COMMANDS)
-        raise UsageError(
-            f"'{command}' ({PLANNED[command]}) arrives with a later part of Poise; today there are {today}"
-        )
     if command and not command.startswith("-") and command not in commands:
-        raise UsageError(_unknown(command, [*commands, *PLANNED]))
+        raise UsageError(_unknown(command, commands))
     options = parser.parse_args(_joined(arguments))
     if options.action is None:
         parser.print_help()
@@ -89,11 +80,7 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, list[str]]:
-    parser = _Parser(
-        prog="poise",
-        description="Whole-body motion by strict priorities.",
-        epilog="arriving with later parts: " + ", ".join(PLANNED),
-    )
+    parser = _Parser(prog="poise", description="Whole-body motion by strict priorities.")
     parser.add_argument("--version", action="version", version=f"poise {__version__}")
     parser.set_defaults(action=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

@@ -10,6 +10,8 @@ from typing import TextIO
 PATIENCE = 1.0
 #: The bar is drawn anew every so often (s), which costs the loop nothing and looks steady.
 REFRESH = 0.1
+#: A log gets a line every so often (s).
+LOG = 30.0
 #: Characters of the bar, and of the whole line, which fits a terminal of 80.
 BAR, LINE = 30, 79
 
@@ -25,6 +27,8 @@ class Bar:
         stream: where to, if not standard error; silent unless it is a terminal.
         patience: seconds until it appears.
         unit: of the total, if it is not seconds.
+        counted: whether whole things are counted: then it tells how many a second.
+        lines: whether a stream that is no terminal, such as the log of a night's work, gets a line now and then.
 
     >>> with Bar("reach on g1", 10.0) as bar:
     ...     poise.record(controller, plant, 10.0, progress=bar)
@@ -37,27 +41,42 @@ class Bar:
         stream: TextIO | None = None,
         patience: float = PATIENCE,
         unit: str = "s",
+        counted: bool = False,
+        lines: bool = False,
     ) -> None:
-        self.what, self.total, self.unit = what, total, unit
+        self.what, self.total, self.unit, self.counted = what, total, unit, counted
         self._stream = sys.stderr if stream is None else stream
-        self._shown = _is_terminal(self._stream)
+        self._terminal = _is_terminal(self._stream)
+        self._shown = self._terminal or lines
+        self._first: float | None = None
         self._begin = time.monotonic()
+        patience = patience if self._terminal else LOG
         self._next = self._begin + patience
         self._drawn = False
 
-    def __call__(self, done: float) -> None:
+    def __call__(self, done: float, more: str = "") -> None:
+        if self._first is None:  # what was done before it took no time now
+            self._first = done
         if not self._shown or (now := time.monotonic()) < self._next:
             return
-        self._next = now + REFRESH
+        self._next = now + (REFRESH if self._terminal else LOG)
         share = min(max(done / self.total, 0.0), 1.0) if self.total > 0.0 else 1.0
-        spent = now - self._begin
-        left = f"{spent / share - spent:.0f} s left" if share > 0.02 else ""  # sooner it is a guess
-        end = f" [{'#' * int(BAR * share):<{BAR}}] {done:.1f} of {self.total:.1f} {self.unit}  {left}"
+        spent, came = now - self._begin, done - self._first
+        sure = came > 0.02 * (self.total - self._first)  # sooner it is a guess
+        left = f"{spent / came * (self.total - done):.0f} s left" if sure else ""
+        if self.counted:
+            told = f"{done:.0f} of {self.total:.0f} {self.unit} {came / spent:.3g}/s  {left}  {more}"
+        else:
+            told = f"{done:.1f} of {self.total:.1f} {self.unit}  {left}"
+        if not self._terminal:
+            self._print(f"{self.what}: {told}".rstrip(), "\n", "")
+            return
+        end = f" [{'#' * int(BAR * share):<{BAR}}] {told}"
         self._print(f"{self.what[: max(LINE - len(end), 0)]}{end}"[:LINE])
 
     def close(self) -> None:
         """Leaves the line clean for what follows."""
-        if self._drawn:
+        if self._drawn and self._terminal:
             self._print("", "\r")
             self._drawn = False
 
@@ -67,9 +86,10 @@ class Bar:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _print(self, text: str, end: str = "") -> None:
+    def _print(self, text: str, end: str = "", begin: str = "\r") -> None:
+        line = f"{begin}{text:<{LINE}}" if begin else text
         try:
-            print(f"\r{text:<{LINE}}", end=end, file=self._stream, flush=True)
+            print(line, end=end, file=self._stream, flush=True)
             self._drawn = True
         except (OSError, ValueError):  # the terminal is gone; the motion goes on
             self._shown = False

@@ -104,11 +104,14 @@ def run_regulated(
     return recording, failed(result, wrong)
 
 
+def settings_on_servos(behavior: str) -> type[RegulatedSettings]:
+    """What numbers a behavior has on servos."""
+    return {"squat": SquatOnServos, "walk": WalkOnServos}.get(behavior, RegulatedSettings)
+
+
 def _settings(request: Request, robot: Robot) -> RegulatedSettings:
     """What is asked for, else what suits the robot, else what suits most."""
-    kind: type[RegulatedSettings] = {"squat": SquatOnServos, "walk": WalkOnServos}.get(
-        request.behavior, RegulatedSettings
-    )
+    kind = settings_on_servos(request.behavior)
     suits = dict(robot.servos.regulation)
     if request.behavior == "walk" or request.carry:  # on one foot, or with a weight, servos are set stiff
         known = {field.name for field in fields(kind)}

@@ -28,6 +28,8 @@ from poise.runs.result import Result, failed, summarised
 ASTRAY = 0.12
 #: Where the recording keeps that.
 ERROR = "error/balance/divergent component"
+#: How settings are called that are numbers of the style, as in ``--set style.step_length=0.2``.
+OF_STYLE = "style."
 
 
 def run_walk(
@@ -63,9 +65,16 @@ def run_walk(
 
 def walk_for(request: Request, robot: Robot, start: State) -> Walk:
     """The walk that is asked for; on stairs it knows where they are, other ground it has to feel."""
-    settings = filled(WalkSettings, request.settings)
+    style, settings = manner_of(request)
     under = known_ground(terrain(request.terrain), robot)
-    return Walk(robot, style_of(request.style), request.speed, request.steps, settings, start, under)
+    return Walk(robot, style, request.speed, request.steps, settings, start, under)
+
+
+def manner_of(request: Request) -> tuple[Style, WalkSettings]:
+    """Style and numbers of a walk: some settings are the style's own."""
+    own = {name: value for name, value in request.settings.items() if not name.startswith(OF_STYLE)}
+    changes = {name.removeprefix(OF_STYLE): value for name, value in request.settings.items() if name not in own}
+    return style_of(request.style).but(**changes), filled(WalkSettings, own)
 
 
 def known_ground(ground: Ground, robot: Robot) -> Callable[[Footstep], Footstep] | None:

@@ -1,0 +1,120 @@
+"""The engine of a cluster: the same runs as tasks of Ray (extra ``poise[ray]``).
+
+A Ray worker does not do a run itself: it has a guard with a worker process of its own, as on one machine, so that a
+run that crashes, hangs or takes too much memory ends in the same words on both. What happens to Ray's workers and
+machines is Ray's: a task whose worker is killed is begun again elsewhere. Files come back through Ray's object store,
+so the machines need not share a disk; files that a spec names have to be there on all of them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import platform
+import socket
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from poise.campaign.errors import SpecError
+from poise.campaign.guard import Done, Guard, Orders
+from poise.campaign.plan import Run
+
+#: How often Ray begins a task again whose worker or machine is gone.
+RETRIES = 3
+#: Tasks that wait at Ray for each core: enough that none idles, few enough that the driver stays small.
+WAITING = 3
+#: How long an address may take to answer, s.
+KNOCK = 5.0
+
+Answer = tuple[Run, Done]
+_guards: dict[Orders, Guard] = {}
+
+
+def on_ray(runs: Iterable[Run], orders: Orders, address: str, scratch: Path) -> Iterator[Answer]:
+    """Runs as they are done, in any order.
+
+    Args:
+        runs: to do.
+        orders: for the workers.
+        address: of a cluster, as Ray takes it; ``"local"``: one of its own on this machine.
+        scratch: a folder for the files that come back.
+    """
+    ray = _connected(address)
+    try:
+        perform = ray.remote(num_cpus=1, max_retries=RETRIES)(_perform)
+        most = max(1, int(ray.cluster_resources().get("CPU", 1))) * WAITING
+        waiting: dict[Any, Run] = {}
+        for run in runs:
+            waiting[perform.remote(run, orders)] = run
+            if len(waiting) >= most:
+                yield from _answered(ray, waiting, scratch)
+        while waiting:
+            yield from _answered(ray, waiting, scratch)
+    finally:
+        ray.shutdown()
+
+
+def _answered(ray: Any, waiting: dict[Any, Run], scratch: Path) -> Iterator[Answer]:
+    ready, _ = ray.wait(list(waiting), num_returns=1)
+    for reference in ready:
+        run = waiting.pop(reference)
+        try:
+            done, data = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:  # a guard that could not work
+            raise SpecError(f"a worker of Ray cannot work: {' '.join(str(error.cause).split())[:300]}") from None
+        except ray.exceptions.RayError as error:
+            done, data = Done("crashed", f"its worker was lost {RETRIES + 1} times", log=str(error)), None
+        if data is not None and done.file is not None:
+            file = scratch / Path(done.file).name
+            file.write_bytes(data)
+            done = replace(done, file=str(file))
+        yield run, done
+
+
+def _perform(run: Run, orders: Orders) -> tuple[Done, bytes | None]:
+    """In a worker of Ray: a run, and the file that it leaves."""
+    guard = _guards.get(orders)
+    if guard is None:
+        scratch = Path(tempfile.mkdtemp(prefix="poise-"))
+        guard = _guards[orders] = Guard(orders, scratch, f"{platform.node()} {os.getpid()}")
+        atexit.register(guard.close)
+    done = guard.perform(run)
+    if done.file is None:
+        return done, None
+    path = Path(done.file)
+    data = path.read_bytes()
+    path.unlink()
+    return done, data
+
+
+def _connected(address: str) -> Any:
+    ray = _ray()
+    local = address == "local"
+    own: dict[str, Any] = {"num_cpus": os.cpu_count(), "include_dashboard": False} if local else {}
+    try:
+        _knock(address)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+    except (ray.exceptions.RayError, ValueError, RuntimeError, OSError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise SpecError(f"there is no Ray at '{address}' ({why}); give its address, or 'local'") from None
+    return ray
+
+
+def _knock(address: str) -> None:
+    """OSError if nobody is there: Ray itself would wait for minutes."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK).close()
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray will do from its next version on
+    try:
+        import ray
+    except ImportError:
+        raise SpecError("Ray is not installed; pip install 'poise[ray]', or leave --ray out") from None
+    return ray

@@ -1,0 +1,233 @@
+"""The folder of a campaign: what is in it, whose it is, and what is done already."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from poise.campaign.errors import SpecError
+from poise.campaign.guard import Done
+from poise.campaign.journal import Entry, Journal
+from poise.campaign.plan import Run
+from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE
+from poise.campaign.spec import Spec
+from poise.campaign.table import COSTS, Column, read_table, table_of, write_json, write_table
+
+#: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
+REFRESH = 10.0
+SCRATCH, LOCK, CRASHES = ".work", ".lock", "crashes.log"
+
+
+class Folder:
+    """Where a campaign is written to; `opened` opens one.
+
+    Attributes:
+        path: of the folder.
+        spec: what is run.
+        journal: rows of this campaign that are done and not all in the table yet.
+        facts: about the campaign, see `Results`.
+    """
+
+    def __init__(self, path: Path, spec: Spec, journal: Journal, facts: dict[str, Any]) -> None:
+        self.path, self.spec, self.journal, self.facts = path, spec, journal, facts
+        self._begin, self._before = time.monotonic(), float(facts.get("seconds", 0.0))
+        self._written = time.monotonic()
+        self.begun_with = len(journal.entries)
+
+    @property
+    def scratch(self) -> Path:
+        """For files that are not whole yet."""
+        return self.path / SCRATCH
+
+    @property
+    def missing(self) -> list[Run]:
+        """Runs that are still to do."""
+        return [run for run in self.spec.runs if run.index not in self.journal.entries]
+
+    def add(self, run: Run, done: Done) -> Entry:
+        """Writes down what became of a run: first the file it leaves, then its row."""
+        kept = None
+        if done.file is not None:
+            kept = f"{RECORDINGS}/{run.index:06d}{Path(done.file).suffix}"
+            os.replace(done.file, self.path / kept)
+        if done.log:
+            with open(self.path / CRASHES, "a", encoding="utf-8") as log:
+                log.write(f"run {run.index}, {done.outcome}: {done.reason}\n{done.log}\n\n")
+        entry = entry_of(self.spec, run, done, kept)
+        self.journal.add(entry)
+        if time.monotonic() - self._written > REFRESH:
+            self.write()
+        return entry
+
+    def write(self) -> None:
+        """The tables of what is done so far, and the facts."""
+        entries = list(self.journal.entries.values())
+        costs = _cost_columns(entries)
+        write_table(self.path / TABLE, table_of([entry["row"] for entry in entries], self.spec.columns))
+        write_table(self.path / COSTS_TABLE, table_of([entry["cost"] for entry in entries], costs))
+        spent = time.monotonic() - self._begin
+        now = len(entries) - self.begun_with
+        memory: dict[str, float] = {}
+        for entry in entries:
+            cost = entry["cost"]
+            memory[cost["worker"]] = max(memory.get(cost["worker"], 0.0), cost["memory_mb"] or 0.0)
+        self.facts |= {
+            "seconds": self._before + spent if now else self._before,
+            "costs": {name: list(column) for name, column in costs.items()},
+            "worker_memory_mb": memory,
+        }
+        if now:
+            self.facts["runs_per_second"] = now / spent
+        write_json(self.path / FACTS, self.facts)
+        self._written = time.monotonic()
+
+    def finish(self) -> None:
+        """All is in the tables: the journal has done its duty."""
+        self.write()
+        self.journal.sync()
+        self.journal.close()
+        (self.path / JOURNAL).unlink()
+
+
+@contextmanager
+def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder]:
+    """A folder to run a campaign in, new or begun before; SpecError if it holds something else, or is in use.
+
+    Args:
+        path: of the folder; it is made if it is not there.
+        spec: what is run.
+        engine: facts about what runs it.
+    """
+    if path.exists() and not path.is_dir():
+        raise SpecError(f"--out '{path}' is a file; give a folder", path=str(path))
+    spec.runs  # noqa: B018  a spec that makes no sense leaves no folder behind
+    known = _known(path, spec)
+    (path / RECORDINGS).mkdir(parents=True, exist_ok=True)
+    with _locked(path):
+        shutil.rmtree(path / SCRATCH, ignore_errors=True)
+        (path / SCRATCH).mkdir()
+        (path / SPEC).write_text(spec.text, encoding="utf-8")
+        facts = {**_facts(spec), **engine, **known}
+        write_json(path / FACTS, facts)
+        with Journal(path / JOURNAL) as journal:
+            for entry in _stored(path):
+                journal.add(entry)
+            try:
+                yield Folder(path, spec, journal, facts)
+            finally:
+                shutil.rmtree(path / SCRATCH, ignore_errors=True)
+
+
+def entry_of(spec: Spec, run: Run, done: Done, kept: str | None) -> Entry:
+    """A line of the journal."""
+    row = {
+        "run": run.index,
+        "seed": run.seed,
+        "outcome": done.outcome,
+        "succeeded": done.outcome == "succeeded",
+        "reason": done.reason or None,
+        "recording": kept,
+        "command": spec.kind.command(run.parameters, run.seed) or None,
+        **run.parameters,
+        **{name: done.values.get(name) for name in spec.kind.columns},
+    }
+    cost = {
+        "run": run.index,
+        "seconds": round(done.seconds, 6),
+        "memory_mb": done.memory_mb,
+        "attempts": done.attempts,
+        "worker": done.worker,
+        **done.times,
+    }
+    return {"run": run.index, "row": row, "cost": cost}
+
+
+def _facts(spec: Spec) -> dict[str, Any]:
+    return {
+        "title": spec.title,
+        "behavior": spec.kind.name,
+        "plan": spec.plan,
+        "planned": len(spec.runs),
+        "size": spec.size,
+        "floor": spec.floor,
+        "parameters": {name: list(column) for name, column in spec.parameters.items()},
+        "columns": {name: list(column) for name, column in spec.kind.columns.items()},
+        "costs": {name: list(column) for name, column in COSTS.items()},
+        "spec": spec.text,
+        "poise": _version("poise"),
+        "versions": {name: _version(name) for name in ("numpy", "pin", "mujoco", "daqp")},
+        "python": platform.python_version(),
+        "machine": f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores",
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _known(path: Path, spec: Spec) -> dict[str, Any]:
+    """What stays true of a campaign that was begun before."""
+    try:
+        facts = json.loads((path / FACTS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if path.is_dir() and any(path.iterdir()):
+            raise SpecError(
+                f"--out '{path}' holds other files; give a new folder, or that of this campaign", path=str(path)
+            ) from None
+        return {}
+    except (OSError, ValueError) as error:
+        raise SpecError(f"'{path / FACTS}' cannot be read: {error}; give another --out", path=str(path)) from None
+    if not isinstance(facts, dict) or facts.get("plan") != spec.plan:
+        title = facts.get("title") if isinstance(facts, dict) else None
+        raise SpecError(
+            f"--out '{path}' holds another campaign ('{title}'), or this one before its spec was changed; "
+            "give another folder",
+            path=str(path),
+        )
+    kept = ("started", "seconds", "runs_per_second", "worker_memory_mb", "costs")
+    return {name: facts[name] for name in kept if name in facts}
+
+
+def _stored(path: Path) -> Iterator[Entry]:
+    """Rows that are in the tables, but not in the journal: of a campaign that is finished."""
+    if not (path / TABLE).exists() or not (path / COSTS_TABLE).exists():
+        return
+    costs = {row["run"]: row for row in read_table(path / COSTS_TABLE).to_pylist()}
+    for row in read_table(path / TABLE).to_pylist():
+        if row["run"] in costs:
+            yield {"run": row["run"], "row": row, "cost": costs[row["run"]]}
+
+
+def _cost_columns(entries: list[Entry]) -> dict[str, Column]:
+    """Those of every run, then times that only some kinds tell."""
+    more = sorted({name for entry in entries for name in entry["cost"]} - COSTS.keys())
+    return {**COSTS, **{name: Column("number", "ms" if "_ms" in name else "", "") for name in more}}
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time; the lock goes with the process, however it dies."""
+    with open(path / LOCK, "w", encoding="utf-8") as file:
+        with suppress(ImportError):  # where there is no such lock, people have to look out themselves
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise SpecError(
+                    f"--out '{path}': another process runs this campaign; wait for it", path=str(path)
+                ) from None
+        yield

@@ -1,0 +1,50 @@
+"""What campaigns do: one module a kind of run.
+
+>>> kind_named("walk").columns["distance_m"].unit
+'m'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.errors import UsageError
+
+__all__ = ["KINDS", "Column", "Kind", "Outcome", "Value", "kind_named"]
+
+
+def _motion(name: str) -> Kind:
+    from poise.campaign.kinds.motion import Motion
+
+    return Motion(name)
+
+
+def _people(name: str) -> Kind:
+    from poise.campaign.kinds.people import People
+
+    return People(name)
+
+
+def _drill(_: str) -> Kind:
+    from poise.campaign.kinds.drill import Drill
+
+    return Drill()
+
+
+#: Names in specs, and what makes their kinds.
+KINDS: dict[str, Callable[[str], Kind]] = {
+    **dict.fromkeys(("reach", "stand", "squat", "walk", "navigate"), _motion),
+    **dict.fromkeys(("human fit", "human gait"), _people),
+    "drill": _drill,
+}
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of runs that a spec calls so."""
+    if name not in KINDS:
+        near = get_close_matches(name, KINDS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(KINDS)}"
+        raise UsageError(f"there is no behavior '{name}'; {hint}")
+    return KINDS[name](name)

@@ -1,0 +1,78 @@
+"""Kind: what a campaign does many times, and what it writes down each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+#: What a parameter or a cell of the table can be.
+Value = str | int | float | bool | None
+
+
+class Column(NamedTuple):
+    """What a column of the table holds.
+
+    Attributes:
+        type: ``"number"``, ``"count"``, ``"flag"`` or ``"text"``.
+        unit: of a number; "" if it has none.
+        about: a sentence.
+    """
+
+    type: str
+    unit: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run gave.
+
+    Attributes:
+        values: by column of its kind; a column that is left out, None and NaN are empty cells.
+        reason: why it failed, in one line; "" if it succeeded.
+        save: writes what is worth keeping of the run, such as its recording, to a file; None: nothing is.
+        suffix: of that file.
+        times: what it took, such as milliseconds of a control step, by name. These differ from run to run, so they
+            stand beside the table, not in it.
+    """
+
+    values: Mapping[str, Value]
+    reason: str = ""
+    save: Callable[[Path], object] | None = None
+    suffix: str = ".poise"
+    times: Mapping[str, float] = field(default_factory=dict)
+
+
+class Kind(Protocol):
+    """One kind of run. All but `perform` is asked in the process that plans; `perform` in a worker.
+
+    Attributes:
+        name: as specs call it.
+        columns: what a row tells beside the parameters; none of them is called as a parameter.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+
+    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
+        """The parameters of one run, checked; UsageError for one that is not known or makes no sense.
+
+        Args:
+            given: by name; names of the command line, with ``_`` for ``-``.
+            base: folder of the spec: files that it names are found from there.
+        """
+        ...
+
+    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
+        """Parameters over which the kind itself spreads its runs, such as the trials of a folder; mostly none."""
+        ...
+
+    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
+        """A command that does the same once; "" if there is none."""
+        ...
+
+    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+        """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run."""
+        ...

@@ -1,0 +1,182 @@
+"""Solver programs: random programs, and those of a robot, solved and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from poise import constraints, tasks
+from poise.campaign.kinds.kind import Column, Outcome, Value
+from poise.campaign.kinds.random_programs import SMALL_KINDS, random_program, small_program
+from poise.control import KinematicController, TorqueController
+from poise.errors import UsageError
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot, State, load_robot
+from poise.solvers import Cascade, Lexicographic, Program, Solution, certificate
+
+#: Residual of a certificate up to which an answer counts as proven, and the same where rows are nearly dependent: there
+#: a double does not tell which of them gives way.
+CERTIFIED, CERTIFIED_NEAR = 1e-8, 1e-4
+#: Smallest singular value, relative to the largest, of the rows of a level below which they are nearly dependent.
+NEARLY = 1e-6
+#: Difference of slacks, per length of a row and relative to the size of x, beyond which two solvers do not agree.
+AGREED = 1e-6
+#: Rows up to which the reference, which is slow, solves the program, too.
+SMALL = 60
+
+
+class SolverPrograms:
+    """Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
+
+    A run solves a program from its seed, cold and then warm, and proves the answer by its certificate, which knows
+    nothing of the solver; small ones are solved by the reference as well. It succeeds if all agree.
+    """
+
+    name = "solver programs"
+    columns: Mapping[str, Column] = {
+        "levels": Column("count", "", "levels of the program"),
+        "variables": Column("count", "", "its unknowns"),
+        "rows": Column("count", "", "its rows"),
+        "active_rows": Column("count", "", "rows at or beyond a bound in the answer"),
+        "status": Column("text", "", "what the solver says"),
+        "iterations": Column("count", "", "of its active set"),
+        "warm_iterations": Column("count", "", "the same when it starts from its own answer"),
+        "worst_residual": Column("number", "", "of the certificate, over all levels"),
+        "worst_gap": Column("number", "", "difference of a slack to that of the reference; empty for large programs"),
+        "nearly_dependent": Column("flag", "", "whether rows of a level are nearly dependent"),
+    }
+
+    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
+        parameters: dict[str, Value] = {"generator": "random", "solver": "strict"}
+        for name, value in given.items():
+            if name not in parameters:
+                raise UsageError(f"there is no parameter '{name}' of solver programs; there are generator, solver")
+            parameters[name] = value
+        for name, known in (("generator", tuple(GENERATORS)), ("solver", tuple(SOLVERS))):
+            if parameters[name] not in known:
+                raise UsageError(f"{name}: there is no '{parameters[name]}'; there are {', '.join(known)}")
+        return parameters
+
+    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
+        return {}
+
+    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
+        return ""
+
+    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+        program = GENERATORS[str(parameters["generator"])](seed)
+        solver = SOLVERS[str(parameters["solver"])]()
+        cold, warm = solver.solve(program), solver.solve(program)
+        near = nearly_dependent(program)
+        gap = _gap(program, cold)
+        faults = [fault for name, answer in (("cold", cold), ("warm", warm)) for fault in _faults(name, answer, near)]
+        if gap is not None and gap > AGREED and not near:
+            faults.append(f"slack differs by {gap:.3g} from that of the reference")
+        residual = certificate(program, cold).residual if np.isfinite(cold.x).all() else np.nan
+        values: dict[str, Value] = {
+            "levels": len(program),
+            "variables": program.variables,
+            "rows": program.rows,
+            "active_rows": int(np.count_nonzero(cold.sides)),
+            "status": cold.status,
+            "iterations": int(cold.iterations),
+            "warm_iterations": int(warm.iterations),
+            "worst_residual": float(residual),
+            "worst_gap": gap,
+            "nearly_dependent": near,
+        }
+        times = {"milliseconds": cold.milliseconds, "warm_milliseconds": warm.milliseconds}
+        return Outcome(values, "; ".join(faults), times=times)
+
+
+def nearly_dependent(program: Program) -> bool:
+    """Whether a level has rows that others of it and of those above nearly are."""
+    size = np.linalg.norm(program.A, axis=1, keepdims=True)
+    unit = program.A / np.where(size > 0.0, size, 1.0)
+    for k in range(len(program)):
+        values = np.linalg.svd(unit[: program.slice(k).stop], compute_uv=False)
+        top = float(values.max(initial=0.0))
+        if ((values < NEARLY * top) & (values > 1e-14 * top)).any():
+            return True
+    return False
+
+
+def _faults(name: str, answer: Solution, near: bool) -> list[str]:
+    """What is wrong with an answer."""
+    if not np.isfinite(answer.x).all():
+        return [f"the {name} answer is not finite"]
+    if answer.status != "optimal":
+        return [f"the {name} answer is '{answer.status}', not optimal"]
+    residual = certificate(answer.program, answer).residual
+    if not residual <= (CERTIFIED_NEAR if near else CERTIFIED):
+        return [f"the {name} answer is not optimal: residual {residual:.3g}"]
+    return []
+
+
+def _gap(program: Program, answer: Solution) -> float | None:
+    """The largest difference of a slack to that of the reference."""
+    if program.rows > SMALL or not np.isfinite(answer.x).all():
+        return None
+    reference = Cascade().solve(program)
+    size = np.maximum(np.linalg.norm(program.A, axis=1), 1e-12) * (1.0 + float(np.linalg.norm(reference.x)))
+    difference = np.abs(program.slack(reference.x) - program.slack(answer.x)) / size
+    return float(difference[program.weight > 0.0].max(initial=0.0))
+
+
+# -- programs of a robot -----------------------------------------------------------------------------------------------
+
+
+@cache
+def _robot() -> Robot:
+    return load_robot("g1")
+
+
+def _moving(seed: int) -> tuple[State, Hierarchy]:
+    """A robot near standing that moves, and is asked for more than it can do."""
+    random, robot = np.random.default_rng(seed), _robot()
+    start = robot.stance("standing")
+    q, low, high = np.array(start.q), robot.limits.lower, robot.limits.upper
+    places = [joint.q for joint in robot.joints]
+    q[places] = np.clip(q[places] + random.normal(0.0, 0.3, len(places)), low + 1e-3, high - 1e-3)
+    state = State(robot, q, 0.3 * random.normal(size=robot.model.nv), contacts=robot.feet)
+    hand = robot.hands[int(random.integers(len(robot.hands)))]
+    place = start.pose(hand).translation + random.normal(0.0, 0.4, 3)
+    center = start.center_of_mass + random.normal(0.0, 0.05, 3)
+    levels = [
+        Level("feet", [constraints.RigidContact(foot) for foot in robot.feet]),
+        Level("balance", [tasks.CenterOfMass(center, within=float(random.uniform(0.0, 0.02)))]),
+        Level("reach", [tasks.Position(hand, place)]),
+        Level("look", [tasks.Gaze(robot.gaze, place)]),
+        Level("posture", [tasks.Posture(start)]),
+    ]
+    below = [levels[0], *(levels[1 + int(i)] for i in random.permutation(3)), levels[4]]
+    return state, Hierarchy([constraints.JointRange(robot), constraints.JointSpeed(robot)], below)
+
+
+def _kinematic(seed: int) -> Program:
+    state, hierarchy = _moving(seed)
+    return _asked(KinematicController(hierarchy, ramp=0.0).step(state).solution)
+
+
+def _dynamic(seed: int) -> Program:
+    state, hierarchy = _moving(seed)
+    return _asked(TorqueController(hierarchy, ramp=0.0).step(state).solution)
+
+
+def _asked(solution: Solution | None) -> Program:
+    """The question behind an answer, without what keeps controllers calm near singularities: that is no optimum."""
+    assert solution is not None, "a body near standing has a solution"
+    return Program(solution.program.levels, variables=solution.program.variables)
+
+
+#: Programs of a seed: any, small ones with every degeneracy, inverse kinematics and inverse dynamics of G1.
+GENERATORS: dict[str, Callable[[int], Program]] = {
+    "random": random_program,
+    "small": lambda seed: small_program(SMALL_KINDS[seed % len(SMALL_KINDS)], seed // len(SMALL_KINDS)),
+    "ik": _kinematic,
+    "id": _dynamic,
+}
+SOLVERS: dict[str, Callable[[], Lexicographic | Cascade]] = {"strict": Lexicographic, "cascade": Cascade}

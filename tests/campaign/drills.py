@@ -1,0 +1,45 @@
+"""Campaigns that are quick: drills, and how their tables are read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+
+from poise.campaign import Spec
+
+POISE = [sys.executable, "-m", "poise"]
+
+
+def spec_of(text: str, folder: Path, name: str = "drill.toml") -> Path:
+    """A spec in a file."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def drill(deeds: str = '["nothing"]', seeds: int = 3, more: str = "") -> str:
+    """The text of a spec of drills."""
+    return f'title = "drill"\nbehavior = "drill"\nseeds = {seeds}\n{more}\n[grid]\ndo = {deeds}\n'
+
+
+def parsed(text: str) -> Spec:
+    return Spec.parsed(text, "made_up.toml")
+
+
+def table(folder: Path) -> pyarrow.Table:
+    return pyarrow.parquet.read_table(folder / "results.parquet")
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = table(folder).to_pylist()
+    return found
+
+
+def campaign(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command line, to its end."""
+    command = [*POISE, "campaign", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240, **options)

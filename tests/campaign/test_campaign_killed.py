@@ -1,0 +1,196 @@
+"""Whatever is killed, crashes, hangs or eats memory: every run has one row, and no run has two."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from drills import POISE, campaign, drill, parsed, rows, spec_of, table
+
+from poise.campaign import Results, SpecError, run_campaign
+from poise.campaign.folder import opened
+from poise.campaign.journal import Journal, entries_of
+from poise.cli import main
+
+SLEEPERS = drill('["sleep"]', 40, "[fixed]\nseconds = 0.05\nx = 1.5")
+
+
+def begun(spec: Path, out: Path) -> subprocess.Popen[bytes]:
+    command = [*POISE, "campaign", str(spec), "--out", str(out), "--workers", "2"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_for(out: Path, count: int) -> None:
+    """Until so many runs are done."""
+    end = time.monotonic() + 120.0
+    while len(entries_of(out / "journal.jsonl")) < count:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_killed_again_and_again_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
+    spec, out = spec_of(SLEEPERS, tmp_path), tmp_path / "out"
+    seen: dict[int, str] = {}
+    for count in (1, 20):
+        process = begun(spec, out)
+        wait_for(out, count)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        lines = {entry["run"]: json.dumps(entry) for entry in entries_of(out / "journal.jsonl")}
+        assert count <= len(lines) < 40
+        assert {run: lines[run] for run in seen} == seen  # what was done stays as it was
+        seen = lines
+        assert len(workers) >= 1
+        _, alive = psutil.wait_procs(workers, timeout=20)
+        assert not alive  # nobody is left behind
+    result = campaign(spec, "--out", out, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["runs"] == 40
+    assert [row["run"] for row in rows(out)] == list(range(40))
+    assert Results.load(out).costs["attempts"].to_pylist() == [1] * 40
+    assert not (out / "journal.jsonl").exists()
+    whole = tmp_path / "whole"
+    run_campaign(parsed(SLEEPERS), whole, workers=1)
+    assert table(whole).equals(table(out))
+
+
+def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
+    spec, out = parsed(drill()), tmp_path / "out"
+    before, after = run_campaign(spec, out, workers=1), run_campaign(spec, out, workers=1)
+    assert after.costs.equals(before.costs)
+    assert after.table.equals(before.table)
+
+
+def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
+    deeds = ["nothing", "fail", "raise", "crash", "exit", "hang", "memory", "chatter"]
+    text = drill(json.dumps(deeds), 1, "[limits]\nseconds = 10\nmemory_mb = 900\n[keep]\nrecordings = 'all'")
+    run_campaign(parsed(text), tmp_path / "out", workers=2)
+    found = {row["do"]: row for row in rows(tmp_path / "out")}
+    assert list(found) == deeds
+    expected = {
+        "nothing": ("succeeded", None),
+        "chatter": ("succeeded", None),
+        "fail": ("failed", "it was told to fail"),
+        "crash": ("crashed", "its process died of signal 6 (SIGABRT)"),
+        "exit": ("crashed", "its process ended with status 3"),
+        "hang": ("timeout", "took longer than 10 s"),
+        "memory": ("memory", "needed more than 900 MB of memory"),
+    }
+    for deed, (outcome, reason) in expected.items():
+        assert (found[deed]["outcome"], found[deed]["reason"]) == (outcome, reason)
+    assert found["raise"]["outcome"] == "error"
+    assert found["raise"]["reason"].startswith(
+        "ZeroDivisionError: it was told to raise (poise/campaign/kinds/drill.py:"
+    )
+    assert "Abort" in (tmp_path / "out/crashes.log").read_text()
+    kept = [row["do"] for row in found.values() if row["recording"]]
+    assert kept == ["nothing", "chatter"]
+    assert all((tmp_path / "out" / str(found[deed]["recording"])).is_file() for deed in kept)
+
+
+def test_a_run_whose_worker_is_killed_from_outside_is_begun_again(tmp_path: Path) -> None:
+    text = drill('["sleep"]', 1, "[fixed]\nseconds = 2.0")
+    process = begun(spec_of(text, tmp_path), tmp_path / "out")
+    end = time.monotonic() + 60.0
+    victims: list[psutil.Process] = []
+    while not victims and time.monotonic() < end:
+        children = psutil.Process(process.pid).children()
+        victims = [each for each in children if each.cpu_times().user > 0.5 and each.status() == "sleeping"]
+        time.sleep(0.05)
+    os.kill(victims[0].pid, signal.SIGKILL)
+    assert process.wait(60) == 0
+    assert rows(tmp_path / "out")[0]["outcome"] == "succeeded"
+    assert Results.load(tmp_path / "out").costs["attempts"].to_pylist() in ([1], [2])  # 1: it had only just started
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    spec, out = spec_of(SLEEPERS, tmp_path), tmp_path / "out"
+    process = begun(spec, out)
+    wait_for(out, 3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    partial = Results.load(out)
+    assert 3 <= len(partial) < 40
+    assert partial.planned == 40
+    assert not partial.finished
+    assert campaign(spec, "--out", out).returncode == 0
+    assert Results.load(out).finished
+
+
+def test_a_torn_line_of_the_journal_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        for run in range(3):
+            journal.add({"run": run, "row": {"run": run}, "cost": {}})
+    whole = path.read_bytes()
+    for cut in range(1, len(whole) - len(whole.splitlines(keepends=True)[-1]), 7):
+        path.write_bytes(whole[:-cut])
+        with Journal(path) as journal:
+            kept = len(journal.entries)
+            journal.add({"run": 7, "row": {}, "cost": {}})
+        found = [entry["run"] for entry in entries_of(path)]
+        assert found == [*range(kept), 7]
+
+
+def test_two_processes_do_not_run_one_campaign(tmp_path: Path) -> None:
+    spec = parsed(drill())
+    with opened(tmp_path / "out", spec, {}), pytest.raises(SpecError, match="another process runs this campaign"):
+        run_campaign(spec, tmp_path / "out")
+    assert len(run_campaign(spec, tmp_path / "out", workers=1)) == 3  # the lock is gone with its owner
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    run_campaign(parsed(drill()), tmp_path / "out")
+    before = table(tmp_path / "out")
+    with pytest.raises(SpecError, match="another campaign"):
+        run_campaign(parsed(drill(seeds=4)), tmp_path / "out")
+    assert table(tmp_path / "out").equals(before)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/cat.png").write_bytes(b"cat")
+    with pytest.raises(SpecError, match="holds other files"):
+        run_campaign(parsed(drill()), tmp_path / "photos")
+    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.png"]
+    with pytest.raises(SpecError, match="is a file"):
+        run_campaign(parsed(drill()), tmp_path / "photos/cat.png")
+
+
+@pytest.mark.parametrize(("floor", "status"), [(0.5, 0), (0.51, 1)])
+def test_survival_below_the_floor_is_a_failure(
+    floor: float, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = spec_of(drill('["nothing", "fail"]', 2, f"floor = {floor}"), tmp_path)
+    assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
+    assert ("below the floor" in capsys.readouterr().out) == bool(status)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "evidence"),
+    [
+        (["missing.toml", "--out", "out"], "'missing.toml' cannot be read"),
+        (["drill.toml"], "--out"),
+        (["drill.toml", "--out", "out", "--workers", "0"], "'0' is not a count"),
+        (["drill.toml", "--out", "out", "--workers", "2", "--ray", "local"], "not allowed with"),
+        (["drill.toml", "--out", "drill.toml"], "is a file"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arguments: list[str],
+    evidence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec_of(drill(), tmp_path)
+    assert main(["campaign", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert evidence in said.err
+    assert len(said.err.splitlines()) == 1

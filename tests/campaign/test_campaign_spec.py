@@ -1,0 +1,143 @@
+"""A spec plans the same runs every time, and says in one line what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drills import parsed
+
+from poise.campaign import Spec, SpecError
+from poise.campaign.drawing import Distribution
+
+WALKS = """
+title = "walks"
+behavior = "walk"
+seeds = 2
+[fixed]
+steps = 4
+[[cases]]
+robot = "g1"
+push.size = 60
+[[cases]]
+robot = "talos"
+push.size = 200
+[grid]
+push.direction = [0, 90]
+"style.step_length" = [0.1, 0.2, 0.3]
+speed = [[0.2, 0, 0], "0.3"]
+[random]
+friction = { uniform = [0.4, 0.9] }
+mass-error = { choice = [-5, 5] }
+[short]
+seeds = 1
+[short.grid]
+speed = ["0.2"]
+[check]
+seeds = [7]
+floor = 0.5
+cases = [{ robot = "nao", push.size = 10 }]
+"""
+
+
+def test_every_case_meets_every_cell_of_the_grid_with_every_seed() -> None:
+    runs = parsed(WALKS).runs
+    assert len(runs) == 2 * 2 * 3 * 2 * 2
+    assert [run.index for run in runs] == list(range(len(runs)))
+    keys = {(run.seed, *sorted(run.parameters.items())) for run in runs}
+    assert len(keys) == len(runs)
+    assert {run.parameters["push.size"] for run in runs if run.parameters["robot"] == "g1"} == {60.0}
+
+
+def test_what_a_seed_draws_is_the_same_in_every_cell_and_differs_between_seeds_and_names() -> None:
+    drawn: dict[int, set[object]] = {}
+    for run in parsed(WALKS).runs:
+        drawn.setdefault(run.seed, set()).add((run.parameters["friction"], run.parameters["mass_error"]))
+    assert all(len(values) == 1 for values in drawn.values())
+    assert len({value for values in drawn.values() for value in values}) == 2
+    one, two = (Distribution.read(name, {"uniform": [0, 1]}).draw(3) for name in ("a", "b"))
+    assert one != two
+
+
+def test_more_seeds_leave_what_others_draw_as_it_is() -> None:
+    few, many = (parsed(WALKS.replace("seeds = 2", f"seeds = {n}", 1)).runs for n in (2, 5))
+    known = {(run.seed, tuple(sorted(run.parameters.items()))) for run in many}
+    assert all((run.seed, tuple(sorted(run.parameters.items()))) in known for run in few)
+
+
+def test_a_size_replaces_what_it_names() -> None:
+    short, check = (Spec.parsed(WALKS, "walks.toml", size) for size in ("short", "check"))
+    assert len(short.runs) == 2 * 2 * 3
+    assert {run.parameters["speed"] for run in short.runs} == {"0.2"}
+    assert (check.seeds, check.floor, {run.parameters["robot"] for run in check.runs}) == ((7,), 0.5, {"nao"})
+
+
+@pytest.mark.parametrize(
+    ("given", "low", "high"),
+    [({"uniform": [2.0, 3.0]}, 2.0, 3.0), ({"log_uniform": [0.01, 1.0]}, 0.01, 1.0), ({"integer": [1, 6]}, 1, 6)],
+)
+def test_draws_stay_between_their_ends_and_fill_them(given: dict[str, object], low: float, high: float) -> None:
+    draws = [Distribution.read("x", given).draw(seed) for seed in range(500)]
+    assert low <= min(draws) < low + 0.05 * (high - low) or min(draws) == low
+    assert high - 0.05 * (high - low) < max(draws) <= high
+
+
+def test_a_normal_distribution_has_its_mean_and_deviation() -> None:
+    draws = np.array([Distribution.read("x", {"normal": [5.0, 2.0]}).draw(seed) for seed in range(2000)])
+    assert draws.mean() == pytest.approx(5.0, abs=4 * 2.0 / np.sqrt(2000))
+    assert draws.std() == pytest.approx(2.0, rel=0.1)
+
+
+def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
+    plan = parsed(WALKS).plan
+    assert parsed(WALKS.replace('title = "walks"', 'title = "others"')).plan == plan
+    assert parsed(WALKS.replace("steps = 4", "steps = 5")).plan != plan
+
+
+@pytest.mark.parametrize(
+    ("change", "evidence"),
+    [
+        (("seeds = 2", "seeds = 0"), "seeds: 0"),
+        (("seeds = 2", "seeds = [1, 1]"), "different whole numbers"),
+        (('behavior = "walk"', 'behavior = "wakl"'), "did you mean 'walk'?"),
+        (("steps = 4", "stepps = 4"), "did you mean 'steps'?"),
+        (("steps = 4", "steps = -4"), "steps: '-4' is not a whole number"),
+        (("steps = 4", "steps = 4\nset.kpp = 3"), "no setting 'kpp'"),
+        (("steps = 4", 'steps = 4\nstyle = "happy"'), "there is no style 'happy'"),
+        (("steps = 4", 'steps = 4\nprofile = "minimum-jerk"'), "'profile' is for 'reach'"),
+        (("steps = 4", 'steps = 4\nterrain = "swamp"'), "swamp"),
+        (("steps = 4", "steps = 4\nfriction = 0.5"), "'friction' is given twice"),
+        (("[0.1, 0.2, 0.3]", "[0.1, 9.0]"), "expected -0.6 to 0.8"),
+        (("[0.1, 0.2, 0.3]", "0.1"), "expected a list of values"),
+        (("[0.1, 0.2, 0.3]", "[]"), "expected a list of values"),
+        (("uniform = [0.4, 0.9]", "uniform = [0.9, 0.4]"), "expected [lowest, highest]"),
+        (("uniform = [0.4, 0.9]", "unifrom = [0.4, 0.9]"), "friction.unifrom"),
+        (("push.direction", "push.dierction"), "did you mean 'push.direction'?"),
+        (("[grid]", "[grdi]"), "did you mean 'grid'?"),
+        (("[short]", "[limits]\nseconds = -1\n[short]"), "limits.seconds"),
+        (("[short]", "[keep]\nrecordings = 'some'\n[short]"), "keep.recordings"),
+        (("[short]", "[short"), "not a TOML file"),
+        (("seeds = 2", "seeds = 100000"), "expected at most"),
+    ],
+)
+def test_what_is_wrong_with_a_spec_is_one_clear_line(change: tuple[str, str], evidence: str) -> None:
+    assert change[0] in WALKS
+    with pytest.raises(SpecError) as error:
+        assert parsed(WALKS.replace(*change, 1)).runs
+    assert evidence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_trial_of_a_folder_is_a_parameter_of_its_own(tmp_path: Path) -> None:
+    from poise.human.sample import sample_trial
+    from poise.human.sample.files import write_sample
+
+    write_sample(tmp_path / "lab", *sample_trial(cycles=2))
+    text = 'behavior = "human fit"\n[fixed]\nfolder = "lab"\n[grid]\ncutoff = [5, 6]\n'
+    spec = Spec.parsed(text, str(tmp_path / "people.toml"))
+    trials = {Path(str(run.parameters["trial"])).name for run in spec.runs}
+    assert {"walk.c3d", "walk.trc"} <= trials
+    assert len(spec.runs) == 2 * len(trials)
+    with pytest.raises(SpecError, match="there is no folder"):
+        assert Spec.parsed(text.replace('"lab"', '"labor"'), str(tmp_path / "people.toml")).runs
