@@ -18,7 +18,7 @@ pip := $(bin)/python -m pip install --quiet
 tools := $(VENV)/.poise-tools
 installed := $(VENV)/.poise-installed
 native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp native/*/*.hpp native/*/*.cpp)
-pages := tests/test_docs.py tests/test_readme.py
+pages := tests/test_docs.py tests/test_readme.py tests/docs
 
 .DEFAULT_GOAL := help
 .PHONY: help install studio test check format slow bench docs sanitize clean
@@ -49,8 +49,9 @@ slow: $(installed) ## the tests that take minutes
 bench: $(installed) ## measure the solvers against others
 	$(bin)/poise bench
 
-docs: $(installed) ## check the links and the program of the pages
-	$(bin)/python -m pytest -q $(pages)
+docs: $(installed) ## build the site into build/site, then run all that stands on its pages
+	NO_MKDOCS_2_WARNING=1 $(bin)/python -m mkdocs build --strict --quiet
+	$(bin)/python -m pytest -q -n $(JOBS) $(pages)
 
 # The preloaded libraries must come first in the process; CPython leaks by design, so leaks are not looked for.
 sanitize: ## the solver's tests under AddressSanitizer and UBSan, in an environment of their own

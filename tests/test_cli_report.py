@@ -10,6 +10,9 @@ import pytest
 
 from command_line import bend, complaint
 from poise import cli
+from poise.campaign.kinds.kind import Column
+from poise.campaign.results import FACTS, RECORDINGS, TABLE
+from poise.campaign.table import COSTS, FIRST, table_of, write_json, write_table
 from poise.report.page import SECTIONS
 
 
@@ -86,3 +89,48 @@ def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: 
 def test_an_unusual_name_is_noted(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["report", str(recorded), "--out", str(tmp_path / "r.txt")]) == 0
     assert "does not end in .html" in capsys.readouterr().err
+
+
+def campaign(folder: Path, recorded: Path) -> Path:
+    """A campaign of four runs: one succeeded, of one the recording was kept, of one it is broken, of one it is gone."""
+    (folder / RECORDINGS).mkdir(parents=True)
+    (folder / RECORDINGS / "kept.poise").write_bytes(recorded.read_bytes())
+    (folder / RECORDINGS / "broken.poise").write_text("no recording")
+    files = ["", *(f"{RECORDINGS}/{name}.poise" for name in ("kept", "broken", "gone"))]
+    parameters = {"friction": Column("number", "", "")}
+    rows = [
+        {"run": k, "seed": k, "outcome": "failed" if file else "succeeded", "succeeded": not file, "recording": file,
+         "reason": "fell" if file else "", "friction": 0.1 * k} for k, file in enumerate(files)
+    ]  # fmt: skip
+    write_table(folder / TABLE, table_of(rows, {**FIRST, **parameters}))
+    facts = {"title": "Four", "planned": 5, "parameters": parameters, "columns": {}, "costs": COSTS}
+    write_json(folder / FACTS, facts)
+    return folder
+
+
+def test_a_campaign_becomes_a_page_with_replays_beside_it(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = campaign(tmp_path / "runs", recorded), tmp_path / "page.html"
+    assert cli.main(["report", str(folder), "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{out}: 4 of 5 runs, 0.")
+    assert printed.out.endswith("1 replay beside it\n")
+    assert "replay 1 of 3: run 1" in printed.err
+    text = out.read_text(encoding="utf-8")
+    assert 'href="page_replays/000001.html"' in text
+    assert 'href="runs/recordings/kept.poise"' in text
+    assert (tmp_path / "page_replays/000001.html").is_file()
+    assert "no replay: " in text
+    assert "its recording is gone" in text
+    assert cli.main(["report", str(folder / TABLE), "--out", str(out)]) == 0
+
+
+def test_a_campaign_stands_alone_on_its_page(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = campaign(tmp_path / "runs", recorded), tmp_path / "page.html"
+    assert "recordings and a campaign" in complaint(capsys, "report", recorded, folder, "--out", out)
+    assert "several campaigns" in complaint(capsys, "report", folder, folder, "--out", out)
+    assert "not that of a campaign" in complaint(capsys, "report", tmp_path, "--out", out)
+    assert not out.exists()

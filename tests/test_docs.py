@@ -108,17 +108,6 @@ def test_the_named_styles_and_the_measures_are_those_on_the_page_of_walking() ->
 
 
 @needs_models
-def test_the_programs_on_the_page_of_walking_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    space: dict[str, object] = {}
-    for program in blocks(WALKING, "python"):
-        exec(program, space)  # what one block defines, the next ones use
-    assert f"It prints `{capsys.readouterr().out.strip()}`." in WALKING.read_text()
-
-
-@needs_models
 def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> None:
     (text,) = blocks(WALKING, "toml")
     (tmp_path / "shy.toml").write_text(text)
@@ -126,23 +115,6 @@ def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> 
     robot = poise.load_robot("g1")
     assert {joint.name for joint in robot.joints} >= set(style.rest)
     assert Walk(robot, style).style.name == "shy"
-
-
-def test_the_program_on_the_page_of_people_runs_and_prints_what_stands_below_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    page = ROOT / "docs/human.md"
-    (program,), (printed,) = blocks(page, "python"), blocks(page, "text")
-    exec(program, {})
-    assert capsys.readouterr().out == printed
-
-
-def test_the_marker_set_on_the_page_of_people_can_be_loaded(tmp_path: Path) -> None:
-    from poise.human import load_marker_set
-
-    (text,) = blocks(ROOT / "docs/human.md", "toml")
-    (tmp_path / "my_lab.toml").write_text(text)
-    assert load_marker_set(tmp_path / "my_lab.toml").markers["LASI"].landmark == "left_asis"
 
 
 def test_spin_moves_the_centre_of_mass_as_the_page_of_walking_says() -> None:

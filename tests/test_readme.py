@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -46,30 +44,12 @@ def numbers(text: str) -> list[float]:
     return [float(number) for number in re.findall(NUMBER, text)]
 
 
-@pytest.mark.parametrize("page", [pytest.param("README.md", marks=needs_models), "docs/solver.md"])
-def test_the_program_of_a_page_prints_what_the_page_says(page: str, root: Path) -> None:
-    text = (root / page).read_text()
-    program = block(text, "python")
-    assert len(program.splitlines()) <= 17
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    printed, promised = lasting(result.stdout), lasting(block(text, "text"))
-    assert words(printed) == words(promised)
-    for found, said in zip(numbers(printed), numbers(promised), strict=True):
-        assert max(abs(found), abs(said)) < DRIFT or found == pytest.approx(said, rel=ALIKE)
+def test_the_first_programs_are_short(root: Path) -> None:
+    for page in ("README.md", "docs/solver.md"):
+        assert len(block((root / page).read_text(), "python").splitlines()) <= 17
 
 
 @needs_models
 def test_the_program_of_the_readme_is_the_first_example(root: Path) -> None:
     program = block((root / "README.md").read_text(), "python")
     assert (root / "examples/01_reach_with_the_left_hand.py").read_text().endswith(f"\n\n{program}")
-
-
-@needs_models
-def test_the_program_in_physics_still_stands(root: Path, tmp_path: Path) -> None:
-    _, program = blocks((root / "README.md").read_text(), "python")
-    command = [sys.executable, "-c", program]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == "still standing {}\n"
-    assert (tmp_path / "stand.poise").is_file()

@@ -1,41 +1,121 @@
-"""``poise report``: one page about recordings."""
+"""``poise report``: one page about recordings, or about a campaign."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from poise.cli.options import say
-from poise.errors import UsageError
+from poise.errors import PoiseError, UsageError
+
+if TYPE_CHECKING:
+    from poise.campaign.results import Results
+    from poise.report.campaign import Kept
 
 
 def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="one page about recordings, to read and to print")
+    parser = commands.add_parser(name, help="one page about recordings or a campaign, to read and to print")
     parser.add_argument(
-        "recordings", nargs="+", type=Path, metavar="RECORDING", help=".poise files, shown side by side"
-    )
+        "recordings", nargs="+", type=Path, metavar="RECORDING",
+        help=".poise files, shown side by side; or the folder of one campaign",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="where to write the page")
     parser.set_defaults(action=_report)
 
 
 def _report(options: argparse.Namespace) -> int:
     _check(options.recordings, options.out)
+    campaigns = [path for path in options.recordings if path.is_dir() or path.suffix == ".parquet"]
+    if campaigns:
+        return _campaign(campaigns, options)
     from poise.report.page import SECTIONS, save_page  # here, because drawing takes half a second to import
     from poise.report.page.reading import read
 
     recordings = read(options.recordings)
+    save_page(options.out, recordings, _progress(len(SECTIONS)))
+    what = f"{len(recordings)} recording{'' if len(recordings) == 1 else 's'}"
+    print(f"{options.out}: {what}, {options.out.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _campaign(campaigns: list[Path], options: argparse.Namespace) -> int:
+    if len(options.recordings) > 1:
+        given = "several campaigns" if len(campaigns) == len(options.recordings) else "recordings and a campaign"
+        raise UsageError(f"{given} do not fit on one page; give one campaign ('{campaigns[0]}'), or recordings only")
+    from poise.campaign.results import FACTS, Results
+
+    (path,) = campaigns
+    if path.is_dir() and not (path / FACTS).is_file():
+        raise UsageError(
+            f"'{path}' is a directory and not that of a campaign; "
+            "give .poise files, or a folder that 'poise campaign' wrote"
+        )
+    results = Results.load(path)
+    from poise.report.campaign import SECTIONS, save_campaign_page
+
+    kept = _kept(results, options.out)
+    save_campaign_page(options.out, results, kept, _progress(len(SECTIONS)))
+    replays = sum(bool(each.replay) for each in kept.values())
+    also = f", {replays} replay{'' if replays == 1 else 's'} beside it" if replays else ""
+    what = f"{len(results)} of {results.planned} runs"
+    print(f"{options.out}: {what}, {options.out.stat().st_size / 1e6:.1f} MB{also}")
+    return 0
+
+
+def _progress(sections: int) -> Callable[[str], None]:
+    """Says which section is being made."""
     count = 0
 
     def progress(section: str) -> None:
         nonlocal count
         count += 1
-        say(f"{count} of {len(SECTIONS)}: {section}")
+        say(f"{count} of {sections}: {section}")
 
-    save_page(options.out, recordings, progress)
-    what = f"{len(recordings)} recording{'' if len(recordings) == 1 else 's'}"
-    print(f"{options.out}: {what}, {options.out.stat().st_size / 1e6:.1f} MB")
-    return 0
+    return progress
+
+
+def _kept(results: Results, out: Path) -> dict[int, Kept]:
+    """What a page links of the worst runs, by their number; scenes that play them are written to ``NAME_replays``.
+
+    A recording that is gone or cannot be read is a note, not an error.
+    """
+    from poise.report.campaign import Kept, worst_runs
+
+    table, page = results.table, out.absolute().parent
+    rows = [row for row in worst_runs(results) if table.column("recording")[row].as_py()]
+    kept: dict[int, Kept] = {}
+    for count, row in enumerate(rows, 1):
+        run, file = int(table.column("run")[row].as_py()), str(table.column("recording")[row].as_py())
+        recording = results.folder.absolute() / file
+        if not recording.is_file():
+            kept[run] = Kept(note=f"its recording is gone: {file}")
+            continue
+        address = quote(Path(os.path.relpath(recording, page)).as_posix())
+        replay, note = "", ""
+        if recording.suffix == ".poise":
+            say(f"replay {count} of {len(rows)}: run {run}")
+            place = page / f"{out.stem}_replays" / f"{run:06d}.html"
+            try:
+                _play(recording, place)
+                replay = quote(place.relative_to(page).as_posix())
+            except (PoiseError, OSError) as error:
+                note = f"no replay: {' '.join(str(error).split())}"
+        kept[run] = Kept(address, replay, note)
+    return kept
+
+
+def _play(recording: Path, place: Path) -> None:
+    """Writes a page that plays a recording."""
+    from poise import exports
+    from poise.recording import load_recording
+
+    found = load_recording(recording, partial=True)
+    place.parent.mkdir(exist_ok=True)
+    exports.save(found, place, "html")
 
 
 def _check(recordings: list[Path], out: Path) -> None:

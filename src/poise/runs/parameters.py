@@ -9,7 +9,8 @@ Beside those of the command line there are
 - ``style.NAME``: a number of the style of a walk, see `poise.plans.style.PARAMETERS` (``--set style.NAME=...``);
 - ``set.NAME``: a number of the behavior (``--set NAME=...``);
 - ``push.size`` (N), ``push.direction`` (degrees: 0 pushes forward, 90 to the left), ``push.duration`` (s, 0.1 if left
-  out), ``push.time`` (s, 3): one more push, in the plane of the ground.
+  out), ``push.time`` (s, 3): one more push, in the plane of the ground;
+- ``speed.forward``, ``speed.left`` (m/s), ``speed.turning`` (rad/s): of a walk; those left out are zero.
 """
 
 from __future__ import annotations
@@ -94,8 +95,16 @@ PARAMETERS: dict[str, Parameter] = {
 }
 #: Parts of a push in the plane, with what they are if left out; its size has to be given.
 PUSH: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
-#: Parameters that are whole tables of numbers.
-TABLES = ("style.", "set.", "push.")
+SPEED: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}
+#: Parameters that are whole tables of numbers, and what they can hold; the settings depend on the behavior.
+TABLES: dict[str, tuple[str, ...]] = {
+    "style": tuple(STYLE_PARAMETERS),
+    "set": (),
+    "push": tuple(PUSH),
+    "speed": tuple(SPEED),
+}
+#: Tables that together are one option.
+JOINT = ("push", "speed")
 
 
 def request_of(behavior: str, given: Mapping[str, Value], seed: int = 0) -> Request:
@@ -103,42 +112,38 @@ def request_of(behavior: str, given: Mapping[str, Value], seed: int = 0) -> Requ
     known_behavior(behavior)
     values: dict[str, Any] = {}
     settings: dict[str, Any] = {}
-    push: dict[str, float] = {}
     for name, value in given.items():
-        if value is None:
+        table, dot, key = name.partition(".")
+        if value is None or (dot and table in JOINT):
             continue
-        if name.startswith(TABLES):
-            table, _, key = name.partition(".")
+        if dot and table in TABLES:
             _check_key(table, key)
-            if table == "push":
-                push[key] = _number(name, value)
-            else:
-                settings[f"style.{key}" if table == "style" else key] = _setting(name, value)
+            settings[name if table == "style" else key] = _setting(name, value)
             continue
         parameter = _known(name, behavior)
         try:
             values[parameter.field] = parameter.read(_text(value))
         except UsageError as error:
             raise UsageError(f"{name}: {error}") from None
-    if push:
-        values["pushes"] = (*values.get("pushes", ()), push_text(push))
+    joint = _joint(given)
+    if "push" in joint:
+        values["pushes"] = (*values.get("pushes", ()), joint["push"])
+    if "speed" in joint:
+        if "speed" in values:
+            raise UsageError("speed and its parts are both given; give one of them")
+        values["speed"] = _known("speed", behavior).read(joint["speed"])
     return Request(behavior, **values, settings=settings, seed=seed)
 
 
 def command_of(behavior: str, given: Mapping[str, Value], seed: int = 0) -> str:
     """The command that runs these parameters."""
     parts = ["poise", "run", behavior]
-    push = {
-        name[5:]: _number(name, value) for name, value in given.items() if name[:5] == "push." and value is not None
-    }
     for name, value in given.items():
-        if value is None or name.startswith("push."):
+        table, dot, key = name.partition(".")
+        if value is None or (dot and table in JOINT):
             continue
-        table, _, key = name.partition(".")
-        if table == "set":
-            parts += ["--set", f"{key}={_text(value)}"]
-        elif name.startswith("style."):
-            parts += ["--set", f"{name}={_text(value)}"]
+        if dot and table in TABLES:
+            parts += ["--set", f"{name if table == 'style' else key}={_text(value)}"]
         elif name in ("push", "break"):
             for each in _text(value).split(";"):
                 parts += [f"--{name}", each.strip()]
@@ -146,9 +151,21 @@ def command_of(behavior: str, given: Mapping[str, Value], seed: int = 0) -> str:
             parts += [f"--{name}"] if value else []
         else:
             parts += [f"--{name.replace('_', '-')}", _text(value)]
-    if push:
-        parts += ["--push", push_text(push)]
+    for name, text in _joint(given).items():
+        parts += [f"--{name}", text]
     return shlex.join([*parts, "--seed", str(seed)])
+
+
+def _joint(given: Mapping[str, Value]) -> dict[str, str]:
+    """Options that are given by their parts, as the command line takes them."""
+    parts: dict[str, dict[str, float]] = {}
+    for name, value in given.items():
+        table, dot, key = name.partition(".")
+        if dot and table in JOINT and value is not None:
+            _check_key(table, key)
+            parts.setdefault(table, {})[key] = _number(name, value)
+    texts = {"push": push_text, "speed": speed_text}
+    return {table: texts[table](values) for table, values in parts.items()}
 
 
 def push_text(push: Mapping[str, float]) -> str:
@@ -164,12 +181,18 @@ def push_text(push: Mapping[str, float]) -> str:
     return text
 
 
+def speed_text(speed: Mapping[str, float]) -> str:
+    """A speed as the command line takes it."""
+    return ",".join(repr(value) for value in {**SPEED, **speed}.values())
+
+
 def _known(name: str, behavior: str) -> Parameter:
     parameter = PARAMETERS.get(name)
     if parameter is None:
-        names = [*PARAMETERS, *(f"{table}NAME" for table in TABLES)]
+        names = [*PARAMETERS, *(f"{table}.{key}" for table, keys in TABLES.items() for key in keys or ("NAME",))]
         near = get_close_matches(name, names, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
+        tables = (f"{table}.NAME" for table in TABLES)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join([*PARAMETERS, *tables])}"
         raise UsageError(f"there is no parameter '{name}'; {hint}")
     if parameter.only not in ("", behavior):
         raise UsageError(f"'{name}' is for '{parameter.only}', not for '{behavior}'; leave it out")
@@ -177,8 +200,8 @@ def _known(name: str, behavior: str) -> Parameter:
 
 
 def _check_key(table: str, key: str) -> None:
-    known = {"style": list(STYLE_PARAMETERS), "push": list(PUSH)}.get(table)
-    if known is not None and key not in known:
+    known = TABLES[table]
+    if known and key not in known:
         near = get_close_matches(key, known, n=1)
         hint = f"did you mean '{table}.{near[0]}'?" if near else f"there are {', '.join(known)}"
         raise UsageError(f"there is no parameter '{table}.{key}'; {hint}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def style_of(name: str) -> Style:
         return Style.load(name)
     if name not in STYLES:
         known = ", ".join(STYLES)
-        hint = f"; '{name}' is a file: does it end in .toml?" if Path(name).exists() else ""
+        hint = f"; '{name}' is a file: does it end in .toml?" if os.path.exists(name) else ""
         raise UsageError(f"there is no style '{name}'; expected one of {known}, or a .toml file{hint}")
     return STYLES[name]
 

@@ -1,0 +1,63 @@
+"""Docstrings as Markdown: what this project writes in them, said so that the reference shows it as it is meant."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from typing import Any
+
+import griffe
+
+#: An example of the interpreter, until the next empty line.
+SESSION = re.compile(r"^( *)>>> .*(?:\n(?! *$).*)*", flags=re.MULTILINE)
+
+
+class HouseDocstrings(griffe.Extension):
+    """``::`` before a display becomes ``:``, sessions become blocks of code, and ``#:`` comments docstrings."""
+
+    def on_instance(self, *, obj: griffe.Object, **kwargs: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = told(obj.docstring.value)
+
+    def on_module_members(self, *, node: Any, mod: griffe.Module, **kwargs: Any) -> None:
+        """``LOWER, UPPER = -1, 1`` gives two attributes, each told of by the comment above both."""
+        for line in getattr(node, "body", []):
+            if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Tuple):
+                values = line.value.elts if isinstance(line.value, ast.Tuple) else []
+                for place, name in enumerate(line.targets[0].elts):
+                    if isinstance(name, ast.Name) and name.id not in mod.members:
+                        value = ast.unparse(values[place]) if values else ast.unparse(line.value)
+                        attribute = griffe.Attribute(name.id, value=value, lineno=line.lineno, parent=mod)
+                        mod.set_member(name.id, attribute)
+                        self.on_attribute_instance(attr=attribute)
+
+    def on_attribute_instance(self, *, attr: griffe.Attribute, **kwargs: Any) -> None:
+        if attr.docstring is None and attr.lineno is not None:
+            text = comment(attr)
+            if text:
+                attr.docstring = griffe.Docstring(told(text), parent=attr)
+
+
+def told(text: str) -> str:
+    """A docstring as Markdown."""
+    text = SESSION.sub(fenced, text)
+    return re.sub(r"::$", ":", text, flags=re.MULTILINE)
+
+
+def fenced(session: re.Match[str]) -> str:
+    """A session of the interpreter as a block of Python, without prompts."""
+    indent = session[1]
+    lines = [re.sub(r"^(>>>|\.\.\.) ?", "", line) for line in textwrap.dedent(session[0]).splitlines()]
+    return "\n".join(f"{indent}{line}".rstrip() for line in ["```python", *lines, "```"])
+
+
+def comment(attribute: griffe.Attribute) -> str:
+    """The ``#:`` comment above an attribute."""
+    lines = attribute.module.filepath.read_text().splitlines()  # type: ignore[union-attr]
+    number = (attribute.lineno or 1) - 2
+    found: list[str] = []
+    while number >= 0 and lines[number].strip().startswith("#:"):
+        found.insert(0, lines[number].strip().removeprefix("#:").strip())
+        number -= 1
+    return " ".join(found)
