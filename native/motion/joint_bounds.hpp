@@ -12,7 +12,8 @@
 //   dv/dt <= -2 k v + k^2 (q_max - q)        range: the end is approached like a critically damped spring
 //   dv/dt <= 2 k (V - v)                      speed
 //
-// unless that were more than A; both keep what is above.
+// unless that were more than A; both keep what is above. Where stopping at one end takes more than the spring of the other
+// would allow, that spring gives way.
 //
 // Outside the range (D < 0) it comes back with time constant `recovery`, at no more than V and no more than s of the
 // far side. No bound asks for more than the acceleration A from the speed now, so the bounds of all three kinds always
@@ -75,6 +76,8 @@ class JointBounds {
       const double above = q_max_.data()[i] - y, below = y - q_min_.data()[i];
       high = std::max(std::min(allowed(above, below, V, A), gentle(above, v, V)), v - A * period_);
       low = std::min(std::max(-allowed(below, above, V, A), -gentle(below, -v, V)), v + A * period_);
+      // A joint that must stop at once at one end need not be gentle towards the other.
+      if (low > high) (above < below ? low : high) = above < below ? high : low;
     });
   }
 

@@ -6,9 +6,19 @@ attributes. Errors are raised where things are built; inside the control loop no
 
 from __future__ import annotations
 
+import re
+
+#: What breaks a line or is no letter: a name from a damaged file may have it.
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+#: Letters that anybody reads of one error; a value that was given may be a megabyte.
+_LONGEST = 1200
+
 
 class PoiseError(Exception):
-    """Base of all errors that Poise raises on purpose."""
+    """Base of all errors that Poise raises on purpose. Its message is one line, whatever was given is part of it."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_one_line(str(message)))
 
 
 class RowsError(PoiseError, ValueError):
@@ -91,3 +101,9 @@ class RecordingError(PoiseError, ValueError):
         super().__init__(message)
         self.path = path
         self.near = near
+
+
+def _one_line(message: str) -> str:
+    """Without breaks, and without the middle if it is too long."""
+    line = _BREAKS.sub(" ", message).strip()
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 305]} ... {line[-300:]}"

@@ -243,3 +243,18 @@ def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) 
     assert (np.abs(np.diff(v, axis=0)) / PERIOD <= limits.acceleration + 1e-6).all()
     assert q[-1] == pytest.approx(np.clip(beyond, limits.lower, limits.upper), abs=1e-3)
     assert not any(step.command.fallback for step in steps)
+
+
+@pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+@pytest.mark.parametrize("name", ["g1", "talos", "romeo", "mighty"])
+def test_a_joint_that_must_stop_at_one_end_is_asked_nothing_else_by_the_other(name: str, order: int) -> None:
+    """A millimetre from its end, at any speed: what the far end would have gently may not forbid to stop."""
+    robot, random = robot_of(name), np.random.default_rng(0)
+    start, limits, snapshot = robot.stance("standing"), robot.limits, Snapshot(robot)
+    for speed in (0.0, 0.1, 0.5, 1.0, 5.0, 30.0):
+        for end, sign in ((limits.upper, 1.0), (limits.lower, -1.0)):
+            q, v = start.q.copy(), np.zeros(robot.model.nv)
+            q[7:] = end - sign * random.uniform(0.0, 2e-3, len(end))
+            v[6:] = sign * speed
+            rows = constraints.JointRange(robot).rows(snapshot.at(start.replace(q=q, v=v)), layout(robot, order))
+            assert (rows.lower <= rows.upper).all(), (speed, sign)

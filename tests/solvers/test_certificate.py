@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from poise.campaign.kinds.random_programs import small_program
 from poise.solvers import Cascade, Program, Rows, certificate
-from random_programs import small_program
 
 
 @pytest.mark.parametrize("seed", range(40))

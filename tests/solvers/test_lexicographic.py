@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poise.campaign.kinds.random_programs import random_program, small_program
 from poise.errors import SolverError
 from poise.solvers import Cascade, Lexicographic, NullSpace, Program, Rows, Solution, certificate
-from random_programs import random_program, small_program
 
 SEQUENCES = ["A_g1_nominal", "A_talos_nominal", "B_g1_nominal", "B_talos_nominal"]
 seeds = st.integers(min_value=0, max_value=2**31)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from poise.campaign.kinds.random_programs import random_program
 from poise.solvers import BlockShape, Cascade, Lexicographic, NullSpace, Program, Stack, Weighted
-from random_programs import random_program
 
 SHAPE: list[tuple[str, list[BlockShape]]] = [
     ("limits", [BlockShape("hip", "rad/s", ("low", "high"))]),

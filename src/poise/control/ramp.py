@@ -15,6 +15,9 @@ from poise.tasks.task import Writer
 
 Array = NDArray[np.float64]
 
+#: Slack up to which rows count as met, in their unit: rounding of a solve.
+MET = 1e-9
+
 
 class Ramp:
     """The command moves in a straight line, within `seconds`, from what it was to what a new hierarchy wants.
@@ -58,8 +61,22 @@ class Ramp:
             return None
         self._last.value[:] = last
         self._assembly.write()
-        kept = self._solver.solve(self._assembly.stack.program()).x
+        kept = self._kept(wish)
         return kept + (self.period / left) * (wish - kept)
+
+    def _kept(self, wish: Array) -> Array:
+        """The nearest to the last command that keeps what is to be kept.
+
+        Caution near a singularity may soften `always`, and with it the limits in it. Where the wish meets these, so can
+        the nearest: it is no farther from the last command than the wish, and there is nothing to be cautious about.
+        """
+        stack = self._assembly.stack
+        solution = self._solver.solve(stack.program())
+        program = solution.program
+        if solution.careful == 0 and np.abs(program.slack(wish)[program.slice(0)]).max(initial=0.0) < MET:
+            stack.caution[0] = 0.0
+            solution = self._solver.solve(stack.program())
+        return solution.x
 
 
 class KeepCommand(Task):

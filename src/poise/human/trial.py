@@ -17,6 +17,9 @@ from poise.robots.parts import Side
 Array = NDArray[np.float64]
 Kind = Literal["strike", "off"]
 
+#: Frames a second that no camera takes (Hz): a filter for walking would have nothing left to compute with.
+FASTEST = 1e6
+
 
 @dataclass(frozen=True)
 class Event:
@@ -103,8 +106,8 @@ class Trial:
         n, m = len(self.time), len(self.labels)
         if np.shape(self.positions) != (n, m, 3):
             raise self._error(f"positions are {np.shape(self.positions)}; expected {n} frames x {m} labels x 3")
-        if not (np.isfinite(self.rate) and self.rate > 0.0):
-            raise self._error(f"a rate of {self.rate} Hz; expected a positive number of frames a second")
+        if not (np.isfinite(self.rate) and 0.0 < self.rate <= FASTEST):
+            raise self._error(f"a rate of {self.rate} Hz; expected a positive number of frames a second, 1e6 at most")
         if len(set(self.labels)) != m:
             twice = next(label for label in self.labels if self.labels.count(label) > 1)
             raise TrialError(

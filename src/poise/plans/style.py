@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from poise.errors import UsageError
+from poise.robots.toml import parse_toml
 
 
 class Parameter(NamedTuple):
@@ -128,8 +128,8 @@ class Style:
     def parsed(cls, data: bytes, path: str) -> Style:
         """What a TOML file of that path says."""
         try:
-            values = tomllib.loads(data.decode("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            values = parse_toml(data)
+        except ValueError as error:
             raise UsageError(f"'{path}' is not a TOML file: {error}") from None
         name = str(values.pop("name", Path(path).stem))
         _check_names(values, name)

@@ -12,6 +12,7 @@ import numpy as np
 from poise.errors import RecordingError
 from poise.recording.channel import Channel
 from poise.recording.joining import joined
+from poise.recording.known import check_known
 from poise.recording.recording import Recording
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def load_recording(path: str | PathLike[str], robot: Robot | None = None, partia
         raise _error(place, f"is cut off or damaged; {_intact(contents)}")
     try:
         channels = joined(contents.parts) if contents.parts else (Channel("time", "s", np.zeros(0)),)
+        check_known(channels)
         complete = contents.finished and bool(contents.ending.get("complete", True))
         return Recording(channels, contents.provenance, robot, complete)
     except RecordingError as error:

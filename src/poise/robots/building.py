@@ -24,12 +24,16 @@ from poise.robots.urdf import build_model, followers
 
 Array = NDArray[np.float64]
 
+#: Most degrees of freedom, with those of the base, before any joint is locked. Pinocchio's work space holds four arrays
+#: of nv³ numbers: 260 MB for this many, 8 MB for a humanoid with hands.
+MOST = 200
+
 
 def build(description: Description) -> Robot:
     """The robot of a description."""
     shapes = Shapes(description.urdf, description.packages, description.locked, description.text)
     text = shapes.text()
-    model = _reduced(build_model(description.urdf, text), description)
+    model = _reduced(_bounded(build_model(description.urdf, text), description), description)
     notes = (*check_bodies(model, description), *_loosened(model, text))
     joints = _joints(model, description)
     limits = read_limits(model, joints, description)
@@ -58,6 +62,14 @@ def build(description: Description) -> Robot:
         _shapes=shapes,
         _height=description.height,
     )
+
+
+def _bounded(model: pinocchio.Model, description: Description) -> pinocchio.Model:
+    """The model, unless it has more joints than any robot: work space grows with the cube of their number."""
+    if model.nv > MOST:
+        file = str(description.urdf)
+        raise RobotError(f"{file}: {model.nv - 6} degrees of freedom; expected at most {MOST - 6}", file=file)
+    return model
 
 
 def _reduced(whole: pinocchio.Model, description: Description) -> pinocchio.Model:

@@ -6,6 +6,7 @@ others are in the package example-robot-data.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -31,7 +32,7 @@ def library_names() -> list[str]:
 
 def is_own(name: str) -> bool:
     """Whether Poise itself holds the model of a library robot, or makes it."""
-    return name == MADE or (LIBRARY / f"{name}.urdf").is_file()
+    return name == MADE or os.path.isfile(LIBRARY / f"{name}.urdf")
 
 
 def takes_angles(name: str) -> bool:

@@ -46,7 +46,6 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -57,6 +56,7 @@ from poise.robots.parts import SIDES, Side, Sole
 from poise.robots.servos import ServoData, servo_data
 from poise.robots.sides import both_sides, each_joint, is_pattern, named
 from poise.robots.table import Table
+from poise.robots.toml import parse_toml
 
 Vector = tuple[float, float, float]
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
@@ -121,8 +121,8 @@ class Description:
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file, or one line on what is wrong with it."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return parse_toml(path.read_bytes())
+    except ValueError as error:
         raise RobotError(f"{path}: not a TOML file: {error}", file=str(path)) from None
     except OSError as error:
         raise RobotError(f"{path}: cannot be read: {error.strerror or error}", file=str(path)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,17 +33,17 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
     """
     text = str(name_or_path)
     path = Path(text)
-    if path.suffix.lower() in (".urdf", ".toml", ".xml") or len(path.parts) > 1 or path.is_file():
+    if path.suffix.lower() in (".urdf", ".toml", ".xml") or len(path.parts) > 1 or os.path.isfile(path):
         return build(_file_description(path, parts))
     return build(library_description(text, parts))
 
 
 def _file_description(path: Path, parts: Mapping[str, Any]) -> Description:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise RobotError(f"{path}: there is no such file; give the path of a URDF file", file=str(path))
     described = path if path.suffix.lower() == ".toml" else path.with_suffix(".toml")
-    values = read_toml(described) if described.is_file() else {}
-    file = str(described if described.is_file() else path)
+    values = read_toml(described) if os.path.isfile(described) else {}
+    file = str(described if os.path.isfile(described) else path)
     values["urdf"] = path.name if path != described else values.get("urdf", f"{path.stem}.urdf")
     folder = path.parent.resolve()
     nearby = (folder, *folder.parents)[: FOLDERS_ABOVE + 1]

@@ -52,7 +52,7 @@ def solve_stance(
     q = grounded(model, q, feet)
     if stance.balanced:
         q, error = balanced(model, q, feet)
-        if error > TOLERANCE:
+        if not error <= TOLERANCE:
             message = (
                 f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees of its joints more"
             )
@@ -90,7 +90,7 @@ def balanced(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> tuple[Ar
     for _ in range(STEPS):
         J, e = _equations(model, data, q, feet, goals, upright, above)
         error = float(np.abs(e).max())
-        if error < TOLERANCE or not np.isfinite(error):
+        if error < TOLERANCE or not (np.isfinite(error) and np.isfinite(J).all()):
             break
         step = np.zeros(model.nv)
         step[moving] = np.linalg.pinv(J[:, moving]) @ e

@@ -65,7 +65,7 @@ class Table:
             return default
         try:
             numbers = tuple(float(number) for number in self.value(key))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = ()
         if len(numbers) != len(meaning.split()) or not all(math.isfinite(number) for number in numbers):
             raise self.error(key, f"is {self.value(key)!r}; expected the numbers [{', '.join(meaning.split())}]")
@@ -73,7 +73,7 @@ class Table:
 
     def texts(self, key: str) -> tuple[str, ...]:
         values = self.value(key) if self.has(key) else ()
-        if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
             raise self.error(key, f"is {values!r}; expected a list of texts")
         return tuple(values)
 

@@ -33,10 +33,24 @@ def _drill(_: str) -> Kind:
     return Drill()
 
 
+def _programs(_: str) -> Kind:
+    from poise.campaign.kinds.programs import SolverPrograms
+
+    return SolverPrograms()
+
+
+def _fuzz(name: str) -> Kind:
+    from poise.campaign.kinds.fuzz import FuzzControllers, FuzzFiles
+
+    return FuzzFiles() if name.endswith("files") else FuzzControllers()
+
+
 #: Names in specs, and what makes their kinds.
 KINDS: dict[str, Callable[[str], Kind]] = {
     **dict.fromkeys(("reach", "stand", "squat", "walk", "navigate"), _motion),
     **dict.fromkeys(("human fit", "human gait"), _people),
+    "solver programs": _programs,
+    **dict.fromkeys(("fuzz controllers", "fuzz files"), _fuzz),
     "drill": _drill,
 }
 

@@ -38,7 +38,8 @@ def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple
     rng = np.random.default_rng(seed)
     n = int(rng.integers(variables[0], variables[1] + 1))
     depth = int(rng.integers(levels[0], levels[1] + 1))
-    stack, above = [], np.zeros((0, n))
+    stack: list[Rows | list[Rows]] = []
+    above = np.zeros((0, n))
     feasible = rng.standard_normal(n)
     if rng.random() < 0.4:
         width = rng.uniform(0.05, 2.0, n)
@@ -78,7 +79,8 @@ SMALL_KINDS = ["plain", "integers", "duplicated", "scaled", "rank one", "weighte
 def small_program(kind: str, seed: int) -> Program:
     """Up to 6 variables, 3 levels and 8 inequalities; one sided, two sided and equality rows mixed."""
     rng = np.random.default_rng([SMALL_KINDS.index(kind), seed])
-    n, left, levels = int(rng.integers(1, 7)), 8, []
+    n, left = int(rng.integers(1, 7)), 8
+    levels: list[Rows | list[Rows]] = []
     for _ in range(int(rng.integers(1, 4))):
         m = int(rng.integers(0, 5))
         A = rng.standard_normal((m, n))

@@ -13,7 +13,7 @@ from poise.human.errors import TrialError, refused
 from poise.human.files.axes import checked_up
 from poise.human.files.bvh_motion import BvhMotion, first_frame_apart, turns
 from poise.human.files.reading import beginning
-from poise.human.files.text import number, number_table, text_lines
+from poise.human.files.text import check_stillness, number, number_table, text_lines
 
 Array = NDArray[np.float64]
 MOVES = ("xposition", "yposition", "zposition")
@@ -53,6 +53,7 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
     said, period, start = _motion_header(path, lines, motion_line)
     columns = sum(len(joint.channels) for joint in joints)
     numbers = number_table(path, lines, start, columns)
+    check_stillness(path, lines, len(numbers), len(joints))
     if not np.isfinite(numbers).all():
         line = start + 1 + int(np.argmax(~np.isfinite(numbers).all(axis=1)))
         raise refused(path, f"line {line}: fewer numbers than the {columns} channels", f"line {line}")
@@ -168,7 +169,7 @@ def _offset(path: Path, words: list[str], line: int) -> list[float]:
 def _channel_words(path: Path, words: list[str], line: int) -> list[str]:
     channels = [word.lower() for word in words[1:]]
     known = set(channels) <= {*MOVES, *TURNS}
-    if not words or not words[0].isdigit() or int(words[0]) != len(channels) or not known:
+    if not words or words[0].lstrip("0") != (str(len(channels)) if channels else "") or not known:
         raise _broken(
             path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and so many of Xposition .."
         )

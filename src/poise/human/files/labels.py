@@ -35,7 +35,8 @@ def kept(labels: Sequence[str], samples: Sequence[int] | NDArray[np.int_]) -> Ke
     nameless = [i for i, label in enumerate(labels) if NAMELESS.fullmatch(bare(label))]
     if nameless:
         notes.append(f"Points without a name left out: {len(nameless)}.")
-    columns = [i for i in range(len(labels)) if i not in set(nameless)]
+    without = set(nameless)
+    columns = [i for i in range(len(labels)) if i not in without]
     never = [i for i in columns if not samples[i]]
     if never:
         notes.append(f"Never seen and left out: {listed([bare(labels[i]) for i in never])}.")

@@ -58,7 +58,7 @@ def beginning(path: Path) -> bytes:
         if size > LARGEST:
             raise refused(path, f"{size / 1e9:.1f} GB; expected at most {LARGEST / 1e9:.1f} GB")
         if size == 0:
-            raise refused(path, "is empty")
+            raise refused(path, "is empty; expected a file of motion capture")
         with path.open("rb") as stream:
             return stream.read(4096)
     except OSError as error:

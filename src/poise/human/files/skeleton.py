@@ -28,7 +28,8 @@ def read_skeleton(path: str | Path, up: str | None = None) -> Trial:
     whole = read_bvh(path, up=up or "y")
     skip = int(first_frame_apart(whole.rotations))
     motion = read_bvh(path, up=up or "y", skip=skip) if skip else whole
-    unit = min(UNITS, key=lambda name: abs(np.log(UNITS[name] * _length(motion) / TALL)))
+    length = _length(motion)
+    unit = min(UNITS, key=lambda name: abs(np.log(UNITS[name] * length / TALL)))
     trial = replace(
         motion, offsets=UNITS[unit] * motion.offsets, translations=UNITS[unit] * motion.translations
     ).as_trial()

@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 
 #: Numbers per character of text up to which a table is believed: a gap in a row is one tab, at its end nothing.
 SPARSE = 20
+#: Places of joints, over all rows, that any skeleton may have (100 MB); beyond, their text must be as long.
+STILL = 1_000_000
 #: Words that stand for a number that is not there.
 NOTHING = frozenset(
     {"", "nan", "-nan", "na", "n/a", "null", "none", "*", "-", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind"}
@@ -23,11 +25,12 @@ NOTHING = frozenset(
 def text_lines(path: Path) -> list[str]:
     """Lines of a text file, whatever ends them."""
     data = path.read_bytes()
-    if not data.strip():
-        raise refused(path, "is empty")
     if b"\0" in data:
         raise refused(path, "not a text file: it has zero bytes")
-    return data.decode("utf-8-sig", errors="replace").splitlines()
+    text = data.decode("utf-8-sig", errors="replace")
+    if not text.strip():
+        raise refused(path, "is empty; expected lines of text")
+    return text.splitlines()
 
 
 def fields(line: str) -> list[str]:
@@ -77,3 +80,9 @@ def check_size(path: Path, lines: list[str], rows: int, columns: int) -> None:
     """Refuses a table that its text cannot fill: rows of a few words under a million names."""
     if rows * columns > SPARSE * sum(len(line) + 1 for line in lines[-rows:]) + SPARSE:
         raise refused(path, f"{rows} rows of hardly any number for {columns} columns")
+
+
+def check_stillness(path: Path, lines: list[str], rows: int, joints: int) -> None:
+    """Refuses a skeleton of far more joints than its rows move: each costs a hundred bytes a row, moved or not."""
+    if rows * joints > max(STILL, sum(len(line) + 1 for line in lines)):
+        raise refused(path, f"{rows} rows for {joints} joints, of which hardly any move; expected a number for each")

@@ -16,7 +16,7 @@ SACR = "sacrum"                  # a landmark; the segment and the usual weight 
 from __future__ import annotations
 
 import math
-import tomllib
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -28,6 +28,7 @@ from poise.human.markers.marker_set import Marker, MarkerSet, landmark_links, pl
 from poise.robots.names import near_misses
 from poise.robots.parts import SIDES
 from poise.robots.sides import is_pattern, named
+from poise.robots.toml import parse_toml
 
 KEYS = ("name", "description", "markers", "optional")
 MARKER_KEYS = ("landmark", "segment", "weight")
@@ -51,7 +52,7 @@ def load_marker_set(name_or_path: str | Path) -> MarkerSet:
     if str(name_or_path) in known:
         return known[str(name_or_path)]
     path = Path(name_or_path)
-    if path.suffix.lower() != ".toml" and not path.is_file():
+    if path.suffix.lower() != ".toml" and not os.path.isfile(path):
         near = near_misses(str(name_or_path), known)
         raise TrialError(
             f"no marker set '{name_or_path}'; there are {', '.join(known)}, or give the path of a .toml file",
@@ -66,8 +67,8 @@ def load_marker_set(name_or_path: str | Path) -> MarkerSet:
 
 def _read(content: bytes, file: str) -> MarkerSet:
     try:
-        values = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = parse_toml(content)
+    except ValueError as error:
         raise refused(file, f"not a TOML file: {error}") from None
     for key in values:
         if key not in KEYS:

@@ -1,0 +1,94 @@
+"""What the engine of campaigns costs: walks with one worker and with two, and runs that do nothing, in one go.
+
+    python benchmarks/campaigns.py                   # some 4 minutes on two cores
+    python benchmarks/campaigns.py --ray             # the same on Ray, too
+
+Throughput counts everything from the call to the last row: starting workers, loading the robot, recordings and tables.
+Passes with one and with two workers take turns, so that a machine that is busy with something else for a while is busy
+for both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from poise.campaign import Results, Spec, run_campaign
+
+WALKS = """
+title = "walks"
+behavior = "walk"
+seeds = {seeds}
+[fixed]
+robot = "g1"
+steps = 8
+[random]
+friction = {{ uniform = [0.5, 0.9] }}
+speed.forward = {{ uniform = [0.2, 0.35] }}
+[keep]
+recordings = "none"
+"""
+NOTHING = 'title = "nothing"\nbehavior = "drill"\nseeds = {seeds}\n'
+
+
+def timed(text: str, folder: Path, **engine: Any) -> tuple[float, Results]:
+    """Seconds of a campaign, and what it found."""
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        begin = time.perf_counter()
+        results = run_campaign(Spec.parsed(text, "measured.toml"), Path(out) / "out", **engine)
+        return time.perf_counter() - begin, results
+
+
+def overhead(folder: Path, few: int, many: int, **engine: Any) -> float:
+    """Milliseconds of one more run that does nothing: many of them against few, so that starting does not count."""
+    short, _ = timed(NOTHING.format(seeds=few), folder, **engine)
+    long, _ = timed(NOTHING.format(seeds=many), folder, **engine)
+    return 1e3 * (long - short) / (many - few)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=24, help="walks of a pass")
+    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    memory: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for _ in range(options.passes):
+            for workers, found in seconds.items():
+                spent, results = timed(WALKS.format(seeds=options.runs), folder, workers=workers)
+                found.append(spent)
+                memory = results.facts["worker_memory_mb"]
+        empty = {f"{workers} local": overhead(folder, 100, 2100, workers=workers) for workers in (1, 2)}
+        if options.ray:
+            empty["ray"] = overhead(folder, 100, 2100, ray="local")
+            spent, _ = timed(WALKS.format(seeds=options.runs), folder, ray="local")
+            seconds[0] = [spent]
+    ratios = [one / two for one, two in zip(seconds[1], seconds[2], strict=True)]
+    facts = {
+        "walks_per_second": {
+            "ray" if workers == 0 else f"{workers} local": options.runs / statistics.median(found)
+            for workers, found in seconds.items()
+        },
+        "two_workers_against_one": {"median": statistics.median(ratios), "least": min(ratios), "most": max(ratios)},
+        "empty_run_ms": empty,
+        "memory_per_worker_mb": memory,
+    }
+    if options.json:
+        print(json.dumps(facts))
+        return 0
+    for title, values in facts.items():
+        print(f"{title}: " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,133 @@
+"""Random hierarchies: commands are finite, within limits and explained, and the judge sees it when they are not."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poise.constraints
+import poise.tasks
+from poise.campaign.kinds.fuzz import FuzzControllers
+from poise.campaign.kinds.fuzz.hierarchies import MAKERS, Choice
+from poise.control import Command, KinematicController, TorqueController
+from poise.errors import PoiseError, UsageError
+from poise.robots import State, load_robot
+from poise.solvers import Solution
+
+KIND = FuzzControllers()
+
+
+def perform(controller: str, seed: int, **more: object):
+    return KIND.perform(KIND.read({"robot": "mighty", "controller": controller, **more}, Path()), seed)
+
+
+@pytest.mark.parametrize("controller", ["kinematic", "torque"])
+def test_any_hierarchy_is_driven_or_refused_in_one_clear_line(controller: str) -> None:
+    failed = {seed: why for seed in range(12) if (why := perform(controller, seed).reason)}
+    assert failed == {}
+
+
+#: Seeds that once failed: the robot, and what was wrong.
+ONCE = {("g1", 164): "a ramp softened the range of joints", ("talos", 401): "a ramp softened their speed"}
+
+
+@pytest.mark.parametrize("case", ONCE, ids=str)
+def test_what_once_failed_does_so_no_more(case: tuple[str, int]) -> None:
+    robot, seed = case
+    assert perform("kinematic", seed, robot=robot).reason == "", ONCE[case]
+
+
+@pytest.mark.parametrize("controller", ["kinematic", "torque"])
+def test_a_seed_gives_the_same_row_each_time(controller: str) -> None:
+    rows = [dict(perform(controller, 5).values) for _ in range(2)]
+    assert rows[0] == rows[1]
+
+
+def test_every_task_and_constraint_can_be_drawn() -> None:
+    start, random = load_robot("mighty").stance("standing"), np.random.default_rng(0)
+    drawn = set()
+    for maker in MAKERS.values():
+        for _ in range(150):
+            try:
+                drawn.add(type(maker(Choice(start, random))).__name__)
+            except PoiseError:
+                continue
+    bases = {"Task", "MotionTask", "FrameTask", "ForceTask", "WrenchTask", "JointLimit"}
+    known = {
+        name
+        for room in (poise.tasks, poise.constraints)
+        for name, member in inspect.getmembers(room, inspect.isclass)
+        if issubclass(member, poise.tasks.Task) and name in room.__all__
+    }
+    assert known - bases - drawn == {"EquationOfMotion"}, "which the controller adds by itself"
+
+
+def changed(controller: type, monkeypatch: pytest.MonkeyPatch, change) -> None:
+    """Lets a controller answer something else."""
+    step = controller.step
+
+    def answer(self: KinematicController, state: State | None) -> Command:
+        return change(step(self, state))
+
+    monkeypatch.setattr(controller, "step", answer)
+
+
+def reasons(controller: str) -> str:
+    return "; ".join(perform(controller, seed).reason for seed in range(8))
+
+
+def test_a_command_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(command: Command) -> Command:
+        command.velocity = np.full_like(command.velocity, np.nan)
+        return command
+
+    changed(KinematicController, monkeypatch, change)
+    assert "a command at tick 0 that is not finite" in reasons("kinematic")
+
+
+def test_a_speed_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(command: Command) -> Command:
+        command.velocity = np.full_like(command.velocity, 1e3)
+        return command
+
+    changed(KinematicController, monkeypatch, change)
+    assert "speed beyond its limit by" in reasons("kinematic")
+
+
+def test_a_torque_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(command: Command) -> Command:
+        assert command.torque is not None
+        command.torque = command.torque + 1e4
+        return command
+
+    changed(TorqueController, monkeypatch, change)
+    assert "torque beyond its limit by" in reasons("torque")
+
+
+def test_a_fallback_without_a_name_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(command: Command) -> Command:
+        command.fallback = ""
+        return command
+
+    changed(KinematicController, monkeypatch, change)
+    assert "at which the state is not finite" in reasons("kinematic")
+
+
+def test_a_controller_that_raises_on_the_way_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(command: Command) -> Command:
+        raise ZeroDivisionError("by nothing")
+
+    changed(KinematicController, monkeypatch, change)
+    assert "tick 0 raises ZeroDivisionError" in reasons("kinematic")
+
+
+def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Solution, "explain", lambda self: "")
+    assert "explain() at tick 0 says nothing" in reasons("kinematic")
+
+
+@pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])
+def test_settings_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        KIND.read(given, Path())  # type: ignore[arg-type]

@@ -1,0 +1,53 @@
+"""Files of motion capture that were found by fuzzing: each once gave a traceback, or took gigabytes or minutes."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from poise.human import Trial, TrialError, read_bvh, read_trial
+from poise.human.files.labels import kept
+
+
+def skeleton(channels: str, joints: int = 0, rows: int = 1) -> str:
+    still = "JOINT j\n{\nOFFSET 0 1 0\nCHANNELS 0\n}\n" * joints
+    return (
+        f"HIERARCHY\nROOT r\n{{\nOFFSET 0 0 0\nCHANNELS {channels}\n{still}}}\n"
+        f"MOTION\nFrames: {rows}\nFrame Time: 0.01\n" + "1\n" * rows
+    )
+
+
+@pytest.mark.parametrize("data", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b" \n\t", b"\xc2\x85"])
+def test_a_file_of_blanks_is_empty(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "blank.bvh").write_bytes(data)
+    with pytest.raises(TrialError, match="is empty; expected"):
+        read_bvh(tmp_path / "blank.bvh")
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "²", "-1", "1.0", ""])
+def test_a_number_of_channels_that_is_none_is_refused(count: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.bvh").write_text(skeleton(f"{count} Xposition"))
+    with pytest.raises(TrialError, match="line 5: CHANNELS"):
+        read_bvh(tmp_path / "odd.bvh")
+    (tmp_path / "sound.bvh").write_text(skeleton("01 Xposition"))
+    assert read_bvh(tmp_path / "sound.bvh").joints == ("r",)
+
+
+def test_a_skeleton_of_still_joints_is_refused_before_it_takes_gigabytes(tmp_path: Path) -> None:
+    (tmp_path / "still.bvh").write_text(skeleton("1 Xposition", joints=5000, rows=20_000))
+    with pytest.raises(TrialError, match="20000 rows for 5001 joints, of which hardly any move"):
+        read_bvh(tmp_path / "still.bvh")
+    (tmp_path / "some.bvh").write_text(skeleton("1 Xposition", joints=50, rows=200))
+    assert read_trial(tmp_path / "some.bvh").positions.shape == (200, 51, 3)
+
+
+def test_many_columns_without_a_name_take_no_time() -> None:
+    start = time.perf_counter()
+    assert kept([""] * 40_000 + ["LASI"], [1] * 40_001).labels == ["LASI"]
+    assert time.perf_counter() - start < 5.0
+
+
+def test_a_rate_that_no_camera_has_is_refused() -> None:
+    with pytest.raises(TrialError, match=r"a rate of 1e\+20 Hz; expected"):
+        Trial("made", 1e20, np.zeros(1), ("A",), np.zeros((1, 1, 3)))
