@@ -21,7 +21,7 @@ native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp native/*/*.hpp nat
 pages := tests/test_docs.py tests/test_readme.py tests/docs
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio test check format slow bench docs sanitize clean
+.PHONY: help install studio test check format slow bench evidence docs sanitize clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ slow: $(installed) ## the tests that take minutes
 
 bench: $(installed) ## measure the solvers against others
 	$(bin)/poise bench
+
+evidence: $(installed) ## the short campaigns, into docs/evidence.md: a quarter of an hour on two cores
+	$(bin)/python campaigns/evidence.py
 
 docs: $(installed) ## build the site into build/site, then run all that stands on its pages
 	NO_MKDOCS_2_WARNING=1 $(bin)/python -m mkdocs build --strict --quiet

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.campaign.kinds.kind import Column, Outcome, Value
-from poise.errors import PoiseError, UsageError
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
+from poise.errors import PoiseError
 
 #: What a drill can do.
 DEEDS = ("nothing", "sleep", "fail", "raise", "crash", "exit", "hang", "memory", "chatter")
@@ -18,28 +18,19 @@ DEEDS = ("nothing", "sleep", "fail", "raise", "crash", "exit", "hang", "memory",
 PIECE = 64 * 2**20
 
 
-class Drill:
+class Drill(Kind):
     """Parameters: ``do``, one of `DEEDS`; ``seconds`` to sleep; any number called ``x``."""
 
     name = "drill"
     columns: Mapping[str, Column] = {"drawn": Column("number", "", "a random number of the seed")}
 
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        for name in given:
-            if name not in ("do", "seconds", "x"):
-                raise UsageError(f"there is no parameter '{name}' of a drill; there are do, seconds, x")
-        if given.get("do", "nothing") not in DEEDS:
-            raise UsageError(f"do: there is no '{given['do']}'; there are {', '.join(DEEDS)}")
-        return dict(given)
-
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
-        return {}
-
-    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        return ""
+        parameters = filled_in(self.name, given, {"do": "nothing", "seconds": None, "x": None})
+        check_word("do", parameters["do"], DEEDS)
+        return {name: value for name, value in parameters.items() if value is not None}
 
     def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
-        deed = parameters.get("do", "nothing")
+        deed = parameters["do"]
         if deed == "fail":
             raise PoiseError("it was told to fail")
         if deed == "raise":

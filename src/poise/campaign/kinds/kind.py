@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from poise.errors import UsageError
 
 #: What a parameter or a cell of the table can be.
 Value = str | int | float | bool | None
@@ -45,7 +49,7 @@ class Outcome:
     times: Mapping[str, float] = field(default_factory=dict)
 
 
-class Kind(Protocol):
+class Kind(ABC):
     """One kind of run. All but `perform` is asked in the process that plans; `perform` in a worker.
 
     Attributes:
@@ -56,6 +60,7 @@ class Kind(Protocol):
     name: str
     columns: Mapping[str, Column]
 
+    @abstractmethod
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
         """The parameters of one run, checked; UsageError for one that is not known or makes no sense.
 
@@ -63,16 +68,32 @@ class Kind(Protocol):
             given: by name; names of the command line, with ``_`` for ``-``.
             base: folder of the spec: files that it names are found from there.
         """
-        ...
+
+    @abstractmethod
+    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+        """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run."""
 
     def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
         """Parameters over which the kind itself spreads its runs, such as the trials of a folder; mostly none."""
-        ...
+        return {}
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         """A command that does the same once; "" if there is none."""
-        ...
+        return ""
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
-        """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run."""
-        ...
+
+def filled_in(kind: str, given: Mapping[str, Value], usual: Mapping[str, Value]) -> dict[str, Value]:
+    """Parameters, with what is usual for those left out; UsageError for one that is not among the usual."""
+    for name in given:
+        if name not in usual:
+            raise UsageError(f"there is no parameter '{name}' of '{kind}'; there are {', '.join(usual)}")
+    return {**usual, **given}
+
+
+def check_word(name: str, given: Value, known: Iterable[str]) -> None:
+    """UsageError if a parameter is none of the words that it can be."""
+    words = list(known)
+    if given not in words:
+        near = get_close_matches(str(given), words, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(words)}"
+        raise UsageError(f"{name}: there is no '{given}'; {hint}")

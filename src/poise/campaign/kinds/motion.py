@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from poise.analysis.measures import MEASURES
-from poise.campaign.kinds.kind import Column, Outcome, Value
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
 from poise.plans.style import STYLES
 from poise.robots.catalogue import library_names
 from poise.runs.parameters import PARAMETERS, command_of, request_of
@@ -65,7 +65,7 @@ OWN = {
 FILES = {"robot": library_names, "style": lambda: list(STYLES), "script": list}
 
 
-class Motion:
+class Motion(Kind):
     """Runs of one behavior. Parameters are those of ``poise run``, see `poise.runs.parameters`."""
 
     def __init__(self, behavior: str) -> None:
@@ -78,9 +78,6 @@ class Motion:
         found = {name: _from(base, name, value) for name, value in given.items()}
         check(request_of(self.name, found))
         return {name: _typed(name, value) for name, value in found.items()}
-
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
-        return {}
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         return command_of(self.name, parameters, seed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poise import words
-from poise.campaign.kinds.kind import Column, Outcome, Value
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
 from poise.errors import PoiseError, UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-class People:
+class People(Kind):
     """Runs of ``human fit`` or ``human gait``, one for each trial of the parameter ``folder``.
 
     Parameters: ``folder`` (or ``trial``, one file), ``static``, ``height``, ``mass``, ``sex``, ``marker_set``,

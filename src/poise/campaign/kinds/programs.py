@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from poise import constraints, tasks
-from poise.campaign.kinds.kind import Column, Outcome, Value
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
 from poise.campaign.kinds.random_programs import SMALL_KINDS, random_program, small_program
 from poise.control import KinematicController, TorqueController
-from poise.errors import UsageError
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State, load_robot
 from poise.solvers import Cascade, Lexicographic, Program, Solution, certificate
@@ -30,7 +29,7 @@ AGREED = 1e-6
 SMALL = 60
 
 
-class SolverPrograms:
+class SolverPrograms(Kind):
     """Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
 
     A run solves a program from its seed, cold and then warm, and proves the answer by its certificate, which knows
@@ -52,21 +51,10 @@ class SolverPrograms:
     }
 
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        parameters: dict[str, Value] = {"generator": "random", "solver": "strict"}
-        for name, value in given.items():
-            if name not in parameters:
-                raise UsageError(f"there is no parameter '{name}' of solver programs; there are generator, solver")
-            parameters[name] = value
-        for name, known in (("generator", tuple(GENERATORS)), ("solver", tuple(SOLVERS))):
-            if parameters[name] not in known:
-                raise UsageError(f"{name}: there is no '{parameters[name]}'; there are {', '.join(known)}")
+        parameters = filled_in(self.name, given, {"generator": "random", "solver": "strict"})
+        check_word("generator", parameters["generator"], GENERATORS)
+        check_word("solver", parameters["solver"], SOLVERS)
         return parameters
-
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
-        return {}
-
-    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        return ""
 
     def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
         program = GENERATORS[str(parameters["generator"])](seed)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from poise.campaign.kinds.fuzz.hierarchies import LEVELS, Made, random_hierarchy
 from poise.campaign.kinds.fuzz.judging import brief, innermost, judged
 from poise.campaign.kinds.fuzz.starts import broken, random_start
-from poise.campaign.kinds.kind import Column, Outcome, Value
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
 from poise.control import Command, KinematicController, TorqueController
 from poise.errors import PoiseError, UsageError
 from poise.plants import IdealPlant
@@ -28,7 +28,7 @@ ROUNDING = 1e-6
 MET = 1e-9
 
 
-class FuzzControllers:
+class FuzzControllers(Kind):
     """Parameters: ``robot``; ``controller``, of `CONTROLLERS`; ``levels``, 0 for one to seven; ``ticks``.
 
     A run builds a hierarchy, drives a controller with it on an ideal plant and breaks the state at some ticks. It
@@ -54,16 +54,9 @@ class FuzzControllers:
     }
 
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        parameters: dict[str, Value] = {"robot": "g1", "controller": "kinematic", "levels": 0, "ticks": 20}
-        for name, value in given.items():
-            if name not in parameters:
-                known = ", ".join(parameters)
-                raise UsageError(f"there is no parameter '{name}' of fuzz controllers; there are {known}")
-            parameters[name] = value
-        if parameters["controller"] not in CONTROLLERS:
-            raise UsageError(
-                f"controller: there is no '{parameters['controller']}'; there are {', '.join(CONTROLLERS)}"
-            )
+        usual: dict[str, Value] = {"robot": "g1", "controller": "kinematic", "levels": 0, "ticks": 20}
+        parameters = filled_in(self.name, given, usual)
+        check_word("controller", parameters["controller"], CONTROLLERS)
         for name, low, high in (("levels", 0, LEVELS), ("ticks", 1, 10_000)):
             count = parameters[name]
             if isinstance(count, bool) or not isinstance(count, int) or not low <= count <= high:
@@ -73,12 +66,6 @@ class FuzzControllers:
         except PoiseError as error:
             raise UsageError(f"robot: {error}") from None
         return parameters
-
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
-        return {}
-
-    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        return ""
 
     def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
         random = np.random.default_rng([seed, CONTROLLERS.index(str(parameters["controller"]))])

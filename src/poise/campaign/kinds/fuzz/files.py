@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
@@ -16,14 +15,13 @@ from poise.campaign.kinds.fuzz.formats import FORMATS, quietly
 from poise.campaign.kinds.fuzz.judging import brief, judged
 from poise.campaign.kinds.fuzz.mutations import MUTATIONS
 from poise.campaign.kinds.fuzz.structures import structure
-from poise.campaign.kinds.kind import Column, Outcome, Value
-from poise.errors import UsageError
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
 
 #: What can be done to a file; "none" is nothing, and then every reader must read it.
 WAYS = (*MUTATIONS, "structure", "none")
 
 
-class FuzzFiles:
+class FuzzFiles(Kind):
     """Parameters: ``format``, one of `FORMATS`, and ``mutation``, one of `WAYS`.
 
     A run makes a file, hands it to every reader of its format and touches what comes out. It succeeds if each reader
@@ -40,18 +38,10 @@ class FuzzFiles:
     }
 
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        for name in given:
-            if name not in ("format", "mutation"):
-                raise UsageError(f"there is no parameter '{name}' of fuzz files; there are format, mutation")
-        _known("format", given.get("format"), tuple(FORMATS))
-        _known("mutation", given.get("mutation"), WAYS)
-        return dict(given)
-
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
-        return {}
-
-    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        return ""
+        parameters = filled_in(self.name, given, {"format": None, "mutation": None})
+        check_word("format", parameters["format"], FORMATS)
+        check_word("mutation", parameters["mutation"], WAYS)
+        return parameters
 
     def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
         form, way = str(parameters["format"]), str(parameters["mutation"])
@@ -92,13 +82,6 @@ def written(form: str, data: bytes, folder: Path) -> Path:
     path = folder / FORMATS[form].file
     path.write_bytes(data)
     return path
-
-
-def _known(name: str, given: Value, known: tuple[str, ...]) -> None:
-    if given not in known:
-        near = get_close_matches(str(given), known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-        raise UsageError(f"{name}: there is no '{given}'; {hint}")
 
 
 def _placeless(message: str, folder: str) -> str:

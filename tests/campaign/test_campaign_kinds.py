@@ -1,0 +1,48 @@
+"""Each kind of run tells what its own command tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from drills import parsed, rows
+
+from poise.campaign import KINDS, Spec, run_campaign
+from poise.campaign.kinds import kind_named
+from poise.campaign.table import FIRST
+from shared_data import needed
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_is_found_by_its_name_and_its_columns_clash_with_nothing(name: str) -> None:
+    kind = kind_named(name)
+    assert kind.name == name
+    assert not kind.columns.keys() & FIRST.keys()
+    assert all(column.type in ("number", "count", "flag", "text") and column.about for column in kind.columns.values())
+
+
+def test_a_folder_of_trials_becomes_one_row_a_trial_and_broken_files_are_failed_rows(tmp_path: Path) -> None:
+    folder = needed("mocap")
+    text = f'behavior = "human gait"\n[fixed]\nfolder = {str(folder)!r}\n[keep]\nrecordings = "none"\n'
+    run_campaign(Spec.parsed(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=2)
+    found = {Path(row["trial"]).name: row for row in rows(tmp_path / "out")}
+    walks = ["PiG_Motion-FlatFoot-One.c3d", "walk_free_01.trc", "07_01.bvh"]
+    for name in walks:
+        assert found[name]["outcome"] == "succeeded"
+        assert found[name]["marker_rms_mm"] < 10.0
+        assert abs(found[name]["worst_difference_deg"]) < 5.0
+    for name in ("Empty.c3d", "badParameterOffset.c3d"):
+        assert found[name]["outcome"] == "failed"
+        assert name in found[name]["reason"]
+    assert "static" not in "".join(name.lower() for name in found)
+
+
+def test_reaches_are_judged_as_the_command_line_does(tmp_path: Path) -> None:
+    text = (
+        'behavior = "reach"\n[fixed]\nrobot = "mighty"\n[grid]\nset.phase = [0.6, 1.2]\n[keep]\nrecordings = "none"\n'
+    )
+    run_campaign(parsed(text), tmp_path / "out", workers=1)
+    quick, slow = rows(tmp_path / "out")
+    assert quick["seconds_moved"] == pytest.approx(5 * 0.6, abs=0.02)
+    assert slow["reach_error_m"] is not None
+    assert slow["reach_error_m"] <= quick["reach_error_m"]
