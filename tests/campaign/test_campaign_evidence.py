@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from poise.campaign import Spec, run_campaign, survival
+from poise.campaign import Run, Spec
+from poise.errors import PoiseError
 from poise.robots.catalogue import models_folder
 
 ROOT = Path(__file__).parents[2]
@@ -17,12 +18,20 @@ needs_models = pytest.mark.skipif(models_folder() is None, reason="the package e
 
 @needs_models
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
-def test_survival_is_not_below_its_floor(path: Path, tmp_path: Path) -> None:
+def test_survival_is_not_below_its_floor(path: Path) -> None:
+    """Here, not in workers: what workers do has tests of its own, and starting one for each spec takes minutes."""
     spec = Spec.load(path, "check")
     assert spec.floor is not None, "give its [check] a floor"
-    results = run_campaign(spec, tmp_path / "out", workers=1)
-    assert results.finished
-    assert survival(results).value >= spec.floor, [reason for reason in results["reason"] if reason]
+    reasons = [reason_of(spec, run) for run in spec.runs]
+    assert sum(not reason for reason in reasons) >= spec.floor * len(reasons), [each for each in reasons if each]
+
+
+def reason_of(spec: Spec, run: Run) -> str:
+    """Why a run fails; "" if it does not."""
+    try:
+        return spec.kind.perform(run.parameters, run.seed).reason
+    except PoiseError as error:
+        return str(error)
 
 
 @needs_models

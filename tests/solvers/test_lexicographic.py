@@ -80,8 +80,13 @@ def test_every_step_of_a_recorded_sequence_is_certified(hqp_data: Path, name: st
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_recorded_steps_agree_with_the_reference(hqp_data: Path, name: str) -> None:
     solver, reference = Lexicographic(), Cascade()
+    unproven = 0
     for program in stack_of(hqp_data / f"{name}.npz")[::7]:
         mine, other = solver.solve(program), reference.solve(program)
+        if certificate(program, other).residual > 1e-8 >= certificate(program, mine).residual:
+            unproven += 1  # numpy's algebra differs between processors, and on some the reference stops early: 4e-6
+            assert unproven <= 1
+            continue
         np.testing.assert_allclose(mine.x, other.x, atol=1e-7 * (1.0 + np.linalg.norm(other.x)))
         for one, two in zip(mine.slack, other.slack, strict=True):
             np.testing.assert_allclose(one, two, atol=1e-7 * (1.0 + np.linalg.norm(other.x)))

@@ -124,9 +124,15 @@ def _limit_memory(megabytes: float) -> None:
 def peak_memory() -> float | None:
     """Largest resident memory of this process so far (MB); None where that is not known."""
     try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        return round(int(status.partition("VmHWM:")[2].split()[0]) * 1024e-6, 1)
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
         import resource
     except ImportError:
         return None
+    # On Linux this would count the process that started this one, too: it is only for others.
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(size * (1e-6 if sys.platform == "darwin" else 1024e-6), 1)
 
