@@ -49,7 +49,7 @@ slow: $(installed) ## the tests that take minutes
 bench: $(installed) ## measure the solvers against others
 	$(bin)/poise bench
 
-evidence: $(installed) ## the short campaigns, into docs/evidence.md: a quarter of an hour on two cores
+evidence: $(installed) ## the short campaigns, into docs/evidence.md: ten minutes on two cores
 	$(bin)/python campaigns/evidence.py
 
 docs: $(installed) ## build the site into build/site, then run all that stands on its pages

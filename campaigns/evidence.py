@@ -72,7 +72,7 @@ def main() -> int:
 def _ran(path: Path, options: argparse.Namespace) -> tuple[Spec, Results]:
     spec = Spec.load(path, options.size)
     with Bar(spec.title, float(len(spec.runs)), unit="runs", counted=True, lines=True) as bar:
-        out = options.out / options.size / path.stem
+        out = options.out / options.size / f"{path.stem}-{spec.plan}"  # a spec that was changed begins anew
         out.parent.mkdir(parents=True, exist_ok=True)
         results = run_campaign(spec, out, options.workers, progress=lambda done, failed: bar(float(done)))
     floor = "" if spec.floor is None else f", floor {spec.floor:g}"
@@ -101,7 +101,7 @@ def text_of(found: Iterable[tuple[Path, Spec, Results]], size: str) -> str:
     for _, spec, results in listed:
         anchor = re.sub(r"[^\w\- ]", "", spec.title.lower()).replace(" ", "-")
         floor = "" if spec.floor is None else f"{spec.floor:g}"
-        seeds = f"{min(spec.seeds)} to {max(spec.seeds)}"
+        seeds = f"{min(spec.seeds)} to {max(spec.seeds)}" if len(spec.seeds) > 1 else str(spec.seeds[0])
         lines.append(f"| [{spec.title}](#{anchor}) | {len(results)} | {seeds} | {survival(results)} | {floor} |")
     for path, spec, results in listed:
         lines += ["", *_section(path, spec, results, size)]

@@ -166,7 +166,7 @@ def _facts(spec: Spec) -> dict[str, Any]:
         "poise": _version("poise"),
         "versions": {name: _version(name) for name in ("numpy", "pin", "mujoco", "daqp")},
         "python": platform.python_version(),
-        "machine": f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} cores",
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
