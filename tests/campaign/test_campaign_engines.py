@@ -86,6 +86,7 @@ def test_what_is_kept_of_a_failure_is_a_recording_of_it(one_worker: Path) -> Non
 
 
 @needs_ray
+@pytest.mark.slow
 def test_what_goes_wrong_is_told_in_the_same_words_on_ray(tmp_path: Path) -> None:
     deeds = '["nothing", "raise", "crash", "hang"]'
     spec = parsed(drill(deeds, 1, "[limits]\nseconds = 5"))
