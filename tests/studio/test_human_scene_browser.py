@@ -156,6 +156,7 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     page.locator("#words").get_by_text("my walk.trc").wait_for()
 
 
+@pytest.mark.slow
 def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
     load(page, "load a trial", needed("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
     page.locator("#words").get_by_text("35 of 35 markers used").wait_for()
