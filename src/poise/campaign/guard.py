@@ -28,11 +28,8 @@ START = 180.0
 ATTEMPTS = 2
 #: A worker that has come to hold this share of the memory it may have is replaced before its next run.
 WORN = 0.5
-#: One thread for each solver: there are as many workers as cores. The graphics card is left alone.
-ENVIRONMENT = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
-    "POISE_WORKER": "1",
-}
+#: One thread for each solver: there are as many workers as cores.
+ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 
 
 class StartError(PoiseError):
