@@ -1,8 +1,10 @@
-"""What all tests share: how hard hypothesis tries, and where recorded data lie."""
+"""What all tests share: how hard hypothesis tries, where recorded data lie, and a cache that is empty at first."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,18 @@ settings.register_profile("thorough", max_examples=2000, print_blob=True, **_com
 settings.load_profile(os.environ.get("POISE_PROFILE", "default"))
 
 ROOT = Path(__file__).resolve().parents[1]
+_cache = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One cache for all processes of a session, and none of the user's; workers have it from who starts them."""
+    if not hasattr(config, "workerinput"):
+        config.stash[_cache] = os.environ["POISE_CACHE"] = tempfile.mkdtemp(prefix="poise-cache-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _cache in config.stash:
+        shutil.rmtree(config.stash[_cache], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), ROOT / "benchmarks/README.md", *(ROOT / "docs").rglob("*.md")])
 #: What a line of a shell begins with. A block that is not fenced is one of a shell if all its lines do.
-COMMANDS = ("poise", "python", "make", "pip", "cd", "ssh")
+COMMANDS = ("poise", "python", "make", "pip", "echo")
 #: Fenced blocks: programs, files, what a program prints, lines of a shell, and what is only to be looked at.
 LANGUAGES = ("python", "toml", "text", "sh")
 

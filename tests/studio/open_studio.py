@@ -18,11 +18,13 @@ from poise.studio.server import Server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETTINGS = (
-    "--headless=new --no-sandbox --disable-dev-shm-usage --use-angle=swiftshader --enable-unsafe-swiftshader "
-    "--ignore-gpu-blocklist --disable-background-networking --disable-component-update --disable-sync --no-first-run "
-    "--disable-quic --disable-default-apps --metrics-recording-only "
+    "--headless=new --no-sandbox --disable-dev-shm-usage --disable-background-networking --disable-component-update "
+    "--disable-sync --no-first-run --disable-quic --disable-default-apps --metrics-recording-only "
     "--disable-features=OptimizationHints,MediaRouter,Translate"
 )
+#: Without a graphics card the view in three dimensions takes a core for itself, whatever is shown: who needs it, asks.
+FLAT = "--disable-gpu --disable-software-rasterizer"
+SOLID = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"
 #: Seconds until a test gives up waiting; software rendering on a busy machine draws a picture or two a second.
 PATIENCE = 60.0
 
@@ -33,8 +35,12 @@ def found() -> str | None:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """A browser; the tests that need it are skipped where there is none, and fail there on CI."""
+def chromium(solid: bool = False) -> Iterator[Any]:
+    """A browser; the tests that need it are skipped where there is none, and fail there on CI.
+
+    Args:
+        solid: whether it draws in three dimensions, as viser does.
+    """
     path = found()
     if path is None and "CI" not in os.environ:
         pytest.skip("no Chromium is installed: apt-get install chromium")
@@ -42,7 +48,7 @@ def chromium() -> Iterator[Any]:
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )
     with playwright.sync_playwright() as api:
-        browser = api.chromium.launch(executable_path=path, args=SETTINGS.split())
+        browser = api.chromium.launch(executable_path=path, args=f"{SETTINGS} {SOLID if solid else FLAT}".split())
         yield browser
         browser.close()
 

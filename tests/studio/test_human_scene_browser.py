@@ -42,7 +42,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
-    with chromium() as browser, shell(browser, server, viser=bool(PICTURES)) as page:
+    with chromium(solid=bool(PICTURES)) as browser, shell(browser, server, viser=bool(PICTURES)) as page:
         page.set_default_timeout(180_000)  # fits are of low importance, and a busy machine lets them wait
         page.get_by_role("tab", name="Human").click()
         until(lambda: hub.hello()["scene"] == "human" and hub.hello()["controls"])
@@ -137,7 +137,7 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     page.locator(".message").get_by_text("'my walk.trc' is loaded").wait_for()
     page.locator("#words").get_by_text("49 of 49 markers used").wait_for()
     assert hub.hello()["gait"]["title"] == "my walk.trc"
-    assert page.locator("#replay-file").inner_text() == "my walk.trc"
+    page.locator("#replay-file").get_by_text("my walk.trc", exact=True).wait_for()
     page.locator(".message button").first.click()
     for name, data in {"noise.c3d": os.urandom(5000), "empty.trc": b"", "walk.pdf": b"%PDF"}.items():
         load(page, "load a trial", {"name": name, "mimeType": "application/octet-stream", "buffer": data})

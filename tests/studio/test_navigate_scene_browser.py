@@ -46,7 +46,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
-    with chromium() as browser, shell(browser, server, viser=bool(PICTURES), before=PAD) as page:
+    with chromium(solid=bool(PICTURES)) as browser, shell(browser, server, viser=bool(PICTURES), before=PAD) as page:
         yield page
         assert page.wrongs == []
     server.stop()
@@ -186,7 +186,7 @@ def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided:
     page.get_by_label("world", exact=True).select_option("stairs and door")
     until(lambda: now(hub)["guide"]["place"])
     page.get_by_text("m to go").wait_for()
-    assert page.locator("#key-place").is_visible()
+    page.locator("#key-place").wait_for()
     page.evaluate("held = [0, -1, 0, 0]")
     start = min(place(hub, foot)[2] for foot in robot.feet)
     until(lambda: min(place(hub, foot)[2] for foot in robot.feet) < start - 0.015)  # a step is 2 cm

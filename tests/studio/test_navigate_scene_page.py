@@ -145,7 +145,7 @@ def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(both: t
 def test_what_became_of_commands_is_told_and_why(both: tuple[Any, FakeHub]) -> None:
     page, hub = both
     assert page.locator("#guide-notes").is_hidden()
-    assert page.get_by_text("None yet: push a stick.").is_visible()
+    page.get_by_text("None yet: push a stick.").wait_for()
     hub.show(4, guide={**REST, "notes": [NOTE], "segments": ROWS})
     page.locator("#guide-notes").get_by_text(NOTE).wait_for()
     cells = page.locator("#segments tr").first.locator("td").all_inner_texts()

@@ -25,7 +25,7 @@ def boxed() -> Iterator[Any]:
 
 
 def test_viser_shows_its_scene_inside_the_page_without_its_panel(boxed: Any, tmp_path: Path) -> None:
-    with chromium() as browser, studio(tmp_path) as (hub, server):
+    with chromium(solid=True) as browser, studio(tmp_path) as (hub, server):
         hub.viewer_port = boxed.get_port()
         with shell(browser, server, viser=True) as page:
 

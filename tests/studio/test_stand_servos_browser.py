@@ -42,7 +42,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
-    with chromium() as browser, shell(browser, server, viser=bool(PICTURES)) as page:
+    with chromium(solid=bool(PICTURES)) as browser, shell(browser, server, viser=bool(PICTURES)) as page:
         if PICTURES:
             page.frame_locator("#view").locator("canvas").last.wait_for()
         yield page

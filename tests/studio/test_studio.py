@@ -1,8 +1,7 @@
-"""The studio as its users meet it: the real simulation, the real view, in a real browser."""
+"""The studio as its users meet it: the real simulation in a real browser; its view is in test_studio_view.py."""
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import signal
@@ -14,7 +13,6 @@ import numpy as np
 import pinocchio
 import pytest
 from open_studio import chromium, shell, until
-from PIL import Image
 
 import poise
 from poise.robots.catalogue import models_folder
@@ -28,8 +26,6 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-#: Where screenshots go, for people to look at; docs show some of them.
-PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: A pad that stands at `window.held`.
 PAD = """
     window.held = [0, 0, 0, 0];
@@ -103,52 +99,6 @@ def pitch(hub: Hub) -> float:
     return math.degrees(math.asin(max(-1.0, min(1.0, 2.0 * (w * y - x * z)))))
 
 
-def shot(page: Any, name: str) -> np.ndarray:
-    """A picture of the page, kept if somebody wants to look at it."""
-    data = page.screenshot()
-    if PICTURES:
-        Path(PICTURES).mkdir(parents=True, exist_ok=True)
-        (Path(PICTURES) / f"{name}.png").write_bytes(data)
-    return np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=float)
-
-
-@pytest.mark.parametrize("title", [each.title for each in scenes()])
-def test_a_scene_opens_and_shows_the_robot(browser: Any, server: Server, hub: Hub, title: str) -> None:
-    with shell(browser, server, viser=True) as page:
-        went(page, hub, title)
-        canvas = page.frame_locator("#view").locator("canvas").last
-        canvas.wait_for()
-
-        def drawn() -> bool:
-            """Darker and lighter parts in the middle of the view, where the robot stands."""
-            picture = shot(page, title.split()[0].lower())
-            box = page.locator("#view").bounding_box()
-            x, y = int(box["x"] + 0.4 * box["width"]), int(box["y"] + 0.25 * box["height"])
-            middle = picture[y : y + int(0.5 * box["height"]), x : x + int(0.2 * box["width"])]
-            return bool(middle.std() > 20.0)
-
-        until(drawn)
-        if PICTURES:
-            pose(page, hub, title)
-            shot(page, f"studio_{title.split()[0].lower()}")
-        assert page.wrongs == []
-
-
-def pose(page: Any, hub: Hub, title: str) -> None:
-    """Does something worth a picture."""
-    if title == "Walk":
-        page.get_by_label("style", exact=True).select_option("proud")
-        page.get_by_role("switch", name="walk").click()
-    elif title == "Reach":
-        page.get_by_label("show", exact=True).select_option("physics beside kinematic")
-        until(lambda: now(hub)["time"] < 1.0)
-        x, y, z = hub._scenery.gizmos["right hand"]  # type: ignore[union-attr]
-        hub._dragged("right hand", (x + 0.15, y - 0.1, z + 0.35))
-    elif title == "Stand & squat":
-        page.get_by_role("switch", name="squat").click()
-    until(lambda: now(hub)["time"] > 6.0)
-
-
 def test_a_slider_changes_the_walk(page: Any, hub: Hub) -> None:
     """Twice as high steps: the feet that swing are twice as high, more or less."""
     page.get_by_role("switch", name="walk").click()
@@ -184,7 +134,7 @@ def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
     upright = until(lambda: now(hub)["time"] > 1.0 and pitch(hub))
     page.get_by_label("style", exact=True).select_option("proud")
     until(lambda: pitch(hub) < upright - 7.0)
-    assert float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0, "the slider follows"
+    until(lambda: float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0)  # the slider follows
 
 
 def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> None:
@@ -224,14 +174,13 @@ def test_the_push_button_pushes(page: Any, hub: Hub) -> None:
     rested = now(hub)["plots"]["center"][1]
     page.get_by_role("button", name="push", exact=True).click()
     until(lambda: now(hub)["plots"]["center"][1] > rested + 0.008)
-    assert page.get_by_text("pushed with").first.is_visible()
+    page.get_by_text("pushed with").first.wait_for()
 
 
 def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> None:
     """Told of a drag by the view (which a mouse does in its own tests), the simulation brings the hand there."""
-    with shell(browser, server, viser=True) as page:
+    with shell(browser, server) as page:
         went(page, hub, "Reach")
-        page.frame_locator("#view").locator("canvas").last.wait_for()
         robot = hub._loaded("g1")
         before = np.array(hub._scenery.gizmos["right hand"])  # type: ignore[union-attr]
         hub._dragged("right hand", tuple(before + np.array([0.1, -0.05, 0.2])))

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from poise.cache import store, stored
 from poise.exports.scene.surface import Mesh
 from poise.report.figure import figure
 from poise.robots import Robot, library_names, load_robot
 from poise.robots.catalogue import is_own, models_folder
 from poise.studio import triangles
-from poise.studio.cache import cache_folder, store, stored
 from poise.studio.meshes import MOST, Piece, pieces
 
 ROBOTS = [name for name in library_names() if is_own(name) or models_folder() is not None]
@@ -126,15 +126,6 @@ def test_another_limit_or_another_description_is_another_entry(robot: Robot, fol
     changed.write_text(BIPED.read_text().replace("</robot>", "<!-- another --></robot>"))
     pieces(load_robot(changed))
     assert len(list(folder.iterdir())) == 3
-
-
-def test_the_cache_is_where_the_user_keeps_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("POISE_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "poise"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert cache_folder() == tmp_path / "home/.cache/poise"
 
 
 def test_all_shares_of_triangles_fit_the_limit() -> None:

@@ -25,7 +25,7 @@ PATIENCE = 60.0
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with chromium() as browser:
+    with chromium(solid=True) as browser:
         yield browser
 
 

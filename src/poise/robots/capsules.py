@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,11 +14,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial import ConvexHull, QhullError
 
+from poise.cache import Arrays, store, stored
 from poise.errors import RobotError
 from poise.robots.robot import Robot
 from poise.robots.shapes import vertices
 
 Array = NDArray[np.float64]
+
+#: Grows whenever the same shapes would give other capsules, or they are stored in another way.
+VERSION = 1
+#: Capsules of so many different shapes are at hand; those of G1 take 0.2 MB.
+KEPT = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +69,74 @@ def capsules(robot: Robot) -> tuple[Capsule, ...]:
     """Capsules around all links of a robot, in the order of its joints; fitted once, in about a second.
 
     A link is held by its collision shapes, or by those that are drawn if it has none (the hands of G1). Links that move
-    together share a capsule where that is not bulkier than one for each.
+    together share a capsule where that is not bulkier than one for each. Robots with the same shapes share theirs, and
+    those around meshes are kept on disk, see `poise.cache`.
 
     >>> [(capsule.name, capsule.radius) for capsule in capsules(poise.load_robot("g1"))]
     """
     if robot not in _fitted:
-        bodies: dict[int, list[tuple[tuple[str, ...], Array]]] = {}
-        for frame, points in _links(robot).items():
-            joint = int(robot.model.frames[frame].parentJoint)
-            bodies.setdefault(joint, []).append(((robot.model.frames[frame].name,), points))
-        parts = [(joint, *part) for joint in sorted(bodies) for part in _joined(bodies[joint])]
-        _fitted[robot] = tuple(Capsule(links, joint, *fit(points), points) for joint, links, points in parts)
+        key = f"capsules-{VERSION}-{robot._shapes.key()}"
+        found = _recent.get(key) or _kept(key, robot)
+        _fitted[robot] = _recent[key] = found
+        while len(_recent) > KEPT:
+            _recent.popitem(last=False)
     return _fitted[robot]
 
 
 _fitted: WeakKeyDictionary[Robot, tuple[Capsule, ...]] = WeakKeyDictionary()
+_recent: OrderedDict[str, tuple[Capsule, ...]] = OrderedDict()
+
+
+def _kept(key: str, robot: Robot) -> tuple[Capsule, ...]:
+    """From disk, or made and kept there if there are meshes: these take long to read."""
+    if not robot._shapes.meshes():
+        return _made(robot)
+    found = _unpacked(stored(key), robot)
+    if found is None:
+        found = _made(robot)
+        store(key, _packed(found))
+    return found
+
+
+def _made(robot: Robot) -> tuple[Capsule, ...]:
+    bodies: dict[int, list[tuple[tuple[str, ...], Array]]] = {}
+    for frame, points in _links(robot).items():
+        joint = int(robot.model.frames[frame].parentJoint)
+        bodies.setdefault(joint, []).append(((robot.model.frames[frame].name,), points))
+    parts = [(joint, *part) for joint in sorted(bodies) for part in _joined(bodies[joint])]
+    return tuple(Capsule(links, joint, *fit(points), points) for joint, links, points in parts)
+
+
+def _packed(found: tuple[Capsule, ...]) -> Arrays:
+    return {
+        "links": np.array([link for capsule in found for link in capsule.links], dtype=np.str_),
+        "joints": np.array([capsule.joint for capsule in found], dtype=np.int64),
+        "counts": np.array([(len(c.links), len(c.points)) for c in found], dtype=np.int64).reshape(-1, 2),
+        "solids": np.array([(*c.center, *c.half_axis, c.radius) for c in found]).reshape(-1, 7),
+        "points": np.concatenate([np.zeros((0, 3)), *(capsule.points for capsule in found)]),
+    }
+
+
+def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | None:
+    """The capsules of stored arrays; None if these are none, or are not what `_packed` makes."""
+    try:
+        assert arrays is not None
+        solids, points = arrays["solids"], arrays["points"]
+        assert solids.dtype == points.dtype == np.float64
+        assert np.isfinite(solids).all()
+        assert np.isfinite(points).all()
+        names, counts = [str(link) for link in arrays["links"]], arrays["counts"]
+        assert set(names) <= set(robot.frames)
+        assert (len(names), len(points)) == tuple(counts.sum(axis=0))
+        found, link, point = [], 0, 0
+        for joint, (links_of, points_of), solid in zip(arrays["joints"], counts, solids, strict=True):
+            assert 0 <= joint < robot.model.njoints
+            links, corners = tuple(names[link : link + links_of]), points[point : point + points_of].reshape(-1, 3)
+            found.append(Capsule(links, int(joint), solid[:3], solid[3:6], float(solid[6]), corners))
+            link, point = link + links_of, point + points_of
+        return tuple(found)
+    except (AssertionError, KeyError, ValueError, TypeError, IndexError):
+        return None
 
 
 def fit(points: Array) -> tuple[Array, Array, float]:

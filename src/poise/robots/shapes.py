@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +24,8 @@ Array = NDArray[np.float64]
 Y_UP = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0), np.zeros(3))
 #: Points on a circle: between two of them it bulges by 1 - cos(pi / 24), 0.9 % of its radius, and a ball both ways.
 AROUND = 24
+#: Shapes of so many robots, drawn or colliding, are kept for the next that has the same; those of G1 take 250 MB.
+KEPT = 6
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,40 @@ class Shapes:
         """The text of the URDF."""
         return read_urdf(self.path) if self.made is None else self.made
 
+    def key(self) -> str:
+        """The same for shapes that are the same: description, locked joints, and the meshes by size and time."""
+        facts: list[object] = [str(self.path), self.text(), sorted(self.locked.items())]
+        facts += [(address, *map(_stamp, self._places(address))) for address in self.meshes()]
+        return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+    def meshes(self) -> list[str]:
+        """Addresses of the files of meshes."""
+        return sorted(set(re.findall(r'filename\s*=\s*["\']([^"\']+)', self.text())))
+
     def load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
-        """The visual or collision shapes, attached to the joints and frames of the robot's model."""
+        """The visual or collision shapes, attached to the joints and frames of the robot's model.
+
+        Meshes are shared by all robots that have the same, where each is placed is not.
+        """
+        name = (self.key(), str(kind))
+        with _lock:
+            shapes = _kept.get(name)
+        if shapes is None:
+            shapes = self._read(kind)
+        with _lock:
+            _kept[name] = shapes
+            _kept.move_to_end(name)
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+        return shapes.copy()
+
+    def _places(self, address: str) -> list[Path]:
+        """Where a mesh may lie."""
+        if not address.startswith("package://"):
+            return [self.path.parent / address.removeprefix("file://")]
+        return [package / address.removeprefix("package://") for package in self.packages]
+
+    def _read(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
         text = self.text()
         model = build_model(self.path, text)
         folders = [str(folder) for folder in self.packages]
@@ -62,6 +99,10 @@ class Shapes:
         if self.locked:
             _, shapes = pinocchio.buildReducedModel(model, shapes, *reduction(model, self.locked))
         return shapes
+
+
+_kept: OrderedDict[tuple[str, str], pinocchio.GeometryModel] = OrderedDict()
+_lock = threading.Lock()
 
 
 def extent(model: pinocchio.Model, q: Array, shapes: pinocchio.GeometryModel) -> tuple[float, float]:
@@ -101,6 +142,14 @@ def _circles(radii: Array, heights: Array) -> Array:
     angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     x, y = np.outer(radii, np.cos(angle)), np.outer(radii, np.sin(angle))
     return np.column_stack([x.ravel(), y.ravel(), np.repeat(heights, AROUND)])
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        about = file.stat()
+    except (OSError, ValueError):
+        return None
+    return about.st_size, about.st_mtime_ns
 
 
 def _has_y_up(mesh: str) -> bool:

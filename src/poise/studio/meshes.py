@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.cache import Arrays, store, stored
 from poise.robots import Robot
-from poise.studio.cache import Arrays, store, stored
 
 #: Triangles of one piece: a link, or as much of it as has one colour. Without a graphics card G1 is then drawn 4.5
 #: times as often as in full detail.
 MOST = 800
 #: Grows whenever the same robot would give other triangles, or they are stored in another way.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class Piece:
 def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
     """The shapes of a robot, one piece for each joint and colour, at most so many triangles each.
 
-    They are kept on disk, see `poise.studio.cache`: making them takes seconds, reading them milliseconds.
+    They are kept on disk, see `poise.cache`: making them takes seconds, reading them milliseconds.
 
     >>> sum(len(piece.faces) for piece in pieces(poise.load_robot("g1")))
     """
@@ -59,28 +57,9 @@ def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
 
 
 def _key(robot: Robot, most: int) -> str:
-    """The same for robots that look the same: description, joints, and the files of the meshes by size and time."""
-    shapes = robot._shapes
-    text = shapes.text()
-    facts = [VERSION, most, str(shapes.path), text, sorted(shapes.locked.items()), list(robot.model.names)]
-    for address in sorted(set(re.findall(r'filename\s*=\s*["\']([^"\']+)', text))):
-        facts.append((address, *(_stamp(place) for place in _places(address, shapes.path.parent, shapes.packages))))
+    """The same for robots that look the same."""
+    facts = [VERSION, most, robot._shapes.key(), list(robot.model.names)]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-
-
-def _places(address: str, folder: Path, packages: tuple[Path, ...]) -> list[Path]:
-    """Where a mesh may lie."""
-    if not address.startswith("package://"):
-        return [folder / address.removeprefix("file://")]
-    return [package / address.removeprefix("package://") for package in packages]
-
-
-def _stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        about = file.stat()
-    except (OSError, ValueError):
-        return None
-    return about.st_size, about.st_mtime_ns
 
 
 def _packed(found: tuple[Piece, ...]) -> Arrays:

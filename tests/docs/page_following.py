@@ -1,0 +1,178 @@
+"""A page is followed from top to bottom as a reader would: its files are there, its programs and its commands run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shutil
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_blocks import ROOT, Block, blocks, commands
+
+import poise
+from poise import cli
+from poise.human import load_marker_set
+from poise.plans.style import Style
+from poise.plants import MujocoPlant
+from poise.plants.remote import PlantServer
+from poise.robots.catalogue import models_folder
+from test_readme import ALIKE, DRIFT, lasting, numbers, words
+
+#: Pages whose commands run in every run of the tests; those of the others take minutes.
+FOLLOWED = ("docs/tutorial.md", "docs/adding/robot.md", "docs/adding/style.md")
+#: Robots whose models are in a package that may not be installed.
+NEED_MODELS = re.compile(r'"(g1|talos|romeo|icub)"|--robot (g1|talos|romeo|icub)')
+#: Commands that go on until somebody ends them.
+ENDLESS = ("studio", "serve")
+#: What a command is given besides, so that it ends within minutes.
+SHORTENED = {"campaign": ("--size", "check"), "bench": ("--repeat", "1")}
+#: Other packages come from a registry, which tests do not ask.
+ELSEWHERE = "--peers"
+ADDRESS = "tcp://127.0.0.1:5560"
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def needs_models(page: Path) -> None:
+    """Skips the test of a page about robots that are not installed."""
+    if models_folder() is None and NEED_MODELS.search(page.read_text()):
+        pytest.skip("the package example-robot-data is not installed")
+
+
+def follow(page: Path, folder: Path, obeying: bool) -> str:
+    """Goes through a page in an empty folder, which is the current one.
+
+    Args:
+        obeying: whether commands run, too.
+
+    Returns:
+        What the last program prints.
+    """
+    text = page.read_text()
+    (folder / "my").mkdir()
+    shutil.copy(ROOT / "examples/biped.urdf", folder / "my/robot.urdf")
+    for name in ("campaigns", "examples"):
+        (folder / name).symlink_to(ROOT / name)
+    files = {block: folder / file_name(block) for block in blocks(page) if block.language == "toml"}
+    for block, file in files.items():
+        file.write_text(block.text)
+    space: dict[str, Any] = {"__name__": "__main__"}
+    printed: str | None = None
+    ran = last = ""
+    for block in blocks(page):
+        if block.language == "python":
+            with served(block.text) as program, contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(program, block.name, "exec"), space)
+            printed = ran = out.getvalue()
+        elif block.language == "toml":
+            reader(block.text)(files[block])
+        elif block.language == "text" and printed is not None:
+            compare(printed, block.text, block.name)
+        elif block.language == "sh":
+            printed = obey(block, folder) if obeying else None
+        if ran and (said := re.search(r"\AIt prints `(.*)`\.", after(text, block))):
+            compare(ran, said[1], block.name)
+        ran, last = "", ran or last
+    return last
+
+
+def file_name(block: Block) -> str:
+    """The name of a file that a page shows stands in its first line."""
+    named = re.match(r"# (\S+\.toml)\n", block.text)
+    return named[1] if named else f"block{block.line}.toml"
+
+
+def after(text: str, block: Block) -> str:
+    """What a page says right behind a block."""
+    rest = "\n".join(text.splitlines()[block.line + block.text.count("\n") + 1 :])
+    return rest.lstrip("\n")
+
+
+def obey(block: Block, folder: Path) -> str:
+    """Runs the commands of a block, and returns what they print.
+
+    Not run are those about the machine itself (make, pip), programs that measure it (benchmarks/) and what is endless.
+    """
+    printed = io.StringIO()
+    for line in commands(block):
+        at = line.index(">") if ">" in line else len(line)
+        words, file = line[:at], "".join(line[at + 1 :])
+        out = io.StringIO()
+        if words[0] == "echo":
+            out.write(" ".join(words[1:]))
+        elif runs(words):
+            asked = [*words[1:], *SHORTENED.get(words[1], ())]
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as complaints:
+                status = cli.main(asked)
+            assert status == 0, f"{block.name}: {' '.join(line)}: {complaints.getvalue()}"
+        if file:
+            (folder / file).write_text(out.getvalue())
+        else:
+            printed.write(out.getvalue())
+    return printed.getvalue()
+
+
+def runs(words: list[str]) -> bool:
+    """Whether a command is one that `obey` runs."""
+    return words[0] == "poise" and words[1] not in ENDLESS and ELSEWHERE not in words
+
+
+def compare(printed: str, promised: str, where: str) -> None:
+    """Two texts say the same: words alike, numbers as near as builds and machines let them be."""
+    printed, promised = lasting(printed), lasting(promised)
+    assert words(printed) == words(promised), f"{where} promises\n{promised}\nand prints\n{printed}"
+    for found, said in zip(numbers(printed), numbers(promised), strict=True):
+        assert max(abs(found), abs(said)) < DRIFT or found == pytest.approx(said, rel=ALIKE), (
+            f"{where}: {found}, not {said}"
+        )
+
+
+def a_style(path: Path) -> None:
+    Style.load(path)
+
+
+def a_robot(path: Path) -> None:
+    poise.load_robot(path.with_suffix(".urdf"))
+
+
+def a_marker_set(path: Path) -> None:
+    load_marker_set(path)
+
+
+def a_campaign(path: Path) -> None:
+    spec = pytest.importorskip("poise.campaign.spec")
+    assert spec.Spec.load(path).runs
+
+
+#: A key that only such a file has, and its reader; whatever has none of them is a style.
+READERS: dict[str, Callable[[Path], None]] = {"behavior": a_campaign, "markers": a_marker_set, "feet": a_robot}
+
+
+def reader(text: str) -> Callable[[Path], None]:
+    """Who reads a TOML block."""
+    keys = tomllib.loads(text)
+    return next((READERS[key] for key in READERS if key in keys), a_style)
+
+
+@contextlib.contextmanager
+def served(text: str) -> Iterator[str]:
+    """A program that expects a robot at a socket is given one, at a free port."""
+    if ADDRESS not in text:
+        yield text
+        return
+    with PlantServer(MujocoPlant(poise.load_robot("g1")), "tcp://127.0.0.1:0") as server:
+        thread = threading.Thread(target=server.serve)
+        thread.start()
+        try:
+            yield text.replace(ADDRESS, server.address)
+        finally:
+            server.stop()
+            thread.join()

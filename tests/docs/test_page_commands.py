@@ -1,0 +1,67 @@
+"""Every line of a shell on a page can be given, and does what it is for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from page_blocks import PAGES, ROOT, Block, blocks, commands
+from page_following import FOLLOWED, follow, name_of, needs_models, runs
+
+from poise import cli
+
+COMMANDED = [page for page in PAGES if any(block.language == "sh" for block in blocks(page))]
+#: Pages with something to run that does not run with the page's programs.
+LONG = [
+    page
+    for page in COMMANDED
+    if name_of(page) not in FOLLOWED
+    and any(runs(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", LONG, ids=name_of)
+def test_the_commands_of_a_page_run_one_after_the_other(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Campaigns run their smallest size; the other pages' commands run with their programs, always."""
+    needs_models(page)
+    monkeypatch.chdir(tmp_path)
+    follow(page, tmp_path, obeying=True)
+
+
+@pytest.mark.parametrize("page", COMMANDED, ids=name_of)
+def test_the_commands_of_a_page_can_be_given(page: Path) -> None:
+    for block in blocks(page):
+        if block.language != "sh":
+            continue
+        for line in commands(block):
+            check(line, block)
+
+
+def check(line: list[str], block: Block) -> None:
+    """A command exists, with all its options."""
+    while any(word in line for word in ("|", ">")):  # the first of a chain; the others below
+        at = min(line.index(word) for word in ("|", ">") if word in line)
+        if line[at] == "|":
+            check(line[at + 1 :], block)
+        line = line[:at]
+    where = f"{block.name}: {' '.join(line)}"
+    match line[0]:
+        case "poise":
+            cli._parsers()[0].parse_args(cli._joined(line[1:]))
+        case "echo":
+            pass
+        case "python":
+            assert (ROOT / line[1]).is_file(), f"{where}: there is no such program"
+        case "make":
+            assert re.search(rf"^{line[1]}:", (ROOT / "Makefile").read_text(), flags=re.M), f"{where}: no such target"
+        case "pip":
+            extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+            for extra in re.findall(r"\[([\w,]+)\]", " ".join(line)):
+                assert set(extra.split(",")) <= set(extras), f"{where}: no such extra"
+        case _:
+            raise AssertionError(f"{where}: nobody knows this command")
