@@ -18,6 +18,8 @@ pip := $(bin)/python -m pip install --quiet
 tools := $(VENV)/.poise-tools
 installed := $(VENV)/.poise-installed
 native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp native/*/*.hpp native/*/*.cpp)
+# A file's tests go to one process: what they share is made once.
+tests := $(bin)/python -m pytest -n $(JOBS) --dist loadfile
 pages := tests/test_docs.py tests/test_readme.py tests/docs
 
 .DEFAULT_GOAL := help
@@ -32,7 +34,7 @@ studio: $(installed) ## open the studio in the browser
 	@$(bin)/poise studio
 
 test: check ## everything that must be true: check, then the tests
-	$(bin)/python -m pytest -n $(JOBS)
+	$(tests)
 
 check: $(installed) ## format, lint, types
 	$(bin)/ruff format --check .
@@ -44,7 +46,7 @@ format: $(installed) ## rewrite the sources in the house's format
 	$(bin)/ruff check --fix .
 
 slow: $(installed) ## the tests that take minutes
-	$(bin)/python -m pytest -n $(JOBS) -m slow --timeout 7200
+	$(tests) -m slow --timeout 7200
 
 bench: $(installed) ## measure the solvers against others
 	$(bin)/poise bench
@@ -54,7 +56,7 @@ evidence: $(installed) ## the short campaigns, into docs/evidence.md: ten minute
 
 docs: $(installed) ## build the site into build/site, then run all that stands on its pages
 	NO_MKDOCS_2_WARNING=1 $(bin)/python -m mkdocs build --strict --quiet
-	$(bin)/python -m pytest -q -n $(JOBS) $(pages)
+	$(tests) -q $(pages)
 
 # The preloaded libraries must come first in the process; CPython leaks by design, so leaks are not looked for.
 sanitize: ## the solver's tests under AddressSanitizer and UBSan, in an environment of their own

@@ -90,8 +90,14 @@ def test_what_was_done_is_said() -> None:
     assert any("LASI_X" in note for note in notes)
 
 
-@pytest.mark.parametrize("label", ["RTT2", "LCAL", "RLFE", "LRS", "RASIS", "LLM"])
-@pytest.mark.parametrize("frames", [1, 10])
+@pytest.mark.parametrize(
+    ("label", "frames"),
+    [("RTT2", 1), ("LCAL", 10), ("RLFE", 1), ("LRS", 10), ("RASIS", 1), ("LLM", 10)]
+    + [
+        pytest.param(label, frames, marks=pytest.mark.slow)
+        for label, frames in [("RTT2", 10), ("LCAL", 1), ("RLFE", 10), ("LRS", 1), ("RASIS", 10), ("LLM", 1)]
+    ],
+)
 def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str, frames: int) -> None:
     walk, static = sample_trial(cycles=1)
     seen = walk.positions.copy()

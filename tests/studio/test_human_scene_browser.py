@@ -19,7 +19,7 @@ from poise.studio.hub import Hub
 from poise.studio.server import Server
 from shared_data import needed
 
-pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.timeout(600)]
 
 #: Where screenshots go, for people to look at; docs show some of them.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")

@@ -21,7 +21,7 @@ from poise.robots import Frame, Robot
 from poise.runs.scenario import Scenario
 from poise.studio.hub import Hub
 
-pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(900), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
 #: Buttons of the pad that choose a point, and how a mode is spoken of.
 BUTTONS = {"left foot": LEFT_SHOULDER, "right foot": 5, "trunk": Y, "left hand": X}

@@ -19,7 +19,7 @@ from poise.robots import Frame
 from poise.studio.hub import Hub
 from poise.studio.server import Server
 
-pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.timeout(600)]
 
 #: Where screenshots go, for people to look at; docs show some of them.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")

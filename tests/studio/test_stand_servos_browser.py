@@ -16,7 +16,7 @@ from open_studio import chromium, running, shell, until
 from poise.studio.hub import Hub
 from poise.studio.server import Server
 
-pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.timeout(600)]
 
 #: Where screenshots go, for people to look at; docs show some of them.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")

@@ -22,7 +22,6 @@ from poise.studio.server import Server
 
 pytestmark = [
     pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
-    pytest.mark.xdist_group("studio"),
     pytest.mark.timeout(600),
 ]
 
@@ -269,10 +268,9 @@ def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tm
     page.get_by_role("button", name="Back to live").click()
     until(lambda: now(hub)["replay"]["file"] == "")
 
-    for title in ("CSV", "BVH"):
-        page.get_by_label(f"Export {name}", exact=True).click()
-        page.get_by_role("button", name=f"Export {name} as {title}").click()
-        until(lambda title=title: any(file["name"].endswith(f".{title.lower()}") for file in hub.hello()["files"]))
+    page.get_by_label(f"Export {name}", exact=True).click()
+    page.get_by_role("button", name=f"Export {name} as BVH").click()
+    until(lambda: any(file["name"].endswith(".bvh") for file in hub.hello()["files"]))
 
 
 def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folder: Path) -> None:

@@ -21,7 +21,6 @@ from poise.studio.server import Server
 
 pytestmark = [
     pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
-    pytest.mark.xdist_group("studio"),
     pytest.mark.timeout(600),
 ]
 
@@ -32,9 +31,12 @@ PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium(solid=True) as browser:
-        yield browser
+def page(server: Server) -> Iterator[Any]:
+    """The shell with the view in it, which takes ten seconds to start without a graphics card."""
+    with chromium(solid=True) as browser, shell(browser, server, viser=True) as page:
+        page.frame_locator("#view").locator("canvas").last.wait_for()
+        yield page
+        assert page.wrongs == []
 
 
 def shot(page: Any, name: str) -> np.ndarray:
@@ -47,25 +49,22 @@ def shot(page: Any, name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("title", [each.title for each in scenes()])
-def test_a_scene_opens_and_shows_the_robot(browser: Any, server: Server, hub: Hub, title: str) -> None:
-    with shell(browser, server, viser=True) as page:
-        went(page, hub, title)
-        canvas = page.frame_locator("#view").locator("canvas").last
-        canvas.wait_for()
+def test_a_scene_opens_and_shows_the_robot(page: Any, hub: Hub, title: str) -> None:
+    went(page, hub, title)
 
-        def drawn() -> bool:
-            """Darker and lighter parts in the middle of the view, where the robot stands."""
-            picture = shot(page, title.split()[0].lower())
-            box = page.locator("#view").bounding_box()
-            x, y = int(box["x"] + 0.4 * box["width"]), int(box["y"] + 0.25 * box["height"])
-            middle = picture[y : y + int(0.5 * box["height"]), x : x + int(0.2 * box["width"])]
-            return bool(middle.std() > 20.0)
+    def drawn() -> bool:
+        """Darker and lighter parts in the middle of the view, where the robot stands."""
+        picture = shot(page, title.split()[0].lower())
+        box = page.locator("#view").bounding_box()
+        x, y = int(box["x"] + 0.4 * box["width"]), int(box["y"] + 0.25 * box["height"])
+        middle = picture[y : y + int(0.5 * box["height"]), x : x + int(0.2 * box["width"])]
+        return bool(middle.std() > 20.0)
 
-        until(drawn)
-        if PICTURES:
-            pose(page, hub, title)
-            shot(page, f"studio_{title.split()[0].lower()}")
-        assert page.wrongs == []
+    until(drawn)
+    if PICTURES:
+        pose(page, hub, title)
+        shot(page, f"studio_{title.split()[0].lower()}")
+    assert page.wrongs == []
 
 
 def pose(page: Any, hub: Hub, title: str) -> None:

@@ -121,7 +121,7 @@ def _postures(robot: Robot) -> Array:
 def _disabled(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
     """Pairs of links that SRDF files say need no look (``<disable_collisions link1= link2=>``)."""
     urdf = robot._shapes.path
-    name = ElementTree.fromstring(robot._shapes.text()).get("name", "").lower()
+    name = ElementTree.fromstring(robot._shapes.text).get("name", "").lower()
     disabled = set()
     for file in (
         [Path(srdf)] if srdf else sorted({*urdf.parent.glob("*.srdf"), *urdf.parent.parent.glob("srdf/*.srdf")})

@@ -20,7 +20,7 @@ from poise.robots.reduction import reduction
 from poise.robots.robot import Robot
 from poise.robots.shapes import Shapes
 from poise.robots.stance import posture, solve_stance
-from poise.robots.urdf import build_model, followers
+from poise.robots.urdf import build_model, followers, read_urdf
 
 Array = NDArray[np.float64]
 
@@ -31,8 +31,8 @@ MOST = 200
 
 def build(description: Description) -> Robot:
     """The robot of a description."""
-    shapes = Shapes(description.urdf, description.packages, description.locked, description.text)
-    text = shapes.text()
+    text = read_urdf(description.urdf) if description.text is None else description.text
+    shapes = Shapes(description.urdf, description.packages, description.locked, text)
     model = _reduced(_bounded(build_model(description.urdf, text), description), description)
     notes = (*check_bodies(model, description), *_loosened(model, text))
     joints = _joints(model, description)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from poise.errors import RobotError
 from poise.robots.reduction import reduction
-from poise.robots.urdf import build_model, one_line, quiet, read_urdf
+from poise.robots.urdf import build_model, one_line, quiet
 
 Array = NDArray[np.float64]
 
@@ -32,27 +32,24 @@ KEPT = 6
 class Shapes:
     """Where the shapes are: the URDF, the directories of its packages, and the joints locked in the model.
 
-    A URDF that was made rather than read is held in ``made``; its path is then only a name.
+    The text is that of which the model was built, whatever became of the file since; of a URDF that was made rather
+    than read, the path is only a name.
     """
 
     path: Path
     packages: tuple[Path, ...]
     locked: Mapping[str, float]
-    made: str | None = None
-
-    def text(self) -> str:
-        """The text of the URDF."""
-        return read_urdf(self.path) if self.made is None else self.made
+    text: str
 
     def key(self) -> str:
         """The same for shapes that are the same: description, locked joints, and the meshes by size and time."""
-        facts: list[object] = [str(self.path), self.text(), sorted(self.locked.items())]
+        facts: list[object] = [str(self.path), self.text, sorted(self.locked.items())]
         facts += [(address, *map(_stamp, self._places(address))) for address in self.meshes()]
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
     def meshes(self) -> list[str]:
         """Addresses of the files of meshes."""
-        return sorted(set(re.findall(r'filename\s*=\s*["\']([^"\']+)', self.text())))
+        return sorted(set(re.findall(r'filename\s*=\s*["\']([^"\']+)', self.text)))
 
     def load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
         """The visual or collision shapes, attached to the joints and frames of the robot's model.
@@ -78,13 +75,12 @@ class Shapes:
         return [package / address.removeprefix("package://") for package in self.packages]
 
     def _read(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
-        text = self.text()
-        model = build_model(self.path, text)
+        model = build_model(self.path, self.text)
         folders = [str(folder) for folder in self.packages]
         failure = ""
         with quiet():
             try:
-                shapes = pinocchio.buildGeomFromUrdfString(model, text, kind, package_dirs=folders)
+                shapes = pinocchio.buildGeomFromUrdfString(model, self.text, kind, package_dirs=folders)
             except Exception as error:
                 failure = one_line(str(error)) or type(error).__name__
         if failure:
