@@ -104,6 +104,20 @@ def test_robots_with_the_same_shapes_share_meshes_but_not_where_they_are(urdf: P
     assert not np.any(other.placement.translation)
 
 
+def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = robot(link("base", shape=mesh("package://far/one.stl")), link("bob"), joint("hinge", "base", "bob"))
+    urdf = written(tmp_path / "here", text, "arm.urdf")
+    far = written(tmp_path / "there", STL, "far/one.stl")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "there"))
+    assert load_robot(urdf)._shapes.key() is None
+    slim = capsules(load_robot(urdf))
+    far.write_text(STL.replace("vertex 0 1 2", "vertex 0 1 20"))
+    assert capsules(load_robot(urdf))[0].volume > 2.0 * slim[0].volume
+    assert not folder.exists()
+
+
 def test_only_so_many_shapes_stay(urdf: Path) -> None:
     from poise.robots import shapes
 

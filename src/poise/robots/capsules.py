@@ -75,11 +75,8 @@ def capsules(robot: Robot) -> tuple[Capsule, ...]:
     >>> [(capsule.name, capsule.radius) for capsule in capsules(poise.load_robot("g1"))]
     """
     if robot not in _fitted:
-        key = f"capsules-{VERSION}-{robot._shapes.key()}"
-        found = _recent.get(key) or _kept(key, robot)
-        _fitted[robot] = _recent[key] = found
-        while len(_recent) > KEPT:
-            _recent.popitem(last=False)
+        key = robot._shapes.key()
+        _fitted[robot] = _made(robot) if key is None else _shared(f"capsules-{VERSION}-{key}", robot)
     return _fitted[robot]
 
 
@@ -87,14 +84,20 @@ _fitted: WeakKeyDictionary[Robot, tuple[Capsule, ...]] = WeakKeyDictionary()
 _recent: OrderedDict[str, tuple[Capsule, ...]] = OrderedDict()
 
 
-def _kept(key: str, robot: Robot) -> tuple[Capsule, ...]:
-    """From disk, or made and kept there if there are meshes: these take long to read."""
-    if not robot._shapes.meshes():
-        return _made(robot)
-    found = _unpacked(stored(key), robot)
+def _shared(key: str, robot: Robot) -> tuple[Capsule, ...]:
+    """Those of another robot with the same shapes, or those on disk, or new ones.
+
+    On disk are those around meshes, which take long to read.
+    """
+    meshes = bool(robot._shapes.meshes())
+    found = _recent.get(key) or _unpacked(stored(key) if meshes else None, robot)
     if found is None:
         found = _made(robot)
-        store(key, _packed(found))
+        if meshes:
+            store(key, _packed(found))
+    _recent[key] = found
+    while len(_recent) > KEPT:
+        _recent.popitem(last=False)
     return found
 
 

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio
@@ -41,22 +42,32 @@ class Shapes:
     locked: Mapping[str, float]
     text: str
 
-    def key(self) -> str:
-        """The same for shapes that are the same: description, locked joints, and the meshes by size and time."""
-        facts: list[object] = [str(self.path), self.text, sorted(self.locked.items())]
-        facts += [(address, *map(_stamp, self._places(address))) for address in self.meshes()]
+    def key(self) -> str | None:
+        """The same for shapes that are the same: description, locked joints, and the meshes by size and time.
+
+        None if a mesh is not where we look, as its reader knows more folders: nobody could tell that it changed.
+        """
+        facts: list[object] = [str(self.path), self.text, sorted(self.locked.items()), list(map(str, self.packages))]
+        for address in self.meshes():
+            stamps = [_stamp(place) for place in self._places(address)]
+            if not any(stamps):
+                return None
+            facts.append((address, stamps))
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
     def meshes(self) -> list[str]:
         """Addresses of the files of meshes."""
-        return sorted(set(re.findall(r'filename\s*=\s*["\']([^"\']+)', self.text)))
+        return sorted({mesh.get("filename", "") for mesh in ElementTree.fromstring(self.text).iter("mesh")})
 
     def load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
         """The visual or collision shapes, attached to the joints and frames of the robot's model.
 
         Meshes are shared by all robots that have the same, where each is placed is not.
         """
-        name = (self.key(), str(kind))
+        key = self.key()
+        if key is None:
+            return self._read(kind)
+        name = (key, str(kind))
         with _lock:
             shapes = _kept.get(name)
         if shapes is None:

@@ -43,8 +43,8 @@ def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
 
     >>> sum(len(piece.faces) for piece in pieces(poise.load_robot("g1")))
     """
-    name = f"shapes-{_key(robot, most)}"
-    found = _unpacked(stored(name), robot)
+    name = _name(robot, most)
+    found = _unpacked(stored(name) if name else None, robot)
     if found is None:
         from poise.studio.triangles import made  # here, because the renderer takes half a second to import
 
@@ -52,14 +52,16 @@ def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
             Piece(joint, color, mesh.points.astype(np.float32), mesh.faces.astype(np.uint32))
             for joint, color, mesh in made(robot, most)
         )
-        store(name, _packed(found))
+        if name:
+            store(name, _packed(found))
     return found
 
 
-def _key(robot: Robot, most: int) -> str:
-    """The same for robots that look the same."""
-    facts = [VERSION, most, robot._shapes.key(), list(robot.model.names)]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+def _name(robot: Robot, most: int) -> str | None:
+    """The same for robots that look the same; None if nobody can tell whether they do."""
+    key = robot._shapes.key()
+    facts = [VERSION, most, key, list(robot.model.names)]
+    return f"shapes-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}" if key else None
 
 
 def _packed(found: tuple[Piece, ...]) -> Arrays:
