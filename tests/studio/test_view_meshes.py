@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_robots import ROBOTS
 from scipy.spatial import cKDTree
 
 from poise.cache import store, stored
 from poise.exports.scene.surface import Mesh
 from poise.report.figure import figure
-from poise.robots import Robot, library_names, load_robot
-from poise.robots.catalogue import is_own, models_folder
+from poise.robots import Robot, load_robot
 from poise.studio import triangles
 from poise.studio.meshes import MOST, Piece, pieces
 
-ROBOTS = [name for name in library_names() if is_own(name) or models_folder() is not None]
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 
 

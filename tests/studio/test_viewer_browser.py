@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_robots import ROBOTS
 from open_studio import chromium
 from PIL import Image
 from viser_client import until
 
-from poise.robots import library_names, load_robot
-from poise.robots.catalogue import is_own, models_folder
+from poise.robots import load_robot
 from poise.studio.viewer import Scenery, Viewer
 
-ROBOTS = [name for name in library_names() if is_own(name) or models_folder() is not None]
 SIZE = {"width": 480, "height": 400}
 #: Seconds that a picture may take without a graphics card, on a machine with other things to do.
 PATIENCE = 60.0
