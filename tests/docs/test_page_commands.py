@@ -27,7 +27,7 @@ LONG = [
 def test_the_commands_of_a_page_run_one_after_the_other(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Campaigns run their smallest size; the other pages' commands run with their programs, always."""
+    """Campaigns run their smallest size; commands of pages that are not here run with the page's programs."""
     needs_models(page)
     monkeypatch.chdir(tmp_path)
     follow(page, tmp_path, obeying=True)

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 #: Grows whenever the same shapes would give other capsules, or they are stored in another way.
 VERSION = 1
-#: Capsules of so many different shapes are at hand; those of G1 take 0.2 MB.
+#: Capsules of so many different shapes are at hand.
 KEPT = 32
 
 
