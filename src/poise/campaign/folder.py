@@ -21,9 +21,12 @@ from poise.campaign.plan import Run
 from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE
 from poise.campaign.spec import Spec
 from poise.campaign.table import COSTS, Column, read_table, table_of, write_json, write_table
+from poise.campaign.worst import margin_of, merit
 
 #: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
 REFRESH = 10.0
+#: Of long tables that takes a while; between two times passes so many times as long.
+PAUSE = 50.0
 SCRATCH, LOCK, CRASHES = ".work", ".lock", "crashes.log"
 
 
@@ -40,8 +43,12 @@ class Folder:
     def __init__(self, path: Path, spec: Spec, journal: Journal, facts: dict[str, Any]) -> None:
         self.path, self.spec, self.journal, self.facts = path, spec, journal, facts
         self._begin, self._before = time.monotonic(), float(facts.get("seconds", 0.0))
-        self._written = time.monotonic()
+        self._next = time.monotonic() + REFRESH
         self.begun_with = len(journal.entries)
+        self._margin = margin_of(spec.columns)
+        rows = [entry["row"] for entry in journal.entries.values()]
+        self._kept = {int(row["run"]): merit(row, self._margin) for row in rows if row["recording"] is not None}
+        self._let_go()
 
     @property
     def scratch(self) -> Path:
@@ -64,31 +71,46 @@ class Folder:
                 log.write(f"run {run.index}, {done.outcome}: {done.reason}\n{done.log}\n\n")
         entry = entry_of(self.spec, run, done, kept)
         self.journal.add(entry)
-        if time.monotonic() - self._written > REFRESH:
+        if kept is not None:
+            self._kept[run.index] = merit(entry["row"], self._margin)
+            self._let_go()
+        if time.monotonic() > self._next:
             self.write()
         return entry
 
+    def _let_go(self) -> None:
+        """Of more recordings than are to be kept, those of the better runs go: which ones depends on the runs alone."""
+        while self.spec.most is not None and len(self._kept) > self.spec.most:
+            best = max(self._kept, key=self._kept.__getitem__)
+            del self._kept[best]
+            entry = self.journal.entries[best]
+            file = self.path / entry["row"]["recording"]
+            self.journal.replace({**entry, "row": {**entry["row"], "recording": None}})
+            file.unlink(missing_ok=True)
+
     def write(self) -> None:
         """The tables of what is done so far, and the facts."""
+        begin = time.monotonic()
         entries = list(self.journal.entries.values())
         costs = _cost_columns(entries)
         write_table(self.path / TABLE, table_of([entry["row"] for entry in entries], self.spec.columns))
         write_table(self.path / COSTS_TABLE, table_of([entry["cost"] for entry in entries], costs))
         spent = time.monotonic() - self._begin
-        now = len(entries) - self.begun_with
+        new = len(entries) - self.begun_with
         memory: dict[str, float] = {}
         for entry in entries:
             cost = entry["cost"]
             memory[cost["worker"]] = max(memory.get(cost["worker"], 0.0), cost["memory_mb"] or 0.0)
         self.facts |= {
-            "seconds": self._before + spent if now else self._before,
+            "seconds": self._before + spent if new else self._before,
             "costs": {name: list(column) for name, column in costs.items()},
             "worker_memory_mb": memory,
         }
-        if now:
-            self.facts["runs_per_second"] = now / spent
+        if new:
+            self.facts["runs_per_second"] = new / spent
         write_json(self.path / FACTS, self.facts)
-        self._written = time.monotonic()
+        now = time.monotonic()
+        self._next = now + max(REFRESH, PAUSE * (now - begin))
 
     def finish(self) -> None:
         """All is in the tables: the journal has done its duty."""

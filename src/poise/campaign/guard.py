@@ -28,6 +28,8 @@ START = 180.0
 ATTEMPTS = 2
 #: A worker that has come to hold this share of the memory it may have is replaced before its next run.
 WORN = 0.5
+#: Runs that end so had no time to keep anything: what they wrote along is all there is.
+SUDDEN = ("crashed", "timeout", "memory")
 #: One thread for each solver: there are as many workers as cores.
 ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 
@@ -111,6 +113,8 @@ class Guard:
                 outcome="crashed",
                 reason="its process was killed from outside twice; is the machine out of memory?",
             )
+        if done.outcome in SUDDEN and self.orders.keep != "none":
+            done = replace(done, file=mended(Path(self._along(run))))
         return replace(done, seconds=time.monotonic() - begin, worker=self.name)
 
     def close(self) -> None:
@@ -124,13 +128,13 @@ class Guard:
     def _attempt(self, run: Run) -> Done:
         process = self._started()
         begin = time.monotonic()
-        place = str(self.scratch / f"{self.name.replace(' ', '-')}-{run.index}")
         task = {
             "run": run.index,
             "seed": run.seed,
             "parameters": dict(run.parameters),
             "keep": self.orders.keep,
-            "place": place,
+            "place": self._place(run),
+            "along": None if self.orders.keep == "none" else self._along(run),
         }
         try:
             self._send(process, task)
@@ -157,6 +161,14 @@ class Guard:
         keys = ("outcome", "reason", "values", "times", "file", "memory_mb")
         log = self._said() if answer["outcome"] == "error" else ""
         return Done(**{key: answer[key] for key in keys}, log=log)
+
+    def _place(self, run: Run) -> str:
+        """Of files of a run, without their suffix."""
+        return str(self.scratch / f"{self.name.replace(' ', '-')}-{run.index}")
+
+    def _along(self, run: Run) -> str:
+        """What a run records while it goes on."""
+        return f"{self._place(run)}.poise"
 
     @property
     def _too_much(self) -> str:
@@ -246,6 +258,22 @@ class Guard:
             if stream is not None:
                 with suppress(OSError):  # something was on its way to it
                     stream.close()
+
+
+def mended(path: Path) -> str | None:
+    """Makes a recording that was cut off whole as far as it goes; None if there is nothing in it."""
+    from poise.recording import load_recording  # here, as few runs die
+
+    try:
+        recording = load_recording(path, partial=True)
+        if len(recording):
+            recording.save(path)
+            return str(path)
+    except PoiseError:
+        pass
+    with suppress(OSError):
+        path.unlink()
+    return None
 
 
 def resident(process: int) -> float | None:

@@ -35,8 +35,11 @@ class Journal:
 
     def add(self, entry: Entry) -> None:
         """Writes down that a run is done; one that is done already stays as it is."""
-        if entry["run"] in self.entries:
-            return
+        if entry["run"] not in self.entries:
+            self.replace(entry)
+
+    def replace(self, entry: Entry) -> None:
+        """Writes down a run, in place of what was said of it before: of two lines of a run the later one counts."""
         self.entries[entry["run"]] = entry
         self._file.write(json.dumps(entry).encode() + b"\n")
         self._file.flush()

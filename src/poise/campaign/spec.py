@@ -25,6 +25,7 @@ memory_mb = 4000                 # a run that needs more is stopped
 
 [keep]
 recordings = "failures"          # or "all", "none"
+most = 100                       # of the worst; without it all are kept
 
 [short]                          # what --size short runs instead: the same keys, replaced one by one
 seeds = 1
@@ -76,6 +77,7 @@ class Spec:
         floor: share of runs that is to succeed; None: any.
         limits: of one run.
         recordings: which are kept: of ``"failures"``, ``"all"`` or ``"none"``.
+        most: how many of these, the worst; None: all.
         size: which part of the file this is, of `SIZES`.
         text: of the file.
         base: folder of the file, from which it names others.
@@ -91,6 +93,7 @@ class Spec:
     floor: float | None = None
     limits: Limits = Limits()
     recordings: str = "failures"
+    most: int | None = None
     size: str = "full"
     text: str = ""
     base: Path = Path()
@@ -144,6 +147,7 @@ class Spec:
         """A digest of what is run: the same for the same campaign."""
         runs = [[run.seed, dict(run.parameters)] for run in self.runs]
         kept = [self.kind.name, runs, self.recordings, self.limits.seconds, self.limits.memory_mb]
+        kept += [] if self.most is None else [self.most]
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -190,6 +194,7 @@ def _spec(data: Mapping[str, Any], size: str, text: str, path: str) -> Spec:
         floor=_floor(data.get("floor")),
         limits=Limits(**_numbers("limits", tables["limits"], ("seconds", "memory_mb"))),
         recordings=_recordings(tables["keep"]),
+        most=_most(tables["keep"]),
         size=size,
         text=text,
         base=Path(path).absolute().parent,
@@ -253,9 +258,16 @@ def _numbers(table: str, given: Mapping[str, Any], names: tuple[str, ...]) -> di
 
 def _recordings(keep: Mapping[str, Any]) -> str:
     for name in keep:
-        if name != "recordings":
-            raise UsageError(f"there is no keep.{name}; there is recordings")
+        if name not in ("recordings", "most"):
+            raise UsageError(f"there is no keep.{name}; there are recordings, most")
     given = keep.get("recordings", "failures")
     if given not in RECORDINGS:
         raise UsageError(f"keep.recordings: {given!r}; expected {', '.join(RECORDINGS)}")
     return str(given)
+
+
+def _most(keep: Mapping[str, Any]) -> int | None:
+    given = keep.get("most")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise UsageError(f"keep.most: {given!r}; expected how many recordings to keep at most, 1 or more")
+    return given

@@ -85,7 +85,7 @@ def write_table(path: Path, table: pyarrow.Table) -> None:
     """Replaces the file at once: a reader sees the old one or the new one."""
     beside = path.with_name(f".{path.name}.part")
     pyarrow.parquet.write_table(table, beside)
-    os.replace(beside, path)
+    _put(beside, path)
 
 
 def read_table(path: Path) -> pyarrow.Table:
@@ -102,4 +102,14 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Likewise for facts."""
     beside = path.with_name(f".{path.name}.part")
     beside.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    _put(beside, path)
+
+
+def _put(beside: Path, path: Path) -> None:
+    """Moves a file to its place once it is on the disk: a loss of power leaves the old one or the new one, too."""
+    descriptor = os.open(beside, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
     os.replace(beside, path)

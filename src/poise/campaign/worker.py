@@ -43,16 +43,16 @@ def main() -> None:
 
 def _done(kind: Kind, task: dict[str, Any]) -> dict[str, Any]:
     """Does a run and tells what became of it."""
-    outcome, how = _performed(kind, task)
-    keep = task["keep"] == "all" or (task["keep"] == "failures" and how != "succeeded")
+    along = None if task["along"] is None else Path(task["along"])
+    outcome, how = _performed(kind, task, along)
     file = None
-    if keep and outcome.save is not None:
-        try:
-            path = Path(task["place"] + outcome.suffix)
-            outcome.save(path)
-            file = str(path)
-        except (PoiseError, OSError, MemoryError) as error:
-            print(f"run {task['run']}: nothing could be kept: {error}", file=sys.stderr, flush=True)
+    try:
+        if task["keep"] == "all" or (task["keep"] == "failures" and how != "succeeded"):
+            file = _kept(outcome, along, task["place"])
+        elif along is not None:
+            along.unlink(missing_ok=True)
+    except (PoiseError, OSError, MemoryError) as error:
+        print(f"run {task['run']}: nothing could be kept: {error}", file=sys.stderr, flush=True)
     return {
         "outcome": how,
         "reason": " ".join(outcome.reason.split()),
@@ -63,9 +63,20 @@ def _done(kind: Kind, task: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _performed(kind: Kind, task: dict[str, Any]) -> tuple[Outcome, str]:
+def _kept(outcome: Outcome, along: Path | None, place: str) -> str | None:
+    """The file of a run that is to be kept: what it wrote along, or else what it saves now."""
+    if along is not None and along.exists():
+        return str(along)
+    if outcome.save is None:
+        return None
+    path = Path(place + outcome.suffix)
+    outcome.save(path)
+    return str(path)
+
+
+def _performed(kind: Kind, task: dict[str, Any], along: Path | None) -> tuple[Outcome, str]:
     try:
-        outcome = kind.perform(task["parameters"], task["seed"])
+        outcome = kind.perform(task["parameters"], task["seed"], along)
     except PoiseError as error:
         return Outcome({}, str(error)), "failed"
     except MemoryError:

@@ -86,6 +86,7 @@ def _facts(results: Results) -> dict[str, Any]:
         "survival": results.survival,
         "survival_interval": [share.low, share.high],
         "outcomes": results.outcomes,
+        "recordings": sum(file is not None for file in results["recording"]),
     }
 
 
@@ -106,6 +107,10 @@ def _text(results: Results) -> str:
     if memory:
         rate = f"{facts['runs_per_second']:.2f} runs/s, " if facts.get("runs_per_second") else ""
         lines.append(f"  {rate}{len(memory)} workers, at most {max(memory):.0f} MB each")
+    kept = [results.folder / str(file) for file in results["recording"] if file]
+    if kept:
+        size = sum(path.stat().st_size for path in kept if path.exists())
+        lines.append(f"  {len(kept)} recordings kept, {1e-6 * size:.0f} MB")
     lines.append(f"  {results.folder / 'results.parquet'}; to look at: poise report {results.folder} --out report.html")
     return "\n".join(lines)
 

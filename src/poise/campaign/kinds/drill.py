@@ -29,7 +29,7 @@ class Drill(Kind):
         check_word("do", parameters["do"], DEEDS)
         return {name: value for name, value in parameters.items() if value is not None}
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
         deed = parameters["do"]
         if deed == "fail":
             raise PoiseError("it was told to fail")

@@ -70,8 +70,15 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
-        """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run."""
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+        """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run.
+
+        Args:
+            parameters: that `read` checked.
+            seed: of all that is random.
+            along: a ``.poise`` file to write along, if anything is recorded: it is what remains of a run that crashes
+                or hangs. A run that writes it needs no `Outcome.save`.
+        """
 
     def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
         """Parameters over which the kind itself spreads its runs, such as the trials of a folder; mostly none."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poise.analysis.measures import MEASURES
 from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.errors import RecordingError
 from poise.plans.style import STYLES
 from poise.robots.catalogue import library_names
 from poise.runs.parameters import PARAMETERS, command_of, request_of
+
+if TYPE_CHECKING:
+    from poise.recording import Recording
+    from poise.runs import Request, Result
 
 #: Keys of a result that become columns as they are.
 PLAIN: dict[str, Column] = {
@@ -82,21 +86,27 @@ class Motion(Kind):
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         return command_of(self.name, parameters, seed)
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
-        from poise import runs
-
-        recording, result = runs.run(request_of(self.name, parameters, seed))
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+        recording, result = _ran(request_of(self.name, parameters, seed), along)
         times = {f"control_ms_{name}": value for name, value in (result["control_ms"] or {}).items()}
         if result["realtime_factor"] is not None:
             times["realtime_factor"] = result["realtime_factor"]
         values = _values(result, recording)
         if self.name == "walk" and not result["fell"]:  # how a fall looks is no style
             values |= _measures(recording)
-        return Outcome(values, result["reason"] or "", partial(_save, recording), times=times)
+        return Outcome(values, result["reason"] or "", recording.save, times=times)
 
 
-def _save(recording: Any, path: Path) -> None:
-    recording.save(path)
+def _ran(request: Request, along: Path | None) -> tuple[Recording, Result]:
+    from poise import runs
+
+    try:
+        return runs.run(request, along)
+    except RecordingError:  # a disk that is full is not the motion's fault
+        if along is None:
+            raise
+        along.unlink(missing_ok=True)
+        return runs.run(request)
 
 
 def _values(result: Mapping[str, Any], recording: Any) -> dict[str, Value]:

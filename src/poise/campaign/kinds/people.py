@@ -109,7 +109,7 @@ class People(Kind):
         ]
         return shlex.join(["poise", *self.name.split(), str(parameters["trial"]), *options])
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
         from poise.human.people import Failure, fits, jobs
 
         of_fit = ("height", "mass", "sex", "marker_set", "cutoff")

@@ -56,7 +56,7 @@ class SolverPrograms(Kind):
         check_word("solver", parameters["solver"], SOLVERS)
         return parameters
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
         program = GENERATORS[str(parameters["generator"])](seed)
         solver = SOLVERS[str(parameters["solver"])]()
         cold, warm = solver.solve(program), solver.solve(program)

@@ -6,46 +6,30 @@ import math
 from collections.abc import Mapping
 from html import escape
 
-import numpy as np
-
 from poise.campaign.results import RECORDINGS, Results
+from poise.campaign.worst import MOVED, margin_of, merit
 from poise.report.campaign.kept import Kept
-from poise.report.campaign.runs import NUMERIC, Runs
+from poise.report.campaign.runs import Runs
 from poise.report.campaign.words import named, valued
 from poise.report.campaign.words import titled as told
 from poise.report.page.html import NONE, note, number, paragraph, unbroken
 from poise.report.page.section import Section
 
 WORST = 10
-#: How long a run moved, which is how soon it fell.
-MOVED = "seconds_moved"
 #: Letters that a click selects as a whole, and that may break anywhere.
 CODE = "user-select: all; overflow-wrap: anywhere; background: #f4f4f4; padding: 1px 5px; font-size: 12px"
 
 
 def worst_runs(results: Results, count: int = WORST) -> list[int]:
-    """Rows of the worst runs, the worst first.
-
-    Runs that failed stand before those that succeeded. Of the former, those that moved for the shortest time come first
-    and those of which this is not known last; of the latter, those with the smallest margin. Runs that succeeded and
-    have no margin are not among them.
-    """
+    """Rows of the worst runs, the worst first (`merit`); those that succeeded and have no margin are not among them."""
     return _worst(Runs(results), count)
 
 
 def _worst(runs: Runs, count: int = WORST) -> list[int]:
-    blank = np.full(len(runs), math.nan)
-    moved = runs.numbers(MOVED) if MOVED in runs.columns else blank
-    margin = runs.numbers(name) if (name := margin_of(runs)) else blank
-    failed, near = np.flatnonzero(~runs.succeeded), np.flatnonzero(runs.succeeded & np.isfinite(margin))
-    first = failed[np.argsort(np.nan_to_num(moved[failed], nan=math.inf), kind="stable")]
-    then = near[np.argsort(margin[near], kind="stable")]
-    return [int(row) for row in np.concatenate([first, then])[:count]]
-
-
-def margin_of(runs: Runs) -> str:
-    """The column that tells how near to failure a run was; "" if there is none."""
-    return next((name for name, each in runs.columns.items() if "margin" in name and each.type in NUMERIC), "")
+    margin = margin_of(runs.columns)
+    names = [name for name in ("run", "succeeded", MOVED, margin) if name in runs.results.table.column_names]
+    ranked = sorted((merit(row, margin), k) for k, row in enumerate(runs.results.table.select(names).to_pylist()))
+    return [k for (succeeded, number, _), k in ranked if not succeeded or math.isfinite(number)][:count]
 
 
 def worst(runs: Runs, kept: Mapping[int, Kept]) -> Section:
@@ -55,7 +39,7 @@ def worst(runs: Runs, kept: Mapping[int, Kept]) -> Section:
     if not rows:
         said = "No run failed, and none tells its margin." if len(runs) else "No run is done yet."
         return Section(title, note(said))
-    margin, failed = margin_of(runs), not runs.succeeded[rows[0]]
+    margin, failed = margin_of(runs.columns), not runs.succeeded[rows[0]]
     order = [
         "Runs that failed stand first, those that fell soonest above." if failed else "No run failed.",
         f"Then come those with the smallest {told(margin, runs.columns[margin])}."

@@ -67,7 +67,7 @@ class FuzzControllers(Kind):
             raise UsageError(f"robot: {error}") from None
         return parameters
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
         random = np.random.default_rng([seed, CONTROLLERS.index(str(parameters["controller"]))])
         robot = _robot(str(parameters["robot"]))
         with np.errstate(all="ignore"):

@@ -43,7 +43,7 @@ class FuzzFiles(Kind):
         check_word("mutation", parameters["mutation"], WAYS)
         return parameters
 
-    def perform(self, parameters: Mapping[str, Value], seed: int) -> Outcome:
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
         form, way = str(parameters["format"]), str(parameters["mutation"])
         data = mutated(form, way, seed)
         faults, messages, results = [], [], 0
