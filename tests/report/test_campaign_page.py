@@ -27,7 +27,7 @@ COLUMNS = {
 }
 TITLES = {
     "Overview", "Survival against each parameter", "Survival over two parameters", "Measures of the runs",
-    "Why runs failed", "The worst ten runs",
+    "Why runs failed", "The worst ten runs", "The spec",
 }  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from poise.report.page.section import Section
 
 ENDED = {
     "succeeded": "the motion did what was asked",
-    "failed": "it ran, and the motion failed: it fell, or a target was missed",
-    "error": "it could not be run as asked",
+    "failed": "it ran, and the motion failed: it fell, or a target was missed; or its input was refused",
+    "error": "an exception that nobody expected: a defect of Poise",
     "crashed": "its process died",
     "timeout": "it took longer than a run may, and was stopped",
     "memory": "it took more memory than a run may, and was stopped",
@@ -29,8 +28,8 @@ TOLD = ("run", "attempts", "worker", "memory_mb")
 
 
 def overview(runs: Runs, kept: Mapping[int, Kept]) -> Section:
-    """Facts, outcomes, costs and the spec."""
-    return Section("Overview", "".join([_notes(runs), _facts(runs), _outcomes(runs), _costs(runs), _spec(runs)]))
+    """Facts, outcomes and costs."""
+    return Section("Overview", "".join([_notes(runs), _facts(runs), _outcomes(runs), _costs(runs)]))
 
 
 def _notes(runs: Runs) -> str:
@@ -101,14 +100,6 @@ def _costs(runs: Runs) -> str:
             rows.append((label, *(number(float(q)) for q in np.quantile(values, (0.5, 0.95, 1.0))), str(len(values))))
     head = ["what it took", "median", "95th percentile", "largest", "runs"]
     return table(head, rows, "What the runs took; this differs from one time to the next.") if rows else ""
-
-
-def _spec(runs: Runs) -> str:
-    text = runs.results.facts.get("spec")
-    if not isinstance(text, str) or not text.strip():
-        return ""
-    style = "font-size: 12.5px; line-height: 1.4; overflow-x: auto; background: #f7f7f7; padding: 8px 12px"
-    return f'<details open><summary>The spec</summary><pre style="{style}">{escape(text.strip())}</pre></details>'
 
 
 def _said(fact: Any) -> str:

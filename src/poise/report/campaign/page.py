@@ -8,6 +8,7 @@ from pathlib import Path
 
 from poise.campaign.results import Results
 from poise.report.campaign.against import against
+from poise.report.campaign.asked import asked
 from poise.report.campaign.kept import Kept
 from poise.report.campaign.maps import maps
 from poise.report.campaign.measures import measures
@@ -20,7 +21,7 @@ from poise.report.page.whole import assembled, saved
 
 #: What stands on the page, in this order.
 SECTIONS: tuple[Callable[[Runs, Mapping[int, Kept]], Section], ...] = (
-    overview, against, maps, measures, reasons, worst,
+    overview, against, maps, measures, reasons, worst, asked,
 )  # fmt: skip
 
 
