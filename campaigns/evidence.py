@@ -43,7 +43,7 @@ figure comes from a campaign of the folder `campaigns`; `make evidence` runs the
 The whole of each runs with the command that stands below its title, and [campaigns](campaigns.md) says how.
 
 A walk survives when it makes its steps without a fall and its divergent component is near its plan in the last second;
-other behaviors as `poise run` judges them. Intervals are Wilson's, of 95 %.
+other behaviors as `poise run` judges them. Intervals are Wilson's, of 95 %. Among reasons, # is a number that differs.
 """
 
 
@@ -143,13 +143,13 @@ def _table(results: Results, varied: list[str]) -> list[str]:
     cells = survival_by(results, *varied)
     heads = list(dict.fromkeys(key[:-1] for key in cells))
     lines = [
-        f"| {', '.join(before) or 'survived'} | {' | '.join(f'{last} {_word(value)}' for value in values)} |",
+        f"| {', '.join([*before, last])} | {' | '.join(_word(value) for value in values)} |",
         "|" + "---|" * (1 + len(values)),
     ]
     for head in heads:
         told = [cells.get((*head, value)) for value in values]
         shown = " | ".join("" if each is None else f"{each.count}/{each.of}" for each in told)
-        lines.append(f"| {', '.join(_word(part) for part in head)} | {shown} |")
+        lines.append(f"| {', '.join(_word(part) for part in head) or 'survived'} | {shown} |")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""04 A posture that a hierarchy describes, and which of its levels could not be met."""
+"""04 A posture: a hierarchy describes it, and tells which of its levels could not be met."""
 
 import poise
 from poise import constraints, tasks

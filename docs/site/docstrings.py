@@ -11,6 +11,8 @@ import griffe
 
 #: An example of the interpreter, until the next empty line.
 SESSION = re.compile(r"^( *)>>> .*(?:\n(?! *$).*)*", flags=re.MULTILINE)
+#: A paper that is cited.
+PAPER = re.compile(r"(?<!`)\[(Saab2012|Sugihara2008|Dalibard2012|Galdeano2014|Boukheddimi2019)\](?![(`])")
 
 
 class HouseDocstrings(griffe.Extension):
@@ -42,6 +44,7 @@ class HouseDocstrings(griffe.Extension):
 def told(text: str) -> str:
     """A docstring as Markdown."""
     text = SESSION.sub(fenced, text)
+    text = PAPER.sub(lambda name: f"[\\[{name[1]}\\]](../papers.html#{name[1].lower()})", text)
     return re.sub(r"::$", ":", text, flags=re.MULTILINE)
 
 

@@ -104,14 +104,33 @@ def public(room: str) -> dict[str, str]:
     if not folder.is_dir():
         return {}
     names: list[str] = []
-    origins: dict[str, str] = {}
     for node in ast.walk(ast.parse((folder / "__init__.py").read_text())):
-        if isinstance(node, ast.ImportFrom):
-            origins |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
             names = list(ast.literal_eval(node.value))
-    modules = {each.stem for each in folder.iterdir()}
-    return {name: origins[name] if name in modules and name in origins else f"{room}.{name}" for name in names}
+    return {name: found(room, name) for name in names}
+
+
+def found(room: str, name: str) -> str:
+    """The path of a name: where a module on its way is called so, too, that of the place where it is defined."""
+    at, misleading = room, False
+    while True:
+        folder = ROOT / "src" / at.replace(".", "/")
+        origin = imported(folder, name)
+        if origin in (None, at):  # it is defined here, or is a module
+            return f"{at}.{name}" if misleading and origin is None else f"{room}.{name}"
+        misleading |= any(each.stem == name for each in folder.iterdir())
+        at = str(origin)
+
+
+def imported(folder: Path, name: str) -> str | None:
+    """Where a room has a name from; None if it is no room, or has it from nowhere."""
+    if not folder.is_dir():
+        return None
+    nodes = [
+        node for node in ast.walk(ast.parse((folder / "__init__.py").read_text())) if isinstance(node, ast.ImportFrom)
+    ]
+    origins = (node.module for node in nodes if name in (alias.asname or alias.name for alias in node.names))
+    return next(origins, None)
 
 
 def place(path: str) -> str:

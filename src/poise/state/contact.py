@@ -29,12 +29,10 @@ class Contact:
     body) and x along the body frame's x as far as that lies in the plane. A force acts through unknowns y, in that
     frame, as the wrench ``φ = G y`` about p. Three ways to write it:
 
-    ==========  ============================================================================================
-    wrench      y = (f, m / r): force and moment; r, half the diagonal, makes both of one size
-    vertices    y = (f_1, ..., f_l): a force at each corner
-    normals     y = (φ, f⊥): the wrench and the normal forces at the corners, bound by ``Q_c (φ, f⊥) = 0``, as in
-                [Saab2012] eq. 8; friction is not limited unless a cone says so
-    ==========  ============================================================================================
+    - ``wrench``: y = (f, m / r), force and moment; r, half the diagonal, makes both of one size
+    - ``vertices``: y = (f_1, ..., f_l), a force at each corner
+    - ``normals``: y = (φ, f⊥), the wrench and the normal forces at the corners, bound by ``Q_c (φ, f⊥) = 0``, as in
+      [Saab2012] eq. 8; friction is not limited unless a cone says so
 
     A contact in one point is written as a force there.
 

@@ -15,8 +15,17 @@ from poise.state.whole_body import center_of_mass_writer, momentum_drift_writer
 
 Array = NDArray[np.float64]
 
-#: What a reader of the snapshot's memory asks to be filled; see `Snapshot.fill`.
-FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS = (1 << i for i in range(5))
+# What a reader of the snapshot's memory asks to be filled; see `Snapshot.fill`.
+#: Places and Jacobians of frames.
+FRAMES = 1 << 0
+#: The centre of mass and its Jacobian.
+CENTER_OF_MASS = 1 << 1
+#: Momentum about the centre of mass and its matrix.
+MOMENTUM = 1 << 2
+#: How frames, centre of mass and momentum accelerate while the joints do not.
+DRIFT = 1 << 3
+#: The mass matrix and the bias forces.
+DYNAMICS = 1 << 4
 
 
 def frame_rows(
