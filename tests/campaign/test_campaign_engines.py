@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,7 +100,8 @@ def test_what_goes_wrong_is_told_in_the_same_words_on_ray(tmp_path: Path) -> Non
 def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_path: Path) -> None:
     text = drill('["sleep"]', 6, "[fixed]\nseconds = 1.0")
     command = [*POISE, "campaign", str(spec_of(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    before = set(Path(tempfile.gettempdir()).glob("poise-*"))
+    process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     end, killed = time.monotonic() + 120.0, 0
     while not killed and time.monotonic() < end:
         for each in psutil.Process(process.pid).children(recursive=True):
@@ -112,9 +114,12 @@ def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_
             except psutil.Error:  # gone meanwhile
                 continue
         time.sleep(0.05)
-    _, said = process.communicate(timeout=150)
+    printed, said = process.communicate(timeout=150)
     assert killed == 1
     assert process.returncode == 0, said
+    assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # Ray's words about it are not among ours
+    assert set(Path(tempfile.gettempdir()).glob("poise-*")) <= before
+    assert not (tmp_path / "out/.work").exists()
     assert [row["outcome"] for row in rows(tmp_path / "out")] == ["succeeded"] * 6
 
 

@@ -10,10 +10,11 @@ import time
 from pathlib import Path
 
 import psutil
+import pyarrow.parquet
 import pytest
 from drills import POISE, campaign, drill, parsed, rows, spec_of, table
 
-from poise.campaign import Results, SpecError, run_campaign
+from poise.campaign import Results, Spec, SpecError, run_campaign
 from poise.campaign.folder import opened
 from poise.campaign.journal import Journal, entries_of
 from poise.cli import main
@@ -61,11 +62,41 @@ def test_killed_again_and_again_it_loses_nothing_and_repeats_nothing(tmp_path: P
     assert table(whole).equals(table(out))
 
 
+@pytest.mark.parametrize("first", ["mkdir", "flock", "json"])
+def test_killed_before_its_first_run_it_begins_anew(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever of the folder is there already."""
+    import fcntl
+
+    from poise.campaign import folder
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    spec, out = parsed(drill()), tmp_path / "out"
+    with monkeypatch.context() as patch:
+        if first == "mkdir":
+            patch.setattr(folder, "_locked", die)
+        elif first == "flock":
+            patch.setattr(fcntl, "flock", die)
+        else:
+            patch.setattr(folder, "write_json", die)
+        with pytest.raises(Killed):
+            run_campaign(spec, out, workers=1)
+    assert out.is_dir()
+    assert len(run_campaign(spec, out, workers=1)) == 3
+
+
 def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
     spec, out = parsed(drill()), tmp_path / "out"
     before, after = run_campaign(spec, out, workers=1), run_campaign(spec, out, workers=1)
     assert after.costs.equals(before.costs)
     assert after.table.equals(before.table)
+    assert run_campaign(spec, out, workers=2).facts == before.facts  # who asks again did not run it
 
 
 def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
@@ -124,6 +155,38 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) 
     assert Results.load(out).finished
 
 
+def test_files_of_the_user_s_folder_are_not_taken_for_modules(tmp_path: Path) -> None:
+    (tmp_path / "random.py").write_text("print('not a random number')\nraise SystemExit('mine')\n")
+    spec = spec_of(drill(), tmp_path)
+    result = campaign(spec, "--out", "out", "--json", cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": "1"})
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["runs"] == 3
+
+
+def test_a_name_of_a_file_that_is_no_text_is_one_row_like_others(tmp_path: Path) -> None:
+    (tmp_path / "trials").mkdir()
+    (Path(os.fsdecode(os.fsencode(tmp_path / "trials") + b"/b\xffd.c3d"))).write_bytes(b"nothing")
+    text = 'behavior = "human fit"\n[fixed]\nfolder = "trials"\n'
+    run_campaign(Spec.parsed(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=1)
+    (row,) = rows(tmp_path / "out")
+    assert row["outcome"] == "failed"
+    assert row["trial"].endswith("b\\udcffd.c3d")
+
+
+def test_a_closed_standard_output_is_nobody_s_fault(tmp_path: Path) -> None:
+    command = [*POISE, "campaign", str(spec_of(drill(), tmp_path)), "--out", str(tmp_path / "out")]
+    result = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, check=False)
+    assert result.returncode == 0
+    assert b"Traceback" not in result.stderr
+
+
+def test_a_table_of_something_else_is_one_line(tmp_path: Path) -> None:
+    run_campaign(parsed(drill()), tmp_path / "out", workers=1)
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "out/results.parquet")
+    with pytest.raises(SpecError, match="is not the table of a campaign"):
+        Results.load(tmp_path / "out")
+
+
 def test_a_torn_line_of_the_journal_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
@@ -168,6 +231,12 @@ def test_survival_below_the_floor_is_a_failure(
     spec = spec_of(drill('["nothing", "fail"]', 2, f"floor = {floor}"), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
     assert ("below the floor" in capsys.readouterr().out) == bool(status)
+
+
+@pytest.mark.parametrize(("floor", "status"), [("", 1), ("floor = 0.0", 0)])
+def test_without_a_floor_one_run_at_least_is_to_succeed(floor: str, status: int, tmp_path: Path) -> None:
+    spec = spec_of(drill('["fail"]', 2, floor), tmp_path)
+    assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ seeds = 2
 [fixed]
 steps = 4
 [[cases]]
-robot = "g1"
+robot = "hoap3"
 push.size = 60
 [[cases]]
-robot = "talos"
+robot = "mighty"
 push.size = 200
 [grid]
 push.direction = [0, 90]
@@ -47,7 +47,7 @@ def test_every_case_meets_every_cell_of_the_grid_with_every_seed() -> None:
     assert [run.index for run in runs] == list(range(len(runs)))
     keys = {(run.seed, *sorted(run.parameters.items())) for run in runs}
     assert len(keys) == len(runs)
-    assert {run.parameters["push.size"] for run in runs if run.parameters["robot"] == "g1"} == {60.0}
+    assert {run.parameters["push.size"] for run in runs if run.parameters["robot"] == "hoap3"} == {60.0}
 
 
 def test_what_a_seed_draws_is_the_same_in_every_cell_and_differs_between_seeds_and_names() -> None:
@@ -119,6 +119,18 @@ def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
         (("[short]", "[keep]\nrecordings = 'some'\n[short]"), "keep.recordings"),
         (("[short]", "[short"), "not a TOML file"),
         (("seeds = 2", "seeds = 100000"), "expected at most"),
+        (("seeds = 2", "seeds = [true]"), "seeds: [True]"),
+        (('robot = "hoap3"', 'robot = "hoap"'), "no robot 'hoap'; did you mean 'hoap3'?"),
+        (('robot = "hoap3"', 'robot = "mine.urdf"'), "there is no such file"),
+        (("steps = 4", "steps = 4\nmass-error = 5\nmass_error = 6"), "'mass_error' is given twice"),
+        (("steps = 4", "steps = 4\npush.time = 2\n'push.time' = 3"), "'push.time' is given twice"),
+        (("choice = [-5, 5]", "choice = [1979-05-27]"), "mass_error: datetime.date(1979, 5, 27)"),
+        (("choice = [-5, 5]", "choice = [{ a = 1 }]"), "expected a number, a word"),
+        (("seeds = 2", "seeds = [9223372036854775808]"), "more than 64 bits"),
+        (("[short]", "[limits]\nmemory_mb = inf\n[short]"), "limits.memory_mb: inf"),
+        (("[short]", "[limits]\nmemory_mb = 1\n[short]"), "expected from 300"),
+        (("[short]", "[full]\nseeds = 5\n[short]"), "there is no key 'full'"),
+        (("[short]", "[check.gird]\nx = 1\n[short]"), "so not in its [check]"),
     ],
 )
 def test_what_is_wrong_with_a_spec_is_one_clear_line(change: tuple[str, str], evidence: str) -> None:
@@ -127,6 +139,46 @@ def test_what_is_wrong_with_a_spec_is_one_clear_line(change: tuple[str, str], ev
         assert parsed(WALKS.replace(*change, 1)).runs
     assert evidence in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_choice_may_be_of_lists() -> None:
+    text = WALKS.replace('speed = [[0.2, 0, 0], "0.3"]', "").replace(
+        "[random]", "[random]\nspeed = { choice = [[0.2, 0, 0], [0.1, 0, 0.1]] }"
+    )
+    assert {run.parameters["speed"] for run in parsed(text).runs} <= {"0.2,0,0", "0.1,0,0.1"}
+
+
+def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "walks.toml").write_text(WALKS, encoding="utf-8-sig")
+    assert Spec.load(tmp_path / "walks.toml").plan == parsed(WALKS).plan
+
+
+def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "away").mkdir()
+    monkeypatch.chdir(tmp_path / "away")
+    style, text = tmp_path / "lab/mine.toml", 'behavior = "walk"\n[fixed]\nrobot = "nao"\nstyle = "mine.toml"\n'
+    style.write_text("step_length = 0.1\n")
+    first = Spec.parsed(text, str(tmp_path / "lab/walks.toml"))
+    assert [run.parameters["style"] for run in first.runs] == [str(style)]
+    plan = first.plan
+    assert Spec.parsed(text, str(tmp_path / "lab/walks.toml")).plan == plan
+    style.write_text("step_length = 0.2\n")
+    assert Spec.parsed(text, str(tmp_path / "lab/walks.toml")).plan != plan
+    style.rename(tmp_path / "away/mine.toml")  # in the current folder, where nobody looks
+    with pytest.raises(SpecError, match="cannot be read"):
+        assert Spec.parsed(text, str(tmp_path / "lab/walks.toml")).runs
+
+
+def test_a_marker_set_is_known_or_a_file_beside_the_spec(tmp_path: Path) -> None:
+    (tmp_path / "walk.c3d").write_bytes(b"")
+    text = 'behavior = "human fit"\n[fixed]\ntrial = "walk.c3d"\nmarker_set = "{}"\n'
+    for name, evidence in (("skin94", "no marker set 'skin94'"), ("mine.toml", "cannot be read")):
+        with pytest.raises(SpecError, match=evidence):
+            assert Spec.parsed(text.format(name), str(tmp_path / "people.toml")).runs
+    assert Spec.parsed(text.format("skin49"), str(tmp_path / "people.toml")).runs
 
 
 def test_a_trial_of_a_folder_is_a_parameter_of_its_own(tmp_path: Path) -> None:

@@ -57,6 +57,12 @@ def test_the_command_asks_for_the_same_request() -> None:
     assert request.speed == (1 / 3, 0.0, -0.1)
 
 
+def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_however_written() -> None:
+    given: dict[str, Any] = {"push": "", "break": "", "mass_error": -1e-05, "robot": "nao"}
+    asked = typed(command_of("stand", given))
+    assert (tuple(asked.pushes), tuple(asked.breakdowns), asked.mass_error) == ((), (), -1e-05)
+
+
 def test_every_option_of_a_run_is_a_parameter() -> None:
     options = vars(_parsers()[0].parse_args(["run", "walk"])).keys()
     not_asked = {"behavior", "action", "settings", "seed", "out", "json", "random", "remote"}

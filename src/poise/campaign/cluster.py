@@ -11,9 +11,12 @@ from __future__ import annotations
 import atexit
 import os
 import platform
+import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,12 +46,19 @@ def on_ray(runs: Iterable[Run], orders: Orders, address: str, scratch: Path) -> 
         scratch: a folder for the files that come back.
     """
     ray = _connected(address)
+    # A Ray of this machine may use our folder, which is tidied up whatever happens; elsewhere there is no such folder.
+    place = str(scratch) if address == "local" else ""
+    with redirect_stdout(sys.stderr):  # Ray tells of lost workers on standard output, which is not its own
+        yield from _answers(ray, runs, orders, place, scratch)
+
+
+def _answers(ray: Any, runs: Iterable[Run], orders: Orders, place: str, scratch: Path) -> Iterator[Answer]:
     try:
         perform = ray.remote(num_cpus=1, max_retries=RETRIES)(_perform)
         most = max(1, int(ray.cluster_resources().get("CPU", 1))) * WAITING
         waiting: dict[Any, Run] = {}
         for run in runs:
-            waiting[perform.remote(run, orders)] = run
+            waiting[perform.remote(run, orders, place)] = run
             if len(waiting) >= most:
                 yield from _answered(ray, waiting, scratch)
         while waiting:
@@ -74,13 +84,15 @@ def _answered(ray: Any, waiting: dict[Any, Run], scratch: Path) -> Iterator[Answ
         yield run, done
 
 
-def _perform(run: Run, orders: Orders) -> tuple[Done, bytes | None]:
-    """In a worker of Ray: a run, and the file that it leaves."""
+def _perform(run: Run, orders: Orders, place: str) -> tuple[Done, bytes | None]:
+    """In a worker of Ray: a run, and the file that it leaves. Files in between go to a folder, or to one of its own."""
     guard = _guards.get(orders)
     if guard is None:
-        scratch = Path(tempfile.mkdtemp(prefix="poise-"))
+        scratch = Path(place or tempfile.mkdtemp(prefix="poise-"))
         guard = _guards[orders] = Guard(orders, scratch, f"{platform.node()} {os.getpid()}")
         atexit.register(guard.close)
+        if not place:
+            atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     done = guard.perform(run)
     if done.file is None:
         return done, None

@@ -63,7 +63,7 @@ class Distribution:
         if name == CHOICE:
             if not isinstance(values, list) or not values:
                 raise UsageError(f"{parameter}: choice = {values!r}; expected a list with what can be chosen")
-            return cls(parameter, name, tuple(values))
+            return cls(parameter, name, tuple(checked_value(parameter, value) for value in values))
         meaning = NUMBERS[name][1]
         if not isinstance(values, list) or len(values) != 2 or not all(_is_number(value) for value in values):
             raise UsageError(f"{parameter}: {name} = {values!r}; expected {meaning}")
@@ -90,6 +90,17 @@ def is_distribution(given: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def checked_value(parameter: str, given: Any) -> Value:
+    """One value; a list, such as a speed, as the command line writes it."""
+    if isinstance(given, list) and given and all(isinstance(part, (int, float)) for part in given):
+        return ",".join(str(part) for part in given)
+    if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
+        return "; ".join(given)
+    if isinstance(given, (str, int, float, bool)):
+        return given
+    raise UsageError(f"{parameter}: {given!r}; expected a number, a word, true or false")
 
 
 def checked_values(parameter: str, given: Any) -> Sequence[Any]:

@@ -20,7 +20,7 @@ from poise.campaign.journal import Entry, Journal
 from poise.campaign.plan import Run
 from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE
 from poise.campaign.spec import Spec
-from poise.campaign.table import COSTS, Column, read_table, table_of, write_json, write_table
+from poise.campaign.table import COSTS, Column, beside, read_table, table_of, write_json, write_table
 from poise.campaign.worst import margin_of, merit
 
 #: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
@@ -28,6 +28,8 @@ REFRESH = 10.0
 #: Of long tables that takes a while; between two times passes so many times as long.
 PAUSE = 50.0
 SCRATCH, LOCK, CRASHES = ".work", ".lock", "crashes.log"
+#: Facts that stay true when a campaign goes on.
+LASTING = ("started", "seconds", "runs_per_second", "worker_memory_mb", "costs")
 
 
 class Folder:
@@ -131,18 +133,23 @@ def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder
     """
     if path.exists() and not path.is_dir():
         raise SpecError(f"--out '{path}' is a file; give a folder", path=str(path))
-    spec.runs  # noqa: B018  a spec that makes no sense leaves no folder behind
-    known = _known(path, spec)
-    (path / RECORDINGS).mkdir(parents=True, exist_ok=True)
+    facts = {**_facts(spec), **engine}  # first: a spec that makes no sense leaves no folder behind
+    _check_ours(path)
+    path.mkdir(parents=True, exist_ok=True)
     with _locked(path):
-        shutil.rmtree(path / SCRATCH, ignore_errors=True)
-        (path / SCRATCH).mkdir()
-        (path / SPEC).write_text(spec.text, encoding="utf-8")
-        facts = {**_facts(spec), **engine, **known}
-        write_json(path / FACTS, facts)
+        before = _facts_before(path, spec)
+        for name in (RECORDINGS, SCRATCH):
+            (path / name).mkdir(exist_ok=True)
         with Journal(path / JOURNAL) as journal:
             for entry in _stored(path):
                 journal.add(entry)
+            if len(journal.entries) == len(spec.runs):  # nothing is left to do, here or by whom it is done now
+                facts |= before
+            facts |= {name: before[name] for name in LASTING if name in before}
+            write_json(path / FACTS, facts)
+            (path / SPEC).write_text(spec.text, encoding="utf-8")
+            shutil.rmtree(path / SCRATCH)
+            (path / SCRATCH).mkdir()
             try:
                 yield Folder(path, spec, journal, facts)
             finally:
@@ -200,15 +207,20 @@ def _version(name: str) -> str:
         return "unknown"
 
 
-def _known(path: Path, spec: Spec) -> dict[str, Any]:
-    """What stays true of a campaign that was begun before."""
+def _check_ours(path: Path) -> None:
+    """SpecError for a folder of something else: one that has no facts, and more than a campaign makes before them."""
+    first = {RECORDINGS, SCRATCH, LOCK, JOURNAL, beside(path / FACTS).name}
+    if path.is_dir() and not (path / FACTS).exists() and {each.name for each in path.iterdir()} - first:
+        raise SpecError(
+            f"--out '{path}' holds other files; give a new folder, or that of this campaign", path=str(path)
+        )
+
+
+def _facts_before(path: Path, spec: Spec) -> dict[str, Any]:
+    """Facts of this campaign, if it was begun before; SpecError if the folder is that of another."""
     try:
         facts = json.loads((path / FACTS).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        if path.is_dir() and any(path.iterdir()):
-            raise SpecError(
-                f"--out '{path}' holds other files; give a new folder, or that of this campaign", path=str(path)
-            ) from None
         return {}
     except (OSError, ValueError) as error:
         raise SpecError(f"'{path / FACTS}' cannot be read: {error}; give another --out", path=str(path)) from None
@@ -219,8 +231,7 @@ def _known(path: Path, spec: Spec) -> dict[str, Any]:
             "give another folder",
             path=str(path),
         )
-    kept = ("started", "seconds", "runs_per_second", "worker_memory_mb", "costs")
-    return {name: facts[name] for name in kept if name in facts}
+    return facts
 
 
 def _stored(path: Path) -> Iterator[Entry]:

@@ -198,7 +198,7 @@ class Guard:
                 return self._process
             self._end()
             self._unread = b""
-            command = [sys.executable, "-m", "poise.campaign.worker", str(os.getpid())]
+            command = [sys.executable, "-P", "-m", "poise.campaign.worker", str(os.getpid())]
             with open(self._log, "wb") as log:
                 process = subprocess.Popen(
                     command,
@@ -225,10 +225,17 @@ class Guard:
         process.stdin.flush()
 
     def _answer(self, process: subprocess.Popen[bytes], patience: float) -> dict[str, Any] | None:
-        """The next line of the worker; None if there is none within so many seconds, or ever."""
+        """The next answer of the worker; None if there is none within so many seconds, or ever."""
         assert process.stdout is not None
         end = time.monotonic() + patience
-        while b"\n" not in self._unread:
+        while True:
+            line, whole, rest = self._unread.partition(b"\n")
+            if whole:
+                self._unread = rest
+                with suppress(ValueError):  # what something printed before the worker kept its output to itself
+                    if isinstance(answer := json.loads(line), dict):
+                        return answer
+                continue
             ready, _, _ = select.select([process.stdout], [], [], max(end - time.monotonic(), 0.0))
             if not ready:
                 return None
@@ -237,9 +244,6 @@ class Guard:
                 process.wait()
                 return None
             self._unread += piece
-        line, _, self._unread = self._unread.partition(b"\n")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
 
     def _said(self) -> str:
         """The end of what the worker wrote."""

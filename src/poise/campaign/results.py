@@ -59,9 +59,10 @@ class Results:
                 f"'{path}' is not the folder of a campaign; expected one that 'poise campaign' wrote", path=str(path)
             ) from None
         all_columns = {**FIRST, **parameters, **columns}
+        later = entries_of(folder / JOURNAL)  # first: it is gone as soon as the tables are whole
         rows = {int(row["run"]): row for row in _stored(folder / TABLE)}
         spent = {int(row["run"]): row for row in _stored(folder / COSTS_TABLE)}
-        for entry in entries_of(folder / JOURNAL):  # what came after the tables were written
+        for entry in later:
             rows[entry["run"]] = entry["row"]
             spent[entry["run"]] = entry["cost"]
         table, took = table_of([*rows.values()], all_columns), table_of([*spent.values()], costs)

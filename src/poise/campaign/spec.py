@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -42,7 +43,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from poise.campaign.drawing import Distribution, checked_values, is_distribution
+from poise.campaign.drawing import Distribution, checked_value, checked_values, is_distribution
 from poise.campaign.errors import SpecError
 from poise.campaign.kinds import Kind, kind_named
 from poise.campaign.kinds.kind import Column, Value
@@ -55,6 +56,8 @@ KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random
 #: Sizes of a campaign beside the whole: what `make evidence` runs, and what every change has to pass.
 SIZES = ("full", "short", "check")
 RECORDINGS = ("failures", "all", "none")
+#: A worker with nothing to do has some 200 MB; no machine has as much as the other.
+LEAST_MEMORY, MOST_MEMORY = 300.0, 1e8
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Spec:
     def load(cls, path: str | Path, size: str = "full") -> Spec:
         """Reads a spec; SpecError, in one line, if it cannot be run."""
         try:
-            text = Path(path).read_bytes().decode("utf-8")
+            text = Path(path).read_bytes().decode("utf-8-sig")
         except OSError as error:
             raise SpecError(f"'{path}' cannot be read: {error.strerror or error}", path=str(path)) from None
         except UnicodeDecodeError as error:
@@ -144,29 +147,32 @@ class Spec:
 
     @cached_property
     def plan(self) -> str:
-        """A digest of what is run: the same for the same campaign."""
+        """A digest of what is run, files that it reads included: the same for the same campaign."""
         runs = [[run.seed, dict(run.parameters)] for run in self.runs]
+        read = sorted({path for run in self.runs for path in self.kind.files(run.parameters)})
         kept = [self.kind.name, runs, self.recordings, self.limits.seconds, self.limits.memory_mb]
         kept += [] if self.most is None else [self.most]
+        kept += [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in read]
         return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _sized(data: dict[str, Any], size: str) -> dict[str, Any]:
     """The keys of one size: those of its table instead of those of the whole; tables within are merged."""
-    whole = {key: value for key, value in data.items() if key not in SIZES}
-    for key in whole:
-        if key not in KEYS:
-            near = get_close_matches(key, (*KEYS, *SIZES), n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join((*KEYS, *SIZES[1:]))}"
+    parts = SIZES[1:]
+    for key in data:
+        if key not in (*KEYS, *parts):
+            near = get_close_matches(key, (*KEYS, *parts), n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join((*KEYS, *parts))}"
             raise UsageError(f"there is no key '{key}' in a spec; {hint}")
-    if size == "full":
-        return whole
-    part = data.get(size, {})
-    if not isinstance(part, dict):
-        raise UsageError(f"{size}: expected a table with what is different")
-    for key, value in part.items():
-        if key not in KEYS:
-            raise UsageError(f"there is no key '{key}' in a spec, so not in its [{size}]; there are {', '.join(KEYS)}")
+    for part in parts:
+        if not isinstance(data.get(part, {}), dict):
+            raise UsageError(f"{part}: expected a table with what is different")
+        for key in data.get(part, {}):
+            if key not in KEYS:
+                known = ", ".join(KEYS)
+                raise UsageError(f"there is no key '{key}' in a spec, so not in its [{part}]; there are {known}")
+    whole = {key: value for key, value in data.items() if key not in parts}
+    for key, value in data.get(size, {}).items():
         merged = isinstance(value, dict) and isinstance(whole.get(key), dict)
         whole[key] = {**_flat(whole[key]), **_flat(value)} if merged else value
     return whole
@@ -184,10 +190,10 @@ def _spec(data: Mapping[str, Any], size: str, text: str, path: str) -> Spec:
         title=str(data.get("title", Path(path).stem)),
         kind=kind_named(behavior),
         seeds=_seeds(data.get("seeds", 1)),
-        fixed={name: _value(name, value) for name, value in _flat(tables["fixed"]).items()},
-        cases=tuple({name: _value(name, value) for name, value in _flat(case).items()} for case in cases),
+        fixed={name: checked_value(name, value) for name, value in _flat(tables["fixed"]).items()},
+        cases=tuple({name: checked_value(name, value) for name, value in _flat(case).items()} for case in cases),
         grid={
-            name: tuple(_value(name, value) for value in checked_values(name, values))
+            name: tuple(checked_value(name, value) for value in checked_values(name, values))
             for name, values in _flat(tables["grid"]).items()
         },
         random={name: Distribution.read(name, given) for name, given in _flat(tables["random"]).items()},
@@ -213,27 +219,17 @@ def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in table.items():
         name = before + key.replace("-", "_")
-        if isinstance(value, dict) and not is_distribution(value):
-            found |= _flat(value, f"{name}.")
-        else:
-            found[name] = value
+        whole = isinstance(value, dict) and not is_distribution(value)
+        for each, its in _flat(value, f"{name}.").items() if whole else [(name, value)]:
+            if each in found:
+                raise UsageError(f"'{each}' is given twice; give it once")
+            found[each] = its
     return found
-
-
-def _value(name: str, given: Any) -> Value:
-    """One value; a list, such as a speed, as the command line writes it."""
-    if isinstance(given, list) and given and all(isinstance(part, (int, float)) for part in given):
-        return ",".join(str(part) for part in given)
-    if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
-        return "; ".join(given)
-    if isinstance(given, (str, int, float, bool)):
-        return given
-    raise UsageError(f"{name}: {given!r}; expected a number, a word, true or false")
 
 
 def _seeds(given: Any) -> tuple[int, ...]:
     listed = list(range(given)) if isinstance(given, int) and not isinstance(given, bool) and given <= MOST else given
-    proper = isinstance(listed, list) and all(isinstance(seed, int) and 0 <= seed < 2**63 for seed in listed)
+    proper = isinstance(listed, list) and all(type(seed) is int and 0 <= seed < 2**63 for seed in listed)
     if not proper or not listed or len(set(listed)) < len(listed):
         raise UsageError(f"seeds: {given!r}; expected how many, 1 to {MOST}, or a list of different whole numbers")
     return tuple(listed)
@@ -251,8 +247,10 @@ def _numbers(table: str, given: Mapping[str, Any], names: tuple[str, ...]) -> di
     for name, value in given.items():
         if name not in names:
             raise UsageError(f"there is no {table}.{name}; there are {', '.join(names)}")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
             raise UsageError(f"{table}.{name}: {value!r}; expected a positive number")
+        if name == "memory_mb" and not LEAST_MEMORY <= value <= MOST_MEMORY:
+            raise UsageError(f"{table}.{name}: {value!r}; expected from {LEAST_MEMORY:g} to {MOST_MEMORY:g} MB")
     return {name: float(value) for name, value in given.items()}
 
 

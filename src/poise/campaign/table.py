@@ -77,22 +77,24 @@ def _cell(value: Any, column: Column) -> Any:
     if value is None or (isinstance(value, float) and value != value):
         return None
     if column.type == "text":
-        return value if isinstance(value, str) else json.dumps(value)
+        text = value if isinstance(value, str) else json.dumps(value)
+        return text.encode("utf-8", "backslashreplace").decode()  # names of files may be anything
     return {"number": float, "count": int, "flag": bool}[column.type](value)
 
 
 def write_table(path: Path, table: pyarrow.Table) -> None:
     """Replaces the file at once: a reader sees the old one or the new one."""
-    beside = path.with_name(f".{path.name}.part")
-    pyarrow.parquet.write_table(table, beside)
-    _put(beside, path)
+    pyarrow.parquet.write_table(table, beside(path))
+    _put(path)
 
 
 def read_table(path: Path) -> pyarrow.Table:
     """A table that `write_table` wrote."""
     try:
-        return pyarrow.parquet.read_table(path)
-    except (OSError, pyarrow.ArrowException) as error:
+        table = pyarrow.parquet.read_table(path)
+        table.column("run")
+        return table
+    except (OSError, KeyError, pyarrow.ArrowException) as error:
         raise SpecError(
             f"'{path}' is not the table of a campaign: {' '.join(str(error).split())}", path=str(path)
         ) from None
@@ -100,16 +102,20 @@ def read_table(path: Path) -> pyarrow.Table:
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Likewise for facts."""
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    _put(beside, path)
+    beside(path).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    _put(path)
 
 
-def _put(beside: Path, path: Path) -> None:
+def beside(path: Path) -> Path:
+    """Where a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.part")
+
+
+def _put(path: Path) -> None:
     """Moves a file to its place once it is on the disk: a loss of power leaves the old one or the new one, too."""
-    descriptor = os.open(beside, os.O_RDONLY)
+    descriptor = os.open(beside(path), os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    os.replace(beside, path)
+    os.replace(beside(path), path)

@@ -126,7 +126,7 @@ def _die_with(parent: int) -> None:
 
 def _limit_memory(megabytes: float) -> None:
     """What asks for too much at once fails at once; the guard sees what grows."""
-    with suppress(ImportError, ValueError, OSError):
+    with suppress(ImportError, ValueError, OSError, OverflowError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (int(megabytes * 1e6), resource.RLIM_INFINITY))

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status of the process; never raises for bad input."""
     try:
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by who started it
+            sys.stdout.flush()
         return status
     except PoiseError as error:
         return _complain(str(error))

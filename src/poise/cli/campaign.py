@@ -52,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
             raise
     facts = _facts(results)
     below = spec.floor is not None and survival(results).value < spec.floor
-    none = not results.outcomes.get("succeeded")
+    none = spec.floor is None and not results.outcomes.get("succeeded")
     reason = f"survival is below the floor of {spec.floor:g}" if below else "no run succeeded" if none else None
     if options.json:
         print(json.dumps({**facts, "reason": reason}))

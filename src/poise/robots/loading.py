@@ -31,11 +31,16 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
     >>> robot = load_robot("g1")
     >>> robot = load_robot("arm.urdf", hands={"left": {"frame": "tool"}}, stances={"ready": {"joints": {"elbow": 1.0}}})
     """
+    return build(described(name_or_path, **parts))
+
+
+def described(name_or_path: str | Path, **parts: Any) -> Description:
+    """What `load_robot` builds, before it is built: quick, and says whether there is such a robot."""
     text = str(name_or_path)
     path = Path(text)
     if path.suffix.lower() in (".urdf", ".toml", ".xml") or len(path.parts) > 1 or os.path.isfile(path):
-        return build(_file_description(path, parts))
-    return build(library_description(text, parts))
+        return _file_description(path, parts)
+    return library_description(text, parts)
 
 
 def _file_description(path: Path, parts: Mapping[str, Any]) -> Description:

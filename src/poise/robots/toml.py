@@ -38,6 +38,6 @@ def _check(values: Any) -> None:
                 within += value.values()
             elif isinstance(value, list):
                 within += value
-            elif isinstance(value, int) and abs(value) > LARGEST:
+            elif isinstance(value, int) and not -LARGEST <= value < LARGEST:
                 raise ValueError("a whole number of more than 64 bits")
         level = within

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from poise.behaviors import NavigateSettings, ReachSettings, SquatSettings, UprightSettings
 from poise.devices import Script
+from poise.robots.loading import described
 from poise.runs.regulated import settings_on_servos
 from poise.runs.request import Request, filled
 from poise.runs.walk import manner_of
@@ -18,8 +20,15 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+@cache
+def check_robot(name: str) -> None:
+    """PoiseError for a robot that there is not."""
+    described(name)
+
+
 def check(request: Request) -> None:
-    """UsageError for a style, a setting or a script that there is not."""
+    """PoiseError for a robot, a style, a setting or a script that there is not."""
+    check_robot(request.robot)
     if request.regulated:
         filled(settings_on_servos(request.behavior), request.settings)
     elif request.behavior == "walk":

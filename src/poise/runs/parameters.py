@@ -145,12 +145,12 @@ def command_of(behavior: str, given: Mapping[str, Value], seed: int = 0) -> str:
         if dot and table in TABLES:
             parts += ["--set", f"{name if table == 'style' else key}={_text(value)}"]
         elif name in ("push", "break"):
-            for each in _text(value).split(";"):
-                parts += [f"--{name}", each.strip()]
+            parts += [word for each in _text(value).split(";") if each.strip() for word in (f"--{name}", each.strip())]
         elif isinstance(value, bool):
             parts += [f"--{name}"] if value else []
         else:
-            parts += [f"--{name.replace('_', '-')}", _text(value)]
+            option, text = f"--{name.replace('_', '-')}", _text(value)
+            parts += [f"{option}={text}"] if text.startswith("-") else [option, text]
     for name, text in _joint(given).items():
         parts += [f"--{name}", text]
     return shlex.join([*parts, "--seed", str(seed)])

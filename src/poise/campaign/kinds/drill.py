@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from poise import words
 from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
 from poise.errors import PoiseError
 
@@ -27,6 +28,8 @@ class Drill(Kind):
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
         parameters = filled_in(self.name, given, {"do": "nothing", "seconds": None, "x": None})
         check_word("do", parameters["do"], DEEDS)
+        if parameters["seconds"] is not None:
+            parameters["seconds"] = words.positive(str(parameters["seconds"]))
         return {name: value for name, value in parameters.items() if value is not None}
 
     def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:

@@ -80,6 +80,10 @@ class Kind(ABC):
                 or hangs. A run that writes it needs no `Outcome.save`.
         """
 
+    def files(self, parameters: Mapping[str, Value]) -> list[str]:
+        """Files that a run reads: when one of them changes, it is another campaign."""
+        return []
+
     def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
         """Parameters over which the kind itself spreads its runs, such as the trials of a folder; mostly none."""
         return {}

@@ -83,6 +83,11 @@ class Motion(Kind):
         check(request_of(self.name, found))
         return {name: _typed(name, value) for name, value in found.items()}
 
+    def files(self, parameters: Mapping[str, Value]) -> list[str]:
+        named = [str(parameters[name]) for name in FILES if parameters.get(name)]
+        beside = [str(Path(path).with_suffix(suffix)) for path in named for suffix in (".urdf", ".toml")]
+        return [path for path in dict.fromkeys([*named, *beside]) if os.path.isabs(path) and os.path.isfile(path)]
+
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         return command_of(self.name, parameters, seed)
 
@@ -143,10 +148,10 @@ def _measures(recording: Any) -> dict[str, Value]:
 
 
 def _from(base: Path, name: str, value: Value) -> Value:
-    """A file that the spec names is found from where the spec lies."""
+    """A file that the spec names is found from where the spec lies, and nowhere else."""
     if name in FILES and isinstance(value, str) and value and value not in FILES[name]():
-        path = base / value
-        return str(path.resolve()) if os.path.isfile(path) else value
+        path = (base / value).resolve()
+        return str(path) if Path(value).suffix or os.path.isfile(path) else value
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,13 @@ class People(Kind):
                 if not path.is_file():
                     raise UsageError(f"{name}: there is no file '{path}'")
                 found[name] = str(path.resolve())
+        if found.get("marker_set"):
+            found["marker_set"] = _marker_set(str(found["marker_set"]), base)
         return found
+
+    def files(self, parameters: Mapping[str, Value]) -> list[str]:
+        named = [str(parameters[name]) for name in ("trial", "static", "marker_set") if parameters.get(name)]
+        return [path for path in named if Path(path).is_absolute()]
 
     def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
         from poise.human.people import jobs
@@ -138,6 +145,16 @@ class People(Kind):
             except PoiseError as error:
                 reason = str(error)
         return Outcome(values, reason, lambda path: found.recording().save(path))
+
+
+@cache
+def _marker_set(name: str, base: Path) -> str:
+    """A marker set, by its name or as a file that is found from a folder; UsageError if there is none."""
+    from poise.human.markers import load_marker_set, marker_sets
+
+    where = name if name in marker_sets() or not Path(name).suffix else str((base / name).resolve())
+    load_marker_set(where)
+    return where
 
 
 def _variant(name: str) -> Any:
