@@ -126,6 +126,7 @@ def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
         (("steps = 4", "steps = 4\npush.time = 2\n'push.time' = 3"), "'push.time' is given twice"),
         (("choice = [-5, 5]", "choice = [1979-05-27]"), "mass_error: datetime.date(1979, 5, 27)"),
         (("choice = [-5, 5]", "choice = [{ a = 1 }]"), "expected a number, a word"),
+        (('robot = "hoap3"', 'robot = "ho\\u0000.urdf"'), "expected a number, a word"),
         (("seeds = 2", "seeds = [9223372036854775808]"), "more than 64 bits"),
         (("[short]", "[limits]\nmemory_mb = inf\n[short]"), "limits.memory_mb: inf"),
         (("[short]", "[limits]\nmemory_mb = 1\n[short]"), "expected from 300"),

@@ -97,8 +97,8 @@ def checked_value(parameter: str, given: Any) -> Value:
     if isinstance(given, list) and given and all(isinstance(part, (int, float)) for part in given):
         return ",".join(str(part) for part in given)
     if isinstance(given, list) and given and all(isinstance(part, str) for part in given):
-        return "; ".join(given)
-    if isinstance(given, (str, int, float, bool)):
+        return checked_value(parameter, "; ".join(given))
+    if isinstance(given, (str, int, float, bool)) and "\0" not in str(given):
         return given
     raise UsageError(f"{parameter}: {given!r}; expected a number, a word, true or false")
 

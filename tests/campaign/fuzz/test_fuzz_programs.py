@@ -7,7 +7,7 @@ import pytest
 
 from poise.campaign.kinds.programs import GENERATORS, SolverPrograms
 from poise.errors import UsageError
-from poise.solvers import Lexicographic, Program, Solution
+from poise.solvers import Cascade, Lexicographic, Program, Solution
 
 KIND = SolverPrograms()
 
@@ -42,6 +42,25 @@ def test_a_wrong_answer_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Lexicographic, "solve", wrong)
     assert "the cold answer is not optimal: residual" in perform("random", 1).reason
+
+
+def test_a_reference_that_differs_and_is_not_proven_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = Cascade.solve
+    monkeypatch.setattr(
+        Cascade, "solve", lambda self, program: replace((found := solve(self, program)), x=found.x + 0.1)
+    )
+    seed = next(seed for seed in range(20) if perform("small", seed).values["worst_gap"] is not None)
+    assert "from that of the reference" in perform("small", seed).reason
+
+
+@pytest.mark.parametrize("seed", [1560, 1734, 2277])
+def test_two_answers_that_are_proven_are_told_as_such(seed: int) -> None:
+    """Rows of one level pull by forces that differ by twelve orders of magnitude: which ones give way is rounding."""
+    outcome = perform("random", seed)
+    assert outcome.reason == ""
+    assert outcome.values["worst_residual"] < 1e-12
+    if outcome.values["worst_gap"] > 1e-6:  # it is rounding: other machines may see one answer
+        assert outcome.values["undecided"]
 
 
 def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,8 @@ class SolverPrograms(Kind):
     """Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
 
     A run solves a program from its seed, cold and then warm, and proves the answer by its certificate, which knows
-    nothing of the solver; small ones are solved by the reference as well. It succeeds if all agree.
+    nothing of the solver; small ones are solved by the reference as well. It succeeds if all agree, or if the answer of
+    the reference is another one that is proven likewise (``undecided``).
     """
 
     name = "solver programs"
@@ -48,6 +49,12 @@ class SolverPrograms(Kind):
         "worst_residual": Column("number", "", "of the certificate, over all levels"),
         "worst_gap": Column("number", "", "difference of a slack to that of the reference; empty for large programs"),
         "nearly_dependent": Column("flag", "", "whether rows of a level are nearly dependent"),
+        "undecided": Column(
+            "flag",
+            "",
+            "whether the reference has another answer, and both are proven: pulls of a level "
+            "are so far apart that a double does not tell which rows give way",
+        ),
     }
 
     def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
@@ -61,9 +68,10 @@ class SolverPrograms(Kind):
         solver = SOLVERS[str(parameters["solver"])]()
         cold, warm = solver.solve(program), solver.solve(program)
         near = nearly_dependent(program) or bool(np.linalg.norm(cold.x) > FAR)
-        gap = _gap(program, cold)
+        gap, doubt = _gap(program, cold)
         faults = [fault for name, answer in (("cold", cold), ("warm", warm)) for fault in _faults(name, answer, near)]
-        if gap is not None and gap > AGREED and not near:
+        differs = gap is not None and gap > AGREED and not near
+        if differs and doubt > CERTIFIED:
             faults.append(f"slack differs by {gap:.3g} from that of the reference")
         residual = certificate(program, cold).residual if np.isfinite(cold.x).all() else np.nan
         values: dict[str, Value] = {
@@ -77,6 +85,7 @@ class SolverPrograms(Kind):
             "worst_residual": float(residual),
             "worst_gap": gap,
             "nearly_dependent": near,
+            "undecided": differs and not faults,
         }
         times = {"milliseconds": cold.milliseconds, "warm_milliseconds": warm.milliseconds}
         return Outcome(values, "; ".join(faults), times=times)
@@ -106,14 +115,15 @@ def _faults(name: str, answer: Solution, near: bool) -> list[str]:
     return []
 
 
-def _gap(program: Program, answer: Solution) -> float | None:
-    """The largest difference of a slack to that of the reference."""
+def _gap(program: Program, answer: Solution) -> tuple[float | None, float]:
+    """The largest difference of a slack to that of the reference, and the residual of the certificate of this."""
     if program.rows > SMALL or not np.isfinite(answer.x).all():
-        return None
+        return None, 0.0
     reference = Cascade().solve(program)
     size = np.maximum(np.linalg.norm(program.A, axis=1), 1e-12) * (1.0 + float(np.linalg.norm(reference.x)))
     difference = np.abs(program.slack(reference.x) - program.slack(answer.x)) / size
-    return float(difference[program.weight > 0.0].max(initial=0.0))
+    gap = float(difference[program.weight > 0.0].max(initial=0.0))
+    return gap, certificate(program, reference).residual if gap > AGREED else 0.0
 
 
 # -- programs of a robot -----------------------------------------------------------------------------------------------
