@@ -55,6 +55,26 @@ def test_a_state_that_is_not_finite_is_answered_with_a_hold(order: int, value: f
 
 
 @ORDERS
+@pytest.mark.parametrize("value", [1e9, -1e9, 1e200])
+@pytest.mark.parametrize("what", ["q", "v"])
+def test_a_state_beyond_anything_is_answered_with_a_hold_and_no_limit_is_left(
+    order: int, value: float, what: str
+) -> None:
+    """Squares of such speeds would drown all limits in rounding."""
+    controller, plant, found = KinematicController(reaching(START), order=order), IdealPlant(START), []
+    for tick in range(80):
+        lies = tick % 10 == 7
+        state = plant.state()
+        command = controller.step(broken(state, int(tick // 10), value, what) if lies else state)
+        assert command.fallback == ("hold: the state has entries beyond 1e+06" if lies else "")
+        plant.apply(command)
+        plant.advance()
+        found.append(command.velocity)
+    joints = [joint.v for joint in ROBOT.joints]
+    assert (np.abs(np.array(found)[:, joints]) <= ROBOT.limits.velocity + 1e-9).all()
+
+
+@ORDERS
 def test_a_hold_fades_and_the_motion_goes_on_when_the_state_is_back(order: int) -> None:
     controller, plant = KinematicController(reaching(START), order=order), IdealPlant(START)
     for _ in range(60):
