@@ -21,12 +21,12 @@ class Loader {
  public:
   Loader(poise::VectorOut q, poise::VectorOut v) : q_(std::move(q)), v_(std::move(v)) {}
 
-  bool load(const poise::VectorIn& q, const poise::VectorIn& v) const {
+  double load(const poise::VectorIn& q, const poise::VectorIn& v) const {
     poise::expect(q.shape(0) == q_.shape(0) && v.shape(0) == v_.shape(0), "the state does not fit the robot");
     double sum = 0.0;  // NaN or infinite as soon as one number is
     for (size_t i = 0; i < q.shape(0); ++i) sum += std::abs(q_.data()[i] = q.data()[i]);
     for (size_t i = 0; i < v.shape(0); ++i) sum += std::abs(v_.data()[i] = v.data()[i]);
-    return std::isfinite(sum);
+    return sum;
   }
 
  private:
@@ -42,7 +42,7 @@ NB_MODULE(_motion, m) {
 
   nb::class_<Loader>(m, "Loader")
       .def(nb::init<poise::VectorOut, poise::VectorOut>(), "q"_a, "v"_a)
-      .def("load", &Loader::load, "q"_a, "v"_a, "Copies a state; whether all of it is finite.");
+      .def("load", &Loader::load, "q"_a, "v"_a, "Copies a state; the sum of the sizes of its entries.");
 
   nb::class_<poise::CenterOfMass>(m, "CenterOfMass")
       .def(nb::init<poise::ColumnsIn, std::vector<poise::ColumnsIn>, std::vector<poise::VectorIn>, poise::VectorIn,

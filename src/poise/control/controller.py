@@ -28,7 +28,7 @@ Groups = list[tuple[str, Sequence[Task]]]
 RAMP = 0.2
 #: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
 REMEMBERED = 8
-#: No robot is so far away (m) or so fast (m/s, rad/s): squares of such speeds drown every limit in rounding.
+#: No robot is so far away or so fast (sum over q and v): squares of such speeds drown every limit in rounding.
 FAR = 1e6
 
 
@@ -122,7 +122,7 @@ class HierarchyController(ABC):
         snapshot = self._snapshot.at(state)
         if not snapshot.finite:
             return self._hold("hold: the state has NaN or infinite entries", None)
-        if max(state.q.dot(state.q), state.v.dot(state.v)) > FAR * FAR:
+        if snapshot.size > FAR:
             return self._hold(f"hold: the state has entries beyond {FAR:g}", None)
         hierarchy = self.behavior(snapshot)
         if hierarchy is not self.hierarchy or hierarchy is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,9 @@ class Snapshot:
 
     Axes are the world's: the velocity of a frame is that of its origin, then its angular velocity.
 
+    Attributes:
+        size: sum of the sizes of all entries of q and v; NaN or infinite as soon as one of them is.
+
     >>> snapshot = Snapshot(robot).at(robot.stance("standing"))
     >>> snapshot.position(robot.hand("left")), snapshot.center_of_mass
     """
@@ -75,8 +79,8 @@ class Snapshot:
         self.v: Array = np.zeros(robot.model.nv)
         self.time = 0.0
         self.state: State | None = None
-        self.finite = True
-        self._load: Callable[[Array, Array], bool] = _motion.Loader(self.q, self.v).load
+        self.size = 0.0
+        self._load: Callable[[Array, Array], float] = _motion.Loader(self.q, self.v).load
         self._zero = np.zeros(robot.model.nv)
         self._filled = 0
         self._frames: dict[int, _motion.FrameRows] = {}
@@ -99,12 +103,17 @@ class Snapshot:
             (DRIFT, self._fill_drift),
         )
 
+    @property
+    def finite(self) -> bool:
+        """Whether all of the state is."""
+        return math.isfinite(self.size)
+
     def at(self, state: State) -> Snapshot:
         """This snapshot, of another state of the same robot."""
         if state is self.state:  # nothing that was worked out is lost
             return self
         self.state = state
-        self.finite = self._load(state.q, state.v)
+        self.size = self._load(state.q, state.v)
         self.time = state.time
         self._filled = 0
         return self
