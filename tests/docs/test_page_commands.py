@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +22,17 @@ LONG = [
     if name_of(page) not in FOLLOWED
     and any(runs(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
 ]
+#: Programs of the benchmarks that pages name.
+PROGRAMS = sorted(
+    {
+        ROOT / line[1]
+        for page in COMMANDED
+        for block in blocks(page)
+        if block.language == "sh"
+        for line in commands(block)
+        if line[0] == "python" and line[1].startswith("benchmarks/")
+    }
+)
 
 
 @pytest.mark.slow
@@ -31,6 +44,14 @@ def test_the_commands_of_a_page_run_one_after_the_other(
     needs_models(page)
     monkeypatch.chdir(tmp_path)
     follow(page, tmp_path, obeying=True)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_a_program_that_measures_can_be_started(program: Path) -> None:
+    """What they measure takes minutes; that they still fit the rest of the sources is seen at once."""
+    result = subprocess.run([sys.executable, program, "--help"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip()
 
 
 @pytest.mark.parametrize("page", COMMANDED, ids=name_of)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from small_robots import joint, link, mesh, robot, written
 from test_shapes import STL
 
+from damaged_files import DAMAGES
 from poise.cache import store, stored
 from poise.robots import Robot, load_robot
 from poise.robots import capsules as module
@@ -58,7 +58,7 @@ def test_what_is_read_from_disk_is_what_was_fitted(urdf: Path, monkeypatch: pyte
     assert same(capsules(load_robot(urdf)), fresh)
 
 
-@pytest.mark.parametrize("damage", ["cut", "garbage", "folder", "other arrays", "not finite", "no such link", "short"])
+@pytest.mark.parametrize("damage", [*DAMAGES, "not finite", "no such link", "short"])
 def test_a_damaged_file_is_ignored_and_mended(urdf: Path, folder: Path, damage: str) -> None:
     fresh = capsules(load_robot(urdf))
     forget()
@@ -66,21 +66,14 @@ def test_a_damaged_file_is_ignored_and_mended(urdf: Path, folder: Path, damage: 
     arrays = stored(file.stem)
     assert arrays is not None
     match damage:
-        case "cut":
-            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        case "garbage":
-            file.write_bytes(os.urandom(3000))
-        case "folder":
-            file.unlink()
-            file.mkdir()
-        case "other arrays":
-            store(file.stem, {"links": np.zeros(3)})
         case "not finite":
             store(file.stem, {**arrays, "solids": np.full_like(arrays["solids"], np.nan)})
         case "no such link":
             store(file.stem, {**arrays, "links": np.array(["tail"] * len(arrays["links"]))})
         case "short":
             store(file.stem, {**arrays, "points": arrays["points"][:-1]})
+        case _:
+            DAMAGES[damage](file)
     assert same(capsules(load_robot(urdf)), fresh)
     assert damage == "folder" or module._unpacked(stored(file.stem), load_robot(urdf)) is not None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from drawn_robots import ROBOTS
 from scipy.spatial import cKDTree
 
+from damaged_files import DAMAGES
 from poise.cache import store, stored
 from poise.exports.scene.surface import Mesh
 from poise.report.figure import figure
@@ -83,28 +83,19 @@ def test_what_is_read_from_the_cache_is_what_was_made(robot: Robot, monkeypatch:
     assert same(pieces(load_robot(BIPED)), fresh)
 
 
-@pytest.mark.parametrize("damage", ["cut", "garbage", "empty", "folder", "other arrays", "faces beyond", "not finite"])
+@pytest.mark.parametrize("damage", [*DAMAGES, "faces beyond", "not finite"])
 def test_a_damaged_cache_is_ignored_and_mended(robot: Robot, folder: Path, damage: str) -> None:
     fresh = pieces(robot)
     (file,) = folder.iterdir()
     arrays = stored(file.stem)
     assert arrays is not None
     match damage:
-        case "cut":
-            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        case "garbage":
-            file.write_bytes(os.urandom(5000))
-        case "empty":
-            file.write_bytes(b"")
-        case "folder":
-            file.unlink()
-            file.mkdir()
-        case "other arrays":
-            store(file.stem, {"joints": np.zeros(3)})
         case "faces beyond":
             store(file.stem, {**arrays, "faces": arrays["faces"] + np.uint32(10**6)})
         case "not finite":
             store(file.stem, {**arrays, "points": np.full_like(arrays["points"], np.nan)})
+        case _:
+            DAMAGES[damage](file)
     assert same(pieces(robot), fresh)
     assert damage == "folder" or stored(file.stem) is not None
 
