@@ -220,6 +220,10 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="holds other files"):
         run_campaign(parsed(drill()), tmp_path / "photos")
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.png"]
+    (tmp_path / "tapes/recordings").mkdir(parents=True)
+    (tmp_path / "tapes/recordings/000001.poise").write_bytes(b"mine")
+    with pytest.raises(SpecError, match="holds other files"):
+        run_campaign(parsed(drill()), tmp_path / "tapes")
     with pytest.raises(SpecError, match="is a file"):
         run_campaign(parsed(drill()), tmp_path / "photos/cat.png")
 

@@ -209,8 +209,10 @@ def _version(name: str) -> str:
 
 def _check_ours(path: Path) -> None:
     """SpecError for a folder of something else: one that has no facts, and more than a campaign makes before them."""
+    if not path.is_dir() or (path / FACTS).exists():
+        return
     first = {RECORDINGS, SCRATCH, LOCK, JOURNAL, beside(path / FACTS).name}
-    if path.is_dir() and not (path / FACTS).exists() and {each.name for each in path.iterdir()} - first:
+    if {each.name for each in path.iterdir()} - first or any(path.glob(f"{RECORDINGS}/*")):
         raise SpecError(
             f"--out '{path}' holds other files; give a new folder, or that of this campaign", path=str(path)
         )

@@ -52,8 +52,8 @@ class SolverPrograms(Kind):
         "undecided": Column(
             "flag",
             "",
-            "whether the reference has another answer, and both are proven: pulls of a level "
-            "are so far apart that a double does not tell which rows give way",
+            "whether the reference has another answer, and both are proven: pulls of a level so far apart, or rows "
+            "that act so nearly dependent, that a double does not tell which rows give way",
         ),
     }
 
