@@ -133,7 +133,7 @@ def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder
     """
     if path.exists() and not path.is_dir():
         raise SpecError(f"--out '{path}' is a file; give a folder", path=str(path))
-    facts = {**_facts(spec), **engine}  # first: a spec that makes no sense leaves no folder behind
+    facts = _facts(spec)  # first: a spec that makes no sense leaves no folder behind
     _check_ours(path)
     path.mkdir(parents=True, exist_ok=True)
     with _locked(path):
@@ -143,9 +143,8 @@ def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder
         with Journal(path / JOURNAL) as journal:
             for entry in _stored(path):
                 journal.add(entry)
-            if len(journal.entries) == len(spec.runs):  # nothing is left to do, here or by whom it is done now
-                facts |= before
-            facts |= {name: before[name] for name in LASTING if name in before}
+            over = len(journal.entries) == len(spec.runs)  # who finds nothing left to do did not run it
+            facts |= before if over else {**engine, **{name: before[name] for name in LASTING if name in before}}
             write_json(path / FACTS, facts)
             (path / SPEC).write_text(spec.text, encoding="utf-8")
             shutil.rmtree(path / SCRATCH)
