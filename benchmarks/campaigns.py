@@ -30,8 +30,6 @@ steps = 8
 [random]
 friction = {{ uniform = [0.5, 0.9] }}
 speed.forward = {{ uniform = [0.2, 0.35] }}
-[keep]
-recordings = "none"
 """
 NOTHING = 'title = "nothing"\nbehavior = "drill"\nseeds = {seeds}\n'
 

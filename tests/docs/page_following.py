@@ -25,7 +25,15 @@ from poise.robots.catalogue import models_folder
 from test_readme import ALIKE, DRIFT, lasting, numbers, words
 
 #: Pages whose commands run in every run of the tests; those of the others take minutes.
-FOLLOWED = ("docs/tutorial.md", "docs/adding/robot.md", "docs/adding/style.md")
+FOLLOWED = (
+    "docs/tutorial.md",
+    "docs/adding/robot.md",
+    "docs/adding/style.md",
+    "docs/human.md",
+    "docs/physics.md",
+    "docs/recording.md",
+    "docs/walking.md",
+)
 #: Robots whose models are in a package that may not be installed.
 NEED_MODELS = re.compile(r'"(g1|talos|romeo|icub)"|--robot (g1|talos|romeo|icub)')
 #: Commands that go on until somebody ends them.
