@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
+import gc
 import json
 import math
 import os
 import signal
 import sys
+import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +26,8 @@ from poise.errors import PoiseError
 
 #: Of prctl(2): the signal that a process gets when its parent dies.
 PR_SET_PDEATHSIG = 1
+#: After a run that took longer than this (s) what it left is collected at once: recordings are large and few.
+LONG = 1.0
 
 
 def main() -> None:
@@ -38,7 +42,10 @@ def main() -> None:
         kind = kind_named(first["kind"])
         _say(answers, {"ready": os.getpid()})
         for line in asked:
+            begin = time.monotonic()
             _say(answers, _done(kind, json.loads(line)))
+            if time.monotonic() - begin > LONG:
+                gc.collect()
 
 
 def _done(kind: Kind, task: dict[str, Any]) -> dict[str, Any]:

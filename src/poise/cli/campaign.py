@@ -12,7 +12,7 @@ from poise.cli.options import count, say
 from poise.recording import Bar
 
 if TYPE_CHECKING:
-    from poise.campaign import Results
+    from poise.campaign import Results, Spec
 
 BELOW = 1
 #: Parameters with more values than this are not listed value by value; the report has them.
@@ -57,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**facts, "reason": reason}))
     else:
-        print(_text(results))
+        print(_text(results, spec))
         print(f"failed: {reason}" if reason else "done")
     return BELOW if reason else 0
 
@@ -90,13 +90,13 @@ def _facts(results: Results) -> dict[str, Any]:
     }
 
 
-def _text(results: Results) -> str:
+def _text(results: Results, spec: Spec) -> str:
     from poise.campaign import survival, survival_by
 
     facts = results.facts
     lines = [f"{facts['title']}: {len(results)} runs of '{facts['behavior']}', {survival(results)} succeeded"]
     for name, values in results.varied.items():
-        if len(values) <= LISTED:
+        if len(values) <= LISTED and name not in spec.random:
             cells = survival_by(results, name)
             told = [f"{_short(value)} {cells[(value,)].count}/{cells[(value,)].of}" for value in values]
             lines.append(f"  {name}: {', '.join(told)}")
