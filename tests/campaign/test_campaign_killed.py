@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -158,8 +159,18 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) 
 
 def test_files_of_the_user_s_folder_are_not_taken_for_modules(tmp_path: Path) -> None:
     (tmp_path / "random.py").write_text("print('not a random number')\nraise SystemExit('mine')\n")
-    spec = spec_of(drill(), tmp_path)
-    result = campaign(spec, "--out", "out", "--json", cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": "1"})
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "poise",
+        "campaign",
+        str(spec_of(drill(), tmp_path)),
+        "--out",
+        "out",
+        "--json",
+    ]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["runs"] == 3
 
