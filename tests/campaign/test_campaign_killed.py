@@ -236,6 +236,12 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "tapes/recordings/000001.poise").write_bytes(b"mine")
     with pytest.raises(SpecError, match="holds other files"):
         run_campaign(parsed(drill()), tmp_path / "tapes")
+    with Journal(tmp_path / "out/journal.jsonl") as journal:  # of which campaign, nobody can tell
+        journal.add({"run": 0, "row": {"run": 0}, "cost": {"run": 0}})
+    for name in ("campaign.json", "campaign.toml", "results.parquet", "costs.parquet"):
+        (tmp_path / "out" / name).unlink()
+    with pytest.raises(SpecError, match="holds other files"):
+        run_campaign(parsed(drill()), tmp_path / "out")
     with pytest.raises(SpecError, match="is a file"):
         run_campaign(parsed(drill()), tmp_path / "photos/cat.png")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from poise.campaign.errors import SpecError
 from poise.campaign.guard import Done
-from poise.campaign.journal import Entry, Journal
+from poise.campaign.journal import Entry, Journal, entries_of
 from poise.campaign.plan import Run
 from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE
 from poise.campaign.spec import Spec
@@ -211,7 +211,8 @@ def _check_ours(path: Path) -> None:
     if not path.is_dir() or (path / FACTS).exists():
         return
     first = {RECORDINGS, SCRATCH, LOCK, JOURNAL, beside(path / FACTS).name}
-    if {each.name for each in path.iterdir()} - first or any(path.glob(f"{RECORDINGS}/*")):
+    begun = any(path.glob(f"{RECORDINGS}/*")) or bool(entries_of(path / JOURNAL))
+    if begun or {each.name for each in path.iterdir()} - first:
         raise SpecError(
             f"--out '{path}' holds other files; give a new folder, or that of this campaign", path=str(path)
         )
