@@ -41,6 +41,7 @@ def boxes(runs: Runs, name: str, groups: Groups, split: Groups | None, chosen: N
                 axes.plot([], [], "s", color=COLORS[part], markersize=4.0, label=shortened(label, 20))
         axes.set_xticks(range(len(labels)), labels, rotation=40 if turned else 0, ha="right" if turned else "center")
         axes.tick_params(axis="x", length=0, pad=2.0)
+        axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # long numbers would push their title out of the figure
         axes.grid(axis="y", color=SHADE, linewidth=0.6)
         axes.set_axisbelow(True)
         axes.set(xlabel=named(groups.name, groups.column), ylabel=named(name, column), xlim=(-0.6, len(labels) - 0.4))
