@@ -21,12 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import poise
-from poise.plans.guidance import Goal, Points, Workspace, standing
-from poise.plans.segment import Beginning, Body, Planner, Segment, SegmentSettings
-from poise.plans.segment.center import Severity
-from poise.plans.segment.pressure import zero_moment_way
-from poise.plans.segment.support import Support
-from poise.plans.segment.timing import standings
+from poise.plans import (
+    Beginning,
+    Body,
+    Goal,
+    Planner,
+    Points,
+    Segment,
+    SegmentSettings,
+    Support,
+    Workspace,
+    standing,
+    zero_moment_way,
+)
+from poise.plans.segment.center_path import Severity
+from poise.plans.segment.segment import standings
 
 Array = NDArray[np.float64]
 

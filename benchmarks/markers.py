@@ -20,11 +20,9 @@ from threadpoolctl import threadpool_limits
 
 import poise
 from poise import human
-from poise.human.fitting import fit
-from poise.human.fitting.measured import Measured
-from poise.human.fitting.tracking import Tracker
-from poise.human.markers import match
-from poise.human.sample import sample_trial
+from poise.human import fit, match, sample_trial
+from poise.human.fitting.calibration import Measured
+from poise.human.fitting.marker_tracking import Tracker
 
 TIMES = 100
 

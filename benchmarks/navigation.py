@@ -5,9 +5,9 @@
 
 - plan: milliseconds per segment, guidance included, beside a reference workload in the same run: 60 equations solved
   by Cholesky, 20 times. Between machines compare the ratio of the medians; the best of three passes counts.
-- fuzz: random sticks and modes; each segment is checked by `poise.plans.segment.checking`, which shares no code with
-  the compiled judge. Then the same from starts that are off by noise, so that commands are given up: each must end in
-  a keep or a hold that the ground can bear, unless the noise threw ξ out of the support.
+- fuzz: random sticks and modes; each segment is checked by `poise.plans.segment.verification`, which shares no code
+  with the compiled judge. Then the same from starts that are off by noise, so that commands are given up: each must
+  end in a keep or a hold that the ground can bear, unless the noise threw ξ out of the support.
 - physics: random sticks for a minute and a seed each, in MuJoCo; position servos on mighty and NAO, torques elsewhere.
 - pushes: 0.1 s on the base while it is guided ahead, 8 directions; with segments replaced when physics contradicts
   them, and without.
@@ -28,11 +28,10 @@ from scipy.linalg import cho_factor, cho_solve
 import poise
 from poise.behaviors import Navigate, NavigateSettings
 from poise.devices import RandomStick
-from poise.plans.guidance import Legs, Stick, Workspace, guided, standing
-from poise.plans.segment import Beginning, Body, Planner
-from poise.plans.segment.checking import faults
+from poise.plans import Beginning, Body, Legs, Planner, Stick, Workspace, guided, standing
+from poise.plans.segment.verification import faults
 from poise.plants import PositionServos, Push, steps
-from poise.robots.catalogue import takes_angles
+from poise.robots import takes_angles
 
 #: Noise of disturbed starts: places (m) and speeds (m/s) of the centre of mass, as shares of height and of ω height.
 NOISE = 0.012

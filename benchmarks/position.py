@@ -34,13 +34,13 @@ import numpy as np
 import pinocchio
 
 import poise
-from poise.behaviors.regulated import Regulated, regulation_of, standing
+from poise.behaviors import Regulated, regulation_of, standing
 from poise.bench.peers.contender import OURS, Contender
 from poise.bench.peers.library import PEERS, Peer, launched
 from poise.bench.peers.robot import bare_urdf
 from poise.bench.peers.turns import interleaved, ratio, statistics, within
 from poise.bench.peers.worker import Worker
-from poise.plans.course import Squatting
+from poise.plans import Squatting
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, NullSpace
 

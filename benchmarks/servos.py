@@ -22,10 +22,9 @@ from itertools import product
 
 from poise import PositionController, runs
 from poise.behaviors import Regulated, regulation_of
-from poise.plants.loop import stepped
-from poise.plants.remote import RemotePlant
+from poise.plants import RemotePlant, stepped
 from poise.runs import Request
-from poise.runs.regulated import returned, zmp_error
+from poise.runs.servo_run import returned, zmp_error
 
 #: Directions of pushes (degrees), 0 ahead, 90 to the left.
 DIRECTIONS = (0, 45, 90, 135, 180, 225, 270, 315)

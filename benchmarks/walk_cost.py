@@ -27,11 +27,11 @@ from scipy.linalg import cho_factor, cho_solve
 
 from poise.control import Step
 from poise.plants import steps
-from poise.recording.record import record_steps
+from poise.recording import record_steps
 from poise.robots import load_robot
 from poise.runs import Request
 from poise.runs.loop import controller_for, plant_for
-from poise.runs.walk import walk_for
+from poise.runs.walk_run import walk_for
 
 Array = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 import poise
 from poise import analysis
-from poise.behaviors.walk import Walk
+from poise.behaviors import Walk
 
 robot = poise.load_robot("g1")
 measured = {}

@@ -1,8 +1,8 @@
 """12 Changing while walking: style, speed and heading on the fly, and a stop, while the walk goes on."""
 
 import poise
-from poise.behaviors.walk import Walk
-from poise.plans.style import STYLES
+from poise.behaviors import Walk
+from poise.plans import STYLES
 
 walk = Walk(poise.load_robot("g1"), style="neutral", steps=100)
 plant = poise.MujocoPlant(walk.start)

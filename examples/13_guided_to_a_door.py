@@ -3,9 +3,9 @@
 import numpy as np
 
 import poise
-from poise.behaviors.navigate import Navigate
-from poise.devices.pilot import HandTo, Pilot, TrunkTo
-from poise.plans.guidance import Workspace
+from poise.behaviors import Navigate
+from poise.devices import HandTo, Pilot, TrunkTo
+from poise.plans import Workspace
 from poise.plants import PositionServos, Wall
 
 robot = poise.load_robot("mighty")

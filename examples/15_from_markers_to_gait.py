@@ -1,8 +1,7 @@
 """15 From markers to gait: a body fitted to a walk, and that walk again from four key postures and from six."""
 
 from poise import human
-from poise.human import gait
-from poise.human.sample import sample_trial
+from poise.human import gait, sample_trial
 
 walk, static = sample_trial(height=1.68, mass=61.0, sex="female", cycles=2)  # or human.read_trial("walk.c3d"), ...
 fit = human.fit(walk, static, sex="female")

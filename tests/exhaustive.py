@@ -12,8 +12,7 @@ import itertools
 
 import numpy as np
 
-from poise.solvers.program import Program
-from poise.solvers.rows import Array
+from poise.solvers import Array, Program
 
 ZERO = 1e-9
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from poise import human
-from poise.human.fitting import Fit, fit
-from poise.human.sample import sample_trial
+from poise.human import Fit, fit, sample_trial
 
 #: Walks beside the repository, with their static trials.
 TRIALS = {

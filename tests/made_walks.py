@@ -11,12 +11,9 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.analysis import Tracks
-from poise.analysis.carriage import landmarks
-from poise.recording import Channel, Recording
-from poise.recording.body import Body
-from poise.robots import Foot, Robot, load_robot
-from poise.robots.parts import SIDES, Side
+from poise.analysis import Tracks, landmarks
+from poise.recording import Body, Channel, Recording
+from poise.robots import SIDES, Foot, Robot, Side, load_robot
 
 Array = NDArray[np.float64]
 

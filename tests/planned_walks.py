@@ -6,12 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from poise.plans.footsteps import Footstep
-from poise.plans.pace import Pace, Stature, paced
-from poise.plans.phases import Phase
-from poise.plans.route import STOP, Route
-from poise.plans.stairway import Stairway
-from poise.plans.style import Style
+from poise.plans import STOP, Footstep, Pace, Phase, Route, Stairway, Stature, Style, paced
 
 #: A body like that of a small person.
 BODY = Stature(leg=0.8, width=0.2, height=0.85, hip=0.76, sole=(0.2, 0.08))

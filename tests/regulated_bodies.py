@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pinocchio
 
-from poise.behaviors.regulated import Regulated, walking
+from poise.behaviors import Regulated, walking
 from poise.control import PositionController
-from poise.plans.pattern import Pattern
-from poise.plans.style import STYLES
+from poise.plans import STYLES, Pattern
 from poise.robots import Foot, Robot, State
 from poise.state import ContactForces, Imu, Sensed, Snapshot
 

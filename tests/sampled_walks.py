@@ -9,7 +9,9 @@ import pinocchio
 from numpy.typing import NDArray
 
 import poise
-from poise.human.gait import Measures, Reference, Reproduction, Variant, measured, reproduce
+from poise.human import Measures, Reference, Reproduction, Variant
+from poise.human.gait.reproduction import reproduce
+from poise.human.gait.reproduction_quality import measured
 from poise.human.sample import sample_motion
 
 Array = NDArray[np.float64]

@@ -10,10 +10,10 @@ import pytest
 
 from command_line import bend, complaint
 from poise import cli
-from poise.campaign.kinds.kind import Column
-from poise.campaign.results import FACTS, RECORDINGS, TABLE
-from poise.campaign.table import COSTS, FIRST, table_of, write_json, write_table
-from poise.report.page import SECTIONS
+from poise.campaign import COSTS, FACTS, RECORDINGS, Column
+from poise.campaign.results import TABLE
+from poise.campaign.storage import FIRST, table_of, write_json, write_table
+from poise.report import RECORDING_SECTIONS
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +33,8 @@ def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(f"{out}: 1 recording, 0.")
-    assert result.stderr.splitlines()[0] == f"1 of {len(SECTIONS)}: overview"
-    assert len(result.stderr.splitlines()) == len(SECTIONS)
+    assert result.stderr.splitlines()[0] == f"1 of {len(RECORDING_SECTIONS)}: overview"
+    assert len(result.stderr.splitlines()) == len(RECORDING_SECTIONS)
     text = out.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert "biped, 16 joints" in text  # its model was found where the recording says

@@ -11,10 +11,11 @@ import pytest
 
 import poise
 from poise import analysis, constraints, exports, tasks
-from poise.behaviors.walk import Walk
-from poise.plans.style import PARAMETERS, STYLES, TORQUE_JOINTS, Style
-from poise.robots import description
-from poise.robots.catalogue import library_names, models_folder
+from poise.behaviors import Walk
+from poise.plans import PARAMETERS, STYLES, Style
+from poise.plans.style import TORQUE_JOINTS
+from poise.robots import description, library_names
+from poise.robots.catalogue import models_folder
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -15,12 +15,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 import poise
 from poise.behaviors import Reach, Regulated, one_foot_stance, regulation_of
-from poise.behaviors.regulated import standing as standing_on
-from poise.plans.course import Squatting
-from poise.plants import Carried, PositionServos, Push
-from poise.plants.engine.coordinates import Coordinates
-from poise.plants.stage import Stage
-from poise.report import Camera, picture, save_picture
+from poise.behaviors import standing as standing_on
+from poise.plans import Squatting
+from poise.plants import Carried, PositionServos, Push, Stage
+from poise.plants.engine.robot_model import Coordinates
+from poise.rendering import Camera, picture, save_picture
 from poise.runs import Request, run
 
 FOLDER = Path(__file__).parent
@@ -175,8 +174,7 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
 def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
     """The sample walk, from above: as fitted to its markers, from six keys, from four, from two."""
     from poise import human
-    from poise.human import gait
-    from poise.human.sample import sample_trial
+    from poise.human import gait, sample_trial
 
     reference = gait.Reference.of(human.fit(*sample_trial()))
     cycle = reference.cycle()

@@ -1,4 +1,4 @@
-"""What can go wrong at the edges of Poise.
+"""Errors that Poise raises on purpose, and suggestions for misspelt names.
 
 Every error says what was given, what was expected and what to do, on one line, and carries the same as
 attributes. Errors are raised where things are built; inside the control loop nothing raises.
@@ -7,6 +7,8 @@ attributes. Errors are raised where things are built; inside the control loop no
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 #: What breaks a line or is no letter: a name from a damaged file may have it.
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -107,3 +109,74 @@ def _one_line(message: str) -> str:
     """Without breaks, and without the middle if it is too long."""
     line = _BREAKS.sub(" ", message).strip()
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 305]} ... {line[-300:]}"
+
+
+# -- Names that are not there, and those that may have been meant ----------------------------------------------------
+
+
+def near_misses(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Up to three of the known names that resemble a name, the closest first; letter case does not count."""
+    folded: dict[str, str] = {}
+    for word in known:
+        folded.setdefault(word.lower(), word)
+    return tuple(folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6))
+
+
+def unknown(what: str, name: object, known: Iterable[str], file: str = "", advice: str = "") -> RobotError:
+    """The error for a name that does not exist: ``what`` says whose and which kind, e.g. "g1 has no joint".
+
+    The message offers the near misses; without any it lists what exists, if that is short, or gives the advice.
+    """
+    known = list(known)
+    near = near_misses(str(name), known)
+    if near:
+        hint = f"did you mean {' or '.join(repr(word) for word in near)}?"
+    elif advice:
+        hint = advice
+    elif known:
+        hint = "there are " + ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+    else:
+        hint = "there are none"
+    prefix = f"{file}: " if file else ""
+    return RobotError(f"{prefix}{what} {name!r}; {hint}", file=file, element=str(name), near=near)
+
+
+# -- What can be wrong with what geometry is given -------------------------------------------------------------------
+
+
+class GeometryError(PoiseError, ValueError):
+    """Points, rotations or curves of the wrong shape, or a length or duration that makes no sense."""
+
+
+# -- What can go wrong before a campaign starts ----------------------------------------------------------------------
+
+
+class SpecError(UsageError):
+    """A spec that cannot be run as it stands, or a folder that holds another campaign.
+
+    Attributes:
+        path: the file or folder at fault.
+        key: what in it ("" if all of it is).
+    """
+
+    def __init__(self, message: str, *, path: str = "", key: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+        self.key = key
+
+
+# -- What can be wrong with a gait that is to be analysed ------------------------------------------------------------
+
+
+class GaitError(PoiseError, ValueError):
+    """A motion without the steps, cycles or curves that were asked for.
+
+    Attributes:
+        missing: what it lacks, one phrase each, such as "a second strike of the right foot".
+        near: names that exist and resemble the one that was asked for, the closest first.
+    """
+
+    def __init__(self, message: str, *, missing: tuple[str, ...] = (), near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
+        self.near = near

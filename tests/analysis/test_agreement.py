@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from poise.analysis.agreement import NOTHING, agreement
-from poise.analysis.gait_error import GaitError
+from poise.analysis import agreement
+from poise.analysis.gait_curves import NOTHING
+from poise.errors import GaitError
 
 CURVE = np.sin(np.linspace(0.0, 6.0, 50)) - 0.3
 

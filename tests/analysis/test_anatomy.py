@@ -7,8 +7,9 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis.anatomy import MIDDLE, leg_length, turnings
-from poise.analysis.carriage import standing
+from poise.analysis import leg_length, turnings
+from poise.analysis.anatomy import MIDDLE
+from poise.analysis.body_tracks import standing
 from poise.robots import Robot
 
 BODIES = ("human", "g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")

@@ -7,15 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from poise.analysis.cycle_quality import (
-    distance,
-    ground_penetration,
-    margins,
-    share_inside,
-    sliding,
-    support_hulls,
-)
-from poise.analysis.gait_error import GaitError
+from poise.analysis import distance, ground_penetration, share_inside, sliding, support_hulls
+from poise.analysis.contact_quality import margins
+from poise.errors import GaitError
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

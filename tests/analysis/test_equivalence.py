@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from poise.analysis.equivalence import REMARK, bonferroni, holm, paired_tests
-from poise.analysis.gait_error import GaitError
+from poise.analysis import REMARK, paired_tests
+from poise.analysis.equivalence import bonferroni, holm
+from poise.errors import GaitError
 
 SAMPLE = [-2.1, 0.4, -1.3, 0.9, -3.0, -0.2, 1.1, -1.8, -0.6]
 

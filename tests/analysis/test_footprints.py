@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from made_walks import Rails, biped, tracks_of
-from poise.analysis import Walked, cycles, supports, walked
-from poise.analysis.carriage import landmarks
-from poise.analysis.footprints import footprints
+from poise.analysis import Walked, cycles, landmarks, supports, walked
+from poise.analysis.step_detection import footprints
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
 from poise.robots import Robot

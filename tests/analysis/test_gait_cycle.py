@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from made_gaits import LENGTH, SPEED, STANCE, STRIDE, Gait
-from poise.analysis.gait_cycle import Cycle, best_cycle, gait_cycles, lengths
-from poise.analysis.gait_error import GaitError
-from poise.analysis.gait_events import GaitEvent, events_from_markers
+from poise.analysis import Cycle, GaitEvent, best_cycle, events_from_markers, gait_cycles, lengths
+from poise.errors import GaitError
 
 
 def walk(strides: int, first: float = 0.0) -> list[GaitEvent]:

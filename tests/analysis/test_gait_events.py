@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from made_gaits import SPEED, STANCE, STRIDE, Gait
-from poise.analysis.gait_error import GaitError
-from poise.analysis.gait_events import RULE, GaitEvent, events_from_markers, events_from_plates
-from poise.analysis.walking_direction import belt_speed, walking_direction
+from poise.analysis import RULE, GaitEvent, belt_speed, events_from_markers, events_from_plates, walking_direction
+from poise.errors import GaitError
 from shared_data import needed
 
 SIDES = ("left", "right")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.analysis.gait_error import GaitError
-from poise.analysis.norms import norm, norm_joints, sources
+from poise.analysis import norm, norm_joints
+from poise.analysis.gait_curves import sources
+from poise.errors import GaitError
 from shared_data import needed
 
 EVERY = [(joint, source) for source in sources() for joint in norm_joints(source)]

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.analysis.gait_error import GaitError
-from poise.analysis.rotations import (
-    JOINTS,
-    ROTATIONS,
-    over_cycle,
-    over_people,
-    range_of_motion,
-    root_mean_square_error,
-)
+from poise.analysis import JOINTS, ROTATIONS, over_cycle, over_people, range_of_motion, root_mean_square_error
+from poise.errors import GaitError
 
 
 def test_the_table_has_six_rotations_of_the_right_leg_and_then_the_same_of_the_left() -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import poise
-from poise.analysis.limb_torques import limb_torques
-from poise.analysis.same_task import compare_recordings
+from poise.analysis import compare_recordings
+from poise.analysis.recording_comparison import limb_torques
 from poise.errors import RecordingError
-from poise.recording import Channel, Recording
-from poise.recording.body import Body
+from poise.recording import Body, Channel, Recording
 from poise.robots import Robot
 
 

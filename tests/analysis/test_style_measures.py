@@ -12,14 +12,22 @@ import pinocchio
 import pytest
 
 from made_walks import HEIGHT, Rails, about_z, biped, tracks_of
-from poise.analysis import MEASURES, StyleMeasures, Tracks, log_dimensionless_jerk, style_measures, tracked, walked
-from poise.analysis.carriage import ahead, arm_pitch, chest_pitch, gaze_pitch, landmarks, standing_arm_pitch
-from poise.analysis.effort import arm_torque, torque_shares, work
-from poise.behaviors.upright import leg_length
-from poise.recording import Channel, Recording
-from poise.recording.body import Body
+from poise.analysis import (
+    MEASURES,
+    StyleMeasures,
+    Tracks,
+    landmarks,
+    log_dimensionless_jerk,
+    style_measures,
+    tracked,
+    walked,
+)
+from poise.analysis.body_tracks import ahead, arm_pitch, chest_pitch, gaze_pitch, standing_arm_pitch
+from poise.analysis.walk_measures import arm_torque, torque_shares, work
+from poise.behaviors import leg_length
+from poise.recording import Body, Channel, Recording
 from poise.robots import Robot
-from poise.state.balance import pendulum_rate
+from poise.state import pendulum_rate
 
 
 @pytest.fixture(scope="module")

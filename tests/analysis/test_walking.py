@@ -10,8 +10,8 @@ import pytest
 import poise
 from made_walks import Rails, biped, recording_of
 from poise.analysis import MEASURES, style_measures, walked
-from poise.analysis.carriage import standing_arm_pitch
-from poise.behaviors.walk import Walk
+from poise.analysis.body_tracks import standing_arm_pitch
+from poise.behaviors import Walk
 from poise.plants import IdealPlant
 from poise.recording import Recording
 from poise.robots import Robot, load_robot

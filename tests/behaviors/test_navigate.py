@@ -10,12 +10,12 @@ import pytest
 
 import poise
 from poise.behaviors import Navigate, NavigateSettings
-from poise.behaviors.navigate.stabilizer import Stabilizer, StabilizerSettings
+from poise.behaviors.servo_stabilizer import Stabilizer, StabilizerSettings
 from poise.devices import RandomStick
 from poise.errors import PoiseError
-from poise.plans.guidance import Points, Stick
+from poise.plans import Points, Stick
 from poise.plants import PositionServos, Push, steps
-from poise.robots.catalogue import takes_angles
+from poise.robots import takes_angles
 
 
 @cache

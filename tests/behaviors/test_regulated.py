@@ -4,16 +4,15 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.behaviors.regulated import Pressed, Regulated, RegulatedSettings, Regulator, error_of_zmp, regulation_of
-from poise.behaviors.regulated import standing as standing_on
-from poise.behaviors.regulated.regulator import FARTHEST, LEARNT, pressed
+from poise.behaviors import Pressed, Regulated, RegulatedSettings, error_of_zmp, regulation_of
+from poise.behaviors import standing as standing_on
+from poise.behaviors.zmp_regulation import FARTHEST, LEARNT, Regulator, pressed
 from poise.control import PositionController
 from poise.errors import PoiseError
-from poise.plans.course import Course, Squatting
+from poise.plans import Course, Squatting
 from poise.robots import Robot
 from poise.solvers import NullSpace
-from poise.state import Snapshot
-from poise.state.pressure import sole_pressure
+from poise.state import Snapshot, sole_pressure
 from regulated_bodies import PERIOD, cells_of, followed, observed, sensed_of, soles_of, walk_of
 from robot_states import robot_of
 

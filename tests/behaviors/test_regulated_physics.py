@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from poise.behaviors.regulated import Regulated, error_of_zmp, regulation_of, standing
+from poise.behaviors import Regulated, error_of_zmp, regulation_of, standing
 from poise.control import PositionController
-from poise.plans.course import Course, Squatting
-from poise.plants import Breakdown, MujocoPlant, PositionServos, Push, Sensors
-from poise.plants.loop import stepped
+from poise.plans import Course, Squatting
+from poise.plants import Breakdown, MujocoPlant, PositionServos, Push, Sensors, stepped
 from poise.robots import State
 from regulated_bodies import PERIOD, walk_of
 from robot_states import robot_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import poise
-from poise.behaviors.regulated import Pressed, regulation_of
-from poise.behaviors.regulated.splay import MOST, Splay
+from poise.behaviors import Pressed, regulation_of
+from poise.behaviors.zmp_regulation import MOST_ROLL, Splay
 
 HOAP3 = poise.load_robot("hoap3")
 
@@ -49,4 +49,4 @@ def test_without_trust_nothing_is_learnt_and_the_turn_is_bounded() -> None:
     assert turning.step(*inner, 0.001, trust=0.0) == 0.0
     for _ in range(200):
         turning.step(*inner, 0.05)
-    assert turning.roll == MOST
+    assert turning.roll == MOST_ROLL

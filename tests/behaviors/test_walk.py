@@ -9,8 +9,9 @@ import pinocchio
 import pytest
 
 from behaviors.walking import Trial
-from poise.behaviors.walk import WEIGHTS, Walk, WalkSettings
-from poise.plans.style import NEUTRAL
+from poise.behaviors import Walk, WalkSettings
+from poise.behaviors.walk_tasks import WEIGHTS
+from poise.plans import NEUTRAL
 from poise.robots.catalogue import models_folder
 from poise.solvers import Weighted
 from poise.state import Snapshot

@@ -10,8 +10,8 @@ import pinocchio
 import pytest
 
 from behaviors.walking import Trial
-from poise.behaviors.walk import Walk
-from poise.plans.style import STYLES
+from poise.behaviors import Walk
+from poise.plans import STYLES
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from poise import load_robot
-from poise.behaviors.walk import Walk, WalkSettings
+from poise.behaviors import Walk, WalkSettings
 from poise.errors import PoiseError
-from poise.plans.style import NEUTRAL
+from poise.plans import NEUTRAL
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 from robots.small_robots import BIPED, BIPED_PARTS, written

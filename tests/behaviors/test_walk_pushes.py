@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from behaviors.walking import Trial
-from poise.behaviors.walk import Walk
+from poise.behaviors import Walk
 from poise.plants import Push
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from poise.behaviors.regulated import Regulated, Watch
-from poise.behaviors.regulated.watch import LOOK
+from poise.behaviors import Regulated
+from poise.behaviors.sensor_faults import LOOK, Watch
 from poise.robots import Foot
 from regulated_bodies import PERIOD, cells_of, observed
 from robot_states import robot_of

@@ -8,8 +8,8 @@ from itertools import groupby
 
 import numpy as np
 
-from poise.behaviors.walk import Walk
-from poise.behaviors.walk.rest import joints_of
+from poise.behaviors import Walk
+from poise.behaviors.walk_tasks import joints_of
 from poise.control import TorqueController
 from poise.plants import MujocoPlant, steps
 

@@ -16,8 +16,7 @@ from poise.bench.peers.ours import Ours
 from poise.bench.quadratic import QuadraticProgram
 from poise.bench.workloads import generated_workloads, recorded_workloads, workloads
 from poise.errors import UsageError
-from poise.solvers import Program
-from poise.solvers.rows import Array
+from poise.solvers import Array, Program
 
 STEPS = 2
 SHAPES = {"generated_kinematics": (35, 78, 5), "generated_dynamics": (59, 178, 6)}

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from poise.bench import peers
-from poise.bench.peers import PeerError, measure, problem, table
+from poise.bench import peers, table
+from poise.bench.peers import problem
+from poise.bench.peers.contender import PeerError
+from poise.bench.peers.measure import measure
 
 GOOD = {"hand": 1e-3, "feet": 1e-6, "feet_rotation": 1e-6, "center_of_mass": 1e-5}
 

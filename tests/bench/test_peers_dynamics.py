@@ -10,7 +10,9 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.bench.peers.dynamics import Answer, Judge, Motion, differences, motion, problem
+from poise.bench.peers.dynamics import problem
+from poise.bench.peers.dynamics.judge import Answer, Judge, differences
+from poise.bench.peers.dynamics.motion import Motion, motion
 from poise.bench.peers.dynamics.ours import PARTS, Ours, PartClock
 from poise.bench.peers.dynamics.scene import HAND, SOLES, write_scene
 from poise.errors import RobotError

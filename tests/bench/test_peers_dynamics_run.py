@@ -10,23 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.bench.peers import PeerError, table
-from poise.bench.peers import measure as measure_kinematics
+from poise.bench import run, table
+from poise.bench import table as dynamics_table
 from poise.bench.peers import worker as worker_module
-from poise.bench.peers.dynamics import (
-    Answer,
-    DynamicsWorker,
-    Judge,
-    differences,
-    measure,
-    motion,
-    problem,
-    run,
-    running,
-)
-from poise.bench.peers.dynamics import table as dynamics_table
+from poise.bench.peers.contender import PeerError
+from poise.bench.peers.dynamics import problem
+from poise.bench.peers.dynamics.judge import Answer, Judge, differences
+from poise.bench.peers.dynamics.library import DynamicsWorker, running
+from poise.bench.peers.dynamics.measure import measure
+from poise.bench.peers.dynamics.motion import motion
 from poise.bench.peers.dynamics.ours import Ours
 from poise.bench.peers.dynamics.scene import write_scene
+from poise.bench.peers.measure import measure as measure_kinematics
 from poise.errors import RobotError
 
 WORKERS = Path(worker_module.__file__).parent / "workers"

@@ -9,11 +9,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from poise.bench.peers import DYNAMICS, HARD_FEET, PEERS, PeerError, Worker, measure, problem, running
 from poise.bench.peers import environments as env
+from poise.bench.peers import problem
 from poise.bench.peers import worker as worker_module
+from poise.bench.peers.contender import PeerError
 from poise.bench.peers.environments import Environment
+from poise.bench.peers.library import DYNAMICS, HARD_FEET, PEERS, running
+from poise.bench.peers.measure import measure
 from poise.bench.peers.robot import bare_urdf, original
+from poise.bench.peers.worker import Worker
 from poise.errors import UsageError
 
 WORKERS = Path(worker_module.__file__).parent / "workers"

@@ -15,7 +15,8 @@ import psutil
 import pytest
 from drills import POISE, drill, parsed, rows, spec_of, table
 
-from poise.campaign import Results, SpecError, run_campaign
+from poise.campaign import Results, run_campaign
+from poise.errors import SpecError
 from poise.robots.catalogue import models_folder
 
 needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")

@@ -16,9 +16,10 @@ import pytest
 from drills import POISE, drill, parsed, rows, spec_of, table
 
 import poise
-from poise.campaign import Results, SpecError, kinds, run_campaign
+from poise.campaign import Results, kinds, run_campaign
 from poise.campaign.folder import opened
-from poise.campaign.guard import Done
+from poise.campaign.supervisor import Done
+from poise.errors import SpecError
 
 ENDLESS = """
 behavior = "stand"

@@ -15,10 +15,11 @@ import pyarrow.parquet
 import pytest
 from drills import POISE, campaign, drill, parsed, rows, spec_of, table
 
-from poise.campaign import Results, Spec, SpecError, run_campaign
+from poise.campaign import Results, Spec, run_campaign
 from poise.campaign.folder import opened
-from poise.campaign.journal import Journal, entries_of
+from poise.campaign.storage import Journal, entries_of
 from poise.cli import main
+from poise.errors import SpecError
 
 SLEEPERS = drill('["sleep"]', 40, "[fixed]\nseconds = 0.05\nx = 1.5")
 

@@ -10,7 +10,7 @@ from drills import parsed, rows
 
 from poise.campaign import KINDS, Spec, run_campaign
 from poise.campaign.kinds import kind_named
-from poise.campaign.table import FIRST
+from poise.campaign.storage import FIRST
 from shared_data import needed
 
 

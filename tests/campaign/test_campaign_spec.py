@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from drills import parsed
 
-from poise.campaign import Spec, SpecError
-from poise.campaign.drawing import Distribution
+from poise.campaign import Spec
+from poise.campaign.sweep import Distribution
+from poise.errors import SpecError
 
 WALKS = """
 title = "walks"
@@ -183,8 +184,7 @@ def test_a_marker_set_is_known_or_a_file_beside_the_spec(tmp_path: Path) -> None
 
 
 def test_a_trial_of_a_folder_is_a_parameter_of_its_own(tmp_path: Path) -> None:
-    from poise.human.sample import sample_trial
-    from poise.human.sample.files import write_sample
+    from poise.human import sample_trial, write_sample
 
     write_sample(tmp_path / "lab", *sample_trial(cycles=2))
     text = 'behavior = "human fit"\n[fixed]\nfolder = "lab"\n[grid]\ncutoff = [5, 6]\n'

@@ -13,8 +13,8 @@ import pytest
 import poise
 from command_line import BIPED, bend, complaint
 from poise import cli, exports, tasks
-from poise.exports import table
-from poise.exports.job import Job
+from poise.exports import trajectory_files as table
+from poise.exports.formats import Job
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_ctrl_c_leaves_nothing_half(
         file.write_text("half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(table, "write", interrupted)
+    monkeypatch.setattr(table, "export_csv", interrupted)
     assert cli.main(["export", str(recorded), "--out", str(tmp_path / "b.csv")]) == 130
     assert list(tmp_path.iterdir()) == []
     assert capsys.readouterr().err == ""

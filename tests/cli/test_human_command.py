@@ -12,8 +12,7 @@ import pytest
 import poise
 from command_line import complaint
 from poise import cli, human
-from poise.human.sample import sample_trial
-from poise.human.sample.files import write_sample
+from poise.human import sample_trial, write_sample
 
 Captured = pytest.CaptureFixture[str]
 

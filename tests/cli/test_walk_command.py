@@ -9,7 +9,7 @@ import pytest
 
 import poise
 from poise import cli
-from poise.plans.style import Style
+from poise.plans import Style
 from poise.robots.catalogue import models_folder
 
 needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")

@@ -4,11 +4,11 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.robots import Robot, State, library_names, listing, load_robot
+from poise.robots import Robot, State, library_names, listing, load_robot, vertices
 from poise.robots.catalogue import models_folder
-from poise.robots.inertia import is_physical
-from poise.robots.shapes import extent, vertices
-from poise.robots.sides import twin
+from poise.robots.description import twin
+from poise.robots.shapes import extent
+from poise.robots.urdf import is_physical
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from exhaustive import exhaustive_slack
-from poise.campaign.kinds.random_programs import SMALL_KINDS, small_program
+from poise.campaign.kinds.solver_programs import SMALL_KINDS, small_program
 from poise.errors import SolverError
 from poise.solvers import EQUALITY, INSIDE, LOWER, UPPER, Cascade, Lexicographic, Program, Rows
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from poise import constraints, tasks
 from poise.control import KinematicController
-from poise.geometry.polygon import centroid, convex_hull, half_planes, margin
+from poise.geometry import convex_hull, half_planes, margin
+from poise.geometry.polygon import centroid
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.robots import Robot, State

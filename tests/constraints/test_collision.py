@@ -9,14 +9,12 @@ import pinocchio
 import pytest
 
 from poise import constraints, tasks
-from poise.constraints.gaps import Gaps
-from poise.constraints.nearest import Nearest
-from poise.constraints.pairs import ADJACENT, meeting_pairs
+from poise.constraints.collision import ADJACENT, meeting_pairs
+from poise.constraints.distances import Gaps, Nearest
 from poise.control import Step
 from poise.errors import TaskError
 from poise.hierarchy import Hierarchy, Level
-from poise.robots import Robot, State, load_robot
-from poise.robots.capsules import Capsule, capsules
+from poise.robots import Capsule, Robot, State, capsules, load_robot
 from poise.state import FRAMES, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Decay
 from robot_states import layout, moved, random_state, robot_of, run, velocities

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import linprog
 
 from contact_states import TRIANGLE, force_layout
-from poise.constraints import FrictionCone, NormalForces, PlanarContact, WrenchCone, contact_constraints
-from poise.constraints.cones import INNER, wrench_cone
+from poise.constraints import INNER, FrictionCone, NormalForces, PlanarContact, WrenchCone, contact_constraints
+from poise.constraints.dynamics import wrench_cone
 from poise.errors import TaskError
 from poise.solvers import Rows
 from poise.state import Contact, Snapshot

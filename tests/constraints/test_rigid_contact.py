@@ -6,7 +6,8 @@ import pytest
 from contact_states import force_layout
 from poise import constraints, tasks
 from poise.hierarchy import Hierarchy, Level
-from poise.state import Contact, Snapshot, State
+from poise.robots import State
+from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly
 from robot_states import layout, moved, random_state, robot_of, run
 

@@ -14,8 +14,8 @@ from standing import Accelerating
 
 from contact_states import forward_dynamics
 from poise import constraints, tasks
-from poise.control import Command, TorqueController
-from poise.control.hold import RATE, DampedHold
+from poise.control import Command, DampedHold, TorqueController
+from poise.control.torque_control import RATE
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Contact, Snapshot

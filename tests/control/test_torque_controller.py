@@ -10,7 +10,7 @@ from standing import feet, standing
 
 from poise import constraints, tasks
 from poise.control import TorqueController
-from poise.control.torque import physics, planned_contacts
+from poise.control.torque_control import physics, planned_contacts
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plants import IdealPlant, steps

@@ -12,7 +12,7 @@ from poise import constraints, tasks
 from poise.control import Command, TorqueController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant
-from poise.plants.engine.coordinates import Coordinates
+from poise.plants.engine.robot_model import Coordinates
 from poise.robots import State
 from poise.state import Contact
 from robot_states import random_state, robot_of

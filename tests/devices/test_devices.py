@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD, LAYOUTS, Axis, Layout, Operator, Reading
-from poise.devices.layout import DEAD, Part, Throttle
+from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD, LAYOUTS, Axis, Layout, Operator, Part, Reading, Throttle
+from poise.devices.input_layout import DEAD
 from poise.errors import UsageError
-from poise.plans.guidance.stick import AXES, MODES, Stick
+from poise.plans import AXES, MODES, Stick
 
 ANYTHING = st.one_of(st.floats(), st.none(), st.text(max_size=3), st.integers())
 BUTTONS = st.frozensets(st.one_of(st.integers(0, 16), st.sampled_from(["KeyW", "Digit2", "KeyN"])))

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.devices import Entry, RandomStick, Script
-from poise.devices.random_stick import BLOCK, LONGEST
+from poise.devices.virtual_operators import BLOCK, LONGEST
 from poise.errors import UsageError
-from poise.plans.guidance.stick import MODES, Stick
+from poise.plans import MODES, Stick
 
 FORWARD = [1, 0, 0, 0, 0, 0]
 GOOD = {"time": 0.5, "mode": "left foot", "input": FORWARD}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.devices.pilot import FootTo, HandTo, Pilot, TrunkTo
-from poise.plans.guidance import Legs, Points, Stick, Workspace, guided, standing
+from poise.devices import FootTo, HandTo, Pilot, TrunkTo
+from poise.plans import Legs, Points, Stick, Workspace, guided, standing
 from robot_states import robot_of
 
 

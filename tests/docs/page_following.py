@@ -18,9 +18,8 @@ from page_blocks import ROOT, Block, blocks, commands
 import poise
 from poise import cli
 from poise.human import load_marker_set
-from poise.plans.style import Style
-from poise.plants import MujocoPlant
-from poise.plants.remote import PlantServer
+from poise.plans import Style
+from poise.plants import MujocoPlant, PlantServer
 from poise.robots.catalogue import models_folder
 from test_readme import ALIKE, DRIFT, lasting, numbers, words
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 
-from poise.recording import Channel, Recording
-from poise.recording.body import Body
+from poise.recording import Body, Channel, Recording
 from poise.robots import Robot, load_robot
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"

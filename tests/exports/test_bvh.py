@@ -12,8 +12,7 @@ import pytest
 from motions import biped, rail, recorded, wandered, wandering
 
 from poise import exports
-from poise.exports.euler import zxy_angles
-from poise.exports.skeleton import Skeleton
+from poise.exports.bvh import Skeleton, zxy_angles
 from poise.geometry import so3
 from poise.robots import Robot, library_names, load_robot
 from poise.robots.catalogue import models_folder

@@ -12,8 +12,8 @@ from motions import biped, recorded, wandered
 from poise import exports
 from poise.errors import PoiseError
 from poise.exports import ExportError
-from poise.exports.path import followed
-from poise.report.graphics import open_context
+from poise.exports.video import followed
+from poise.rendering.opengl_context import open_context
 from poise.robots import Robot, State
 
 

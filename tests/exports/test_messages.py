@@ -14,7 +14,7 @@ from mcap.reader import make_reader
 from motions import biped, wandered
 
 from poise import exports
-from poise.exports.messages import nearest
+from poise.exports.mcap_log import nearest
 from poise.recording import ABSENT, Channel, Recording
 from poise.robots import Robot
 

@@ -10,9 +10,8 @@ import pytest
 from motions import biped, rail, recorded, wandered, wandering
 
 from poise import exports, human
-from poise.exports.trc import joint_centers
-from poise.human.fitting import fit
-from poise.human.sample import sample_trial
+from poise.exports.opensim import joint_centers
+from poise.human import fit, sample_trial
 from poise.recording import Channel, Recording
 from poise.robots import Robot, library_names, load_robot
 from poise.robots.catalogue import models_folder

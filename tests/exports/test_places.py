@@ -8,8 +8,8 @@ import pytest
 from motions import biped, rail, recorded, wandered, wandering
 
 from poise import exports
-from poise.exports import FORMATS, ExportError, arrays
-from poise.exports.place import whole
+from poise.exports import FORMATS, ExportError, atomic_file
+from poise.exports import trajectory_files as arrays
 from poise.recording import Recording
 from poise.robots import Robot
 
@@ -30,7 +30,7 @@ def test_whatever_interrupts_the_writing_leaves_what_was_there(tmp_path: Path, r
     place.write_text("before")
 
     def interrupted() -> None:
-        with whole(place) as file:
+        with atomic_file(place) as file:
             file.write_text("half")
             raise raised
 
@@ -41,7 +41,7 @@ def test_whatever_interrupts_the_writing_leaves_what_was_there(tmp_path: Path, r
 
 
 def test_a_disk_that_is_full_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="No space left"), whole(tmp_path / "m.csv"):
+    with pytest.raises(ExportError, match="No space left"), atomic_file(tmp_path / "m.csv"):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
 
@@ -109,4 +109,4 @@ def test_a_link_stays_a_link(motion: Recording, tmp_path: Path) -> None:
     (tmp_path / "m.npz").symlink_to(tmp_path / "there/m.npz")
     exports.save(motion, tmp_path / "m.npz")
     assert (tmp_path / "m.npz").is_symlink()
-    assert len(arrays.read(tmp_path / "there/m.npz").time) == 5
+    assert len(arrays.read_npz(tmp_path / "there/m.npz").time) == 5

@@ -10,8 +10,8 @@ import pytest
 from motions import biped, rail, recorded, wandered
 
 import poise
-from poise.exports import ExportError, Trajectory, replayed
-from poise.exports.playback import PERIOD, REST, SETTLE, Playback
+from poise.exports import REST, SETTLE, ExportError, Trajectory, replayed
+from poise.exports.replay import PERIOD, Playback
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot
 

@@ -15,10 +15,10 @@ from browser import document, seen
 from motions import biped, recorded, wandered, wandering
 
 from poise import exports
-from poise.exports.scene import solids
-from poise.exports.scene.surface import MOST, Mesh, shape_mesh, surface
 from poise.recording import Recording
-from poise.report.figure import figure
+from poise.rendering import Mesh, figure, shape_mesh, surface
+from poise.rendering import scene_geometry as solids
+from poise.rendering.scene_geometry import MOST
 from poise.robots import Robot, library_names, load_robot
 from poise.robots.catalogue import models_folder
 

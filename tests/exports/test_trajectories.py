@@ -12,8 +12,7 @@ from motions import biped, recorded, wandered, wandering
 from poise import exports
 from poise.errors import PoiseError
 from poise.exports import ExportError, Trajectory
-from poise.recording import Channel, Recording
-from poise.recording.body import Body
+from poise.recording import Body, Channel, Recording
 from poise.robots import Robot
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from poise.geometry import GeometryError, Quintic, curves, quintic
+from poise.errors import GeometryError
+from poise.geometry import Quintic, curves, quintic
 
 Array = NDArray[np.float64]
 UNIT_CURVES = [curves.minimum_jerk, curves.cycloid, curves.cycloid_lift]

@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 import poise.geometry
-from poise.geometry import GeometryError, polygon
+from poise.errors import GeometryError
+from poise.geometry import polygon
 
 Array = NDArray[np.float64]
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])

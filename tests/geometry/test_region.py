@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from poise.geometry import GeometryError, polygon, region
-from poise.geometry.region import explore
+from poise.errors import GeometryError
+from poise.geometry import explore, polygon, region
 
 Array = NDArray[np.float64]
 BOX = np.array([[-9.0, -9.0], [9.0, -9.0], [9.0, 9.0], [-9.0, 9.0]])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from poise.errors import PoiseError
-from poise.geometry import GeometryError, so3
+from poise.errors import GeometryError, PoiseError
+from poise.geometry import so3
 
 Array = NDArray[np.float64]
 NEAR_ZERO = [0.0, 5e-324, 1e-310, 1e-200, 1e-20, 1e-12, 1e-8, 1e-5, 1e-3]

@@ -8,9 +8,9 @@ import pytest
 
 from fitted_people import each_trial, recorded_fit
 from poise.human import dynamic, gait
-from poise.human.dynamic.bearing import FRICTION
+from poise.human.gait.contact_schedule import FRICTION
 from poise.recording import Recording
-from poise.state.balance import GRAVITY
+from poise.state import GRAVITY
 from sampled_walks import walk
 
 

@@ -9,7 +9,7 @@ import pytest
 from marker_files import PERSON, in_axes, standing, trc_rows, write_c3d, write_trc
 
 from poise import human
-from poise.human.files.axes import Z_UP
+from poise.human.files.file_conventions import Z_UP
 
 AXES = ["x", "y", "z", "-x", "-y", "-z"]
 

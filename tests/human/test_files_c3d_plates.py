@@ -9,7 +9,7 @@ import pytest
 from marker_files import standing, write_c3d
 
 from poise import human
-from poise.human.files.c3d_plates import LOADED, loaded
+from poise.human.files.c3d_reader import LOADED, loaded
 
 #: Corners of a plate on the floor, m, in the order of C3D.
 CORNERS = np.array([[0.6, 0.5, 0.0], [0.6, 0.1, 0.0], [0.0, 0.1, 0.0], [0.0, 0.5, 0.0]])

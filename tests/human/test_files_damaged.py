@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from poise.human import Trial, TrialError, read_bvh, read_trial
-from poise.human.files.labels import kept
+from poise.human.files.file_conventions import kept
 
 
 def skeleton(channels: str, joints: int = 0, rows: int = 1) -> str:

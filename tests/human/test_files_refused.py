@@ -13,7 +13,8 @@ from marker_files import PERSON, mocap, patched, standing, value_start, write_c3
 
 from poise import human
 from poise.errors import PoiseError
-from poise.human.files import c3d_layout, reading
+from poise.human.files import c3d_layout
+from poise.human.files import trial_reader as reading
 
 
 def refused(path: Path, words: str) -> human.TrialError:

@@ -8,11 +8,10 @@ import pytest
 import poise
 from fitted_people import each_trial, recorded_fit, sample_fit
 from poise import human
-from poise.human.fitting import Fit, fit
-from poise.human.people import Failure, fits, is_static, jobs
-from poise.human.sample import sample_motion, sample_trial
-from poise.human.sample.files import write_sample
-from poise.robots.human import BodyShape
+from poise.human import Failure, Fit, fit, fits, jobs, sample_trial, write_sample
+from poise.human.batch_fitting import is_static
+from poise.human.sample import sample_motion
+from poise.robots import BodyShape
 
 SETS = pytest.mark.parametrize("marker_set", ["skin49", "plug_in_gait", "opensim41"])
 
@@ -122,7 +121,7 @@ def test_a_fit_is_a_recording_that_finds_its_body_again(tmp_path) -> None:  # ty
     loaded = poise.load_recording(tmp_path / "fit.poise")
     assert loaded["q"] == pytest.approx(found.q)
     assert loaded["markers/distance"] == pytest.approx(found.errors, nan_ok=True)
-    from poise.recording.whose import named_robot
+    from poise.recording import named_robot
 
     again = named_robot(loaded.provenance)
     assert again.mass == found.robot.mass  # type: ignore[union-attr]

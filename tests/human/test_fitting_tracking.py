@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import poise
-from poise.human.fitting import Points, Tracker
-from poise.human.fitting.motion import motion
-from poise.human.markers import load_marker_set
-from poise.human.sample import sample_motion, sample_walk
-from poise.robots import Robot
-from poise.robots.human import BodyShape, landmarks
+from poise.human import load_marker_set
+from poise.human.fitting.body_fit import motion
+from poise.human.fitting.marker_tracking import Points, Tracker
+from poise.human.sample import sample_motion
+from poise.human.synthetic_walk import sample_walk
+from poise.robots import BodyShape, Robot, landmarks
 
 RIGHT = {"height": 1.77, "mass": 75.0, "sex": "male"}
 

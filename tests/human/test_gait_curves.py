@@ -6,10 +6,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.human.gait.curve import continuous, motion_of, rates_of
-from poise.human.gait.keys import keys
-from poise.human.gait.laws import DecayPerPhase, TimeToGo
-from poise.human.gait.paths import Ahead, ArrivingAtKey, LeastJerk, NextKey
+from poise.human.gait.key_postures import Ahead, ArrivingAtKey, DecayPerPhase, LeastJerk, NextKey, TimeToGo, keys
+from poise.human.gait.reference_walk import continuous, motion_of, rates_of
 from sampled_walks import walk
 
 MODEL = walk().robot.model

@@ -4,10 +4,10 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.analysis.gait_error import GaitError
-from poise.human.gait import Reference, keys
-from poise.human.gait.keys import knee_peak, shank_upright
-from poise.robots.parts import SIDES
+from poise.errors import GaitError
+from poise.human import Reference
+from poise.human.gait.key_postures import keys, knee_peak, shank_upright
+from poise.robots import SIDES
 from sampled_walks import sampled, turned, walk
 
 STEP = 1e-4

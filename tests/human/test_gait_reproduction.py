@@ -6,23 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.analysis.gait_error import GaitError
-from poise.analysis.rotations import JOINTS
-from poise.human.gait import (
-    BEST,
+from poise.analysis import JOINTS
+from poise.errors import GaitError
+from poise.human import BEST, PAPER, TWO_PHASES, Variant
+from poise.human.gait.reproduction import (
     EIGHT,
     FOUR_KEYS,
-    PAPER,
     SIX_KEYS,
     TRACK,
-    TWO_PHASES,
     VARIANTS,
-    Variant,
     hierarchy,
-    measured,
+    lowest_places,
     reproduce,
 )
-from poise.human.gait.levels import lowest_places
+from poise.human.gait.reproduction_quality import measured
 from poise.recording import load_recording
 from sampled_walks import judged, run, turned, walk
 
@@ -37,7 +34,7 @@ def test_a_posture_that_is_known_throughout_is_followed_without_loss() -> None:
 
 
 def test_without_a_ground_the_loss_is_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.human.gait.levels.ground", lambda reference, cycle: [])
+    monkeypatch.setattr("poise.human.gait.reproduction.ground", lambda reference, cycle: [])
     assert measured(reproduce(walk(), variant=TRACK)).errors.max() < 0.02
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.analysis.gait_error import GaitError
-from poise.analysis.gait_events import RULE
-from poise.analysis.rotations import JOINTS
-from poise.human.gait import BEST, PAPER, SIX_KEYS, TRACK, contacts, study
-from poise.human.gait.contacts import alone, standing
-from poise.human.gait.tables import comparison, table_one
-from poise.state.balance import GRAVITY
+from poise.analysis import JOINTS, RULE
+from poise.errors import GaitError
+from poise.human import BEST, PAPER
+from poise.human.gait.contact_schedule import alone, contacts, standing
+from poise.human.gait.population_study import comparison, study, table_one
+from poise.human.gait.reproduction import SIX_KEYS, TRACK
+from poise.state import GRAVITY
 from sampled_walks import judged, run, walk
 
 PEOPLE = ("right", "left")

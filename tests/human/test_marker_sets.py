@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from poise import human
-from poise.human.markers import landmark_links, segments
-from poise.human.markers.marker_set import plain
-from poise.robots.human import BodyShape, landmarks
+from poise.human.markers import landmark_links, plain, segments
+from poise.robots import BodyShape, landmarks
 
 SETS = sorted(human.marker_sets())
 

@@ -7,13 +7,11 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis.gait_cycle import best_cycle, gait_cycles, lengths
-from poise.analysis.gait_events import events_from_markers, events_from_plates
-from poise.human import Trial, TrialError
-from poise.human.markers import marker_sets, match
-from poise.human.sample import sample_motion, sample_trial, sample_walk
-from poise.human.sample.trial import MARGIN
-from poise.robots.human import BodyShape, landmarks
+from poise.analysis import best_cycle, events_from_markers, events_from_plates, gait_cycles, lengths
+from poise.human import Trial, TrialError, marker_sets, match, sample_trial
+from poise.human.sample import MARGIN, sample_motion
+from poise.human.synthetic_walk import sample_walk
+from poise.robots import BodyShape, landmarks
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,8 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis.cycle_quality import ground_penetration, share_inside, sliding, support_hulls
-from poise.analysis.norms import norm
-from poise.analysis.rotations import root_mean_square_error
-from poise.human.sample import PeriodicMotion, sample_walk
-from poise.human.sample.treading import CONTACTS, OFF
-from poise.human.sample.walk import ground_wrench
+from poise.analysis import ground_penetration, norm, root_mean_square_error, share_inside, sliding, support_hulls
+from poise.human.synthetic_walk import CONTACTS, OFF, PeriodicMotion, ground_wrench, sample_walk
 
 PHASES = np.arange(200) / 200
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.30, 28.0, "male"), (2.05, 110.0, "male")]

@@ -8,8 +8,9 @@ from marker_files import mocap
 
 import poise
 from poise import exports, human
-from poise.human.files.skeleton import UNITS
-from poise.human.sample import sample_motion, sample_trial
+from poise.human import sample_trial
+from poise.human.files.bvh_reader import UNITS
+from poise.human.sample import sample_motion
 
 #: A person in two bones; heights in metres.
 STICK = """HIERARCHY

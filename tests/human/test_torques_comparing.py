@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from torque_trials import known
 
-from poise.analysis.gait_error import GaitError
-from poise.analysis.stride_comparison import compare_strides
-from poise.analysis.strides import strides_of
-from poise.human.torques import Torques, compare_walks, human_strides, inverse_dynamics, recorded
+from poise.analysis import compare_strides, strides_of
+from poise.errors import GaitError
+from poise.human import Torques, compare_walks, human_strides, inverse_dynamics, recorded
 from poise.recording import Channel, Recording
-from poise.robots.parts import SIDES
+from poise.robots import SIDES
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from torque_trials import Known, known
 
-from poise.human.torques import inverse_dynamics
-from poise.human.torques.footing import footing
-from poise.human.torques.ground import BEYOND, ground
-from poise.human.trial import Plate
-from poise.robots.parts import SIDES
+from poise.human import Plate, inverse_dynamics
+from poise.human.torques.plate_forces import BEYOND, footing, ground
+from poise.robots import SIDES
 
 
 @pytest.fixture(scope="module")

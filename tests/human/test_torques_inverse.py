@@ -10,12 +10,9 @@ import pytest
 from torque_trials import Known, known
 
 import poise
-from poise.human import TrialError
-from poise.human.fitting import fit
-from poise.human.sample import sample_trial
-from poise.human.torques import Torques, inverse_dynamics, mass_from_plates
-from poise.human.torques.mass import UNKNOWN
-from poise.robots.parts import SIDES
+from poise.human import Torques, TrialError, fit, inverse_dynamics, sample_trial
+from poise.human.torques.joint_torques import UNKNOWN, mass_from_plates
+from poise.robots import SIDES
 
 WEIGHT = 75.0 * 9.81
 

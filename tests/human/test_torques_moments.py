@@ -9,11 +9,8 @@ import pytest
 from marker_files import mocap
 from torque_trials import known
 
-from poise.human import read_trial
-from poise.human.fitting import fit
-from poise.human.torques import Torques, against_stored, inverse_dynamics, moments
-from poise.human.torques.moments import LEG, STORED_UNIT
-from poise.robots.parts import SIDES
+from poise.human import LEG, STORED_UNIT, Torques, against_stored, fit, inverse_dynamics, moments, read_trial
+from poise.robots import SIDES
 
 
 @cache

@@ -11,9 +11,9 @@ from torque_trials import known
 import poise
 from poise.analysis import walked
 from poise.exports import save
-from poise.human.torques import inverse_dynamics, recorded
-from poise.recording.whose import named_robot
-from poise.report.page import save_page
+from poise.human import inverse_dynamics, recorded
+from poise.recording import named_robot
+from poise.report import save_page
 from poise.robots import Robot
 
 

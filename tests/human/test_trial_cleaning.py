@@ -7,7 +7,7 @@ import pytest
 from marker_files import mocap
 
 from poise import human
-from poise.analysis.low_pass import DOUBLE_PASS
+from poise.analysis.signals import DOUBLE_PASS
 
 RATE = 100.0
 

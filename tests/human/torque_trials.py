@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 import poise
-from poise.human import Plate, Trial
-from poise.human.sample import sample_trial, sample_walk
-from poise.human.sample.trial import MARGIN
+from poise.human import Plate, Trial, sample_trial
+from poise.human.sample import MARGIN
+from poise.human.synthetic_walk import sample_walk
 from poise.robots import Robot
 
 

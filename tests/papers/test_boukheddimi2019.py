@@ -8,10 +8,12 @@ import pinocchio
 import pytest
 
 from poise import tasks
-from poise.analysis.rotations import JOINTS
+from poise.analysis import JOINTS
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
-from poise.human.gait import PAPER, TWO_PHASES, hierarchy, keys
+from poise.human import PAPER, TWO_PHASES
+from poise.human.gait.key_postures import keys
+from poise.human.gait.reproduction import hierarchy
 from poise.robots import State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY

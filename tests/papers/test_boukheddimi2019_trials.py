@@ -10,23 +10,11 @@ import numpy as np
 import pytest
 
 from poise import human
-from poise.analysis.gait_cycle import Cycle, gait_cycles
-from poise.analysis.rotations import JOINTS
-from poise.human.fitting import fit
-from poise.human.gait import (
-    BEST,
-    EIGHT,
-    FOUR_KEYS,
-    PAPER,
-    SIX_KEYS,
-    TRACK,
-    TWO_PHASES,
-    VARIANTS,
-    Reference,
-    measured,
-    reproduce,
-    study,
-)
+from poise.analysis import JOINTS, Cycle, gait_cycles
+from poise.human import BEST, PAPER, TWO_PHASES, Reference, fit
+from poise.human.gait.population_study import study
+from poise.human.gait.reproduction import EIGHT, FOUR_KEYS, SIX_KEYS, TRACK, VARIANTS, reproduce
+from poise.human.gait.reproduction_quality import measured
 from shared_data import needed
 
 #: Walks, and static trials where there is one.

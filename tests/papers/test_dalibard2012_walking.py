@@ -10,12 +10,11 @@ import pytest
 
 from behaviors.walking import Trial
 from poise import constraints, tasks
-from poise.behaviors.walk import WEIGHTS, Walk, WalkSettings
-from poise.control.physics import planned_contacts
-from poise.plans.center import Motion, Sinusoid, Wish
-from poise.plans.phases import Phase
-from poise.plans.route import Route
-from poise.plans.style import STYLES, Style
+from poise.behaviors import Walk, WalkSettings
+from poise.behaviors.walk_tasks import WEIGHTS
+from poise.control.torque_control import planned_contacts
+from poise.plans import STYLES, Motion, Phase, Route, Sinusoid, Style
+from poise.plans.footstep_plan import Wish
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 

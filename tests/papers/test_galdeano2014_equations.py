@@ -12,16 +12,15 @@ import pinocchio
 import pytest
 
 from poise import tasks
-from poise.behaviors.regulated import Pressed, Regulated, Regulator, error_of_zmp, regulation_of
-from poise.behaviors.regulated.levels import Levels
-from poise.behaviors.regulated.settings import RegulatedSettings
+from poise.behaviors import Pressed, Regulated, RegulatedSettings, error_of_zmp, regulation_of
+from poise.behaviors.zmp_balance import Levels
+from poise.behaviors.zmp_regulation import Regulator
 from poise.control import KinematicController
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.solvers import NullSpace
-from poise.state import Snapshot
-from poise.state.pressure import sole_pressure
+from poise.state import Snapshot, sole_pressure
 from regulated_bodies import PERIOD, cells_of, observed
 from robot_states import robot_of
 

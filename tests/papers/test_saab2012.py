@@ -12,7 +12,7 @@ import pytest
 from scipy.linalg import null_space
 
 from poise import constraints, tasks
-from poise.behaviors.one_foot import one_foot_stance
+from poise.behaviors import one_foot_stance
 from poise.control import Command, KinematicController, TorqueController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.plans.segment import Body, Segment, Severity
+from poise.plans import Body, Segment
+from poise.plans.segment.center_path import Severity
 from robot_states import robot_of
 
 FIGURE = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/figure8.py"))

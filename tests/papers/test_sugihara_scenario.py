@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from poise import Recording, runs
-from poise.report.page.loci import actual, planned
-from poise.report.page.subject import subjects
+from poise.report.guided_motion import actual, planned
+from poise.report.recording_view import subjects
 from poise.robots.catalogue import models_folder
 from poise.runs.scenario import Scenario
 from robot_states import robot_of

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from planned_walks import BODY, largest_change, pace_of, phases
-from poise.plans.center import Divergent, Motion, Sinusoid
-from poise.plans.route import Route
+from poise.plans import Divergent, Motion, Route, Sinusoid
 
 TICK = 0.001
 

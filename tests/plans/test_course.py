@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.plans.course import Squatting, Standing, eased
+from poise.plans import Squatting, Standing
+from poise.plans.reference_trajectory import eased
 
 CENTER = np.array([0.01, -0.05, 0.35])
 OTHER = pinocchio.SE3(pinocchio.exp3(np.array([0.0, 0.0, 0.1])), np.array([0.0, -0.1, 0.0]))

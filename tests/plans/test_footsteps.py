@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from poise.plans.footsteps import Footstep, Gait
+from poise.plans import Footstep
+from poise.plans.footsteps import Gait
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from planned_walks import BODY, STYLE, pace_of
-from poise.plans.divergent import natural_frequency
-from poise.plans.pace import HURRY, LEG, SHORTEST, Stature, paced
-from poise.plans.style import STYLES
+from poise.plans import STYLES, Stature, paced
+from poise.plans.dcm import natural_frequency
+from poise.plans.gait_parameters import HURRY, LEG, SHORTEST
 
 SPEEDS = [(0.1, 0.0, 0.0), (0.4, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.0, 0.15, 0.0), (0.2, -0.1, 0.5), (0.0, 0.0, 0.0)]
 

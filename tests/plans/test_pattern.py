@@ -8,10 +8,8 @@ import pytest
 
 from planned_walks import BODY, pace_of
 from poise.errors import PoiseError
-from poise.plans.course import Wanted
-from poise.plans.footsteps import Footstep, other
-from poise.plans.pattern import GRID, Pattern
-from poise.plans.route import Route
+from poise.plans import Footstep, Pattern, Route, Wanted, other
+from poise.plans.reference_trajectory import GRID
 
 SPEEDS = {
     "ahead": None,

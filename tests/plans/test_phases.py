@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from planned_walks import pace_of, phases, standing
-from poise.plans.route import Route
+from poise.plans import Route
 
 
 def test_a_walk_goes_through_its_phases_in_order() -> None:

@@ -9,10 +9,7 @@ from itertools import pairwise
 import pytest
 
 from planned_walks import STAIRS, fallen, pace_of, phases
-from poise.plans.center import Divergent, Motion
-from poise.plans.footsteps import Footstep
-from poise.plans.phases import Phase
-from poise.plans.route import Route, swinging
+from poise.plans import Divergent, Footstep, Motion, Phase, Route, swinging
 
 WALKS: dict[str, tuple[tuple[float, float, float], Callable[[Footstep], Footstep] | None]] = {
     "forward": ((0.3, 0.0, 0.0), None),

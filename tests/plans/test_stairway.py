@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.plans.footsteps import Footstep
-from poise.plans.stairway import CLEAR, Stairway
+from poise.plans import Footstep, Stairway
+from poise.plans.footsteps import CLEAR
 
 
 def tread(stairs: Stairway, x: float) -> int:

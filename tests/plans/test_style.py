@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from poise.errors import UsageError
-from poise.plans.style import NEUTRAL, PARAMETERS, STYLES, TORQUE_JOINTS, Style
+from poise.plans import NEUTRAL, PARAMETERS, STYLES, Style
+from poise.plans.style import TORQUE_JOINTS
 
 OWN = Style("mine", chest_pitch=0.1, torque_joints="head", rest={"left_elbow_joint": 0.5, "right_elbow_joint": -0.25})
 

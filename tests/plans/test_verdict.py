@@ -9,14 +9,21 @@ import pytest
 
 import poise
 from poise.behaviors import Walk, WalkSettings
-from poise.plans.center import Divergent, Motion, Sinusoid
-from poise.plans.footsteps import Footstep
-from poise.plans.pace import Stature, paced
-from poise.plans.phases import Phase
-from poise.plans.repair import BALANCE, SAFE, repaired, tried
-from poise.plans.route import Route
-from poise.plans.style import STYLES, Style
-from poise.plans.verdict import verdict
+from poise.plans import (
+    STYLES,
+    Divergent,
+    Footstep,
+    Motion,
+    Phase,
+    Route,
+    Sinusoid,
+    Stature,
+    Style,
+    paced,
+    repaired,
+    verdict,
+)
+from poise.plans.feasibility import BALANCE, SAFE, tried
 from poise.plants import MujocoPlant
 
 BODY = Stature(leg=0.69, width=0.24, height=0.67, hip=0.66, sole=(0.17, 0.05), strength=0.6)

@@ -14,9 +14,8 @@ import numpy as np
 import zmq
 
 from poise.control import Command
-from poise.plants import Plant
-from poise.plants.remote import PlantServer
-from poise.plants.remote.messages import packed, unpacked
+from poise.plants import Plant, PlantServer
+from poise.plants.remote.protocol import packed, unpacked
 from poise.robots import Robot, State
 
 #: Any port that is free.

@@ -7,8 +7,7 @@ from simulated import biped, flying, stood, torques
 from poise import constraints, tasks
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
-from poise.plants import MujocoPlant, PositionServos, Push, steps
-from poise.plants.engine.drives import servo_gains
+from poise.plants import MujocoPlant, PositionServos, Push, servo_gains, steps
 from poise.robots import Robot, library_names
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of

@@ -21,7 +21,7 @@ from poise.plants import (
     SwappedSoles,
     WeakMotor,
 )
-from poise.plants.breaking import Damage
+from poise.plants.engine.drives_and_faults import Damage
 from poise.robots import load_robot
 from poise.state import ContactForces
 from robots.small_robots import PENDULUM, written

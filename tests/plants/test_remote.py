@@ -15,12 +15,22 @@ import poise
 from plants.served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
 from plants.simulated import Blind, Standing, biped, torques
 from poise.control import Command
-from poise.plants import IdealPlant, MujocoPlant, Plant, PlantError, PositionServos, Push, Sensors, steps
-from poise.plants.loop import Controller
-from poise.plants.remote import PlantServer, RemotePlant
-from poise.plants.remote.address import LARGEST, WALL, checked
-from poise.plants.remote.commands import command_message
-from poise.plants.remote.door import Door
+from poise.plants import (
+    Controller,
+    IdealPlant,
+    MujocoPlant,
+    Plant,
+    PlantError,
+    PlantServer,
+    PositionServos,
+    Push,
+    RemotePlant,
+    Sensors,
+    checked_address,
+    steps,
+)
+from poise.plants.remote.plant_server import Door
+from poise.plants.remote.protocol import LARGEST, WALL, command_message
 from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
 
@@ -267,7 +277,7 @@ def test_who_brings_another_robot_or_protocol_is_told_so(
     with pytest.raises(PlantError, match=f"moves '{biped().name}', not 'nao'; load the same robot") as caught:
         RemotePlant(standing.address, nao)
     assert "\n" not in str(caught.value)
-    monkeypatch.setattr("poise.plants.remote.link.PROTOCOL", 99)
+    monkeypatch.setattr("poise.plants.remote.protocol.PROTOCOL", 99)
     with pytest.raises(PlantError, match="speaks protocol 1, not 99"):
         RemotePlant(standing.address, biped())
 
@@ -301,9 +311,9 @@ def test_what_is_no_address_is_refused(address: object) -> None:
 def test_a_server_that_others_could_reach_must_be_asked_for(address: str) -> None:
     with pytest.raises(PlantError, match="beyond_loopback=True, or 'poise serve --bind"):
         PlantServer(ideal()[0], address)
-    assert checked(address) == address
+    assert checked_address(address) == address
     for here in ("tcp://127.0.0.1:0", "tcp://localhost:0", "tcp://127.1.2.3:0", "tcp://[::1]:0", "ipc:///tmp/robot"):
-        checked(here, anywhere=False)
+        checked_address(here, anywhere=False)
 
 
 def test_a_robot_must_be_a_robot_and_limits_positive(standing: PlantServer) -> None:
@@ -329,7 +339,7 @@ class ForgetfulDoor(Door):
 
 
 def test_an_answer_that_is_lost_is_asked_for_again_and_rubbish_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.plants.remote.server.Door", ForgetfulDoor)
+    monkeypatch.setattr("poise.plants.remote.plant_server.Door", ForgetfulDoor)
     robot = biped()
     plant = IdealPlant(robot.stance("standing"))
     with served(plant) as server, RemotePlant(server.address, robot, limit=0.02) as remote:

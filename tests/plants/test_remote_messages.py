@@ -13,11 +13,18 @@ from hypothesis import strategies as st
 from plants.simulated import biped
 from poise.control import Command
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, Sensors
-from poise.plants.remote.address import LARGEST
-from poise.plants.remote.commands import command_message, command_of, in_steps
-from poise.plants.remote.messages import MalformedError, packed, unpacked
-from poise.plants.remote.reports import report_message, report_of
-from poise.plants.remote.states import Reader
+from poise.plants.remote.protocol import (
+    LARGEST,
+    MalformedError,
+    Reader,
+    command_message,
+    command_of,
+    in_steps,
+    packed,
+    report_message,
+    report_of,
+    unpacked,
+)
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(), st.binary()),

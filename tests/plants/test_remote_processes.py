@@ -15,10 +15,8 @@ import poise
 from command_line import complaint
 from plants.served import LONG, Stranger, process, until
 from poise.behaviors import Stand
-from poise.plants import steps
-from poise.plants.loop import Controller
-from poise.plants.remote import RemotePlant
-from poise.plants.remote.address import LARGEST
+from poise.plants import Controller, RemotePlant, steps
+from poise.plants.remote.protocol import LARGEST
 from robot_states import robot_of
 
 #: A controller that stands G1 for some seconds, tells when it begins, and at the end how it went.

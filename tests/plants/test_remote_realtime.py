@@ -10,10 +10,9 @@ import pytest
 from plants.served import LONG, Stranger, Swinging, hello, moving, served, until
 from plants.simulated import Standing, biped
 from poise.control import Command
-from poise.plants import IdealPlant, MujocoPlant, PositionServos, steps
-from poise.plants.remote import RemotePlant
-from poise.plants.remote.commands import command_message
-from poise.plants.remote.hold import Hold
+from poise.plants import IdealPlant, MujocoPlant, PositionServos, RemotePlant, steps
+from poise.plants.remote.plant_server import Hold
+from poise.plants.remote.protocol import command_message
 from poise.robots import State
 from robot_states import robot_of
 

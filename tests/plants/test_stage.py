@@ -7,10 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import Workspace
-from poise.plants import MujocoPlant, PlantError
-from poise.plants.stage import Stage
+from poise.plans import Footstep, Workspace
+from poise.plants import MujocoPlant, PlantError, Stage
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from poise.errors import PoiseError, RecordingError
-from poise.recording import ABSENT, Channel
-from poise.recording.channel import Header, different, joined_units
-from poise.recording.joining import joined
+from poise.recording import ABSENT, Channel, different
+from poise.recording.channel import Header, joined, joined_units
 
 
 def message(*arguments: object, **keywords: object) -> str:

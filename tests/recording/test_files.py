@@ -14,7 +14,7 @@ from recorded_steps import POSTURE, REACH, ROBOT, Motion, identical, same_values
 
 from poise.errors import RecordingError
 from poise.recording import Channel, Recorder, Recording, load_recording, record_steps
-from poise.recording.writing import VERSION, Writer
+from poise.recording.file_format import VERSION, Writer
 
 words = some.text(some.characters(exclude_categories=["Cs"]), max_size=6)
 names = some.text(some.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)

@@ -18,7 +18,7 @@ from recorded_steps import PERIOD, POSTURE, REACH, ROBOT, FakeStep, Motion, iden
 import poise.recording
 from poise.errors import RecordingError
 from poise.recording import Recorder, RecordingInterrupted, UnwrittenError, load_recording, record_steps
-from poise.recording.writing import Writer
+from poise.recording.file_format import Writer
 
 SOURCE = str(Path(poise.recording.__file__).parent)
 

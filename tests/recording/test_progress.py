@@ -9,8 +9,9 @@ import pytest
 from recorded_steps import PERIOD, ROBOT, Motion
 
 from poise.errors import PoiseError
-from poise.plants import loop
-from poise.recording import Bar, RecordingInterrupted, progress, record
+from poise.plants import control_loop as loop
+from poise.recording import Bar, RecordingInterrupted, record
+from poise.recording import progress_bar as progress
 
 
 class Terminal(io.StringIO):

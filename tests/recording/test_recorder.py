@@ -5,8 +5,7 @@ import pytest
 from recorded_steps import JOINTS, NV, PERIOD, POSTURE, REACH, ROBOT, FakeErrors, Motion, identical
 
 from poise.errors import RecordingError
-from poise.recording import ABSENT, Recorder, Recording, load_recording, record_steps
-from poise.recording.body import Body
+from poise.recording import ABSENT, Body, Recorder, Recording, load_recording, record_steps
 from poise.solvers import EQUALITY, UPPER
 
 

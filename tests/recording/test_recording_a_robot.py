@@ -11,8 +11,7 @@ from poise import constraints, tasks
 from poise.control import KinematicController
 from poise.errors import RecordingError
 from poise.hierarchy import Hierarchy, Level
-from poise.plants import IdealPlant
-from poise.plants.loop import steps
+from poise.plants import IdealPlant, steps
 from poise.recording import load_recording, record, record_steps
 from poise.robots import Robot, State, load_robot
 

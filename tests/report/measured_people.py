@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from poise.human import gait
-from poise.human.fitting import Fit, fit
-from poise.human.sample import sample_trial
-from poise.human.torques import Torques, inverse_dynamics
+from poise.human import Fit, Torques, fit, gait, inverse_dynamics, sample_trial
 
 #: Height (m), mass (kg), sex.
 PEOPLE = ((1.70, 64.0, "female"), (1.84, 80.0, "male"))

@@ -11,8 +11,7 @@ import pinocchio
 import poise
 from poise import tasks
 from poise.control import Step
-from poise.recording import Recording
-from poise.recording.record import record_steps
+from poise.recording import Recording, record_steps
 from poise.robots import Robot, State
 from poise.state import ContactForces, Imu, Sensed
 

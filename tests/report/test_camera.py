@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.errors import PoiseError
-from poise.report import Camera
+from poise.rendering import Camera
 
 numbers = st.floats(-5.0, 5.0).map(lambda x: round(x, 3))
 points = st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=8)

@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 from reading_pages import Page
 
-from poise.campaign.kinds.kind import Column
-from poise.campaign.results import Results
-from poise.campaign.table import COSTS, FIRST, column_of, table_of
-from poise.report.campaign import Kept, campaign_page, worst_runs
-from poise.report.campaign.groups import crossed, grouped
-from poise.report.campaign.interval import wilson
-from poise.report.campaign.polar import directions
-from poise.report.campaign.reasons import alike
-from poise.report.campaign.runs import Runs
-from poise.report.page.html import TIMES
+from poise.campaign import COSTS, Column, Results
+from poise.campaign.storage import FIRST, column_of, table_of
+from poise.html import TIMES
+from poise.report import Kept, worst_runs
+from poise.report.campaign_page import alike, campaign_page
+from poise.report.campaign_runs import Runs, crossed, grouped, wilson
+from poise.report.campaign_survival import directions
 
 COLUMNS = {
     "seconds_moved": Column("number", "s", "how long it moved"),

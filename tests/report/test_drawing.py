@@ -10,9 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poise.analysis import Phase
-from poise.report.page.drawing import curve, drawing, shade, short, thinned
-from poise.report.page.html import MINUS, NONE, grouped, listed, note, number, paragraph, percent, prefixed, table
-from poise.report.page.inlining import inlined
+from poise.html import (
+    MINUS,
+    NONE,
+    curve,
+    drawing,
+    grouped,
+    listed,
+    note,
+    number,
+    paragraph,
+    percent,
+    prefixed,
+    shade,
+    short,
+    table,
+    thinned,
+)
+from poise.html.charts import inlined
 
 
 @given(st.integers(0, 3000), st.integers(0, 10_000))

@@ -12,8 +12,8 @@ from recorded_motions import BIPED, PARTS, kinematic
 from poise import Recording, runs
 from poise.analysis import cycle_difference
 from poise.recording import Channel
-from poise.report.page.joints import trajectories
-from poise.report.page.subject import subjects
+from poise.report.joint_angles import trajectories
+from poise.report.recording_view import subjects
 from poise.robots import Robot, load_robot
 
 TITLE = "Joint angles by limb"

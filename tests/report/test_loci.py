@@ -10,10 +10,9 @@ from reading_pages import Page
 from recorded_motions import BIPED, PARTS, kinematic
 
 from poise import Recording, runs
-from poise.report.page import page
-from poise.report.page.loci import POINTS, actual, loci, planned
-from poise.report.page.segments import ROWS, segments
-from poise.report.page.subject import Subject, subjects
+from poise.report.guided_motion import POINTS, ROWS, actual, loci, planned, segments
+from poise.report.recording_page import page
+from poise.report.recording_view import Subject, subjects
 from poise.robots import load_robot
 from robot_states import robot_of
 

@@ -12,17 +12,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from measured_people import person, stander
 from reading_pages import Page, value
 
-from poise.analysis.gait_cycle import gait_cycles
-from poise.analysis.gait_events import RULE
-from poise.analysis.norms import norm
-from poise.analysis.rotations import ROTATIONS
+from poise.analysis import ROTATIONS, RULE, gait_cycles, norm
+from poise.html import drawing, stick
+from poise.html.stick_figures import CHAINS
 from poise.recording import Channel, Recording
-from poise.report.page import page
-from poise.report.page.drawing import drawing
-from poise.report.page.frames import gathered
-from poise.report.page.gait import gait_of, moments_of, stored_events
-from poise.report.page.postures import CHAINS, stick
-from poise.report.page.subject import subjects
+from poise.report.key_frames import gathered
+from poise.report.recording_page import page
+from poise.report.recording_view import gait_of, moments_of, stored_events, subjects
 from poise.robots import State
 
 

@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.report.collada import Collada
-from poise.report.meshes import is_mesh, surfaces
-from poise.robots import library_names, load_robot
+from poise.rendering.collada import Collada, is_mesh, surfaces
+from poise.robots import library_names, load_robot, vertices
 from poise.robots.catalogue import models_folder
-from poise.robots.shapes import vertices
 
 
 def effect(name: str, color: str) -> str:

@@ -13,8 +13,9 @@ from recorded_motions import BIPED, PARTS, dynamic, kinematic
 from poise.analysis import peak, peak_rate, root_mean_square, tracked
 from poise.errors import PoiseError
 from poise.recording import Channel, Recording
-from poise.report.graphics import open_context
-from poise.report.page import SECTIONS, page, save_page
+from poise.rendering.opengl_context import open_context
+from poise.report import RECORDING_SECTIONS, save_page
+from poise.report.recording_page import page
 from poise.robots import Robot, load_robot
 
 TITLES = [
@@ -76,7 +77,7 @@ def read(text: str) -> Page:
 def test_a_page_is_well_formed_and_has_every_section(read: Page) -> None:
     after = TITLES.index("Contact forces") + 1
     assert list(read.sections) == [*TITLES[:after], *CELLS, *TITLES[after:]]  # nobody walks here
-    assert len(SECTIONS) == len(TITLES) + len(CELLS) + len(WALKING) + len(GUIDED) + len(PEOPLE)
+    assert len(RECORDING_SECTIONS) == len(TITLES) + len(CELLS) + len(WALKING) + len(GUIDED) + len(PEOPLE)
 
 
 def test_a_page_needs_nothing_but_itself(text: str, read: Page) -> None:
@@ -212,8 +213,8 @@ def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.Mon
         open_context(16, 16).free()
     except PoiseError as error:
         pytest.skip(str(error))
-    from poise.report.page.frames import frames
-    from poise.report.page.subject import subjects
+    from poise.report.key_frames import frames
+    from poise.report.recording_view import subjects
 
     html = frames(subjects({"alone": moving})).html
     assert html.count('src="data:image/jpeg;base64,') == 1
@@ -306,7 +307,7 @@ def test_a_page_is_saved_whole_or_not_at_all(moving: Recording, tmp_path: Path, 
     heard: list[str] = []
     path = save_page(tmp_path / "r.html", {"run": moving}, heard.append)
     assert Page(path.read_text(encoding="utf-8")).sections
-    assert heard == [section.__name__ for section in SECTIONS]
+    assert heard == [section.__name__ for section in RECORDING_SECTIONS]
     with pytest.raises(PoiseError, match="is a folder"):
         save_page(tmp_path, {"run": moving})
     with pytest.raises(PoiseError, match="no folder"):

@@ -10,11 +10,10 @@ import pytest
 from measured_people import VARIANTS, person, studied
 from reading_pages import Page, value
 
-from poise.analysis.equivalence import REMARK
-from poise.analysis.gait_events import RULE
-from poise.analysis.rotations import JOINTS, ROTATIONS
+from poise.analysis import JOINTS, REMARK, ROTATIONS, RULE
 from poise.errors import PoiseError
-from poise.report.human import save_study_page, study_page
+from poise.report import save_study_page
+from poise.report.study_page import study_page
 
 FAILED = {"folder/bad & <broken>.c3d": "the file is empty"}
 

@@ -10,11 +10,10 @@ import pytest
 from measured_people import person, torques
 from reading_pages import Page, value
 
-from poise.human.torques import against_stored, inverse_dynamics, moments, recorded
-from poise.human.torques.moments import LEG, STORED_UNIT
-from poise.report.human import torques_page
-from poise.report.page import page
-from poise.state.balance import GRAVITY
+from poise.human import LEG, STORED_UNIT, against_stored, inverse_dynamics, moments, recorded
+from poise.report.recording_page import page
+from poise.report.torques_page import torques_page
+from poise.state import GRAVITY
 
 
 @pytest.fixture(scope="module", autouse=True)

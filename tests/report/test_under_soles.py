@@ -12,10 +12,10 @@ from recorded_motions import BIPED, PARTS, dynamic, kinematic
 
 from poise import Recording, runs
 from poise.recording import Channel
-from poise.report.page.soles import SMOOTH, pressed, pushes, smoothed, soles
-from poise.report.page.subject import subjects
+from poise.report.force_charts import SMOOTH, pressed, pushes, smoothed, soles
+from poise.report.recording_view import subjects
 from poise.robots import Robot, load_robot
-from poise.state.pressure import sole_pressure
+from poise.state import sole_pressure
 
 TITLE = "Under each sole"
 CELLS = "sensed/cells/left_foot"

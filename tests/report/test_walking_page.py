@@ -13,9 +13,8 @@ from recorded_motions import BIPED, PARTS, kinematic
 from made_walks import Rails, biped, recording_of
 from poise.analysis import MEASURES, cycles, style_measures, walked
 from poise.recording import Recording
-from poise.report.page import page
-from poise.report.page.footprints import sole
-from poise.report.page.measures import against, rounded
+from poise.report.recording_page import page
+from poise.report.walk_summary import against, rounded, sole
 from poise.robots import Robot, load_robot
 
 TITLES = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from poise.robots import Robot, library_names
-from poise.robots.capsules import Capsule, capsules, fit
-from poise.robots.shapes import vertices
+from poise.robots import Capsule, Robot, capsules, library_names, vertices
+from poise.robots.collision_capsules import fit
 from robot_states import robot_of
 
 LIBRARY = pytest.mark.parametrize("robot", library_names(), indirect=True)

@@ -11,10 +11,9 @@ from test_shapes import STL
 
 from damaged_files import DAMAGES
 from poise.cache import store, stored
-from poise.robots import Robot, load_robot
-from poise.robots import capsules as module
-from poise.robots.capsules import Capsule, capsules
-from poise.robots.shapes import KEPT, vertices
+from poise.robots import Capsule, Robot, capsules, load_robot, vertices
+from poise.robots import collision_capsules as module
+from poise.robots.shapes import KEPT
 
 
 @pytest.fixture(autouse=True)

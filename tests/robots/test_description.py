@@ -8,9 +8,8 @@ import pytest
 from small_robots import BIPED, BIPED_PARTS, written
 
 from poise.errors import RobotError
-from poise.robots import description, load_robot
-from poise.robots.parts import SIDES
-from poise.robots.sides import named, twin
+from poise.robots import SIDES, description, load_robot, named
+from poise.robots.description import twin
 
 FOOT = {"frame": "left_foot", "sole": [-0.1, 0.1, -0.1, 0.1]}
 

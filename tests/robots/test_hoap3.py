@@ -6,9 +6,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.robots import Robot, load_robot
-from poise.robots.limbs import limbs
-from poise.robots.shapes import extent, vertices
+from poise.robots import Robot, limbs, load_robot, vertices
+from poise.robots.shapes import extent
 from shared_data import needed
 
 REFERENCE = "robots/hoap3_reference.urdf"

@@ -5,17 +5,14 @@ import pinocchio
 import pytest
 
 from poise.errors import RobotError
-from poise.recording.provenance import circumstances
-from poise.recording.whose import named_robot
-from poise.robots import Robot, load_robot
-from poise.robots.human import BodyShape, landmarks
-from poise.robots.human.bodies import SPECK, bodies
-from poise.robots.human.dumas import AXES, SEXES, STATURE, TABLE, Sex, masses
-from poise.robots.human.skeleton import BETWEEN, joints
-from poise.robots.inertia import mirrored
-from poise.robots.parts import SIDES
+from poise.recording import circumstances, named_robot
+from poise.robots import SEXES, SIDES, STATURE, BodyShape, Robot, joints, landmarks, load_robot
+from poise.robots.description import twin
+from poise.robots.human.anthropometry import AXES, TABLE, Sex, masses
+from poise.robots.human.human_model import SPECK, bodies
+from poise.robots.human.skeleton import BETWEEN
 from poise.robots.shapes import extent
-from poise.robots.sides import twin
+from poise.robots.urdf import mirrored
 
 
 @pytest.fixture(scope="module", params=SEXES)

@@ -12,7 +12,7 @@ from small_robots import BIPED, joint, link, robot, written
 
 from poise.errors import RobotError
 from poise.robots import load_robot
-from poise.robots.inertia import compacted, is_physical, second_moments
+from poise.robots.urdf import compacted, is_physical, second_moments
 
 ORIGIN = np.zeros(3)
 

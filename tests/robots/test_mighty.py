@@ -7,12 +7,11 @@ import pinocchio
 import pytest
 
 from poise import constraints, tasks
-from poise.constraints.pairs import meeting_pairs
+from poise.constraints.collision import meeting_pairs
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, PositionServos, steps
-from poise.robots import Robot, load_robot
-from poise.robots.capsules import capsules
+from poise.robots import Robot, capsules, load_robot
 from poise.robots.shapes import extent
 from shared_data import needed
 from standing_on_cells import check_it_stands

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from poise.robots import Robot, library_names, load_robot
-from poise.robots.capsules import capsules
+from poise.robots import Robot, capsules, library_names, load_robot
 from poise.robots.catalogue import LIBRARY, MADE, is_own
-from poise.robots.inertia import mirrored
-from poise.robots.sides import twin
+from poise.robots.description import twin
+from poise.robots.urdf import mirrored
 
 
 @pytest.fixture(scope="module", params=[name for name in library_names() if is_own(name) and name != MADE])

@@ -8,9 +8,9 @@ import pytest
 
 from poise.errors import PoiseError
 from poise.human import load_marker_set
-from poise.plans.style import Style
+from poise.parsing import DEEPEST, parse_toml
+from poise.plans import Style
 from poise.robots import load_robot
-from poise.robots.toml import DEEPEST, parse_toml
 
 READERS: dict[str, Callable[[Path], Any]] = {"robot": load_robot, "style": Style.load, "marker set": load_marker_set}
 DAMAGED = {

@@ -10,10 +10,10 @@ import pytest
 
 from poise.cli import _joined, _parsers
 from poise.errors import UsageError
-from poise.plans.style import PARAMETERS as STYLE_PARAMETERS
+from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
-from poise.runs import Request
-from poise.runs.parameters import PARAMETERS, command_of, push_text, request_of
+from poise.runs import PARAMETERS, Request, command_of, request_of
+from poise.runs.run_parameters import push_text
 
 GIVEN: dict[str, Any] = {
     "robot": "talos",

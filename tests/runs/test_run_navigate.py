@@ -19,11 +19,10 @@ import pytest
 import poise
 from command_line import complaint
 from poise import Recording, cli, runs
-from poise.behaviors.navigate import NavigateSettings
+from poise.behaviors import NavigateSettings
 from poise.control import KinematicController, PositionController, TorqueController
 from poise.errors import UsageError
-from poise.plants import IdealPlant, MujocoPlant, PositionServos
-from poise.plants.remote import PlantServer
+from poise.plants import IdealPlant, MujocoPlant, PlantServer, PositionServos
 from poise.runs.loop import controller_for, plant_for
 from poise.runs.request import filled
 from robot_states import robot_of
@@ -159,7 +158,7 @@ def test_segments_in_the_recording_join() -> None:
 
 def test_zero_moment_points_are_planned_within_the_soles() -> None:
     from poise.geometry import polygon
-    from poise.plans.segment import Body
+    from poise.plans import Body
 
     half = Body.of(robot_of("mighty")).half
     for each in ran(seconds=4.0, seed=3)[0].provenance["segments"]:

@@ -11,8 +11,7 @@ import pytest
 
 from poise import Recording, load_recording, runs
 from poise.robots.catalogue import models_folder
-from poise.runs.balance import worst_tilt, zmp_margin
-from poise.runs.result import finite
+from poise.runs.result import finite, worst_tilt, zmp_margin
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")

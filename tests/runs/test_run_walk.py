@@ -11,12 +11,11 @@ import pytest
 
 from poise import Recording, runs
 from poise.errors import UsageError
-from poise.plans.footsteps import Footstep
-from poise.plans.style import STYLES, Style
+from poise.plans import STYLES, Footstep, Style
 from poise.plants import Flat, Stairs
 from poise.robots.catalogue import models_folder
 from poise.runs.loop import plant_for
-from poise.runs.walk import style_of, walk_for
+from poise.runs.walk_run import style_of, walk_for
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")

@@ -11,9 +11,9 @@ from poise import runs
 from poise.cli import main
 from poise.errors import UsageError
 from poise.recording import load_recording
-from poise.robots.catalogue import takes_angles
+from poise.robots import takes_angles
 from poise.runs import Request
-from poise.runs.regulated import returned, zmp_error
+from poise.runs.servo_run import returned, zmp_error
 
 
 def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:

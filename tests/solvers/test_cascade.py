@@ -3,7 +3,7 @@
 import pytest
 
 from poise.errors import SolverError
-from poise.solvers.cascade import Cascade
+from poise.solvers import Cascade
 
 
 def test_a_tolerance_is_small_and_positive() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.campaign.kinds.random_programs import small_program
+from poise.campaign.kinds.solver_programs import small_program
 from poise.solvers import Cascade, Program, Rows, certificate
 
 

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from poise.solvers.cascade import Cascade
-from poise.solvers.explain import explain
-from poise.solvers.null_space import NullSpace
-from poise.solvers.program import Program
-from poise.solvers.rows import Rows
-from poise.solvers.solution import Solution
-from poise.solvers.weighted import Weighted
+from poise.solvers import Cascade, NullSpace, Program, Rows, Solution, Weighted
+from poise.solvers.optimality import explain
 
 JOINTS = ["shoulder", "elbow", "wrist"]
 

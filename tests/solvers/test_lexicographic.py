@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.campaign.kinds.random_programs import random_program, small_program
+from poise.campaign.kinds.solver_programs import random_program, small_program
 from poise.errors import SolverError
 from poise.solvers import Cascade, Lexicographic, NullSpace, Program, Rows, Solution, certificate
 

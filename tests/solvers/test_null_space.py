@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from poise.errors import SolverError
-from poise.solvers.cascade import Cascade
-from poise.solvers.null_space import NullSpace
-from poise.solvers.program import Program
-from poise.solvers.rows import Array, Rows
+from poise.solvers import Array, Cascade, NullSpace, Program, Rows
 
 KINDS = ["plain", "duplicated", "contradictory", "rank deficient", "from above", "weighted", "scaled"]
 

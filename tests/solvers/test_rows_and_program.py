@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from poise.errors import PoiseError, RowsError
-from poise.solvers.program import Program
-from poise.solvers.rows import Rows
+from poise.solvers import Program, Rows
 
 
 def message(*arguments: object, **keywords: object) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from poise.campaign.kinds.random_programs import random_program
+from poise.campaign.kinds.solver_programs import random_program
 from poise.solvers import BlockShape, Cascade, Lexicographic, NullSpace, Program, Stack, Weighted
 
 SHAPE: list[tuple[str, list[BlockShape]]] = [

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from poise.errors import SolverError
-from poise.solvers.cascade import Cascade
-from poise.solvers.program import Program
-from poise.solvers.rows import UNBOUNDED, Array, Rows
-from poise.solvers.solution import UPPER
-from poise.solvers.weighted import REGULARIZATION, RELAXED, Weighted
+from poise.solvers import UNBOUNDED, UPPER, Array, Cascade, Program, Rows, Weighted
+from poise.solvers.weighted import REGULARIZATION, RELAXED
 
 
 def feasible_program(seed: int, levels: int = 3, scale: float = 0.0) -> Program:

@@ -7,8 +7,8 @@ import pytest
 
 from contact_states import TRIANGLE, random_situation, some_contacts
 from poise.errors import StateError
-from poise.state import Contact
-from poise.state.contact import FRICTION, contact_of
+from poise.state import Contact, contact_of
+from poise.state.contact_forces import FRICTION
 from robot_states import random_state, robot_of
 
 ROBOT = robot_of("g1")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from poise.robots import Foot
-from poise.state.pressure import sole_pressure
+from poise.state import sole_pressure
 from robot_states import robot_of
 
 FEET = pytest.mark.parametrize(

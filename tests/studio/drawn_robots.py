@@ -2,7 +2,8 @@
 
 import pytest
 
-from poise.robots.catalogue import is_own, library_names, models_folder
+from poise.robots import library_names
+from poise.robots.catalogue import is_own, models_folder
 
 LARGE = ("talos", "romeo", "icub")
 ROBOTS = [

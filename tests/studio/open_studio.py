@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from fake_hub import FakeHub
 
-from poise.studio.hub import Hub
-from poise.studio.server import Server
+from poise.studio import Hub, Server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETTINGS = (

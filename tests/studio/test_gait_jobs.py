@@ -14,13 +14,11 @@ import numpy as np
 import pytest
 
 from poise import human
-from poise.analysis.norms import norm
-from poise.human import gait
-from poise.human.sample import sample_trial
-from poise.studio.gait.desk import BUTTONS, Desk
-from poise.studio.gait.job import Job
-from poise.studio.gait.making import made
-from poise.studio.gait.order import GIVEN, VARIANTS, File, Order
+from poise.analysis import norm
+from poise.human import gait, sample_trial
+from poise.studio.fit_data import GIVEN, VARIANTS, File, Order
+from poise.studio.fit_service import BUTTONS, Desk, Job
+from poise.studio.fit_worker import made
 from poise.studio.scenes import scene
 from robot_states import robot_of
 from shared_data import needed

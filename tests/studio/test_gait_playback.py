@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from poise.robots import State
-from poise.studio import playback as clockwork
-from poise.studio.gait.exhibit import Exhibit
-from poise.studio.gait.making import made
-from poise.studio.gait.order import Order
-from poise.studio.gait.playback import WHOLE, GaitPlayback
-from poise.studio.viewer import Scenery, Viewer
+from poise.studio import player as clockwork
+from poise.studio.fit_data import Exhibit, Order
+from poise.studio.fit_worker import made
+from poise.studio.player import WHOLE, GaitPlayback
+from poise.studio.scenery import Scenery
+from poise.studio.viewer import Viewer
 from robot_states import robot_of
 
 
@@ -58,7 +58,7 @@ def test_both_bodies_are_where_fit_and_reproduction_have_them(exhibit: Exhibit) 
 
 
 def test_markers_are_on_the_body(exhibit: Exhibit) -> None:
-    from poise.studio.viewer.scenery import link_poses
+    from poise.studio.scenery import link_poses
 
     robot = GaitPlayback(exhibit, dict).robot
     for k in range(0, len(exhibit.time), 50):

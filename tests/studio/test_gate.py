@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from poise.studio.gate import Gate, is_loopback
+from poise.studio.http_security import Gate, is_loopback
 
 LOCAL = Gate("127.0.0.1", 8080)
 AWAY = Gate("0.0.0.0", 8080, "secret")

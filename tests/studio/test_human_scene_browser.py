@@ -14,9 +14,8 @@ import pytest
 from open_studio import chromium, running, shell, until
 
 from poise import human
-from poise.human.sample import sample_trial
-from poise.studio.hub import Hub
-from poise.studio.server import Server
+from poise.human import sample_trial
+from poise.studio import Hub, Server
 from shared_data import needed
 
 pytestmark = [pytest.mark.timeout(600)]

@@ -14,12 +14,11 @@ import pinocchio
 import pytest
 from test_navigate_scene_browser import LEFT_SHOULDER, LEFT_TRIGGER, RIGHT_TRIGGER, X, Y, guided, hub, now, page, press
 
-from poise.devices.pilot import Pilot
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import HandPoint, Points, Stick
+from poise.devices import Pilot
+from poise.plans import Footstep, HandPoint, Points, Stick
 from poise.robots import Frame, Robot
 from poise.runs.scenario import Scenario
-from poise.studio.hub import Hub
+from poise.studio import Hub
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 

@@ -10,19 +10,17 @@ import pytest
 
 from poise.control import PositionController
 from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD, Operator
-from poise.plans.guidance import AXES, MODES
+from poise.plans import AXES, MODES
 from poise.plans.segment.segment import Outcome
 from poise.robots.catalogue import models_folder
-from poise.studio.commands import wish
-from poise.studio.hands import Hands, Pad
-from poise.studio.legend import codes, legend
-from poise.studio.person import Person
+from poise.studio import scene_runner as deadman
+from poise.studio.operator_input import Hands, Pad, Person, codes, legend
+from poise.studio.page_session import wish
+from poise.studio.scene_runner import Stage
+from poise.studio.scenery import Scenery
 from poise.studio.scenes import scene
-from poise.studio.simulation import deadman
-from poise.studio.simulation.sketch import Sketch
-from poise.studio.simulation.stage import Stage
-from poise.studio.told import BECAME
-from poise.studio.viewer import Scenery
+from poise.studio.scenes.navigate import BECAME
+from poise.studio.telemetry import Sketch
 from robot_states import robot_of
 
 STILL = (0.0,) * 6

@@ -16,8 +16,7 @@ import pytest
 from open_studio import chromium, running, shell, until
 
 from poise.robots import Frame
-from poise.studio.hub import Hub
-from poise.studio.server import Server
+from poise.studio import Hub, Server
 
 pytestmark = [pytest.mark.timeout(600)]
 

@@ -10,7 +10,7 @@ import pytest
 from fake_hub import FakeHub
 from open_studio import chromium, shell, studio, until
 
-from poise.studio.hands import Hands
+from poise.studio.operator_input import Hands
 from poise.studio.scenes import scene
 
 PADS = """

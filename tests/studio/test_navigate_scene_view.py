@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.plants.stage import Stage
+from poise.plants import Stage
 from poise.robots import Robot, load_robot
-from poise.studio.viewer import Scenery, Viewer
-from poise.studio.viewer.plans import COLORS
-from poise.studio.viewer.scenery import Plan
+from poise.studio.scenery import Plan, Scenery
+from poise.studio.view_marks import PLAN_COLORS
+from poise.studio.viewer import Viewer
 
 SOLE = np.array([[0.05, 0.04, 0.0], [-0.05, 0.04, 0.0], [-0.05, -0.04, 0.0], [0.05, -0.04, 0.0]])
 PLAN = Plan(
@@ -70,8 +70,8 @@ def test_a_plan_is_drawn_where_it_will_be_and_vanishes_with_it(viewer: Viewer, r
 
 def test_what_is_done_and_what_may_be_done_have_colours_of_their_own(viewer: Viewer, robot: Robot) -> None:
     shown(viewer, robot, accepted=PLAN, next=PLAN)
-    colors = {name: tuple(nodes(viewer, f"/{name}/")["soles"].color) for name in COLORS}
-    assert len(set(colors.values())) == len(COLORS)
+    colors = {name: tuple(nodes(viewer, f"/{name}/")["soles"].color) for name in PLAN_COLORS}
+    assert len(set(colors.values())) == len(PLAN_COLORS)
 
 
 def test_a_plan_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> None:

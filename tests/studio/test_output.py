@@ -188,7 +188,7 @@ def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: Ou
 
 
 def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "poise.studio.exporting", str(walk), str(tmp_path / "w.mp4"), "mp4"]
+    command = [sys.executable, "-m", "poise.studio.export_worker", str(walk), str(tmp_path / "w.mp4"), "mp4"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     process.stdin.close()  # as the system does for a process that is killed

@@ -14,8 +14,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from poise.errors import PoiseError, UsageError
-from poise.studio import files
-from poise.studio.server import Server
+from poise.studio import Server
+from poise.studio import http_security as files
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from open_studio import studio, until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from poise.studio.commands import COMMANDS, wish
-from poise.studio.files import as_text
-from poise.studio.server import Server
+from poise.studio import Server
+from poise.studio.http_security import as_text
+from poise.studio.page_session import COMMANDS, wish
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from fake_hub import CONTROLS, FakeHub
 from open_studio import chromium, found, shell, studio, until
 
-from poise.studio.server import Server
+from poise.studio import Server
 
 ROLES = (
     "button",

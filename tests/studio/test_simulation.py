@@ -14,13 +14,13 @@ import pytest
 
 import poise
 from poise.robots.catalogue import models_folder
-from poise.studio.link import Link
-from poise.studio.pushing import Pushes
+from poise.studio import scene_runner as deadman
+from poise.studio import scene_runner as pacing
+from poise.studio.scene_base import Pushes
+from poise.studio.scene_runner import Stage
 from poise.studio.scenes import scene, scenes
-from poise.studio.simulation import deadman, pacing
-from poise.studio.simulation.process import Begin
-from poise.studio.simulation.sketch import Sketch, explained
-from poise.studio.simulation.stage import Stage
+from poise.studio.simulation_process import Begin, Link
+from poise.studio.telemetry import Sketch, explained
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
@@ -325,7 +325,7 @@ def test_pictures_are_sent_only_when_they_are_asked_for() -> None:
     from multiprocessing import Pipe
     from threading import Thread
 
-    from poise.studio.simulation.process import Simulation
+    from poise.studio.simulation_process import Simulation
 
     ours, theirs = Pipe()
     simulation = Simulation(theirs, Begin("stand", "g1", {}))

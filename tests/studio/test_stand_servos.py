@@ -9,20 +9,19 @@ from multiprocessing import Pipe
 import numpy as np
 import pytest
 
-from poise.behaviors.regulated import Pressed
+from poise.behaviors import Pressed
 from poise.control import PositionController, TorqueController
-from poise.plants import MujocoPlant
-from poise.plants.breakdowns import BrokenCell
+from poise.plants import BrokenCell, MujocoPlant
 from poise.robots.catalogue import models_folder
-from poise.state.balance import center_of_pressure
-from poise.studio.drives import DRIVES, on_servos
+from poise.state import center_of_pressure
+from poise.studio.scene_base import DRIVES, on_servos
+from poise.studio.scene_runner import Stage
 from poise.studio.scenes import scene
 from poise.studio.scenes import stand as standing
-from poise.studio.simulation.process import Begin, Simulation
-from poise.studio.simulation.sketch import Sketch
-from poise.studio.simulation.stage import Stage
-from poise.studio.soles import Soles
-from poise.studio.squats import Squats
+from poise.studio.scenes.stand import Squats
+from poise.studio.simulation_process import Begin, Simulation
+from poise.studio.sole_pressure import Soles
+from poise.studio.telemetry import Sketch
 from robot_states import robot_of
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from open_studio import chromium, running, shell, until
 
-from poise.studio.hub import Hub
-from poise.studio.server import Server
+from poise.studio import Hub, Server
 
 pytestmark = [pytest.mark.timeout(600)]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.behaviors.regulated import Pressed
+from poise.behaviors import Pressed
 from poise.robots import Robot, load_robot
-from poise.studio.soles import Soles
-from poise.studio.viewer import Scenery, Viewer
-from poise.studio.viewer.figures import GLASS
-from poise.studio.viewer.scenery import Underfoot
+from poise.studio.scenery import Scenery, Underfoot
+from poise.studio.sole_pressure import Soles
+from poise.studio.view_objects import FOOT_OPACITY
+from poise.studio.viewer import Viewer
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewe
     viewer.show(Scenery.of(start, underfoot=felt(robot, left=Pressed(40.0, 0j), right=Pressed(40.0, 0j))))
     glassy = opacities(viewer, robot)
     feet = {foot.joint for foot in robot.feet}
-    assert all(glassy[joint] == {GLASS} for joint in feet)
+    assert all(glassy[joint] == {FOOT_OPACITY} for joint in feet)
     changed = {joint for joint in glassy if glassy[joint] != before[joint]}
     assert feet <= changed
     assert len(changed) <= 4, "the ankles, at most"

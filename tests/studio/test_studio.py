@@ -16,9 +16,8 @@ from open_studio import chromium, shell, until
 
 import poise
 from poise.robots.catalogue import models_folder
-from poise.studio.hub import Hub
+from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
-from poise.studio.server import Server
 
 pytestmark = [
     pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),

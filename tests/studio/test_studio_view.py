@@ -15,9 +15,8 @@ from PIL import Image
 from test_studio import folder, hub, now, server, went
 
 from poise.robots.catalogue import models_folder
-from poise.studio.hub import Hub
+from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
-from poise.studio.server import Server
 
 pytestmark = [
     pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),

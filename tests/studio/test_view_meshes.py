@@ -11,11 +11,10 @@ from scipy.spatial import cKDTree
 
 from damaged_files import DAMAGES
 from poise.cache import store, stored
-from poise.exports.scene.surface import Mesh
-from poise.report.figure import figure
+from poise.rendering import Mesh, figure
 from poise.robots import Robot, load_robot
-from poise.studio import triangles
-from poise.studio.meshes import MOST, Piece, pieces
+from poise.studio import view_meshes as triangles
+from poise.studio.view_meshes import MOST, Piece, pieces
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 

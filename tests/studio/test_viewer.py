@@ -20,8 +20,9 @@ from websockets.exceptions import ConnectionClosed
 from poise.errors import PoiseError
 from poise.plants import terrain
 from poise.robots import Robot, State, load_robot
-from poise.studio.viewer import Scenery, Viewer
-from poise.studio.viewer import viewer as viewing
+from poise.studio import viewer as viewing
+from poise.studio.scenery import Scenery
+from poise.studio.viewer import Viewer
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 

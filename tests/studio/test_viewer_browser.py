@@ -15,7 +15,8 @@ from PIL import Image
 from viser_client import until
 
 from poise.robots import load_robot
-from poise.studio.viewer import Scenery, Viewer
+from poise.studio.scenery import Scenery
+from poise.studio.viewer import Viewer
 
 SIZE = {"width": 480, "height": 400}
 #: Seconds that a picture may take without a graphics card, on a machine with other things to do.

@@ -7,7 +7,7 @@ import pinocchio
 import pytest
 
 from poise import constraints, tasks
-from poise.geometry.curves import minimum_jerk
+from poise.geometry import minimum_jerk
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot

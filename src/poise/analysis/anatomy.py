@@ -15,14 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from poise.analysis.carriage import standing
-from poise.robots import Foot, Joint, Robot
-from poise.robots.parts import SIDES, Side
-
-Array = NDArray[np.float64]
+from poise.analysis.body_tracks import standing
+from poise.arrays import Array
+from poise.robots import SIDES, Foot, Joint, Robot, Side
 
 #: A knee turns about an axis at most this far from lateral (cosine): some robots tilt it by 10 degrees, none by 37.
 LATERAL = 0.8

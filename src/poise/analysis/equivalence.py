@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from poise.analysis.gait_error import GaitError
+from poise.arrays import Array
+from poise.errors import GaitError
 
-Array = NDArray[np.float64]
 Verdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
 
 #: Bounds within which ranges of motion count as the same, degrees: what gait laboratories differ by among themselves.

@@ -1,17 +1,21 @@
 """Things a body does: plan and tasks together."""
 
-from poise.behaviors.navigate import Navigate, NavigateSettings
-from poise.behaviors.one_foot import one_foot_stance
-from poise.behaviors.reach import Phase, Reach, ReachSettings
-from poise.behaviors.regulated import Regulated, RegulatedSettings, regulation_of
-from poise.behaviors.stand import Squat, SquatSettings, Stand
-from poise.behaviors.upright import UprightSettings, leg_length, upright
-from poise.behaviors.walk import Walk, WalkSettings
+from poise.behaviors.navigate import Done, Navigate
+from poise.behaviors.navigate_tasks import NavigateSettings
+from poise.behaviors.reach import Phase, Reach, ReachSettings, one_foot_stance
+from poise.behaviors.stand import Squat, SquatSettings, Stand, UprightSettings, above_support, leg_length, upright
+from poise.behaviors.walk import Walk
+from poise.behaviors.walk_style import speed_of
+from poise.behaviors.walk_tasks import WalkSettings
+from poise.behaviors.zmp_balance import Regulated, regulation_of, standing, walking
+from poise.behaviors.zmp_regulation import Pressed, RegulatedSettings, error_of_zmp
 
 __all__ = [
+    "Done",
     "Navigate",
     "NavigateSettings",
     "Phase",
+    "Pressed",
     "Reach",
     "ReachSettings",
     "Regulated",
@@ -22,8 +26,13 @@ __all__ = [
     "UprightSettings",
     "Walk",
     "WalkSettings",
+    "above_support",
+    "error_of_zmp",
     "leg_length",
     "one_foot_stance",
     "regulation_of",
+    "speed_of",
+    "standing",
     "upright",
+    "walking",
 ]

@@ -1,22 +1,131 @@
-"""Stand and Squat: on both feet, come what may."""
+"""Stand and Squat: an upright body over contacts that stay, and the dimensions of a standing body."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poise.behaviors.settings import check_settings
-from poise.behaviors.upright import WEIGHTS, UprightSettings, leg_length, upright
+from poise import constraints, tasks
+from poise.arrays import Array
+from poise.behaviors.ground_contact import footstep
+from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy
-from poise.robots import Robot, State
+from poise.hierarchy import Hierarchy, Level
+from poise.plans import Stature
+from poise.robots import Frame, Robot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import Oscillation
 
-Array = NDArray[np.float64]
+#: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two Romeo,
+#: whose ankles make it lean, trades 4 cm of its centre of mass in a squat for an upright trunk.
+WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
+
+
+@dataclass(frozen=True)
+class UprightSettings:
+    """Gains of an upright body, the same on all robots.
+
+    Args:
+        balance: rate of the centre of mass, 1/s. With critical damping it answers like the feedback of the divergent
+            component of motion with gain 4/s: fast enough for the ankles, slow enough not to shake.
+        height: rate of its height, 1/s; stiffer, so that a body that is heavier than believed does not sink far.
+        spin: angular momentum that is left alone, as a share of m h sqrt(g h), with m the mass and h the height of its
+            centre. A walking human stays within 0.05 of m h v.
+        spin_rate: how fast more than that is damped, 1/s.
+        trunk: rate of the trunk's orientation, 1/s.
+        posture: rate of the posture, 1/s.
+        friction: μ that contacts are trusted with.
+    """
+
+    balance: float = 4.0
+    height: float = 9.0
+    spin: float = 0.02
+    spin_rate: float = 8.0
+    trunk: float = 6.0
+    posture: float = 4.0
+    friction: float = 0.7
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def upright(
+    start: State, center_of_mass: Any, settings: UprightSettings, contacts: Sequence[Contact] | None = None
+) -> Hierarchy:
+    """Contacts stay; the centre of mass follows a target and the body does not spin; the trunk stays upright; posture.
+
+    Args:
+        start: at rest; its posture is kept. The trunk is upright as in the standing stance.
+        center_of_mass: a point or a `Target` (m).
+        contacts: what it stands on; None: those of the start.
+    """
+    robot = start.robot
+    if contacts is None:
+        contacts = [Contact(part, friction=settings.friction) for part in start.contacts]
+    trunk, stance = robot.chest or robot.frame("root_joint"), robot.stance("standing")
+    return Hierarchy(
+        always=[constraints.JointRange(robot)],
+        levels=[
+            Level("contact", [constraints.RigidContact(contact, at=start) for contact in contacts]),
+            Level("balance", balance(start, center_of_mass, settings)),
+            Level("trunk", [tasks.Orientation(trunk, stance.pose(trunk), reference=tasks.Decay(settings.trunk))]),
+            Level("posture", [tasks.Posture(start, reference=tasks.Decay(settings.posture))]),
+        ],
+    )
+
+
+def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
+    """Centre of mass and angular momentum, in one level: neither buys itself free at the cost of the other.
+
+    A moment m h on the body and an acceleration of 1 m/s² of its centre take the same force at the ground; that is
+    how they are weighed.
+    """
+    lever = start.robot.mass * _height(start)
+    most = settings.spin * lever * np.sqrt(9.81 * _height(start))
+    return [
+        tasks.CenterOfMass(center_of_mass, axes="xy", reference=tasks.Decay(settings.balance)),
+        tasks.CenterOfMass(
+            center_of_mass, axes="z", reference=tasks.Decay(settings.height), name="height of the center of mass"
+        ),
+        tasks.AngularMomentum(within=most, weight=lever**-2, reference=tasks.Decay(settings.spin_rate)),
+    ]
+
+
+def leg_length(robot: Robot) -> float:
+    """From the first joint of a leg to the sole, with all joints at zero (m)."""
+    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
+    foot = robot.feet[0]
+    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
+
+
+def leg_strength(robot: Robot) -> float:
+    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
+    chain = set(robot.model.supports[robot.feet[0].joint])
+    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
+    return most / (9.81 * robot.mass * leg_length(robot))
+
+
+def hip_height(state: State) -> float:
+    """From a sole up to the first joint of its leg (m)."""
+    robot = state.robot
+    return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
+
+
+def _hip(robot: Robot) -> Frame:
+    """The first joint of a leg."""
+    return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])
+
+
+def _height(start: State) -> float:
+    """Of the centre of mass above the ground (m)."""
+    ground = min(start.pose(part).translation[2] for part in start.contacts) if start.contacts else 0.0
+    return float(max(start.center_of_mass[2] - ground, 0.1 * start.robot.height))
+
+
+# -- Stand and Squat: on both feet, come what may --------------------------------------------------------------------
 
 
 class Stand:
@@ -106,3 +215,21 @@ class Squat(Stand):
 def above_support(start: State) -> Array:
     """Above the middle of the support, as high as the centre of mass is at the start (m)."""
     return np.append(start.support_center, start.center_of_mass[2])
+
+
+# -- From a body that stands to what plans know of it ----------------------------------------------------------------
+
+
+def stature(start: State) -> Stature:
+    """What a plan knows of a body that stands on both feet."""
+    robot = start.robot
+    left, right = (footstep(start, robot.foot(side), 0.0) for side in ("left", "right"))
+    sole = robot.feet[0].sole
+    return Stature(
+        leg=leg_length(robot),
+        width=abs(left.place - right.place),
+        height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
+        hip=hip_height(start),
+        sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
+        strength=leg_strength(robot),
+    )

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from poise.solvers import Program
-from poise.solvers.rows import Array
+from poise.solvers import Array, Program
 
 #: The contenders that the bars speak of.
 STRICT, KERNEL, REFERENCE = "strict", "strict (kernel)", "daqp weighted"

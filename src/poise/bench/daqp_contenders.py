@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from poise.bench.contender import REFERENCE, Answer, package
 from poise.bench.quadratic import QuadraticProgram, simple_bounds
-from poise.solvers import Program
-from poise.solvers.rows import UNBOUNDED, Array
+from poise.solvers import UNBOUNDED, Array, Program
 
 _EQUALITY, _SOFT, _INFINITY = 5, 8, 1e30  # in the language of daqp
 

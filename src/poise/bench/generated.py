@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.solvers.rows import Array
+from poise.solvers import Array
 
 BASE, JOINTS = 6, 29
 VARIABLES = BASE + JOINTS

@@ -10,8 +10,7 @@ import numpy as np
 from poise.bench.contender import KERNEL, REFERENCE, STRICT, Answer
 from poise.bench.measure import Track
 from poise.bench.workloads import Workload
-from poise.solvers import Program, certificate
-from poise.solvers.rows import Array
+from poise.solvers import Array, Program, certificate
 
 #: Strict against `daqp weighted`: how many times its median and its 99th percentile are allowed.
 BARS = {"median": 1.2, "p99": 6.0}

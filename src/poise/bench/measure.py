@@ -12,7 +12,7 @@ import numpy as np
 
 from poise.bench.contender import Answer, Contender
 from poise.bench.workloads import Workload
-from poise.solvers.rows import Array
+from poise.solvers import Array
 
 
 @dataclass

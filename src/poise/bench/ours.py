@@ -10,8 +10,7 @@ import numpy as np
 
 from poise.bench.contender import KERNEL, STRICT, Answer
 from poise.bench.quadratic import level_weights
-from poise.solvers import Lexicographic, Program, Solution, Weighted
-from poise.solvers.rows import Array
+from poise.solvers import Array, Lexicographic, Program, Solution, Weighted
 
 
 class StrictCall:

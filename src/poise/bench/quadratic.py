@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.solvers import Program
-from poise.solvers.rows import UNBOUNDED, Array
+from poise.solvers import UNBOUNDED, Array, Program
 
 #: Ratio of the highest to the lowest weight of a level. With more, quadratic programming becomes unreliable.
 SPREAD = 1e2

@@ -7,16 +7,33 @@
 A `Spec` plans the runs, an engine does them, a `Folder` keeps what comes. What a run is, is its `Kind`.
 """
 
-from poise.campaign.errors import SpecError
-from poise.campaign.kinds import KINDS, Column, Kind, Outcome
-from poise.campaign.plan import Run
-from poise.campaign.results import Results
-from poise.campaign.running import run_campaign
+from poise.campaign.execution import run_campaign
+from poise.campaign.kinds import KINDS
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.campaign.results import (
+    FACTS,
+    MOVED,
+    RECORDINGS,
+    Results,
+    Share,
+    margin_of,
+    merit,
+    share,
+    survival,
+    survival_by,
+)
 from poise.campaign.spec import Limits, Spec
-from poise.campaign.survival import Share, survival, survival_by
+from poise.campaign.storage import COSTS, OUTCOMES
+from poise.campaign.sweep import Run
+from poise.errors import SpecError
 
 __all__ = [
+    "COSTS",
+    "FACTS",
     "KINDS",
+    "MOVED",
+    "OUTCOMES",
+    "RECORDINGS",
     "Column",
     "Kind",
     "Limits",
@@ -26,7 +43,11 @@ __all__ = [
     "Share",
     "Spec",
     "SpecError",
+    "Value",
+    "margin_of",
+    "merit",
     "run_campaign",
+    "share",
     "survival",
     "survival_by",
 ]

@@ -14,14 +14,23 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from poise.campaign.errors import SpecError
-from poise.campaign.guard import Done
-from poise.campaign.journal import Entry, Journal, entries_of
-from poise.campaign.plan import Run
-from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE
+from poise.campaign.kinds.kind import Column
+from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE, margin_of, merit
 from poise.campaign.spec import Spec
-from poise.campaign.table import COSTS, Column, beside, read_table, table_of, write_json, write_table
-from poise.campaign.worst import margin_of, merit
+from poise.campaign.storage import (
+    COSTS,
+    Entry,
+    Journal,
+    beside,
+    entries_of,
+    read_table,
+    table_of,
+    write_json,
+    write_table,
+)
+from poise.campaign.supervisor import Done
+from poise.campaign.sweep import Run
+from poise.errors import SpecError
 
 #: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
 REFRESH = 10.0

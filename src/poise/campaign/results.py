@@ -1,21 +1,21 @@
-"""Results: what a campaign found, finished or not, read from its folder."""
+"""Results of a campaign, its success rate with confidence intervals, and the ranking of its worst runs."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow  # type: ignore[import-untyped]
-import pyarrow.compute  # type: ignore[import-untyped]
+import pyarrow
+import pyarrow.compute
 
-from poise.campaign.errors import SpecError
-from poise.campaign.journal import entries_of
 from poise.campaign.kinds.kind import Column, Value
-from poise.campaign.table import FIRST, OUTCOMES, read_table, table_of
+from poise.campaign.storage import FIRST, OUTCOMES, entries_of, read_table, table_of
+from poise.errors import SpecError
 
 #: Files in the folder of a campaign.
 FACTS, TABLE, COSTS_TABLE, JOURNAL, SPEC, RECORDINGS = (
@@ -114,3 +114,87 @@ def _order(value: Value) -> tuple[int, float, str]:
     if value is None:
         return 0, 0.0, ""
     return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
+
+
+# -- Survival: which share of runs succeeded, and how sure that is ---------------------------------------------------
+
+
+#: Deviations of a normal distribution between which 95 % of it lie.
+SURE = 1.959964
+
+
+@dataclass(frozen=True)
+class Share:
+    """Some of n, with Wilson's interval in which the true share is with a probability of 95 %."""
+
+    count: int
+    of: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        """NaN of none."""
+        return self.count / self.of if self.of else math.nan
+
+    def __str__(self) -> str:
+        return f"{self.count} of {self.of} ({100 * self.low:.0f} to {100 * self.high:.0f} %)"
+
+
+def share(count: int, of: int) -> Share:
+    """Wilson's interval: the shares p with |count/n - p| <= z √(p (1-p) / n).
+
+    >>> share(10, 10).low
+    0.722...
+    """
+    if of == 0:
+        return Share(0, 0, 0.0, 1.0)
+    p, z2 = count / of, SURE**2
+    middle = (p + z2 / (2 * of)) / (1 + z2 / of)
+    half = SURE / (1 + z2 / of) * math.sqrt(p * (1 - p) / of + z2 / (4 * of**2))
+    return Share(count, of, 0.0 if count == 0 else middle - half, 1.0 if count == of else middle + half)
+
+
+def survival(results: Results) -> Share:
+    """Of all runs that are done."""
+    return share(results.outcomes.get("succeeded", 0), len(results))
+
+
+def survival_by(results: Results, *names: str) -> dict[tuple[object, ...], Share]:
+    """For each combination of values of some parameters, in the order in which they come."""
+    cells: dict[tuple[object, ...], list[bool]] = {}
+    columns = [results[name] for name in names]
+    for key, succeeded in zip(zip(*columns, strict=True), results["succeeded"], strict=True):
+        cells.setdefault(key, []).append(bool(succeeded))
+    return {key: share(sum(each), len(each)) for key, each in cells.items()}
+
+
+# -- Which runs are the worst: those that failed, the soonest first, then those that nearly did ----------------------
+
+
+#: How long a run moved, which is how soon it fell.
+MOVED = "seconds_moved"
+
+
+def margin_of(columns: Mapping[str, Column]) -> str:
+    """The column that tells how near to failure a run was; "" if there is none."""
+    return next((name for name, each in columns.items() if "margin" in name and each.type in ("number", "count")), "")
+
+
+def merit(row: Mapping[str, Any], margin: str) -> tuple[bool, float, int]:
+    """Sorts rows of a table, the worst first.
+
+    Runs that failed stand before those that succeeded. Of the former, those that moved for the shortest time come first
+    and those of which this is not known last; of the latter, those with the smallest margin, likewise. Of two that are
+    alike the one that stands first in the plan comes first.
+
+    Args:
+        row: of a run.
+        margin: the column that `margin_of` names.
+
+    >>> sorted(rows, key=lambda row: merit(row, "zmp_margin_m"))[0]["reason"]
+    'fell at 0.8 s'
+    """
+    succeeded = row["succeeded"] is True
+    told = row.get(margin if succeeded else MOVED)
+    return succeeded, math.inf if told is None or math.isnan(told) else float(told), int(row["run"])

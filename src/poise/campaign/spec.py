@@ -43,14 +43,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from poise.campaign.drawing import Distribution, checked_value, checked_values, is_distribution
-from poise.campaign.errors import SpecError
-from poise.campaign.kinds import Kind, kind_named
-from poise.campaign.kinds.kind import Column, Value
-from poise.campaign.plan import MOST, Run, planned
-from poise.campaign.table import FIRST, column_of
-from poise.errors import UsageError
-from poise.robots.toml import parse_toml
+from poise.campaign.kinds import kind_named
+from poise.campaign.kinds.kind import Column, Kind, Value
+from poise.campaign.storage import FIRST, column_of
+from poise.campaign.sweep import MOST, Distribution, Run, checked_value, checked_values, is_distribution, planned
+from poise.errors import SpecError, UsageError
+from poise.parsing import parse_toml
 
 KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random", "limits", "keep")
 #: Sizes of a campaign beside the whole: what `make evidence` runs, and what every change has to pass.

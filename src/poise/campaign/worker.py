@@ -1,4 +1,4 @@
-"""Worker: a process that does runs, one after the other, as its guard tells it. Started by `poise.campaign.guard`.
+"""Worker: a process that does runs, one after the other, as its guard tells it. Started by `poise.campaign.supervisor`.
 
 It reads one JSON object a line from standard input and answers with one a line. What anything else in the process
 prints goes to standard error, which the guard keeps. It dies with its guard.
@@ -20,8 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from poise.campaign.kinds import Kind, kind_named
-from poise.campaign.kinds.kind import Outcome
+from poise.campaign.kinds import kind_named
+from poise.campaign.kinds.kind import Kind, Outcome
 from poise.errors import PoiseError
 
 #: Of prctl(2): the signal that a process gets when its parent dies.

@@ -18,6 +18,10 @@ from poise import __version__
 from poise.cli import bench, campaign, export, human, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 
+__all__ = [
+    "main",
+]
+
 BAD_INPUT, INTERRUPTED = 2, 130
 #: How a value begins that is below zero.
 NEGATIVE = re.compile(r"-\.?\d")

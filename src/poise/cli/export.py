@@ -33,12 +33,12 @@ def add(commands: Any, name: str) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     from poise import exports
-    from poise.exports.place import checked
+    from poise.exports import checked_path
     from poise.robots import load_robot
 
     name = exports.format_of(options.out, options.to)
     kind = exports.FORMATS[name]
-    checked(options.out, kind.suffixes)  # before the recording is read
+    checked_path(options.out, kind.suffixes)  # before the recording is read
     if options.size is not None and not kind.pictures:
         raise UsageError(f"--size is for a film, and {name} has no pictures of a size; leave it out")
     recording = _read(options.recording, options.partial)

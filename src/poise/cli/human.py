@@ -13,8 +13,7 @@ from poise.errors import PoiseError, UsageError
 from poise.recording import Bar
 
 if TYPE_CHECKING:
-    from poise.human import Fit
-    from poise.human.people import Failure, Job
+    from poise.human import Failure, Fit, Job
 
 FAILED = 1
 
@@ -89,7 +88,7 @@ def _place(path: Path | None) -> None:
 
 def _found(options: argparse.Namespace, paths: list[Path], what: str) -> list[tuple[Job, Fit | Failure]]:
     """All trials, fitted, with a bar for who waits."""
-    from poise.human.people import fits, jobs
+    from poise.human import fits, jobs
 
     for path in [*paths, *([options.static] if options.static else [])]:
         if not path.exists():
@@ -102,7 +101,7 @@ def _found(options: argparse.Namespace, paths: list[Path], what: str) -> list[tu
 
 def _one(options: argparse.Namespace) -> tuple[Job, Fit]:
     """One trial; what is wrong with it is an error of the command."""
-    from poise.human.people import Failure
+    from poise.human import Failure
 
     job, found = _found(options, [options.trial], f"fitting {options.trial.name}")[0]
     if isinstance(found, Failure):
@@ -113,7 +112,7 @@ def _one(options: argparse.Namespace) -> tuple[Job, Fit]:
 def _fit(options: argparse.Namespace) -> int:
     if options.trial.is_dir():
         return _table(options)
-    from poise.cli.people import fit_facts, fit_text
+    from poise.cli.human_results import fit_facts, fit_text
 
     for path in (options.out, options.mot):
         _place(path)
@@ -141,8 +140,8 @@ def _fit(options: argparse.Namespace) -> int:
 
 def _table(options: argparse.Namespace) -> int:
     """One row for each trial of a folder."""
-    from poise.cli.people import failure_facts, fit_facts, rows_text, write_rows
-    from poise.human.people import Failure
+    from poise.cli.human_results import failure_facts, fit_facts, rows_text, write_rows
+    from poise.human import Failure
 
     if options.mot is not None:
         raise UsageError("--mot is for one trial; give a file instead of a folder")
@@ -156,7 +155,7 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _gait(options: argparse.Namespace) -> int:
-    from poise.cli.people import gait_run
+    from poise.cli.human_results import gait_run
 
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise UsageError(f"--out '{options.out}' is a file; give a folder")
@@ -167,7 +166,7 @@ def _gait(options: argparse.Namespace) -> int:
 
 
 def _torques(options: argparse.Namespace) -> int:
-    from poise.cli.moments import torques_run
+    from poise.cli.human_results import torques_run
 
     for path in (options.out, options.report):
         _place(path)
@@ -178,8 +177,8 @@ def _torques(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from poise.analysis.same_task import compare_recordings
-    from poise.cli.moments import same_task_facts, same_task_text
+    from poise.analysis import compare_recordings
+    from poise.cli.human_results import same_task_facts, same_task_text
     from poise.recording import load_recording
 
     one, two = options.recordings
@@ -190,8 +189,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _sample(options: argparse.Namespace) -> int:
-    from poise.human.sample import sample_trial
-    from poise.human.sample.files import write_sample
+    from poise.human import sample_trial, write_sample
 
     if not 0.0 <= options.noise <= 0.1:
         raise UsageError(f"--noise {options.noise:g}: expected metres from 0 to 0.1")

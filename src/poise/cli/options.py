@@ -9,7 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TypeVar
 
-from poise import words
+from poise import parsing as words
 from poise.errors import PoiseError, UsageError
 
 Meaning = TypeVar("Meaning")

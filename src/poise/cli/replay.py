@@ -38,8 +38,7 @@ def add(commands: Any, name: str) -> None:
 def _replay(options: argparse.Namespace) -> int:
     check_writable(options.out, "replay.poise")
     from poise import exports  # here, so that other commands start fast
-    from poise.exports.playback import REST, SETTLE
-    from poise.exports.replay import replayed
+    from poise.exports import REST, SETTLE, replayed
     from poise.plants import Push, terrain
     from poise.robots import load_robot
 

@@ -13,8 +13,8 @@ from poise.cli.options import say
 from poise.errors import PoiseError, UsageError
 
 if TYPE_CHECKING:
-    from poise.campaign.results import Results
-    from poise.report.campaign import Kept
+    from poise.campaign import Results
+    from poise.report import Kept
 
 
 def add(commands: Any, name: str) -> None:
@@ -32,11 +32,14 @@ def _report(options: argparse.Namespace) -> int:
     campaigns = [path for path in options.recordings if path.is_dir() or path.suffix == ".parquet"]
     if campaigns:
         return _campaign(campaigns, options)
-    from poise.report.page import SECTIONS, save_page  # here, because drawing takes half a second to import
-    from poise.report.page.reading import read
+    from poise.report import (  # here, because drawing takes half a second to import
+        RECORDING_SECTIONS,
+        read_recordings,
+        save_page,
+    )
 
-    recordings = read(options.recordings)
-    save_page(options.out, recordings, _progress(len(SECTIONS)))
+    recordings = read_recordings(options.recordings)
+    save_page(options.out, recordings, _progress(len(RECORDING_SECTIONS)))
     what = f"{len(recordings)} recording{'' if len(recordings) == 1 else 's'}"
     print(f"{options.out}: {what}, {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
@@ -46,7 +49,7 @@ def _campaign(campaigns: list[Path], options: argparse.Namespace) -> int:
     if len(options.recordings) > 1:
         given = "several campaigns" if len(campaigns) == len(options.recordings) else "recordings and a campaign"
         raise UsageError(f"{given} do not fit on one page; give one campaign ('{campaigns[0]}'), or recordings only")
-    from poise.campaign.results import FACTS, Results
+    from poise.campaign import FACTS, Results
 
     (path,) = campaigns
     if path.is_dir() and not (path / FACTS).is_file():
@@ -55,10 +58,10 @@ def _campaign(campaigns: list[Path], options: argparse.Namespace) -> int:
             "give .poise files, or a folder that 'poise campaign' wrote"
         )
     results = Results.load(path)
-    from poise.report.campaign import SECTIONS, save_campaign_page
+    from poise.report import CAMPAIGN_SECTIONS, save_campaign_page
 
     kept = _kept(results, options.out)
-    save_campaign_page(options.out, results, kept, _progress(len(SECTIONS)))
+    save_campaign_page(options.out, results, kept, _progress(len(CAMPAIGN_SECTIONS)))
     replays = sum(bool(each.replay) for each in kept.values())
     also = f", {replays} replay{'' if replays == 1 else 's'} beside it" if replays else ""
     what = f"{len(results)} of {results.planned} runs"
@@ -83,7 +86,7 @@ def _kept(results: Results, out: Path) -> dict[int, Kept]:
 
     A recording that is gone or cannot be read is a note, not an error.
     """
-    from poise.report.campaign import Kept, worst_runs
+    from poise.report import Kept, worst_runs
 
     table, page = results.table, out.absolute().parent
     rows = [row for row in worst_runs(results) if table.column("recording")[row].as_py()]

@@ -107,7 +107,7 @@ def add(commands: Any, name: str) -> None:
 
 def _behavior(text: str) -> str:
     """Asked before the other options are: those of a behavior that is not there yet are not known either."""
-    from poise.runs.request import known_behavior
+    from poise.runs import known_behavior
 
     return known_behavior(text)
 

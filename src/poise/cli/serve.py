@@ -27,14 +27,19 @@ def add(commands: Any, name: str) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from poise.plants import MujocoPlant, PositionServos, TorqueMotors  # here, so that other commands start fast
-    from poise.plants.remote import PlantServer
-    from poise.plants.remote.address import at_host, checked
+    from poise.plants import (  # here, so that other commands start fast
+        MujocoPlant,
+        PlantServer,
+        PositionServos,
+        TorqueMotors,
+        address_at_host,
+        checked_address,
+    )
     from poise.robots import load_robot
 
-    address = checked(options.address, anywhere=options.bind is not None)
+    address = checked_address(options.address, anywhere=options.bind is not None)
     if options.bind is not None:
-        address = at_host(address, options.bind)
+        address = address_at_host(address, options.bind)
     actuators = PositionServos() if options.actuators == "servos" else TorqueMotors()
     plant = MujocoPlant(load_robot(options.robot), actuators=actuators)
     with PlantServer(plant, address, realtime=options.realtime, beyond_loopback=options.bind is not None) as server:

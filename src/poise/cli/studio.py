@@ -34,9 +34,11 @@ def _studio(options: argparse.Namespace) -> int:
         import viser  # noqa: F401  whether it is there
     except ImportError:
         raise UsageError("the studio needs viser, which is not installed; pip install 'poise[studio]'") from None
-    from poise.studio import scenes  # here, so that other commands start fast
-    from poise.studio.hub import Hub
-    from poise.studio.server import Server
+    from poise.studio import (
+        Hub,
+        Server,
+        scenes,  # here, so that other commands start fast
+    )
 
     scenes.scene(options.scene)
     hub = Hub(options.robot, options.out, options.scene)

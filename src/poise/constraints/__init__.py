@@ -14,15 +14,23 @@
 They may as well stand in a level, where they give way to what is above them.
 """
 
-from poise.constraints.balance import CenterOfMassInside, CenterOfMassPlanes, HalfSpace
 from poise.constraints.collision import SelfCollision
-from poise.constraints.cones import FrictionCone, NormalForces, PlanarContact, WrenchCone, contact_constraints
 from poise.constraints.contact import NonPenetration, PinnedContact, RigidContact
-from poise.constraints.dynamics import EquationOfMotion, TorqueLimit
+from poise.constraints.dynamics import (
+    INNER,
+    EquationOfMotion,
+    FrictionCone,
+    NormalForces,
+    PlanarContact,
+    TorqueLimit,
+    WrenchCone,
+    contact_constraints,
+)
 from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, JointSpeed
-from poise.constraints.regions import Box, Polyhedron
+from poise.constraints.regions import Box, CenterOfMassInside, CenterOfMassPlanes, HalfSpace, Polyhedron
 
 __all__ = [
+    "INNER",
     "Box",
     "CenterOfMassInside",
     "CenterOfMassPlanes",

@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.robots import Frame, Robot, State
-from poise.state import FRAMES, Contact, Snapshot, _motion  # type: ignore[attr-defined]
-from poise.state.contact import contact_of
-from poise.state.snapshot import frame_rows
-from poise.tasks.aim import unit_vector
-from poise.tasks.axes import component_indices, positive, selection
-from poise.tasks.frame import frame_name
-from poise.tasks.layout import ACCELERATION, Layout, Memory
-from poise.tasks.motion import MotionTask
-from poise.tasks.reference import Decay, Reference
-from poise.tasks.target import Led
-from poise.tasks.task import Writer
-
-Array = NDArray[np.float64]
+from poise.state import FRAMES, Contact, Snapshot, _motion, contact_of, frame_rows  # type: ignore[attr-defined]
+from poise.tasks import (
+    ACCELERATION,
+    Decay,
+    Layout,
+    Led,
+    Memory,
+    MotionTask,
+    Reference,
+    Writer,
+    component_indices,
+    frame_name,
+    positive,
+    selection,
+    unit_vector,
+)
 
 #: k of a contact with forces, 1/s: what still slides or rocks stops within a tenth of a second.
 STOPPING = 40.0

@@ -1,4 +1,4 @@
-"""What physics allows: the equation of motion, and what motors can give."""
+"""What physics allows: the equation of motion, torque limits, and the forces that a contact can bear."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.errors import TaskError
-from poise.robots import Robot
+from poise.robots import Frame, Robot
 from poise.state import DYNAMICS, Contact, Snapshot
-from poise.tasks.axes import positive, shown
-from poise.tasks.forces import ForceTask, ForceUnknowns
-from poise.tasks.layout import Layout, Memory
-from poise.tasks.posture import Joints, checked_joints
-from poise.tasks.task import Writer, checked_weight
-from poise.tasks.torque import bind_generalised
+from poise.tasks import (
+    ForceTask,
+    ForceUnknowns,
+    Joints,
+    Layout,
+    Memory,
+    Task,
+    WrenchTask,
+    Writer,
+    bind_generalised,
+    checked_joints,
+    checked_weight,
+    positive,
+    shown,
+)
 
 
 class EquationOfMotion(ForceTask):
@@ -93,3 +103,179 @@ class TorqueLimit(ForceTask):
     ) -> Sequence[Writer]:
         rows = [joint.v for joint in self.joints]
         return bind_generalised(snapshot, memory, forces, rows, np.ones(len(rows)), -self.limit, self.limit)
+
+
+# -- What a contact can bear: it pushes, never pulls, and friction holds it ------------------------------------------
+
+
+#: A pyramid with this share of μ lies inside the round cone.
+INNER = 1.0 / np.sqrt(2.0)
+
+
+class NormalForces(WrenchTask):
+    """Normal forces push: ``0 <= f⊥_i <= largest force`` ([Saab2012] eq. 8, second line), in N.
+
+    They are those at the corners where these are unknowns, else the one of the whole contact. Where a contact is
+    known to be lost, they are zero. The rows are single unknowns, and these are forces per kg of the robot.
+    """
+
+    def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
+        super().__init__(contact, weight, name)
+        self.name = name or f"normal forces of {self.contact.name}"
+
+    def row_unit(self, order: int) -> str:
+        return "N/kg"
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return ("normal",) if self.contact.forces == "wrench" else _corners(self.contact)
+
+    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
+        if layout.forces is None:
+            return None
+        first = layout.forces.spans[self.contact].start
+        if self.contact.forces == "wrench":
+            return [first + 2]
+        if self.contact.forces == "vertices":
+            return [first + 3 * i + 2 for i in range(len(self.contact.outline))]
+        return [first + 6 + i for i in range(len(self.contact.outline))]
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        # Of a limited force each corner may bear its part; the unknowns are in units of the robot's mass.
+        most = self.contact.largest_force / (forces.unit * len(memory.lower))
+        index = forces.contacts.index(self.contact)
+        memory.lower[:] = 0.0
+
+        def write() -> None:
+            memory.upper[:] = most if forces.present[index] else 0.0
+
+        return [write]
+
+
+class PlanarContact(WrenchTask):
+    """The wrench of a plane contact is made by normal forces at its corners: ``Q_c (φ, f⊥) = 0`` ([Saab2012] eq. 8).
+
+    With corners (x_i, y_i) in the contact's plane these are three rows, ``f_z = Σ f⊥_i``, ``m_x = Σ y_i f⊥_i`` and
+    ``m_y = -Σ x_i f⊥_i``, in N and N m. For contacts whose forces are written by "normals"; together with
+    `NormalForces` it is the condition for the contact to stay flat.
+    """
+
+    unit = "N, N m"
+
+    def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
+        super().__init__(contact, weight, name, 3)
+        self.name = name or f"planar contact of {self.contact.name}"
+        if self.contact.forces != "normals":
+            raise TaskError(
+                f"{self.name}: its forces are written as {self.contact.forces}; give Contact(..., forces='normals')",
+                self.name,
+            )
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return ("z", "about x", "about y")
+
+    def mapping(self) -> Array:
+        """Q_c: 3 x (6 + corners)."""
+        x, y = self.contact.outline.T
+        return np.hstack([-np.eye(6)[[2, 3, 4]], np.vstack([np.ones(len(x)), y, -x])])
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        memory.whole[:, forces.spans[self.contact]] = self.mapping() * forces.unit
+        return ()
+
+
+class FrictionCone(WrenchTask):
+    """Friction holds: ``|f_x|, |f_y| <= (μ/√2) f_z``, a pyramid inside the round cone, in N.
+
+    It holds for the force at each corner where these are unknowns, else for that of the whole contact.
+    """
+
+    def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
+        super().__init__(contact, weight, name)
+        self.name = name or f"friction of {self.contact.name}"
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        sides = ("-x", "+x", "-y", "+y")
+        if self.contact.forces != "vertices":
+            return sides
+        return tuple(f"{corner} {side}" for corner in _corners(self.contact) for side in sides)
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        pyramid = forces.unit * _pyramid(INNER * self.contact.friction)
+        first = forces.spans[self.contact].start
+        for i in range(len(memory.lower) // 4):
+            memory.whole[4 * i : 4 * i + 4, first + 3 * i : first + 3 * i + 3] = pyramid
+        memory.upper[:] = np.inf
+        return ()
+
+
+class WrenchCone(WrenchTask):
+    """All wrenches that forces inside friction pyramids at the corners of a rectangle can make, in N and N m.
+
+    With half lengths X, Y and ``μ' = μ/√2``, sixteen rows (Caron 2015): friction ``|f_x|, |f_y| <= μ' f_z``; pressure
+    inside, ``|m_x| <= Y f_z``, ``|m_y| <= X f_z``; and the yaw moment between ::
+
+        m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|
+        m_z <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|
+    """
+
+    unit = "N, N m"
+
+    def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
+        super().__init__(contact, weight, name, 16)
+        self.name = name or f"wrench cone of {self.contact.name}"
+        if self.contact.rectangle is None:
+            raise TaskError(
+                f"{self.name}: its corners are no rectangle along the contact's axes; "
+                "give Contact(..., forces='vertices') and FrictionCone",
+                self.name,
+            )
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        yaw = tuple(f"yaw {side}{a}{b}" for side in "-+" for a in "-+" for b in "-+")
+        return ("-x", "+x", "-y", "+y", "left", "right", "front", "back", *yaw)
+
+    def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
+        assert self.contact.rectangle is not None
+        C = wrench_cone(*self.contact.rectangle, INNER * self.contact.friction)
+        return C, np.zeros(16), np.full(16, np.inf)
+
+
+def wrench_cone(X: float, Y: float, mu: float) -> Array:
+    """C (16 x 6): ``C (f, m) >= 0`` is the wrench cone of a rectangle of half lengths X, Y and pyramids of slope mu."""
+    rows = [[s * a, s * b, mu, 0.0, 0.0, 0.0] for a, b in ((1.0, 0.0), (0.0, 1.0)) for s in (1.0, -1.0)]
+    rows += [[0.0, 0.0, Y, -1.0, 0.0, 0.0], [0.0, 0.0, Y, 1.0, 0.0, 0.0]]
+    rows += [[0.0, 0.0, X, 0.0, 1.0, 0.0], [0.0, 0.0, X, 0.0, -1.0, 0.0]]
+    for side in (1.0, -1.0):  # m_z above its lower, then below its upper bound
+        for a in (1.0, -1.0):
+            for b in (1.0, -1.0):
+                rows.append([-a * Y, -b * X, mu * (X + Y), side * a * mu, side * b * mu, side])
+    return np.array(rows)
+
+
+def contact_constraints(contact: Contact) -> list[Task]:
+    """What a contact of its kind needs so that its forces are possible ones."""
+    if contact.forces == "vertices":
+        return [FrictionCone(contact), NormalForces(contact)]
+    if contact.forces == "normals":  # a yaw moment, too, needs its limit, which only a wrench cone has
+        friction = FrictionCone(contact) if contact.rectangle is None else WrenchCone(contact)
+        return [PlanarContact(contact), friction, NormalForces(contact)]
+    if contact.rectangle is None:
+        raise TaskError(
+            f"contact of {contact.name}: its corners are no rectangle; give forces='vertices'", contact.name
+        )
+    return [WrenchCone(contact), NormalForces(contact)]
+
+
+def _pyramid(mu: float) -> Array:
+    """Rows on a force (f_x, f_y, f_z) that are positive inside."""
+    return np.array([[1.0, 0.0, mu], [-1.0, 0.0, mu], [0.0, 1.0, mu], [0.0, -1.0, mu]])
+
+
+def _corners(contact: Contact) -> tuple[str, ...]:
+    return tuple(f"corner {i + 1}" for i in range(len(contact.outline)))

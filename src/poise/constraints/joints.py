@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from poise.errors import TaskError
 from poise.robots import Joint, Robot
 from poise.state import Snapshot, _motion  # type: ignore[attr-defined]
-from poise.tasks.axes import number, numbers, positive, shown
-from poise.tasks.layout import ACCELERATION, Layout, Memory
-from poise.tasks.posture import Joints, checked_joints
-from poise.tasks.task import Task, Writer, checked_weight
-
-Array = NDArray[np.float64]
+from poise.tasks import (
+    ACCELERATION,
+    Joints,
+    Layout,
+    Memory,
+    Task,
+    Writer,
+    checked_joints,
+    checked_weight,
+    number,
+    numbers,
+    positive,
+    shown,
+)
 
 
 class JointLimit(Task):

@@ -1,19 +1,31 @@
-"""Regions: a point of the body stays on one side of a plane, in a box, in a convex polyhedron."""
+"""Constraints that keep a point of the body, or its center of mass, inside a region."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.errors import TaskError
-from poise.robots import Frame
-from poise.tasks.axes import numbers, shown
-from poise.tasks.frame import FrameTask, frame_name
-from poise.tasks.reference import Reference
-
-Array = NDArray[np.float64]
+from poise.geometry import convex_hull, half_planes
+from poise.robots import Foot, Frame, Robot
+from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion
+from poise.tasks import (
+    ACCELERATION,
+    FrameTask,
+    Layout,
+    Memory,
+    MotionTask,
+    Reference,
+    Task,
+    Writer,
+    frame_name,
+    number,
+    numbers,
+    shown,
+)
 
 
 class Polyhedron(FrameTask):
@@ -101,3 +113,148 @@ def checked_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int 
     if not (length > 1e-9).all():
         raise TaskError(f"{task}: normal {int(np.argmin(length))} is zero; expected a direction", task)
     return N / length[:, None], b / length
+
+
+# -- Constraints on the centre of mass: one side of a plane, or above the support polygon ----------------------------
+
+
+class CenterOfMassPlanes(MotionTask):
+    """``N c <= b`` for the centre of mass c: the compiled base of the constraints below."""
+
+    unit = "m"
+    needs = CENTER_OF_MASS
+
+    def __init__(
+        self,
+        normals: ArrayLike,
+        offsets: ArrayLike,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "center of mass",
+    ) -> None:
+        self.normals, offsets = checked_planes(normals, offsets, name)
+        super().__init__(name, weight, (np.full(len(offsets), -np.inf), offsets), reference)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(f"side {i}" for i in range(len(self.normals)))
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        return _point_writers(snapshot, np.ascontiguousarray(self.normals), memory, layout)
+
+
+def HalfSpace(
+    frame: Frame | None,
+    normal: ArrayLike,
+    offset: float,
+    weight: ArrayLike = 1.0,
+    reference: Reference | None = None,
+    name: str = "",
+) -> Task:
+    """A point stays on one side of a plane: ``nᵀ p <= offset`` along the unit normal n, in m.
+
+    Args:
+        frame: whose origin; None: the centre of mass.
+
+    >>> constraints.HalfSpace(robot.hand("right"), normal=(0, 0, -1), offset=-0.05)  # at least 5 cm above the floor
+    """
+    if frame is None:
+        return CenterOfMassPlanes(normal, offset, weight, reference, name or "half space of the center of mass")
+    name = name or f"half space of {frame_name(frame)}"
+    return Polyhedron(frame, normal, offset, weight, reference, name, ["side"])
+
+
+class CenterOfMassInside(MotionTask):
+    """The centre of mass stays above the support polygon, at least `margin` inside its edges.
+
+    Args:
+        margin: m. What is asked of a polygon too small for it is the polygon's middle.
+        polygon: k x 2 corners in the world (m); None: that of the contacts of the state, at every tick, as they move.
+        contacts: with a moving polygon, how many contacts count, the first of the state; they fix the number of rows.
+
+    >>> constraints.CenterOfMassInside(margin=0.01)
+    """
+
+    unit = "m"
+    needs = CENTER_OF_MASS | FRAMES
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        polygon: ArrayLike | None = None,
+        contacts: int = 2,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "center of mass above its support",
+    ) -> None:
+        self.margin = number(margin, "margin", name)
+        self.polygon = None if polygon is None else _area(polygon, name)
+        if not isinstance(contacts, int) or contacts < 1:
+            raise TaskError(f"{name}: contacts is {shown(contacts)}; expected a number, one or more", name)
+        self.counted = contacts
+        # A convex polygon has two sharp tips at most, for which half_planes adds a side each.
+        self.rows_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
+        super().__init__(name, weight, (-np.inf, np.inf), reference, self.rows_count)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(f"edge {i}" for i in range(self.rows_count))
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        S = np.zeros((self.rows_count, 3))
+        writers = _point_writers(snapshot, S, memory, layout)
+        if self.polygon is not None:
+            _set_edges(S, memory.high, self.polygon, self.margin)
+            return writers
+        corners = np.zeros((0, 2))
+
+        def write_polygon() -> None:
+            nonlocal corners
+            now = _corners(snapshot, self.counted)
+            if now.shape != corners.shape or np.abs(now - corners).max(initial=0.0) > 1e-7:  # a tenth of a micron
+                corners = now
+                _set_edges(S, memory.high, convex_hull(corners), self.margin)
+
+        return [write_polygon, *writers]
+
+
+def _point_writers(snapshot: Snapshot, S: Array, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    writer = _motion.PointWriter(
+        snapshot.center_of_mass_jacobian,
+        snapshot.center_of_mass,
+        snapshot.center_of_mass_drift,
+        S,
+        np.zeros(3),
+        memory.error,
+        memory.A,
+        memory.drift,
+    )
+    return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
+
+
+def _area(polygon: ArrayLike, task: str) -> Array:
+    """The corners of a polygon with an area, or a TaskError."""
+    try:
+        corners = convex_hull(polygon)
+    except (TypeError, ValueError):
+        corners = np.zeros((0, 2))
+    if len(corners) < 3:
+        raise TaskError(f"{task}: polygon is {shown(polygon)}; expected k x 2 corners around an area", task)
+    return corners
+
+
+def _corners(snapshot: Snapshot, contacts: int) -> Array:
+    points = [np.zeros((0, 2))]
+    for part in snapshot.state.contacts[:contacts] if snapshot.state is not None else ():
+        corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
+        points.append((corners @ snapshot.rotation(part).T + snapshot.position(part))[:, :2])
+    return np.vstack(points)
+
+
+def _set_edges(S: Array, high: Array, polygon: Array, margin: float) -> None:
+    """Writes one half-plane per row; rows without an edge are switched off by an infinite bound."""
+    S[:], high[:] = 0.0, np.inf
+    if len(polygon) == 0:
+        return
+    A, b = half_planes(polygon)
+    room = float(min(b - A @ polygon.mean(axis=0)))  # beyond it a margin would leave nothing
+    S[: len(b), :2] = A
+    high[: len(b)] = b - min(margin, max(room, 0.0))

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poise.arrays import Array
+from poise.robots import State
 from poise.solvers import Solution, StackProgram
-from poise.state import ContactForces, Sensed, State
+from poise.state import ContactForces, Sensed
 from poise.tasks import TaskLabel
-
-Array = NDArray[np.float64]
 
 
 class Errors:

@@ -13,14 +13,21 @@ Layouts are data: `FLIGHT_STICK` ([Sugihara2008], section IV), `GAMEPAD`, `KEYBO
 >>> stick = device.read(time=1.5)
 """
 
-from poise.devices.device import Device
-from poise.devices.joystick import Joystick
-from poise.devices.layout import Axis, Hat, Layout, Pair, Throttle
-from poise.devices.layouts import FLIGHT_STICK, GAMEPAD, KEYBOARD, LAYOUTS
-from poise.devices.operator import Operator
-from poise.devices.random_stick import RandomStick
-from poise.devices.reading import Reading
-from poise.devices.script import Entry, Script
+from poise.devices.input_layout import (
+    FLIGHT_STICK,
+    GAMEPAD,
+    KEYBOARD,
+    LAYOUTS,
+    Axis,
+    Hat,
+    Layout,
+    Pair,
+    Part,
+    Reading,
+    Throttle,
+)
+from poise.devices.joystick import Joystick, Operator
+from poise.devices.virtual_operators import Device, Entry, Errand, FootTo, HandTo, Pilot, RandomStick, Script, TrunkTo
 
 __all__ = [
     "FLIGHT_STICK",
@@ -30,13 +37,19 @@ __all__ = [
     "Axis",
     "Device",
     "Entry",
+    "Errand",
+    "FootTo",
+    "HandTo",
     "Hat",
     "Joystick",
     "Layout",
     "Operator",
     "Pair",
+    "Part",
+    "Pilot",
     "RandomStick",
     "Reading",
     "Script",
     "Throttle",
+    "TrunkTo",
 ]

@@ -8,10 +8,22 @@ One module per format, named in `FORMATS`; `trajectory` reads tables and arrays 
 robot with position servos follow one, without anybody watching its balance.
 """
 
-from poise.exports.errors import ExportError
-from poise.exports.formats import FORMATS, Format, format_of, save
-from poise.exports.reading import trajectory
-from poise.exports.replay import replayed
-from poise.exports.trajectory import Trajectory
+from poise.exports.formats import FORMATS, Format, atomic_file, checked_path, format_of, save
+from poise.exports.joint_trajectory import ExportError, Trajectory
+from poise.exports.replay import REST, SETTLE, replayed
+from poise.exports.trajectory_files import trajectory
 
-__all__ = ["FORMATS", "ExportError", "Format", "Trajectory", "format_of", "replayed", "save", "trajectory"]
+__all__ = [
+    "FORMATS",
+    "REST",
+    "SETTLE",
+    "ExportError",
+    "Format",
+    "Trajectory",
+    "atomic_file",
+    "checked_path",
+    "format_of",
+    "replayed",
+    "save",
+    "trajectory",
+]

@@ -1,15 +1,166 @@
-"""BVH: the motion as a skeleton that animation software reads."""
+"""BVH: a motion as a skeleton for animation software."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
+import pinocchio
 
-from poise.exports.euler import zxy_angles
-from poise.exports.job import Job
-from poise.exports.skeleton import Bone, Skeleton
+from poise.arrays import Array
+from poise.exports.formats import Job
+from poise.exports.joint_trajectory import Trajectory, arranged
+from poise.robots import Robot
+
+#: Where cos b is smaller, a and c turn about one axis and only their sum is known: one is kept as it was.
+LOCKED = 1e-7
+
+
+def zxy_angles(R: Array) -> Array:
+    """Angles (a, b, c) in rad of rotations over time, n x k x 3 x 3 to n x k x 3:
+
+        R = Rz(a) Rx(b) Ry(c)
+
+    Each rotation has two such triples, (a, b, c) and (a + π, π - b, c + π), and whole turns beside; in the first sample
+    the shortest is taken, later the one nearest to the sample before. So a hinge that bends beyond 90 degrees keeps
+    bending in one number, where the usual formula would turn all three over, and who interpolates sees no jump.
+
+    >>> zxy_angles(so3.exp([[2.0, 0.0, 0.0]])[:, None])  # a bend of 115 degrees about x
+    array([[[0., 2., 0.]]])
+    """
+    cosine = np.hypot(R[..., 0, 1], R[..., 1, 1])
+    b = np.arctan2(R[..., 2, 1], cosine)
+    a, c = np.arctan2(-R[..., 0, 1], R[..., 1, 1]), np.arctan2(-R[..., 2, 0], R[..., 2, 2])
+    first, second = np.stack([a, b, c], axis=-1), np.stack([a + np.pi, np.pi - b, c + np.pi], axis=-1)
+    sum_or_difference = np.arctan2(R[..., 1, 0], R[..., 0, 0])
+    angles, last = np.empty_like(first), np.zeros(first.shape[1:])
+    for i in range(len(R)):
+        one, other = (_near(triple[i], last) for triple in (first, second))
+        nearer = np.abs(one - last).sum(axis=-1) <= np.abs(other - last).sum(axis=-1)
+        chosen = np.where(nearer[:, None], one, other)
+        locked = cosine[i] < LOCKED
+        if locked.any():
+            sign = np.sign(R[i, :, 2, 1])
+            turned = np.stack([sum_or_difference[i] - sign * last[:, 2], b[i], last[:, 2]], axis=-1)
+            chosen[locked] = _near(turned, last)[locked]
+        angles[i] = last = chosen
+    return angles
+
+
+def _near(angles: Array, to: Array) -> Array:
+    """The same angles but for whole turns, at most half a turn from others."""
+    return angles - 2.0 * np.pi * np.round((angles - to) / (2.0 * np.pi))
+
+
+# -- Skeleton: a robot as animation files see it, bones whose frames are all turned alike in the rest ----------------
+
+
+#: From x forward, y left, z up to what animation software has: x left, y up, z forward (towards who looks at it).
+Y_UP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+#: Length of the last bone of a chain that carries no frame further out, per m of the robot's height.
+STUB = 0.03
+
+
+@dataclass(frozen=True)
+class Bone:
+    """One body that moves.
+
+    Attributes:
+        name: of its joint, ``"base"`` for the first.
+        joint: number of the joint in the robot's model.
+        parent: its place among the bones; -1 for the base.
+        offset: of its origin from its parent's in the rest pose, y up (m, 3).
+        end: of the end of the last bone of a chain, from its origin (m, 3); None for a bone with others behind it.
+        slides: whether it also moves along its parent.
+    """
+
+    name: str
+    joint: int
+    parent: int
+    offset: Array
+    end: Array | None
+    slides: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Bones of a robot, each behind its parent, in the rest pose: all joints at zero, the robot facing forward.
+
+    With R_i(q) the orientation of body i in the world, R_i0 that in the rest pose and C = `Y_UP`, the orientation of
+    bone i is ``G_i = C R_i R_i0ᵀ Cᵀ``, the identity in the rest pose, and ``G_parentᵀ G_i`` what a file says of it.
+    """
+
+    robot: Robot
+    bones: tuple[Bone, ...]
+    _rest: Array
+
+    @classmethod
+    def of(cls, robot: Robot) -> Skeleton:
+        model, data = robot.model, robot.model.createData()
+        q = np.concatenate([np.zeros(3), robot.rest[3:7], np.zeros(model.nq - 7)])
+        pinocchio.framesForwardKinematics(model, data, q)
+        order = _depth_first(model)
+        bones = []
+        for joint in order:
+            above = int(model.parents[joint])
+            origin = data.oMi[joint].translation
+            offset = Y_UP @ (origin - data.oMi[above].translation) if above else np.zeros(3)
+            last = joint not in list(model.parents)
+            name = "base" if above == 0 else "_".join(model.names[joint].split())
+            slides = above > 0 and model.joints[joint].shortname().startswith("JointModelP")
+            end = Y_UP @ _end(robot, data, joint) if last else None
+            bones.append(Bone(name, joint, order.index(above) if above else -1, offset, end, slides))
+        rest = np.array([data.oMi[bone.joint].rotation for bone in bones])
+        return cls(robot, tuple(bones), rest)
+
+    def moved(self, trajectory: Trajectory) -> tuple[Array, Array]:
+        """Position and orientation of every bone in its parent at every sample: n x k x 3 and n x k x 3 x 3."""
+        model, data = self.robot.model, self.robot.model.createData()
+        q, _ = arranged(trajectory, self.robot)
+        n, k = len(q), len(self.bones)
+        origin, G = np.empty((n, k, 3)), np.empty((n, k, 3, 3))
+        for i in range(n):
+            pinocchio.forwardKinematics(model, data, q[i])
+            for j, bone in enumerate(self.bones):
+                pose = data.oMi[bone.joint]
+                origin[i, j] = Y_UP @ pose.translation
+                G[i, j] = Y_UP @ pose.rotation @ self._rest[j].T @ Y_UP.T
+        position, rotation = origin.copy(), G.copy()
+        for j, bone in enumerate(self.bones):
+            if bone.parent >= 0:
+                above = G[:, bone.parent].transpose(0, 2, 1)
+                rotation[:, j] = above @ G[:, j]
+                position[:, j] = np.einsum("nij,nj->ni", above, origin[:, j] - origin[:, bone.parent])
+        return position, rotation
+
+
+def _depth_first(model: pinocchio.Model) -> list[int]:
+    """Joints with each chain in one piece, as files write them."""
+    order: list[int] = []
+    waiting = [1]
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        waiting += [int(child) for child in reversed(list(model.children[joint]))]
+    return order
+
+
+def _end(robot: Robot, data: pinocchio.Data, joint: int) -> Array:
+    """Where the last bone of a chain ends: at the furthest frame that it carries, such as a sole or a palm."""
+    origin = data.oMi[joint].translation
+    carried = [data.oMf[f.index].translation - origin for f in robot.frames.values() if f.joint == joint]
+    longest: Array = max(carried, key=np.linalg.norm, default=np.zeros(3))
+    if np.linalg.norm(longest) > 0.5 * STUB * robot.height:
+        return longest
+    before: Array = origin - data.oMi[int(robot.model.parents[joint])].translation
+    length = float(np.linalg.norm(before))
+    return STUB * robot.height * (before / length if length > 0.0 else np.array([0.0, 0.0, 1.0]))
+
+
+# -- BVH: the motion as a skeleton that animation software reads -----------------------------------------------------
+
 
 #: Frames a second unless asked otherwise: animators use 24 to 60.
 RATE = 60.0
@@ -17,7 +168,7 @@ TURNS = "Zrotation Xrotation Yrotation"
 MOVES = "Xposition Yposition Zposition"
 
 
-def write(job: Job, file: Path) -> None:
+def export_bvh(job: Job, file: Path) -> None:
     """Lengths in m, angles in degrees, y up, the robot facing z; one joint per body that moves, see docs/export.md.
 
     Every joint has three rotations in the order z, x, y (applied to a point from the last to the first); the base, and

@@ -1,19 +1,125 @@
-"""The formats that a recording can be exported to: one module and one line each."""
+"""Export formats: the table of formats, what a writer receives, and atomic writing of the file."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 
-from poise.exports.errors import ExportError
-from poise.exports.job import Job
-from poise.exports.place import checked, whole
-from poise.recording import Recording
-from poise.robots import Robot
+import numpy as np
+
+from poise.exports.joint_trajectory import ExportError, Trajectory
+from poise.recording import Body, Recording, named_robot
+from poise.robots import Robot, State
+
+
+def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
+    """Where a file goes, links followed; what is wrong with the place is said before anything is computed."""
+    place = Path(os.path.realpath(os.path.expanduser(path)))
+    if place.is_dir():
+        example = Path(path) / f"motion{suffixes[0]}"
+        raise ExportError(f"'{path}' is a folder; give a file, like {example}", str(path))
+    if not place.parent.is_dir():
+        raise ExportError(f"'{path}': there is no folder '{Path(path).parent}'; make it first", str(path))
+    if Path(path).suffix.lower() not in suffixes:
+        named = Path(path).with_suffix(suffixes[0])
+        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {named}", str(path))
+    return place
+
+
+@contextlib.contextmanager
+def atomic_file(place: Path) -> Iterator[Path]:
+    """A file beside the place, to write to, which is moved there at the end.
+
+    Whatever interrupts the writing, Ctrl-C included, leaves the place as it was and nothing beside it.
+    """
+    beside = place.with_name(f".{os.urandom(8).hex()}{place.suffix}")
+    try:
+        yield beside
+        with open(beside, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
+        message = f"{place} cannot be written: {reason}; give another place or make room"
+        raise ExportError(message, str(place)) from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+# -- Job: one recording on its way into one file ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What a format needs to know.
+
+    Args:
+        recording: what is exported.
+        model: the robot, if somebody has it at hand; else it is found by the name that the recording gives.
+        rate: samples or pictures a second; None: what is usual for the format.
+        size: of pictures, width and height in pixels.
+        progress: told how far the work is, in seconds of the motion.
+    """
+
+    recording: Recording
+    model: Robot | None = None
+    rate: float | None = None
+    size: tuple[int, int] = (1280, 720)
+    progress: Callable[[float], object] = lambda time: None
+
+    @cached_property
+    def whole(self) -> Trajectory:
+        """The motion, sample by sample."""
+        return Trajectory.of(self.recording)
+
+    def trajectory(self, usual: float | None = None) -> Trajectory:
+        """The motion at the rate that was asked for, else at the usual one (Hz), else sample by sample."""
+        rate = self.rate or usual
+        return self.whole if rate is None else self.whole.resampled(rate)
+
+    def states(self, rate: float) -> list[State]:
+        """The motion as states of the robot, so many a second, with what it stood on."""
+        trajectory, robot = self.whole.resampled(rate), self.robot
+        moved = trajectory.states(robot)
+        if "contacts" not in self.recording:
+            return moved
+        parts = {part.name: part for part in (*robot.feet, *robot.hands)}
+        at = np.searchsorted(self.whole.time, trajectory.time + 1e-9, side="right") - 1
+        named = [str(self.recording["contacts"][i]).split(", ") for i in at]
+        return [
+            state.replace(contacts=[parts.get(name) or robot.frame(name) for name in names if name])
+            for state, names in zip(moved, named, strict=True)
+        ]
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot that moves."""
+        joints = self.whole.joints  # first, since without a motion no robot helps
+        robot = self.model or self.recording.robot or _found(self.recording)
+        if joints != Body.of(robot).joints:
+            name = self.recording.provenance.get("robot", "?")
+            message = f"the recording is of '{name}', whose joints are not those of '{robot.name}'; give its robot"
+            raise ExportError(message)
+        return robot
+
+
+def _found(recording: Recording) -> Robot:
+    """The robot of the name that a recording gives, or of the file that it once came from."""
+    found = named_robot(recording.provenance)
+    if isinstance(found, Robot):
+        return found
+    raise ExportError(f"the robot of the recording is not known: {found}; give it with --robot (robot= in Python)")
+
+
+# -- The formats that a recording can be exported to: one module and one line each -----------------------------------
 
 
 @dataclass(frozen=True)
@@ -21,7 +127,7 @@ class Format:
     """A kind of file.
 
     Attributes:
-        module: of this room, with ``write(job, file)``; imported when it is needed, since some bring much with them.
+        module: of this room, with ``export_<format>(job, file)``; imported on first use, since some are slow to import.
         suffixes: how names of such files end, the usual one first.
         what: is in it, in a few words.
         pictures: whether it is made of pictures, which have a size.
@@ -34,14 +140,14 @@ class Format:
 
 
 FORMATS = {
-    "csv": Format("table", (".csv",), "joint trajectory as a table"),
-    "npz": Format("arrays", (".npz",), "joint trajectory as arrays of numpy"),
+    "csv": Format("trajectory_files", (".csv",), "joint trajectory as a table"),
+    "npz": Format("trajectory_files", (".npz",), "joint trajectory as arrays of numpy"),
     "bvh": Format("bvh", (".bvh",), "skeleton for animation software"),
-    "mot": Format("mot", (".mot",), "base and joints in degrees, for OpenSim"),
-    "trc": Format("trc", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
-    "mcap": Format("messages", (".mcap",), "all channels and link poses, for Foxglove"),
-    "html": Format("scene", (".html", ".htm"), "page that plays the motion in a browser"),
-    "mp4": Format("film", (".mp4",), "film", pictures=True),
+    "mot": Format("opensim", (".mot",), "base and joints in degrees, for OpenSim"),
+    "trc": Format("opensim", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
+    "mcap": Format("mcap_log", (".mcap",), "all channels and link poses, for Foxglove"),
+    "html": Format("html_viewer", (".html", ".htm"), "page that plays the motion in a browser"),
+    "mp4": Format("video", (".mp4",), "film", pictures=True),
 }
 
 
@@ -80,11 +186,12 @@ def save(
 
     >>> save(recording, "walk.bvh")
     """
-    kind = FORMATS[format_of(path, format)]
-    place = checked(path, kind.suffixes)
+    name = format_of(path, format)
+    kind = FORMATS[name]
+    place = checked_path(path, kind.suffixes)
     if rate is not None and not 0.0 < rate <= 1e6:
         raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
     job = Job(recording, robot, rate, size, progress or (lambda time: None))
-    with whole(place) as file:
-        import_module(f"poise.exports.{kind.module}").write(job, file)
+    with atomic_file(place) as file:
+        getattr(import_module(f"poise.exports.{kind.module}"), f"export_{name}")(job, file)
     return place

@@ -10,8 +10,26 @@
 0.25
 """
 
+from poise.errors import GeometryError
 from poise.geometry import curves, polygon, region, so3
 from poise.geometry.curves import Quintic, cycloid, minimum_jerk, quintic
-from poise.geometry.errors import GeometryError
+from poise.geometry.polygon import convex_hull, half_planes, margin
+from poise.geometry.region import TOLERANCE, Region, explore
 
-__all__ = ["GeometryError", "Quintic", "curves", "cycloid", "minimum_jerk", "polygon", "quintic", "region", "so3"]
+__all__ = [
+    "TOLERANCE",
+    "GeometryError",
+    "Quintic",
+    "Region",
+    "convex_hull",
+    "curves",
+    "cycloid",
+    "explore",
+    "half_planes",
+    "margin",
+    "minimum_jerk",
+    "polygon",
+    "quintic",
+    "region",
+    "so3",
+]

@@ -11,11 +11,11 @@ import math
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from poise.geometry.errors import GeometryError
+from poise.arrays import Array
+from poise.errors import GeometryError
 
-Array = NDArray[np.float64]
 _Numbers = tuple[float, float, float]
 _Arrays = tuple[Array, Array, Array]
 

@@ -13,11 +13,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from poise.geometry.errors import GeometryError
+from poise.arrays import Array
+from poise.errors import GeometryError
 
-Array = NDArray[np.float64]
 _Point = tuple[float, float]
 
 #: Vertices that stand out by less than this fraction of the polygon's size are not vertices: 1e-12 is far below what

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poise.arrays import Array
+from poise.errors import GeometryError
 from poise.geometry import polygon
-from poise.geometry.errors import GeometryError
-
-Array = NDArray[np.float64]
 
 #: How far apart (m) the inner and outer polygon may stay: a tenth of a millimetre is below what any sole means.
 TOLERANCE = 1e-4

@@ -17,11 +17,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from poise.geometry.errors import GeometryError
-
-Array = NDArray[np.float64]
+from poise.arrays import Array
+from poise.errors import GeometryError
 
 _VECTOR = (3,)
 _MATRIX = (3, 3)

@@ -1,17 +1,16 @@
-"""Footsteps: where the feet go, from a speed or from the parameters of a style."""
+"""Footsteps, the gait that places them, the phases of a walk over them, and stairs under them."""
 
 from __future__ import annotations
 
 import cmath
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poise.robots.parts import Side
-
-Array = NDArray[np.float64]
+from poise.arrays import Array
+from poise.robots import Side
 
 
 @dataclass(frozen=True)
@@ -103,3 +102,133 @@ class Gait:
         """The gait that walks at (vx, vy, turning rate) in m/s and rad/s."""
         vx, vy, wz = speed
         return cls(vx * step_seconds, vy * step_seconds, wz * step_seconds, width)
+
+
+# -- Phases of a walk: the three states of [Dalibard2012] section III.C, and how it begins and ends ------------------
+
+
+#: Of "double" and below both feet stand; "starting" shifts the weight, "stopping" brings it to rest.
+Kind = Literal["single", "double", "standing", "starting", "stopping"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a walk.
+
+    Attributes:
+        kind: on one foot, or what both feet do.
+        begin: when it began (s).
+        seconds: how long it lasts; infinite for standing.
+        support: the foot that bears, or will bear.
+        last: the other foot, where it stands or stood.
+        goal: where that foot goes; where nothing swings, the support.
+        steps: how many were made before.
+    """
+
+    kind: Kind
+    begin: float
+    seconds: float
+    support: Footstep
+    last: Footstep
+    goal: Footstep
+    steps: int = 0
+
+    @property
+    def name(self) -> str:
+        """As recordings call it."""
+        if self.kind == "single":
+            return f"{self.support.side} support"
+        return "double support" if self.kind == "double" else self.kind
+
+    @property
+    def middle(self) -> complex:
+        """Between the feet (m)."""
+        return 0.5 * (self.support.place + self.last.place)
+
+    @property
+    def standing(self) -> tuple[Footstep, ...]:
+        """The feet on the ground."""
+        return (self.support,) if self.kind == "single" else (self.support, self.last)
+
+    def elapsed(self, time: float) -> float:
+        return time - self.begin
+
+    def over(self, time: float) -> bool:
+        return time - self.begin >= self.seconds - 1e-9
+
+    def first_support(self, speed: tuple[float, float, float]) -> tuple[Footstep, Footstep]:
+        """Which foot stands first and which goes: the right one stands, unless the walk goes or turns to the right."""
+        _, aside, turn = speed
+        side = "left" if aside < 0.0 or (aside == 0.0 and turn < 0.0) else "right"
+        return (self.support, self.last) if self.support.side == side else (self.last, self.support)
+
+    # -- what comes next -------------------------------------------------------------------------------------------
+
+    def starting(self, time: float, seconds: float, stays: Footstep, goes: Footstep) -> Phase:
+        """The weight passes to the foot that stays."""
+        return Phase("starting", time, seconds, stays, goes, stays, self.steps)
+
+    def single(self, time: float, seconds: float, goal: Footstep) -> Phase:
+        """The other foot is lifted."""
+        swinging = self.last if self.last.side == goal.side else self.support
+        stays = self.support if self.support.side == other(goal.side) else self.last
+        return Phase("single", time, seconds, stays, swinging, goal, self.steps)
+
+    def landed(self, time: float, seconds: float, landed: Footstep, kind: Kind) -> Phase:
+        """The foot that swung has landed, and will bear next."""
+        return Phase(kind, time, seconds, landed, self.support, landed, self.steps + 1)
+
+    def rest(self, time: float) -> Phase:
+        """Both feet stand, until something happens."""
+        return replace(self, kind="standing", begin=time, seconds=math.inf)
+
+
+# -- Stairway: stairs that a plan knows of, and where feet go on them ------------------------------------------------
+
+
+#: A sole is kept this far from the edge of a tread (m): what a step lands off its place.
+CLEAR = 0.02
+
+
+@dataclass(frozen=True)
+class Stairway:
+    """Stairs that rise along x.
+
+    Args:
+        begin: where the first one rises (m).
+        rise: of one (m); negative ones lead down.
+        run: depth of one (m).
+        count: of them.
+        back, front: how far a sole reaches behind and before its middle (m).
+        clear: that a sole keeps from the edge of a tread (m).
+        side: how far a sole reaches to either side of its middle (m); zero: feet point along x, more or less.
+
+    >>> route = Route(pace, steps=20, ground=Stairway(0.4, 0.05, 0.3, 4, back=0.085, front=0.085).under)
+    """
+
+    begin: float
+    rise: float
+    run: float
+    count: int
+    back: float
+    front: float
+    clear: float = CLEAR
+    side: float = 0.0
+
+    def under(self, step: Footstep) -> Footstep:
+        """The footstep on the stairs, moved along until its whole sole has one tread under it, if one is so deep."""
+        c, s = abs(math.cos(step.yaw)), self.side * abs(math.sin(step.yaw))
+        back, front = (max(end, end * c + s) + self.clear for end in (self.back, self.front))
+        x = self._moved(step.x, back, front) if back + front <= self.run else step.x
+        return step.moved(complex(x, step.y), self.rise * self._tread(x))
+
+    def _tread(self, x: float) -> int:
+        return min(max(math.floor((x - self.begin) / self.run) + 1, 0), self.count)
+
+    def _moved(self, x: float, back: float, front: float) -> float:
+        nearest = min(max(round((x - self.begin) / self.run), 0), self.count - 1)
+        edge = self.begin + nearest * self.run
+        low, high = edge - front, edge + back
+        if not low < x < high:
+            return x
+        return low if x < edge else high

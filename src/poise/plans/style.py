@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from poise.errors import UsageError
-from poise.robots.toml import parse_toml
+from poise.parsing import parse_toml
 
 
 class Parameter(NamedTuple):

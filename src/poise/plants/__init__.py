@@ -5,22 +5,39 @@ The engine is imported when it is first asked for: it takes a fifth of a second,
 
 from typing import TYPE_CHECKING, Any
 
-from poise.plants.actuators import PositionServos, TorqueMotors
-from poise.plants.breakdowns import Breakdown, BrokenCell, SwappedSoles, WeakMotor
-from poise.plants.carried import Carried
-from poise.plants.disturbances import Load, Push
-from poise.plants.errors import PlantError
-from poise.plants.ground import Flat, Ground, Rough, Slope, Stairs, terrain
-from poise.plants.ideal import IdealPlant
-from poise.plants.loop import Controller, Plant, steps
-from poise.plants.model_error import ModelError
-from poise.plants.sensors import Sensors
-from poise.plants.things import Box, Plate, Table, Wall
+from poise.plants.control_loop import Controller, IdealPlant, Plant, stepped, steps
+from poise.plants.disturbances import Breakdown, BrokenCell, Carried, Load, ModelError, Push, SwappedSoles, WeakMotor
+from poise.plants.engine.robot_model import servo_gains
+from poise.plants.environment import (
+    STAIRS_AHEAD,
+    Box,
+    Flat,
+    Ground,
+    Plate,
+    Rough,
+    Slope,
+    Stairs,
+    Table,
+    Thing,
+    Wall,
+    terrain,
+)
+from poise.plants.mujoco_plant import FALLEN_HEIGHT, FALLEN_TILT
+from poise.plants.plant_errors import PlantError
+from poise.plants.remote.plant_server import PlantServer
+from poise.plants.remote.protocol import address_at_host, checked_address
+from poise.plants.remote.remote_plant import RemotePlant
+from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors
+from poise.plants.stairs_and_door import STAIRS_AND_DOOR, Stage
 
 if TYPE_CHECKING:
     from poise.plants.mujoco_plant import MujocoPlant
 
 __all__ = [
+    "FALLEN_HEIGHT",
+    "FALLEN_TILT",
+    "STAIRS_AHEAD",
+    "STAIRS_AND_DOOR",
     "Box",
     "Breakdown",
     "BrokenCell",
@@ -34,18 +51,26 @@ __all__ = [
     "MujocoPlant",
     "Plant",
     "PlantError",
+    "PlantServer",
     "Plate",
     "PositionServos",
     "Push",
+    "RemotePlant",
     "Rough",
     "Sensors",
     "Slope",
+    "Stage",
     "Stairs",
     "SwappedSoles",
     "Table",
+    "Thing",
     "TorqueMotors",
     "Wall",
     "WeakMotor",
+    "address_at_host",
+    "checked_address",
+    "servo_gains",
+    "stepped",
     "steps",
     "terrain",
 ]

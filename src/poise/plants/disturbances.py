@@ -1,16 +1,19 @@
-"""What happens to a robot from outside: pushes, and loads that its controller does not know of."""
+"""Disturbances that a controller does not know of: pushes, loads, a carried box, model errors and hardware faults."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import pinocchio
 from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.errors import UsageError
-from poise.plants.errors import PlantError, number, positive, vector
-from poise.robots import Frame
-from poise.tasks.axes import shown
+from poise.plants.plant_errors import PlantError, number, positive, vector
+from poise.robots import Frame, Robot, State
+from poise.tasks import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +84,220 @@ class Load:
         positive(self.mass, "Load.mass", "kg")
         vector(self.position, 3, "Load.position", "m")
         number(self.string, "Load.string", low=0.0, unit="m")
+
+
+# -- Carried: an object in both hands --------------------------------------------------------------------------------
+
+
+#: Hands that are nearer than this (m) hold nothing between them: a palm's thickness.
+NEAREST = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """A box that a robot holds with both hands, and its controller does not know of.
+
+    Its middle is midway between the hands of the start, y from the right hand to the left one and z as near to upward
+    as that leaves. Both hands hold it where they are then: the points do not part, and the hands turn on it only
+    against a soft grip. So its weight is borne by both arms, and hands that move apart pull on each other.
+
+    Args:
+        mass: kg.
+        size: lengths of its edges (m, 3), ahead, across and up; None: across from hand to hand, half of that otherwise.
+
+    >>> plant = poise.MujocoPlant(robot.stance("carrying"), carried=Carried.share(robot, 0.10))
+    """
+
+    mass: float
+    size: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        positive(self.mass, "Carried.mass", "kg")
+        if self.size is not None and not (vector(self.size, 3, "Carried.size", "m") > 0.0).all():
+            raise PlantError(f"Carried.size is {shown(self.size)}; expected 3 positive lengths in m", "size")
+
+    @classmethod
+    def share(cls, robot: Robot, share: float, size: ArrayLike | None = None) -> Carried:
+        """One that weighs this share of a robot's mass: 0.10 is ten percent."""
+        return cls(positive(share, "Carried.share") * robot.mass, size)
+
+    def check(self, robot: Robot) -> None:
+        """Makes sure that a robot has two hands, or raises one line."""
+        robot.hand("left"), robot.hand("right")
+
+    def held(self, start: State) -> tuple[pinocchio.SE3, Array]:
+        """world_from_box in a start, and the lengths of its edges (m, 3)."""
+        left, right = (start.pose(start.robot.hand(side)).translation for side in ("left", "right"))
+        across = left - right
+        apart = float(np.linalg.norm(across))
+        if apart < NEAREST:
+            message = (
+                f"the hands are {100 * apart:.1f} cm apart; expected {100 * NEAREST:g} or more to hold a box between"
+            )
+            raise PlantError(f"{message}; start from robot.stance('carrying')", "carried")
+        y = across / apart
+        ahead = np.cross(y, [0.0, 0.0, 1.0])
+        if np.linalg.norm(ahead) < 0.1:  # one hand is above the other: there is no "ahead" but the world's
+            ahead = np.array([1.0, 0.0, 0.0]) - y[0] * y
+        x = ahead / np.linalg.norm(ahead)
+        size = np.array([0.5, 1.0, 0.5]) * apart if self.size is None else np.array(self.size, dtype=np.float64)
+        return pinocchio.SE3(np.column_stack([x, y, np.cross(x, y)]), 0.5 * (left + right)), size
+
+
+# -- ModelError: how the simulated robot differs from the one that its controller knows ------------------------------
+
+
+@dataclass(frozen=True)
+class ModelError:
+    """What a controller does not know of its robot.
+
+    Args:
+        mass: fraction by which every link is heavier, its rotational inertia too: 0.1 is ten percent.
+        friction: fraction by which the ground and all things grip better than `friction` says: -0.2 is more slippery.
+        damping: of every joint (N m s/rad).
+        dry_friction: of every joint (N m): below this torque a joint at rest does not move.
+        armature: inertia of every joint's rotor beyond what the model has (kg m²).
+
+    >>> plant = poise.MujocoPlant(robot, model_error=ModelError(mass=0.1, damping=0.5))
+    """
+
+    mass: float = 0.0
+    friction: float = 0.0
+    damping: float = 0.0
+    dry_friction: float = 0.0
+    armature: float = 0.0
+
+    def __post_init__(self) -> None:
+        number(self.mass, "ModelError.mass", low=-0.9)  # a tenth of a robot is still one; nothing is none
+        number(self.friction, "ModelError.friction", low=-1.0)
+        number(self.damping, "ModelError.damping", low=0.0, unit="N m s/rad")
+        number(self.dry_friction, "ModelError.dry_friction", low=0.0, unit="N m")
+        number(self.armature, "ModelError.armature", low=0.0, unit="kg m²")
+
+
+# -- What breaks in a robot while it moves: force cells, the cables of its soles, motors -----------------------------
+
+
+#: What a broken cell says: zero; what it said last; no number.
+Saying = Literal["dead", "stuck", "nan"]
+SAYINGS: tuple[Saying, ...] = ("dead", "stuck", "nan")
+#: A sole has four cells, at its corners.
+CORNERS = 4
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """Something that breaks at a time and stays broken: a `BrokenCell`, `SwappedSoles` or a `WeakMotor`.
+
+    Cells and cables change only what is sensed: the ground carries the robot as before, and its controller is told
+    something else. A weak motor is weak indeed. Nobody tells the controller of either.
+
+    Args:
+        time: when it breaks (s), on the clock of the states.
+
+    >>> poise.MujocoPlant(robot, breakdowns=[BrokenCell(1.5, "left", 2), Breakdown.parsed("weak:left_knee:0.3@1")])
+    """
+
+    time: float
+
+    def __post_init__(self) -> None:
+        if type(self) is Breakdown:
+            raise PlantError("a Breakdown does not say what breaks; give BrokenCell, SwappedSoles or WeakMotor", "kind")
+        number(self.time, f"{type(self).__name__}.time", unit="s")
+
+    def check(self, robot: Robot) -> None:
+        """Makes sure that a robot has what is to break, or raises one line."""
+
+    @staticmethod
+    def parsed(text: str) -> Breakdown:
+        """A breakdown as the command line writes it, with the time in s.
+
+        >>> Breakdown.parsed("cell:left:2:dead@1.5"), Breakdown.parsed("cell:right:0:stuck@1")
+        >>> Breakdown.parsed("swapped@2"), Breakdown.parsed("weak:left_knee:0.3@1")
+        """
+        before, _, after = text.rpartition("@")
+        try:
+            time = float(after)
+            match before.split(":"):
+                case ["cell", side, corner, says]:
+                    return BrokenCell(time, side, int(corner), says)  # type: ignore[arg-type]  # it is checked there
+                case ["swapped"]:
+                    return SwappedSoles(time)
+                case ["weak", joint, share]:
+                    return WeakMotor(time, joint, float(share))
+        except ValueError:  # also a PlantError
+            pass
+        expected = "cell:SIDE:CORNER:dead|stuck|nan@TIME, swapped@TIME or weak:JOINT:SHARE@TIME"
+        reach = f"with corners from 0 to {CORNERS - 1}, shares from 0 to 1, and s"
+        raise UsageError(f"'{text}' is not a breakdown; expected {expected} {reach}, like cell:left:2:dead@1.5")
+
+
+@dataclass(frozen=True)
+class BrokenCell(Breakdown):
+    """A force cell that says something else than what it feels. The six-axis sensor of the ankle is another sensor.
+
+    Args:
+        time: s.
+        side: of its foot, "left" or "right".
+        corner: number of the cell, from 0 to 3, counter-clockwise from the front left one, as `foot.corners` has them.
+        says: "dead", zero; "stuck", what it said last; "nan", no number.
+
+    >>> BrokenCell(1.5, "left", corner=2, says="dead")
+    """
+
+    side: str
+    corner: int
+    says: Saying = "dead"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.side not in ("left", "right"):
+            raise PlantError(f"BrokenCell.side is {shown(self.side)}; expected 'left' or 'right'", "side")
+        if isinstance(self.corner, bool) or self.corner not in range(CORNERS):
+            expected = f"expected a whole number from 0 to {CORNERS - 1}"
+            raise PlantError(f"BrokenCell.corner is {shown(self.corner)}; {expected}", "corner")
+        if self.says not in SAYINGS:
+            raise PlantError(f"BrokenCell.says is {shown(self.says)}; expected one of {', '.join(SAYINGS)}", "says")
+
+    def check(self, robot: Robot) -> None:
+        robot.foot(self.side)
+
+
+@dataclass(frozen=True)
+class SwappedSoles(Breakdown):
+    """Cables that were swapped: what the left sole feels is told as the right's, and the other way round.
+
+    That goes for the cells, corner by corner, and for the six-axis sensors of the ankles, which measure in axes of
+    their own soles: a wrench ``(R_lᵀ F, R_lᵀ τ)`` of the left sole is told as that of the right one, ``(R_r R_lᵀ F, R_r
+    R_lᵀ τ)`` in world axes, with R_l and R_r world_from_sole.
+
+    >>> SwappedSoles(2.0)
+    """
+
+    def check(self, robot: Robot) -> None:
+        robot.foot("left"), robot.foot("right")
+
+
+@dataclass(frozen=True)
+class WeakMotor(Breakdown):
+    """A motor or servo that has only a share of its torque left: its limit becomes ``share · limit``.
+
+    Args:
+        time: s.
+        joint: its name.
+        share: from 0, a joint that hangs loose, to 1, one that is whole again.
+
+    >>> WeakMotor(1.0, "left_knee", share=0.3)
+    """
+
+    joint: str
+    share: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.joint, str) or not self.joint:
+            raise PlantError(f"WeakMotor.joint is {shown(self.joint)}; expected the name of a joint", "joint")
+        number(self.share, "WeakMotor.share", low=0.0, high=1.0)
+
+    def check(self, robot: Robot) -> None:
+        robot.joint(self.joint)

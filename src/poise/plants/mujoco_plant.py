@@ -1,31 +1,84 @@
-"""MujocoPlant: a robot in a physics engine that shares no code with its controller."""
+"""MujocoPlant: a robot in a physics engine that shares no code with its controller, and the detection of its falls."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from poise.control import Command
-from poise.plants.actuators import PositionServos, TorqueMotors
-from poise.plants.breakdowns import Breakdown
-from poise.plants.breaking import BreakingSensors, weakening
-from poise.plants.carried import Carried
-from poise.plants.disturbances import Load, Push
-from poise.plants.driving import Faults, Motors, Servos
-from poise.plants.engine.build import build
-from poise.plants.engine.simulation import Simulation
-from poise.plants.falling import Fall
-from poise.plants.ground import Flat, Ground
-from poise.plants.measuring import Sensing
-from poise.plants.model_error import ModelError
-from poise.plants.scene import scene
-from poise.plants.sensors import Sensors
-from poise.plants.things import Thing
+from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
+from poise.plants.engine.contact_sensors import Sensing
+from poise.plants.engine.drives_and_faults import BreakingSensors, Faults, Motors, Servos, weakening
+from poise.plants.engine.simulation import Simulation, build
+from poise.plants.engine.world import CARRIED_BODY as CARRIED
+from poise.plants.environment import Flat, Ground, Thing
+from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors, scene
 from poise.robots import Frame, Robot, State
 from poise.state import Sensed
+
+#: A base lower than this share of its height in the start, or tilted by more (degrees), comes up again in no motion
+#: that is meant: a deep squat leaves more than half of the height, a deep bow less than this tilt at the pelvis.
+FALLEN_HEIGHT, FALLEN_TILT = 0.5, 60.0
+
+
+class Fall:
+    """Watches for a fall, and keeps the first one that it sees.
+
+    A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is
+    lower than half of its height in the start, or tilted by more than 60 degrees. A box in its hands may touch it.
+    """
+
+    def __init__(self, start: State, model: mujoco.MjModel, ground: Ground, parts: Sequence[Frame]) -> None:
+        self.reason = ""
+        names, subtrees = start.robot.model.names, start.robot.model.subtrees
+        # toes and fingers belong to the foot or hand that carries them
+        own = {int(model.body(names[joint]).id) for part in parts for joint in subtrees[part.joint]}
+        self._ground = ground
+        x, y, z = start.q[:3]
+        self._lowest = FALLEN_HEIGHT * (z - ground.elevation(x, y))
+        up = start.pose(start.robot.frame(start.robot.model.names[1])).rotation[2]
+        self._up: tuple[float, float, float] = (float(up[0]), float(up[1]), float(up[2]))
+        self._steepest = math.cos(math.radians(FALLEN_TILT))
+        # Ground counts 1 and a body that is no part 2: only a contact of the two counts 3.
+        self._kind = np.zeros(model.ngeom, dtype=np.int64)
+        for geom in range(model.ngeom):
+            body = int(model.geom_bodyid[geom])
+            if body == 0:
+                self._kind[geom] = int(model.geom(geom).name.startswith("ground"))
+            elif body not in own and model.body(body).name != CARRIED and model.geom_conaffinity[geom]:
+                self._kind[geom] = 2
+        self._model = model
+
+    def look(self, data: mujoco.MjData, time: float) -> None:
+        """Looks once more."""
+        if self.reason:
+            return
+        x, y, z, qw, qx, qy, qz = data.qpos[:7].tolist()
+        a, b, c = self._up
+        upright = 2.0 * (a * (qx * qz - qw * qy) + b * (qy * qz + qw * qx)) + c * (1.0 - 2.0 * (qx * qx + qy * qy))
+        height = z - self._ground.elevation(x, y)
+        if upright < self._steepest:
+            self.reason = f"fell at {time:.2f} s: the base is tilted by more than {FALLEN_TILT:g} degrees"
+        elif height < self._lowest:
+            self.reason = f"fell at {time:.2f} s: the base is at {height:.2f} m, below half of its height in the start"
+        elif data.ncon:
+            kinds = self._kind.take(data.contact.geom)
+            touching = kinds[:, 0] + kinds[:, 1] == 3
+            if touching.any():
+                self.reason = f"fell at {time:.2f} s: {self._body(data, int(touching.argmax()))} touches the ground"
+
+    def _body(self, data: mujoco.MjData, contact: int) -> str:
+        first, second = data.contact.geom[contact]
+        geom = first if self._kind[first] == 2 else second
+        return str(self._model.body(int(self._model.geom_bodyid[geom])).name)
+
+
+# -- MujocoPlant: a robot in a physics engine that shares no code with its controller --------------------------------
 
 
 class MujocoPlant:
@@ -37,7 +90,7 @@ class MujocoPlant:
 
     Args:
         start: a State to start from, or a Robot, which then starts in its stance "standing". On a slope the soles are
-            set down on it, see `poise.plants.placing`; `plant.start` is where it really starts.
+            set down on it, see `poise.plants.simulation_setup`; `plant.start` is where it really starts.
         ground: `Flat`, `Slope`, `Stairs` or `Rough`.
         things: walls, tables, plates and boxes around it.
         friction: coefficient between the robot and all that it touches; 0.8 is rubber on a dry floor.

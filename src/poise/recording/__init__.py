@@ -5,22 +5,45 @@ asked (``recording["center_of_mass"]``), read (``recording.summary()``) and kept
 `load_recording`). `record` does all of it for a controller and a plant.
 """
 
-from poise.recording.channel import ABSENT, Channel
-from poise.recording.loading import load_recording
-from poise.recording.progress import Bar
-from poise.recording.record import RecordingInterrupted, record, record_steps
-from poise.recording.recorder import Recorder, UnwrittenError
-from poise.recording.recording import Recording
+from poise.recording.channel import ABSENT, Channel, Values, different, plain
+from poise.recording.coordinate_labels import Body
+from poise.recording.force_columns import LEAST_LOAD
+from poise.recording.progress_bar import Bar
+from poise.recording.provenance import circumstances, named_robot, settings
+from poise.recording.recorder import (
+    Progress,
+    Recorder,
+    RecordingInterrupted,
+    UnwrittenError,
+    heard,
+    record,
+    record_steps,
+)
+from poise.recording.recording import Recording, load_recording
+from poise.recording.statistics import Level, counts, percentiles
 
 __all__ = [
     "ABSENT",
+    "LEAST_LOAD",
     "Bar",
+    "Body",
     "Channel",
+    "Level",
+    "Progress",
     "Recorder",
     "Recording",
     "RecordingInterrupted",
     "UnwrittenError",
+    "Values",
+    "circumstances",
+    "counts",
+    "different",
+    "heard",
     "load_recording",
+    "named_robot",
+    "percentiles",
+    "plain",
     "record",
     "record_steps",
+    "settings",
 ]

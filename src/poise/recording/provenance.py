@@ -1,4 +1,4 @@
-"""Where a recording comes from: version, date, robot, controller, machine."""
+"""Where a recording comes from: version, date, robot, controller, machine; and loading that robot again."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from poise.errors import RecordingError
-
-if TYPE_CHECKING:
-    from poise.robots import Robot
+from poise.errors import PoiseError, RecordingError
+from poise.robots import Robot, load_robot
 
 
 def circumstances(robot: Robot) -> dict[str, Any]:
@@ -88,3 +86,22 @@ def _text(value: object) -> str | None:
         return str(value.__qualname__)
     settings = ", ".join(f"{name}={item!r}" for name, item in vars(value).items() if not name.startswith("_"))
     return f"{type(value).__name__}({settings})"
+
+
+# -- Whose motion a recording is: the robot that it names ------------------------------------------------------------
+
+
+def named_robot(facts: Mapping[str, Any]) -> Robot | str:
+    """The robot that the provenance of a recording speaks of, or what went wrong, in words.
+
+    It is found by its name, with what it was told beside it (the height of a human), or by the file it once came from.
+    """
+    name, source = (str(facts.get(key, "")) for key in ("robot", "source"))
+    parts = facts.get("parts") or {}
+    reason = "the recording does not name it"
+    for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
+        try:
+            return load_robot(place, **(parts if place == name else {}))
+        except PoiseError as error:
+            reason = str(error)
+    return reason

@@ -1,8 +1,8 @@
-"""Recorder: listens to the control loop and keeps what it hears."""
+"""Recorder: listens to the control loop; record: runs the loop with a recorder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from poise.errors import RecordingError
-from poise.recording.block import CAPACITY, Block
-from poise.recording.body import Body
-from poise.recording.channel import Channel, plain
-from poise.recording.joining import Part, joined
-from poise.recording.layout import Layout
-from poise.recording.provenance import circumstances, written
+from poise.plants import Controller, Plant, steps
+from poise.recording.channel import Channel, Part, joined, plain
+from poise.recording.coordinate_labels import Body
+from poise.recording.progress_bar import Bar
+from poise.recording.provenance import circumstances, settings, written
 from poise.recording.recording import Recording
+from poise.recording.sample_block import CAPACITY, Block, Layout
 
 if TYPE_CHECKING:
     from poise.control import Step
-    from poise.recording.writing import Writer
+    from poise.recording.file_format import Writer
     from poise.robots import Robot
 
 #: A file is never further behind the motion than this (s).
@@ -89,7 +89,7 @@ class Recorder:
         self._writer: Writer | None = None
         self._failure: RecordingError | None = None
         if self.path is not None:
-            from poise.recording.writing import Writer, checked_place, unwritable
+            from poise.recording.file_format import Writer, checked_place, unwritable
 
             try:
                 self._writer = Writer(checked_place(self.path), self.provenance)
@@ -173,7 +173,7 @@ class Recorder:
                 self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        from poise.recording.writing import unwritable
+        from poise.recording.file_format import unwritable
 
         assert self._writer is not None
         assert self.path is not None
@@ -189,3 +189,100 @@ def _links(held: _Held | None, since: int = 0) -> list[_Done]:
         links.append(done)
         done = done.before
     return links
+
+
+# -- Running the control loop with a recorder at its side ------------------------------------------------------------
+
+
+#: Called after each step with the time of the motion so far (s).
+Progress = Callable[[float], object]
+
+
+class RecordingInterrupted(KeyboardInterrupt):
+    """Ctrl-C while recording: a KeyboardInterrupt that brings what was recorded until then.
+
+    Attributes:
+        recording: the motion so far; if a path was given, the file holds the same.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(f"interrupted after {recording.duration:.3f} s of motion")
+        self.recording = recording
+
+
+def record(
+    controller: Controller,
+    plant: Plant,
+    seconds: float,
+    path: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+    provenance: Mapping[str, Any] = MappingProxyType({}),
+) -> Recording:
+    """Lets a controller move a plant for some seconds, and records all of it.
+
+    Args:
+        controller: ``controller.step(state) -> Command``.
+        plant: what moves.
+        seconds: of motion.
+        path: a ``.poise`` file to write along, so that nothing is lost if the process dies.
+        progress: called after each step with the time of the motion so far (s). By default a `Bar` on standard error,
+            which only a terminal shows, and only after a second; ``progress=lambda time: None`` for none at all.
+        provenance: further facts, such as ``{"seed": 7, "command_line": "poise run walk --seed 7"}``.
+
+    Raises:
+        RecordingInterrupted: on Ctrl-C, with the recording so far; the file, if any, is closed properly.
+
+    >>> recording = poise.record(controller, poise.IdealPlant(start), seconds=3.0)
+    >>> print(recording.summary())
+    """
+    recorder = Recorder(plant.robot, path, {**settings(controller, plant), **provenance})
+
+    def described() -> Iterator[Step]:
+        for i, step in enumerate(steps(controller, plant, seconds)):
+            if i == 0:  # a controller that asks a behavior knows its hierarchy only now
+                recorder.provenance.update({**settings(controller, plant), **provenance})
+            yield step
+
+    if progress is not None:
+        return heard(described(), recorder, progress)
+    with Bar(f"recording {plant.robot.name}", seconds) as bar:
+        return heard(described(), recorder, lambda _: bar(recorder.samples * controller.period))
+
+
+def record_steps(
+    steps: Iterable[Step],
+    robot: Robot,
+    path: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
+    provenance: Mapping[str, Any] = MappingProxyType({}),
+) -> Recording:
+    """Records any steps, wherever they come from; arguments as for `record`.
+
+    Whatever ends the steps early, the file is closed properly and says how it ended.
+    """
+    return heard(steps, Recorder(robot, path, provenance), progress)
+
+
+def heard(steps: Iterable[Step], recorder: Recorder, progress: Progress | None) -> Recording:
+    """Lets a recorder hear steps until they end; whatever ends them, its file is closed properly and says how."""
+    try:
+        for step in steps:
+            recorder(step)
+            if progress is not None:
+                progress(step.state.time)
+    except KeyboardInterrupt:
+        raise RecordingInterrupted(_rescued(recorder, "interrupted")) from None
+    except BaseException as error:
+        _rescued(recorder, f"{type(error).__name__}: {error}")
+        if recorder.path is not None:
+            error.add_note(f"What was recorded until then is in {recorder.path}.")
+        raise
+    return recorder.finish()
+
+
+def _rescued(recorder: Recorder, ended: str) -> Recording:
+    """The recording, even if its file cannot be written."""
+    try:
+        return recorder.finish(ended)
+    except UnwrittenError as error:
+        return error.recording

@@ -1,23 +1,27 @@
-"""Recording: what happened, as named channels with units on one clock."""
+"""Recording: what happened, as named channels with units on one clock; loading one from a file."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.errors import RecordingError
-from poise.recording import digest
-from poise.recording.body import Body
-from poise.recording.channel import Channel, Values
+from poise.errors import RecordingError, near_misses
+from poise.recording import statistics as digest
+from poise.recording.channel import Channel, Kind, Values, joined
+from poise.recording.coordinate_labels import Body
 from poise.recording.provenance import written
-from poise.recording.summary import summary
+from poise.recording.statistics import summary
 from poise.robots import Robot, State
-from poise.robots.names import near_misses
+
+if TYPE_CHECKING:
+    from poise.recording.file_format import Contents
 
 Value = TypeVar("Value")
 
@@ -164,7 +168,7 @@ class Recording:
 
     def milliseconds(self, of: str = "control") -> dict[str, float | None]:
         """Median, p99 and max of the time that a whole control call took, or the solver alone (``of="solver"``)."""
-        return digest.spread(self, f"{of}/milliseconds")
+        return digest.percentiles(self, f"{of}/milliseconds")
 
     def fallbacks(self) -> dict[str, int]:
         """How often each fallback was used; empty if none was."""
@@ -180,7 +184,7 @@ class Recording:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a ``.poise`` file; it appears whole or not at all."""
-        from poise.recording.writing import save
+        from poise.recording.file_format import save
 
         save(self, path)
 
@@ -206,3 +210,96 @@ class _Facts(Mapping[str, Value], Generic[Value]):
 
     def __len__(self) -> int:
         return len(self._recording.channels)
+
+
+# -- Channels that Poise itself names, and what they hold: a file in which they hold something else is ---------------
+
+
+#: Kind of each, and whether it has columns; a name that ends with a slash stands for all that begin so.
+_KNOWN: dict[str, tuple[Kind, bool]] = {
+    **dict.fromkeys(("q", "v", "center_of_mass", "error/", "force/", "force_point/", "true/"), ("number", True)),
+    **dict.fromkeys(("command/velocity", "command/acceleration", "command/torque"), ("number", True)),
+    **dict.fromkeys(("control/milliseconds", "solver/milliseconds", "solver/iterations"), ("number", False)),
+    **dict.fromkeys(("error_norm/", "slack/", "active_count/", "command/nonfinite"), ("number", False)),
+    "joint_limit/margin": ("number", False),
+    "active/": ("code", True),
+    **dict.fromkeys(("solver/status", "control/fallback", "contacts", "phase", "joint_limit/nearest"), ("text", False)),
+}
+#: Channels that are of no use without another.
+_TOGETHER = {"joint_limit/margin": "joint_limit/nearest"}
+
+
+def check_known(channels: Iterable[Channel]) -> None:
+    """Raises a RecordingError for a channel that has one of our names and not what belongs there."""
+    names = []
+    for channel in channels:
+        names.append(channel.name)
+        first = channel.name.partition("/")[0] + "/"
+        kind, columns = _KNOWN.get(channel.name) or _KNOWN.get(first) or (channel.header.kind, bool(channel.labels))
+        if (channel.header.kind, bool(channel.labels)) != (kind, columns):
+            expected = f"{kind}s {'in labelled columns' if columns else 'one per sample'}"
+            raise RecordingError(f"channel {channel.name!r} holds {channel.header.kind}s; expected {expected}")
+    for name, other in _TOGETHER.items():
+        if name in names and other not in names:
+            raise RecordingError(f"channel {name!r} is there without {other!r}; expected both")
+
+
+# -- Loading a recording from its file -------------------------------------------------------------------------------
+
+
+def load_recording(path: str | PathLike[str], robot: Robot | None = None, partial: bool = False) -> Recording:
+    """The recording in a ``.poise`` file, bit by bit as it was.
+
+    Args:
+        path: the file.
+        robot: the robot that was recorded, if `Recording.state` is to be used.
+        partial: open what is intact of a file that was cut off, because the process that wrote it died;
+            ``recording.complete`` is then False.
+
+    >>> poise.load_recording("walk.poise").duration
+    3.0
+    """
+    place = Path(os.path.expanduser(path))
+    data = _bytes(place)
+    from poise.recording.file_format import Contents  # Arrow takes a tenth of a second to import
+
+    try:
+        contents = Contents(data)
+    except RecordingError as error:
+        raise _error(place, str(error)) from None
+    if not contents.finished and not partial:
+        raise _error(place, f"is cut off or damaged; {_intact(contents)}")
+    try:
+        channels = joined(contents.parts) if contents.parts else (Channel("time", "s", np.zeros(0)),)
+        check_known(channels)
+        complete = contents.finished and bool(contents.ending.get("complete", True))
+        return Recording(channels, contents.provenance, robot, complete)
+    except RecordingError as error:
+        raise _error(place, f"is no recording that Poise wrote: {error}") from None
+
+
+def _intact(contents: Contents) -> str:
+    """How much is there, and how to open it."""
+    if not contents.samples:
+        return "no sample of it is intact"
+    until = [f" up to {channel.values[-1]:.3f} s" for channel in contents.parts[-1] if channel.name == "time"]
+    which = f"{contents.samples} samples" if contents.samples > 1 else "1 sample"
+    return f"{which}{''.join(until)} intact: open with load_recording(path, partial=True)"
+
+
+def _bytes(path: Path) -> bytes:
+    if os.path.isdir(path):
+        raise _error(path, "is a directory; give the name of a file in it")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise _error(path, "does not exist; give the name of a .poise file") from None
+    except (OSError, ValueError) as error:
+        raise _error(path, f"cannot be read: {getattr(error, 'strerror', error)}; give a file that can") from None
+    if not data:
+        raise _error(path, "is empty; it was never written, or cut off at once")
+    return data
+
+
+def _error(path: Path, message: str) -> RecordingError:
+    return RecordingError(f"{path} {message}", path=str(path))

@@ -3,13 +3,30 @@
 >>> from poise import report
 >>> report.save_picture("standing.png", robot.stance("standing"))
 
-Pages are in `poise.report.page`, since what draws their figures takes half a second to import:
+Pages are in `poise.report.recording_page`, since what draws their figures takes half a second to import:
 
->>> from poise.report.page import save_page
+>>> from poise.report.recording_page import save_page
 >>> save_page("r.html", {"kinematic": one, "torque": other})
 """
 
-from poise.report.camera import Camera
-from poise.report.picture import picture, save_picture
+from poise.rendering import Camera, picture, save_picture
+from poise.report.campaign_page import CAMPAIGN_SECTIONS, save_campaign_page, worst_runs
+from poise.report.campaign_runs import Kept
+from poise.report.recording_page import RECORDING_SECTIONS, read_recordings, save_page
+from poise.report.study_page import save_study_page
+from poise.report.torques_page import save_torques_page
 
-__all__ = ["Camera", "picture", "save_picture"]
+__all__ = [
+    "CAMPAIGN_SECTIONS",
+    "RECORDING_SECTIONS",
+    "Camera",
+    "Kept",
+    "picture",
+    "read_recordings",
+    "save_campaign_page",
+    "save_page",
+    "save_picture",
+    "save_study_page",
+    "save_torques_page",
+    "worst_runs",
+]

@@ -8,26 +8,50 @@ The library holds one data file per robot (`poise.robots.library`); any other UR
 hands and stances declared as `poise.robots.description` says.
 """
 
-from poise.robots.catalogue import library_names, listing, table
+from poise.robots.catalogue import library_names, listing, table, takes_angles
+from poise.robots.collision_capsules import Capsule, capsules
+from poise.robots.description import is_pattern, named
+from poise.robots.human import anthropometry
+from poise.robots.human.anthropometry import SEXES, STATURE, BodyShape
+from poise.robots.human.human_model import foot_points
+from poise.robots.human.landmarks import landmarks
+from poise.robots.human.skeleton import joints
 from poise.robots.limits import Limits
-from poise.robots.loading import load_robot
-from poise.robots.parts import Foot, Frame, Gaze, Hand, Joint, Side, Sole
-from poise.robots.robot import Robot
-from poise.robots.state import State
+from poise.robots.loading import described, load_robot
+from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole
+from poise.robots.robot import Limb, Robot, State, limbs
+from poise.robots.shapes import vertices
 
 __all__ = [
+    "SEXES",
+    "SIDES",
+    "STATURE",
+    "BodyShape",
+    "Capsule",
     "Foot",
     "Frame",
     "Gaze",
     "Hand",
     "Joint",
+    "Limb",
     "Limits",
     "Robot",
     "Side",
     "Sole",
     "State",
+    "anthropometry",
+    "capsules",
+    "described",
+    "foot_points",
+    "is_pattern",
+    "joints",
+    "landmarks",
     "library_names",
+    "limbs",
     "listing",
     "load_robot",
+    "named",
     "table",
+    "takes_angles",
+    "vertices",
 ]

@@ -13,10 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from poise.errors import RobotError
+from poise.errors import RobotError, unknown
 from poise.robots.description import Description, describe, read_toml
-from poise.robots.human.describing import SHAPING, human_values
-from poise.robots.names import unknown
+from poise.robots.human.human_model import SHAPING, human_values
 
 LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"

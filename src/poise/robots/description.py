@@ -1,4 +1,4 @@
-"""Description: what a URDF does not say about a robot: its feet, hands, gaze, stances, and corrections to its limits.
+"""Description: what a URDF does not say about a robot: feet, hands, gaze, stances, servos, corrections to limits.
 
 The same keys are read from a library file, from ``robot.toml`` beside ``robot.urdf``, and from the arguments of
 `load_robot`:
@@ -46,17 +46,109 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from poise.errors import RobotError
+from poise.parsing import Table, parse_toml
 from poise.robots.parts import SIDES, Side, Sole
-from poise.robots.servos import ServoData, servo_data
-from poise.robots.sides import both_sides, each_joint, is_pattern, named
-from poise.robots.table import Table
-from poise.robots.toml import parse_toml
+
+#: A servo of which nothing else is said gives its largest torque at this error (rad): one degree. With five times that,
+#: a robot that stands on servos and is pushed sways for seconds, or falls (measured on the library robots).
+FULL_TORQUE = 0.02
+
+
+@dataclass(frozen=True)
+class ServoData:
+    """Position servos of a robot, from the table ``[servos]`` of its data file.
+
+    Args:
+        usual: whether its joints take angles, and torques only in simulation.
+        full_torque: error of an angle at which a servo gives its largest torque (rad).
+        regulation: what suits this robot of `poise.behaviors.RegulatedSettings`, by name.
+        walking: likewise while it walks, and numbers of its `poise.plans.style.Style`.
+    """
+
+    usual: bool = False
+    full_torque: float = FULL_TORQUE
+    regulation: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
+    walking: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def servo_data(table: Table) -> ServoData:
+    """Read from the table ``[servos]``; an empty one is as good as none."""
+    usual = table.flag("usual", False)
+    error = table.number("full_torque") if table.has("full_torque") else FULL_TORQUE
+    if not error > 0.0:
+        raise table.error("full_torque", f"is {error:g}; expected a positive angle in rad")
+    regulation, walking = (_settings(table.table(name)) for name in ("regulation", "walking"))
+    table.done()
+    return ServoData(usual, error, regulation, walking)
+
+
+def _settings(table: Table) -> Mapping[str, float | str]:
+    """Numbers, and words, by name; which names there are is for those to say who use them."""
+    words = {name: value for name, value in table.values.items() if isinstance(value, str)}
+    return MappingProxyType({name: words.get(name) or table.number(name) for name in table.values})
+
+
+# -- Left and right written once: ``{side}`` stands for left/right, ``{s}`` for l/r, ``{S}`` for L/R in --------------
+
+
+def named(pattern: str, side: Side) -> str:
+    """The name on one side: ``named("{S}HipYaw", "left") == "LHipYaw"``."""
+    return pattern.replace("{side}", side).replace("{s}", side[0]).replace("{S}", side[0].upper())
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for both sides."""
+    return named(name, "left") != name
+
+
+def twin(name: str, known: Container[str]) -> str | None:
+    """The same part on the other side, if it is known: ``left_knee`` of ``right_knee``, ``LKnee`` of ``RKnee``."""
+    swap = {"left": "right", "right": "left", "l": "r", "r": "l", "L": "R", "R": "L"}
+    for word in (r"left|right", r"^[lr](?=_)", r"^[LR](?=[A-Z])"):
+        other = re.sub(word, lambda match: swap[match[0]], name)
+        if other != name and other in known:
+            return other
+    return None
+
+
+def both_sides(table: Table) -> Iterator[tuple[Side, Table, bool]]:
+    """A part given once for both sides, or apart under ``left`` and ``right``: side, table, whether to mirror it.
+
+    What is given once is written for the left: on the right the names change side and the numbers are mirrored.
+    """
+    if any(side in table.values for side in SIDES):
+        yield from ((side, table.table(side), False) for side in SIDES if table.has(side))
+        table.done()
+    elif table.values:
+        for side in SIDES:
+            words = {key: named(text, side) if isinstance(text, str) else text for key, text in table.values.items()}
+            yield side, Table(words, table.file, table.place), side == "right"
+
+
+def each_joint(table: Table) -> dict[str, float]:
+    """Numbers by joint name; a name for both sides takes one number or the pair [left, right]."""
+    joints: dict[str, float] = {}
+    for name, value in table.values.items():
+        if not is_pattern(name):
+            joints[name] = table.number(name)
+        elif isinstance(value, (list, tuple)):
+            pair = table.numbers(name, "left right")
+            joints.update({named(name, side): number for side, number in zip(SIDES, pair, strict=True)})
+        else:
+            joints.update({named(name, side): table.number(name) for side in SIDES})
+    return joints
+
+
+# -- Description: what a URDF does not say about a robot: its feet, hands, gaze, stances, and ------------------------
+
 
 Vector = tuple[float, float, float]
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")

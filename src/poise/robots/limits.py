@@ -7,14 +7,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
-from poise.errors import RobotError
+from poise.arrays import Array
+from poise.errors import RobotError, unknown
 from poise.robots.description import Description
-from poise.robots.names import unknown
 from poise.robots.parts import Joint
-
-Array = NDArray[np.float64]
 
 #: A joint reaches its full speed in a tenth of a second where nothing better is known, and never needs more than
 #: 200 rad/s^2: at that rate it turns 0.1 rad from rest in 32 ms.

@@ -1,17 +1,296 @@
-"""load_robot: from a name or a file to a Robot."""
+"""load_robot: from a name or a file to a Robot with its parts and stances.
+
+The middle between the soles comes to the world origin, with x forward and z up. A balanced stance is then corrected by
+moving the base and the joints that carry the feet, and only those, until
+
+    both soles lie flat at z = 0, side by side at the distance they had,
+    the base has the orientation it had,
+    the center of mass stands above the middle of the soles.
+
+Each step is the shortest change d of base and legs that solves the linearised equations ``J d = e``: Newton's method,
+``d = pinv(J) e``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from poise.errors import RobotError
-from poise.robots.building import build
+import numpy as np
+import pinocchio
+
+from poise.arrays import Array
+from poise.errors import RobotError, unknown
 from poise.robots.catalogue import library_description
-from poise.robots.description import Description, describe, read_toml
+from poise.robots.description import Attachment, Description, describe, read_toml
+from poise.robots.limits import Limits, read_armature, read_limits
+from poise.robots.parts import Foot, Frame, Gaze, Hand, Joint
 from poise.robots.robot import Robot
+from poise.robots.shapes import Shapes
+from poise.robots.urdf import build_model, check_bodies, followers, read_urdf, reduction
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The handles of a robot, as the fields of `Robot`."""
+
+    frames: dict[str, Frame]
+    feet: tuple[Foot, ...]
+    hands: tuple[Hand, ...]
+    head: Gaze | None
+    chest: Frame | None
+
+
+def place_parts(model: pinocchio.Model, description: Description) -> Parts:
+    """Resolve every part of a description in a model."""
+
+    def place(where: str, part: Attachment) -> tuple[str, int, int, str]:
+        index = _find(model, description, where, part.frame)
+        if not part.is_the_frame:
+            index = _add(model, description, where, part, index)
+        return part.name, index, int(model.frames[index].parentJoint), description.name
+
+    feet = tuple(Foot(*place("[feet]", part), side, sole) for side, (part, sole) in description.feet.items())
+    hands = tuple(Hand(*place("[hands]", part), side) for side, part in description.hands.items())
+    head = Gaze(*place("[gaze]", description.gaze[0]), description.gaze[1]) if description.gaze else None
+    frames: dict[str, Frame] = {
+        frame.name: Frame(frame.name, index, int(frame.parentJoint), description.name)
+        for index, frame in enumerate(model.frames)
+    }
+    frames.update({part.name: part for part in (*feet, *hands)})
+    if description.chest is not None:
+        _find(model, description, "chest", description.chest)
+    chest = frames[description.chest] if description.chest is not None else None
+    return Parts(frames, feet, hands, head, chest)
+
+
+def _find(model: pinocchio.Model, description: Description, where: str, name: str) -> int:
+    if not model.existFrame(name):
+        names = [frame.name for frame in model.frames]
+        raise unknown(f"{where} names no frame of the robot:", name, names, description.file)
+    return int(model.getFrameId(name))
+
+
+def _add(model: pinocchio.Model, description: Description, where: str, part: Attachment, on: int) -> int:
+    if model.existFrame(part.name):
+        message = f"{where} cannot add a frame '{part.name}', since there is one; give it another name"
+        raise RobotError(f"{description.file}: {message}", file=description.file, element=part.name)
+    parent = model.frames[on]
+    placement = parent.placement * pinocchio.SE3(
+        pinocchio.rpy.rpyToMatrix(*part.rotation), np.array(part.position, dtype=np.float64)
+    )
+    return int(model.addFrame(pinocchio.Frame(part.name, parent.parentJoint, on, placement, pinocchio.OP_FRAME)))
+
+
+# -- Stances: from joint angles to a configuration that stands on the ground -----------------------------------------
+
+
+#: Newton's method on these smooth equations ends within ten steps or never; the tolerance (m, rad) is that of rounding.
+STEPS, TOLERANCE = 20, 1e-10
+
+
+def solve_stance(
+    model: pinocchio.Model,
+    joints: Sequence[Joint],
+    limits: Limits,
+    feet: Sequence[Foot],
+    description: Description,
+    name: str,
+) -> Array:
+    """The configuration of a named stance, or one line on why there is none."""
+    stance = description.stances[name]
+    names = [joint.name for joint in joints]
+    for joint_name in stance.joints:
+        if joint_name not in names and joint_name not in description.locked:
+            raise unknown(f"[stances.{name}.joints] names no joint:", joint_name, names, description.file)
+    q = posture(model, joints, limits, stance.joints)
+    _check_range(q, joints, limits, description, name)
+    if not feet:
+        return q
+    q = grounded(model, q, feet)
+    if stance.balanced:
+        q, error = balanced(model, q, feet)
+        if not error <= TOLERANCE:
+            message = (
+                f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees of its joints more"
+            )
+            raise RobotError(f"{description.file}: {message}", file=description.file, element=name)
+        _check_range(q, joints, limits, description, name)
+    return q
+
+
+def posture(model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, angles: Mapping[str, float]) -> Array:
+    """Base at the origin, the given angles, and for all other joints zero or the nearest angle in range."""
+    q = pinocchio.neutral(model)
+    for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
+        q[joint.q] = angles.get(joint.name, min(max(0.0, low), high))
+    return q
+
+
+def grounded(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> Array:
+    """The same posture with the middle of the soles at the world origin, x forward, z up."""
+    data = model.createData()
+    pinocchio.framesForwardKinematics(model, data, q)
+    world_from_middle = pinocchio.SE3.Interpolate(data.oMf[feet[0].index], data.oMf[feet[-1].index], 0.5)
+    world_from_base = world_from_middle.inverse() * pinocchio.XYZQUATToSE3(q[:7])
+    return np.concatenate([pinocchio.SE3ToXYZQUAT(world_from_base), q[7:]])
+
+
+def balanced(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> tuple[Array, float]:
+    """The balanced neighbour of a grounded posture, and what is left of the equations (m and rad, largest)."""
+    data = model.createData()
+    pinocchio.framesForwardKinematics(model, data, q)
+    sides = [float(data.oMf[foot.index].translation[1]) for foot in feet]
+    goals = [pinocchio.SE3(np.eye(3), np.array([0.0, side, 0.0])) for side in sides]
+    above = np.mean([goal.act(foot.sole.center) for goal, foot in zip(goals, feet, strict=True)], axis=0)
+    upright = data.oMi[1].rotation.copy()
+    moving = _moving(model, feet)
+    for _ in range(STEPS):
+        J, e = _equations(model, data, q, feet, goals, upright, above)
+        error = float(np.abs(e).max())
+        if error < TOLERANCE or not (np.isfinite(error) and np.isfinite(J).all()):
+            break
+        step = np.zeros(model.nv)
+        step[moving] = np.linalg.pinv(J[:, moving]) @ e
+        q = pinocchio.integrate(model, q, step)
+    return q, error
+
+
+def _equations(
+    model: pinocchio.Model,
+    data: pinocchio.Data,
+    q: Array,
+    feet: Sequence[Foot],
+    goals: Sequence[pinocchio.SE3],
+    upright: Array,
+    above: Array,
+) -> tuple[Array, Array]:
+    pinocchio.computeJointJacobians(model, data, q)
+    pinocchio.updateFramePlacements(model, data)
+    J, e = [], []
+    for foot, goal in zip(feet, goals, strict=True):
+        J.append(pinocchio.getFrameJacobian(model, data, foot.index, pinocchio.LOCAL))
+        e.append(pinocchio.log6(data.oMf[foot.index].actInv(goal)).vector)
+    J.append(pinocchio.getJointJacobian(model, data, 1, pinocchio.LOCAL)[3:])
+    e.append(pinocchio.log3(data.oMi[1].rotation.T @ upright))
+    J.append(pinocchio.jacobianCenterOfMass(model, data, q)[:2])
+    e.append((above - data.com[0])[:2])
+    return np.vstack(J), np.concatenate(e)
+
+
+def _moving(model: pinocchio.Model, feet: Sequence[Foot]) -> list[int]:
+    """Indices in v of the base and of all joints that carry a foot."""
+    joints = sorted({int(joint) for foot in feet for joint in model.supports[foot.joint] if joint > 0})
+    return [model.idx_vs[joint] + i for joint in joints for i in range(model.nvs[joint])]
+
+
+def _check_range(q: Array, joints: Sequence[Joint], limits: Limits, description: Description, name: str) -> None:
+    for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
+        if not low <= q[joint.q] <= high:
+            outside = f"puts '{joint.name}' at {q[joint.q]:.4g}, outside its range {low:.4g} to {high:.4g}"
+            message = f"{description.file}: [stances.{name}] {outside}; choose its joints so that this one stays inside"
+            raise RobotError(message, file=description.file, element=joint.name)
+
+
+# -- From a description to a Robot: model, joints, limits, parts, stances, in this order -----------------------------
+
+
+#: Most degrees of freedom, with those of the base, before any joint is locked. Pinocchio's work space holds four arrays
+#: of nv³ numbers: 260 MB for this many, 8 MB for a humanoid with hands.
+MOST = 200
+
+
+def build(description: Description) -> Robot:
+    """The robot of a description."""
+    text = read_urdf(description.urdf) if description.text is None else description.text
+    shapes = Shapes(description.urdf, description.packages, description.locked, text)
+    model = _reduced(_bounded(build_model(description.urdf, text), description), description)
+    notes = (*check_bodies(model, description), *_loosened(model, text))
+    joints = _joints(model, description)
+    limits = read_limits(model, joints, description)
+    armature = read_armature(model, joints, limits, description)
+    model.armature = np.concatenate([np.zeros(6), armature])
+    parts = place_parts(model, description)
+    stances = {
+        name: _fixed(solve_stance(model, joints, limits, parts.feet, description, name)) for name in description.stances
+    }
+    return Robot(
+        name=description.name,
+        model=model,
+        source=description.source,
+        joints=joints,
+        frames=MappingProxyType(parts.frames),
+        feet=parts.feet,
+        hands=parts.hands,
+        head=parts.head,
+        chest=parts.chest,
+        limits=limits,
+        rest=_rest(stances, description, _fixed(posture(model, joints, limits, {}))),
+        stances=MappingProxyType(stances),
+        servos=description.servos,
+        notes=notes,
+        parts=description.parts,
+        _shapes=shapes,
+        _height=description.height,
+    )
+
+
+def _bounded(model: pinocchio.Model, description: Description) -> pinocchio.Model:
+    """The model, unless it has more joints than any robot: work space grows with the cube of their number."""
+    if model.nv > MOST:
+        file = str(description.urdf)
+        raise RobotError(f"{file}: {model.nv - 6} degrees of freedom; expected at most {MOST - 6}", file=file)
+    return model
+
+
+def _reduced(whole: pinocchio.Model, description: Description) -> pinocchio.Model:
+    for name in description.locked:
+        if name not in list(whole.names)[2:]:
+            raise unknown("locked names no joint:", name, list(whole.names)[2:], description.file)
+    return pinocchio.buildReducedModel(whole, *reduction(whole, description.locked)) if description.locked else whole
+
+
+def _loosened(model: pinocchio.Model, text: str) -> list[str]:
+    names = list(model.names)
+    ties = followers(text).items()
+    return [
+        f"joint '{name}' follows '{leader}' in its URDF but moves freely here" for name, leader in ties if name in names
+    ]
+
+
+def _joints(model: pinocchio.Model, description: Description) -> tuple[Joint, ...]:
+    file = str(description.urdf)
+    joints = []
+    for index in range(2, model.njoints):
+        joint, name = model.joints[index], model.names[index]
+        if (joint.nq, joint.nv) != (1, 1):
+            kind = "continuous" if (joint.nq, joint.nv) == (2, 1) else joint.shortname().removeprefix("JointModel")
+            advice = f"give it a range and the type revolute, or lock it with locked=['{name}']"
+            raise RobotError(f"{file}: joint '{name}' is {kind}; {advice}", file=file, element=name)
+        joints.append(Joint(name, index, int(joint.idx_q), int(joint.idx_v)))
+    return tuple(joints)
+
+
+def _rest(stances: Mapping[str, Array], description: Description, straight: Array) -> Array:
+    """The stance chosen for rest, else the first one, else all joints straight."""
+    if description.rest is None:
+        return next(iter(stances.values()), straight)
+    if description.rest not in stances:
+        raise unknown("rest names no stance:", description.rest, stances, description.file)
+    return stances[description.rest]
+
+
+def _fixed(values: Array) -> Array:
+    values.flags.writeable = False
+    return values
+
+
+# -- load_robot: from a name or a file to a Robot --------------------------------------------------------------------
+
 
 #: Folders above a URDF in which its packages may lie: package/urdf/variant/robot.urdf is as deep as they are published.
 FOLDERS_ABOVE = 4

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from poise.arrays import Array
+
 Side = Literal["left", "right"]
 
 SIDES: tuple[Side, Side] = ("left", "right")

@@ -13,13 +13,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.errors import RobotError
-from poise.robots.reduction import reduction
-from poise.robots.urdf import build_model, one_line, quiet
-
-Array = NDArray[np.float64]
+from poise.robots.urdf import build_model, one_line, quiet, reduction
 
 #: Turns a mesh with y up (as some Collada files say of themselves) so that z is up.
 Y_UP = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0), np.zeros(3))

@@ -1,4 +1,10 @@
-"""A URDF file as a pinocchio model; whatever is wrong with the file becomes one clear line."""
+"""A URDF file as a pinocchio model: parsing, locked joints, and inertias that a solid body can have.
+
+With I the rotational inertia about the center of mass (kg m^2), the second moments of the mass along its principal axes
+are ``s_i = trace(I)/2 - eigenvalue_i(I)``. Each is an integral of a square, so a solid body has ``s_i > 0``: this says
+at once that I is positive definite and that its eigenvalues satisfy the triangle inequality. Physics engines refuse
+anything else.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,18 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 from xml.etree import ElementTree
 
+import numpy as np
 import pinocchio
 
+from poise.arrays import Array
 from poise.errors import RobotError
+from poise.robots.description import Description, twin
 
 
 def read_urdf(path: Path) -> str:
@@ -85,3 +94,114 @@ def quiet() -> Iterator[IO[str]]:
         finally:
             os.dup2(kept, 2)
             os.close(kept)
+
+
+# -- Locked joints: which joints to remove from a model, and the posture in which they stay --------------------------
+
+
+def reduction(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list[int], Array]:
+    """Numbers of the locked joints, and a configuration with their angles (rad)."""
+    q = pinocchio.neutral(model)
+    indices = [int(model.getJointId(name)) for name in locked]
+    for index, angle in zip(indices, locked.values(), strict=True):
+        joint = model.joints[index]
+        if joint.nv == 1:  # a planar or floating joint is locked where it is
+            q[joint.idx_q : joint.idx_q + joint.nq] = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+    return indices, q
+
+
+# -- Inertias that no solid body can have, and what to put in their place --------------------------------------------
+
+
+#: Moments below this fraction of the largest are rounding, not thickness: the body would be 0.1 % as thick as long.
+THINNEST = 1e-6
+#: A ball of aluminium (kg/m^3) is about as compact as a part of a robot can be, and a gram (kg) is as good as nothing.
+DENSITY, LIGHTEST = 2700.0, 1e-3
+#: Twins have the same mass (1 %) and mirrored centers of mass (1 mm).
+SAME_MASS, SAME_PLACE = 0.01, 1e-3
+
+MIRROR = np.diag([1.0, -1.0, 1.0])
+
+
+def second_moments(inertia: Array) -> Array:
+    """The three moments s of a rotational inertia about the center of mass (kg m^2, ascending)."""
+    eigenvalues = np.linalg.eigvalsh(inertia)
+    return np.asarray(eigenvalues.sum() / 2 - eigenvalues[::-1])
+
+
+def is_physical(body: pinocchio.Inertia) -> bool:
+    """Whether a solid body can have this mass and inertia."""
+    if not (np.isfinite(body.mass) and np.isfinite(body.lever).all() and np.isfinite(body.inertia).all()):
+        return False
+    moments = second_moments(body.inertia)
+    return bool(body.mass > 0.0 and moments[0] > THINNEST * moments[-1])
+
+
+def compacted(body: pinocchio.Inertia) -> pinocchio.Inertia:
+    """The body with each moment at least that of a ball of aluminium of its mass m and radius r, ``s = m r^2 / 5``.
+
+    Its center stays, and so does its mass unless it has none.
+    """
+    eigenvalues, axes = np.linalg.eigh(body.inertia)
+    mass = max(body.mass, LIGHTEST)
+    radius = (mass / DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
+    moments = np.maximum(eigenvalues.sum() / 2 - eigenvalues, mass * radius**2 / 5)
+    return pinocchio.Inertia(mass, body.lever, axes @ np.diag(moments.sum() - moments) @ axes.T)
+
+
+def mirrored(model: pinocchio.Model, joint: int) -> tuple[pinocchio.Inertia, str] | None:
+    """The inertia of the same body on the other side, mirrored, and the name of its joint, if there is a sound one."""
+    name = twin(model.names[joint], list(model.names))
+    other = model.getJointId(name) if name else joint
+    if other == joint or not is_physical(model.inertias[other]):
+        return None
+    data = model.createData()
+    pinocchio.forwardKinematics(model, data, pinocchio.neutral(model))
+    body = data.oMi[other].act(model.inertias[other])
+    image = data.oMi[joint].actInv(pinocchio.Inertia(body.mass, MIRROR @ body.lever, MIRROR @ body.inertia @ MIRROR))
+    given = model.inertias[joint]
+    same = abs(image.mass - given.mass) < SAME_MASS * given.mass
+    return (image, str(name)) if same and np.abs(image.lever - given.lever).max() < SAME_PLACE else None
+
+
+def check_bodies(model: pinocchio.Model, description: Description) -> tuple[str, ...]:
+    """Make sure that every moving body of a model can exist; returns what was repaired, one sentence each.
+
+    With leave to repair, a body takes the inertia of its sound twin on the other side, or else becomes compact;
+    without, the first that cannot exist is an error which names its link.
+    """
+    file = str(description.urdf)
+    notes = []
+    for joint in range(1, model.njoints):
+        body = model.inertias[joint]
+        if is_physical(body):
+            continue
+        link = _link(model, joint)
+        repairable = np.isfinite(body.inertia).all() and np.isfinite(body.lever).all() and body.mass >= 0.0
+        if not (description.repair_inertias and repairable and pinocchio.computeTotalMass(model) > 0.0):
+            raise RobotError(f"{file}: {_complaint(model, body, link)}", file=file, element=link)
+        image = mirrored(model, joint)
+        model.inertias[joint] = image[0] if image else compacted(body)
+        source = f"that of '{_link(model, model.getJointId(image[1]))}' is used, mirrored" if image else "it was raised"
+        notes.append(f"the inertia of '{link}' is that of no solid body; {source}")
+    return tuple(notes)
+
+
+def _complaint(model: pinocchio.Model, body: pinocchio.Inertia, link: str) -> str:
+    if not pinocchio.computeTotalMass(model) > 0.0 and not any(inertia.mass < 0.0 for inertia in model.inertias):
+        return "all links together have no mass; give each moving link an <inertial>"
+    if not np.isfinite(body.inertia).all():
+        return f"link '{link}' has an inertia that is not finite; correct its <inertial>"
+    if body.mass < 0.0:
+        return f"link '{link}' has mass {body.mass:.3g} kg; expected a positive number"
+    values = ", ".join(f"{value:.3g}" for value in np.linalg.eigvalsh(body.inertia))
+    return (
+        f"link '{link}' (with what is fixed to it) has mass {body.mass:.3g} kg and principal inertias {values} kg m^2, "
+        "which no solid body has; correct its <inertial> or give repair_inertias=True"
+    )
+
+
+def _link(model: pinocchio.Model, joint: int) -> str:
+    """The first link that a joint moves."""
+    links = (frame.name for frame in model.frames if frame.parentJoint == joint and frame.type == pinocchio.BODY)
+    return str(next(links, model.names[joint]))

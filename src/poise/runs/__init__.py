@@ -10,20 +10,36 @@ from os import PathLike
 
 from poise.behaviors import ReachSettings, SquatSettings, Stand
 from poise.devices import Script
-from poise.recording import Recording
-from poise.recording.record import Progress
-from poise.robots import Robot, load_robot
-from poise.robots.catalogue import library_names
-from poise.runs.navigate import run_navigate
-from poise.runs.reach import run_reach
-from poise.runs.regulated import WAIT, run_regulated
-from poise.runs.request import Request
-from poise.runs.result import Result
+from poise.recording import Progress, Recording
+from poise.robots import Robot, library_names, load_robot
+from poise.runs.loop import LYING, Ran
+from poise.runs.navigation_run import run_navigate
+from poise.runs.request import NOISE, Request, known_behavior
+from poise.runs.result import Result, failed, moved, summarised
+from poise.runs.run_parameters import PARAMETERS, check_request, command_of, request_of
 from poise.runs.scenario import LONGEST
-from poise.runs.upright import run_upright
-from poise.runs.walk import run_walk
+from poise.runs.servo_run import WAIT, run_regulated
+from poise.runs.standing_runs import run_reach, run_upright
+from poise.runs.walk_run import known_ground, run_walk
 
-__all__ = ["Request", "Result", "run", "usual_seconds"]
+__all__ = [
+    "LYING",
+    "NOISE",
+    "PARAMETERS",
+    "Ran",
+    "Request",
+    "Result",
+    "check_request",
+    "command_of",
+    "failed",
+    "known_behavior",
+    "known_ground",
+    "moved",
+    "request_of",
+    "run",
+    "summarised",
+    "usual_seconds",
+]
 
 
 def run(

@@ -21,21 +21,18 @@ from poise.plants import (
     PositionServos,
     Push,
     Sensors,
+    Thing,
     TorqueMotors,
     steps,
     terrain,
 )
-from poise.plants.things import Thing
-from poise.recording import Recorder, Recording
-from poise.recording.provenance import settings
-from poise.recording.record import Progress, heard
+from poise.recording import Progress, Recorder, Recording, heard, settings
 from poise.robots import State
 from poise.runs.request import Request, lasting
 from poise.solvers import NullSpace, Weighted
 
 if TYPE_CHECKING:
-    from poise.plants import MujocoPlant
-    from poise.plants.remote import RemotePlant
+    from poise.plants import MujocoPlant, RemotePlant
 
 #: A robot that has fallen is watched so much longer, s.
 LYING = 0.5
@@ -84,7 +81,7 @@ def plant_for(
     if request.plant == "ideal":
         return IdealPlant(start)
     if request.remote:
-        from poise.plants.remote import RemotePlant
+        from poise.plants import RemotePlant
 
         return RemotePlant(request.remote, start.robot)
     from poise.plants import MujocoPlant

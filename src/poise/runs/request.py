@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from poise.errors import UsageError
-from poise.robots.catalogue import takes_angles
+from poise.robots import takes_angles
 
 #: What each behavior can run on today, as (mode, plant); the first is what it runs on unless asked otherwise.
 AVAILABLE: dict[str, tuple[tuple[str, str], ...]] = {

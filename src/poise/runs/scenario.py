@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poise.devices.pilot import Errand, FootTo, HandTo, Pilot, TrunkTo
+from poise.arrays import Array
+from poise.devices import Errand, FootTo, HandTo, Pilot, TrunkTo
 from poise.errors import UsageError
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import Workspace, standing
-from poise.plants import Plant
-from poise.plants.stage import Stage
-from poise.robots import Robot, State
-from poise.robots.parts import Side
-
-Array = NDArray[np.float64]
+from poise.plans import Footstep, Workspace, standing
+from poise.plants import Plant, Stage
+from poise.robots import Robot, Side, State
 
 #: It may take so long (s): more than twice what the slowest of the library robots took.
 LONGEST = 120.0

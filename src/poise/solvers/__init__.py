@@ -19,11 +19,11 @@ array([0.5, 0.5])
 """
 
 from poise.solvers.cascade import Cascade
-from poise.solvers.certificate import Certificate, certificate
 from poise.solvers.lexicographic import Lexicographic
 from poise.solvers.null_space import NullSpace
+from poise.solvers.optimality import Certificate, certificate
 from poise.solvers.program import Program
-from poise.solvers.rows import Rows
+from poise.solvers.rows import UNBOUNDED, Array, Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted
@@ -32,7 +32,9 @@ __all__ = [
     "EQUALITY",
     "INSIDE",
     "LOWER",
+    "UNBOUNDED",
     "UPPER",
+    "Array",
     "Block",
     "BlockShape",
     "Cascade",

@@ -11,8 +11,7 @@ import numpy as np
 
 from poise.errors import SolverError
 from poise.solvers.cascade import Cascade
-from poise.solvers.program import Program
-from poise.solvers.settings import checked_damping, level_damping
+from poise.solvers.program import Program, checked_damping, level_damping
 from poise.solvers.solution import Solution
 
 try:

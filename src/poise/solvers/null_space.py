@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.errors import SolverError
-from poise.solvers.program import Program
-from poise.solvers.settings import checked_damping, level_damping
+from poise.solvers.program import Program, checked_damping, level_damping
 from poise.solvers.solution import Solution
 from poise.solvers.unit_rows import UnitRows
 

@@ -1,4 +1,4 @@
-"""Program: levels of rows in order of importance."""
+"""Program: levels of rows in order of importance, and their damping."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poise.errors import RowsError
+from poise.errors import RowsError, SolverError
 from poise.solvers.rows import Array, Rows
 
 if TYPE_CHECKING:
@@ -210,3 +210,30 @@ def _one_per_level(values: Sequence[float], levels: int, what: str) -> Array:
     if array.shape != (levels,) or not (np.isfinite(array).all() and (array >= 0.0).all()):
         raise RowsError(f"{what} is {values}; expected {levels} finite numbers, zero or more, one per level")
     return array
+
+
+# -- Settings that the solvers share ---------------------------------------------------------------------------------
+
+
+def checked_damping(damping: float | Sequence[float]) -> float | Sequence[float]:
+    """The damping as given; SolverError unless it is made of finite numbers, zero or more."""
+    try:
+        values = np.atleast_1d(np.asarray(damping, dtype=float))
+    except (TypeError, ValueError):
+        values = np.array([np.nan])
+    if values.ndim != 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise SolverError(f"damping is {damping!r}; expected a finite number, zero or more, or one per level")
+    return damping
+
+
+def level_damping(damping: float | Sequence[float], levels: int) -> list[float]:
+    """One damping per level; a shorter list leaves the remaining levels undamped."""
+    if isinstance(damping, (int, float)):
+        return [float(damping)] * levels
+    return [float(damping[k]) if k < len(damping) else 0.0 for k in range(levels)]
+
+
+def program_damping(damping: float | Sequence[float], program: Program) -> list[float]:
+    """One damping per level: the program's own where it has one, else the solver's."""
+    solvers = level_damping(damping, len(program))
+    return [float(own) or value for own, value in zip(program.damping, solvers, strict=True)]

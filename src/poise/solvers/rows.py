@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poise.arrays import Array
 from poise.errors import RowsError
-
-Array = NDArray[np.float64]
 
 #: Bounds of this size or more mean "no bound", as in most solvers.
 UNBOUNDED = 1e20

@@ -61,7 +61,7 @@ class Solution:
 
     def explain(self) -> str:
         """Which rows are violated or saturated, by how much, and what stands in the way."""
-        from poise.solvers.explain import explain
+        from poise.solvers.optimality import explain
 
         return explain(self)
 

@@ -1,15 +1,24 @@
 """Where a robot is and what follows from it: `State`, `Snapshot`, and the measures of `poise.state.balance`."""
 
-from poise.robots.state import State
-from poise.state.contact import Contact
-from poise.state.sensed import ContactForces, Imu, Sensed
-from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot
+from poise.robots import State
+from poise.state.balance import (
+    GRAVITY,
+    capture_point,
+    center_of_pressure,
+    divergent_component,
+    pendulum_rate,
+    sole_pressure,
+    zmp,
+)
+from poise.state.contact_forces import Contact, ContactForces, Imu, Sensed, contact_of
+from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot, frame_rows
 
 __all__ = [
     "CENTER_OF_MASS",
     "DRIFT",
     "DYNAMICS",
     "FRAMES",
+    "GRAVITY",
     "MOMENTUM",
     "Contact",
     "ContactForces",
@@ -17,4 +26,12 @@ __all__ = [
     "Sensed",
     "Snapshot",
     "State",
+    "capture_point",
+    "center_of_pressure",
+    "contact_of",
+    "divergent_component",
+    "frame_rows",
+    "pendulum_rate",
+    "sole_pressure",
+    "zmp",
 ]

@@ -14,28 +14,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
+from poise.arrays import Array
 from poise.errors import StateError
-from poise.geometry.polygon import convex_hull, margin
-from poise.geometry.region import TOLERANCE, Region, explore
-
-__all__ = [
-    "GRAVITY",
-    "Patch",
-    "capture_point",
-    "center_of_pressure",
-    "divergent_component",
-    "margin",
-    "pendulum_rate",
-    "sole_center_of_pressure",
-    "static_support_region",
-    "support_polygon",
-    "zmp",
-]
-
-Array = NDArray[np.float64]
+from poise.geometry import TOLERANCE, Region, convex_hull, explore
+from poise.robots import Foot
 
 #: Size of gravity (m/s²), as in docs/conventions.md.
 GRAVITY = 9.81
@@ -306,3 +291,26 @@ def static_support_region(
 def _pressing(vertical: Array) -> Array:
     """Vertical force, or NaN where there is none to divide by."""
     return np.where(vertical > _LEAST_FORCE, vertical, np.nan)
+
+
+# -- Under a sole: how strongly it is pressed, and where, by its four force cells ------------------------------------
+
+
+def sole_pressure(foot: Foot, cells: ArrayLike) -> tuple[Array, Array]:
+    """How strongly a sole is pressed (N), and where: its ZMP, seen from the middle of the sole, in its axes (m, 2).
+
+    With f_i the forces on the cells and r_i where these are, ``A = Σ f_i`` and ``ZMP = Σ f_i r_i / A`` ([Galdeano2014]
+    calls A the amplitude). Cells that pull, which none can, or that tell no number, count as zero; where nothing
+    presses the ZMP is the middle.
+
+    Args:
+        foot: whose cells.
+        cells: forces at the corners of its sole (N): (4,), or (k, 4) for as many instants.
+
+    >>> amplitude, zmp = sole_pressure(foot, sensed.cells[foot.name])
+    """
+    forces = np.asarray(cells, dtype=np.float64)
+    forces = np.where(np.isfinite(forces) & (forces > 0.0), forces, 0.0)
+    amplitude = forces.sum(axis=-1)
+    moment = forces @ (foot.corners - foot.sole.center)[:, :2]
+    return amplitude, moment / np.where(amplitude > 0.0, amplitude, 1.0)[..., None]

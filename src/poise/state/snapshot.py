@@ -8,13 +8,40 @@ from typing import Any
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.robots import Frame, Robot, State
-from poise.state import _motion  # type: ignore[attr-defined]
-from poise.state.whole_body import center_of_mass_writer, momentum_drift_writer
+from poise.state import _motion
 
-Array = NDArray[np.float64]
+
+def center_of_mass_writer(model: pinocchio.Model, data: Any, center: Array, jacobian: Array) -> _motion.CenterOfMass:
+    """Writes the centre of mass (3, m) and its Jacobian (3 x nv, column by column) once the joints are placed."""
+    joints, inertias = range(model.njoints), model.inertias
+    parents, columns, counts = (np.array(values, dtype=np.int32) for values in (model.parents, model.idx_vs, model.nvs))
+    return _motion.CenterOfMass(
+        data.J,
+        [data.oMi[joint].rotation for joint in joints],
+        [data.oMi[joint].translation for joint in joints],
+        np.array([inertias[joint].mass for joint in joints]),
+        np.array([inertias[joint].lever for joint in joints]),
+        parents,
+        columns,
+        counts,
+        center,
+        jacobian,
+    )
+
+
+def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, center: Array) -> _motion.MomentumDrift:
+    """Writes Ȧ_g v (6, N and N m), and the drift of the centre of mass (3, m/s²), once pinocchio knows the former."""
+    mass = sum(inertia.mass for inertia in model.inertias)
+    weight = mass * np.array(model.gravity.linear)
+    rate, root = data.dhg, data.f[0]
+    return _motion.MomentumDrift(rate.linear, rate.angular, root.linear, root.angular, weight, mass, momentum, center)
+
+
+# -- Snapshot: a state and what follows from it, each quantity computed once -----------------------------------------
+
 
 # What a reader of the snapshot's memory asks to be filled; see `Snapshot.fill`.
 #: Places and Jacobians of frames.

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from poise.errors import PoiseError, UsageError
-from poise.exports.scene.ground import blocks, ground_of
-from poise.plants.ground import Flat
+from poise.plants import Flat
 from poise.recording import load_recording
+from poise.rendering import blocks, ground_of
 from poise.robots import Robot, library_names, load_robot
-from poise.studio.gait.desk import BUTTONS, Desk
-from poise.studio.gait.playback import GaitPlayback
-from poise.studio.link import CRASHES, WITHIN, Link
+from poise.studio.fit_service import BUTTONS, Desk
 from poise.studio.output import Output
-from poise.studio.playback import Playback, Player
-from poise.studio.scenes import Point, scene, scenes
-from poise.studio.simulation.process import Begin
-from poise.studio.viewer import Scenery, Viewer
+from poise.studio.player import GaitPlayback, Playback, Player
+from poise.studio.scene_base import Point
+from poise.studio.scenery import Scenery
+from poise.studio.scenes import scene, scenes
+from poise.studio.simulation_process import CRASHES, WITHIN, Begin, Link
+from poise.studio.viewer import Viewer
 
 #: Messages that are kept for pages that come late.
 MESSAGES = 100

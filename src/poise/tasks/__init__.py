@@ -18,21 +18,37 @@ where somebody else moves it, `Live`. To write a new
 one, derive from `MotionTask`.
 """
 
-from poise.tasks.aim import Direction, Gaze
-from poise.tasks.assembly import Assembly, TaskLabel
-from poise.tasks.center_of_mass import CenterOfMass
-from poise.tasks.configuration import Configuration
-from poise.tasks.forces import CenterOfPressure, ContactForce, ForceDistribution, ForceTask, ForceUnknowns, WrenchTask
-from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position
-from poise.tasks.layout import ACCELERATION, VELOCITY, Layout, Memory
-from poise.tasks.momentum import AngularMomentum, LinearMomentum
-from poise.tasks.motion import MotionTask
-from poise.tasks.posture import JointComfort, LeastVelocity, Posture
-from poise.tasks.reference import Decay, Given, MinimumJerk
+from poise.tasks.aim import Direction, Gaze, unit_vector
+from poise.tasks.arguments import component_indices, number, numbers, positive, selection, shown
+from poise.tasks.centroidal import AngularMomentum, CenterOfMass, LinearMomentum
+from poise.tasks.forces import (
+    CenterOfPressure,
+    ContactForce,
+    ForceDistribution,
+    ForceTask,
+    ForceUnknowns,
+    JointTorque,
+    WrenchTask,
+    bind_generalised,
+)
+from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position, frame_name
+from poise.tasks.motion_task import MotionTask
+from poise.tasks.posture import Configuration, JointComfort, Joints, LeastVelocity, Posture, checked_joints
+from poise.tasks.reference import Decay, Given, MinimumJerk, Reference
 from poise.tasks.relative import RelativePose
-from poise.tasks.target import Led, Live, Oscillation, Passage, Path, Target
-from poise.tasks.task import Dial, Task
-from poise.tasks.torque import JointTorque
+from poise.tasks.target import Led, Live, Oscillation, Passage, Path, Target, moving
+from poise.tasks.task import (
+    ACCELERATION,
+    VELOCITY,
+    Assembly,
+    Dial,
+    Layout,
+    Memory,
+    Task,
+    TaskLabel,
+    Writer,
+    checked_weight,
+)
 
 __all__ = [
     "ACCELERATION",
@@ -55,6 +71,7 @@ __all__ = [
     "HoldPose",
     "JointComfort",
     "JointTorque",
+    "Joints",
     "Layout",
     "LeastVelocity",
     "Led",
@@ -70,9 +87,23 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "Reference",
     "RelativePose",
     "Target",
     "Task",
     "TaskLabel",
     "WrenchTask",
+    "Writer",
+    "bind_generalised",
+    "checked_joints",
+    "checked_weight",
+    "component_indices",
+    "frame_name",
+    "moving",
+    "number",
+    "numbers",
+    "positive",
+    "selection",
+    "shown",
+    "unit_vector",
 ]

@@ -7,22 +7,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pinocchio import skew
 
+from poise.arrays import Array
 from poise.errors import TaskError
 from poise.robots import Frame, Robot
 from poise.robots import Gaze as GazeFrame
 from poise.state import FRAMES, Snapshot
-from poise.tasks.axes import numbers, shown
+from poise.tasks.arguments import numbers, shown
 from poise.tasks.frame import frame_name
-from poise.tasks.layout import ACCELERATION, Layout, Memory
-from poise.tasks.motion import MotionTask, Within
+from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Reference
 from poise.tasks.target import checked_target, moving
-from poise.tasks.task import Writer
-
-Array = NDArray[np.float64]
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
 
 #: Cosine of the angle, 172 degrees, beyond which an axis points away and the error bends too much to be followed.
 AWAY = -0.99

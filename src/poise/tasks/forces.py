@@ -1,22 +1,19 @@
-"""Forces and torques as unknowns: where they stand in x, and what tasks may ask of them."""
+"""Tasks on contact forces and joint torques."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.errors import TaskError
 from poise.robots import Frame, Robot
-from poise.state import FRAMES, Contact, ContactForces, Snapshot, _motion  # type: ignore[attr-defined]
-from poise.state.contact import contact_of
-from poise.state.snapshot import frame_rows
-from poise.tasks.axes import numbers, shown
-from poise.tasks.layout import Layout, Memory
-from poise.tasks.task import Task, Writer, checked_weight
-
-Array = NDArray[np.float64]
+from poise.state import DYNAMICS, FRAMES, Contact, ContactForces, Snapshot, _motion, contact_of, frame_rows
+from poise.tasks.arguments import numbers, shown
+from poise.tasks.posture import Joints, checked_joints
+from poise.tasks.task import Layout, Memory, Task, Writer, checked_weight
 
 
 class ForceUnknowns:
@@ -250,3 +247,69 @@ def _spread(contact: Contact, wrench: Array) -> Array:
         corners = len(contact.outline)
         return np.append(wrench, np.full(corners, wrench[2] / corners))
     return np.asarray(np.linalg.lstsq(contact.basis, wrench, rcond=None)[0])
+
+
+# -- JointTorque: what the motors do, as a task ----------------------------------------------------------------------
+
+
+def bind_generalised(
+    snapshot: Snapshot,
+    memory: Memory,
+    forces: ForceUnknowns,
+    rows: Sequence[int],
+    scale: Array,
+    low: Array,
+    high: Array,
+) -> Sequence[Writer]:
+    """Writer of ``low <= (M v̇ + h - Σ J_cᵀ φ_c)_rows <= high``, each row times its scale."""
+    data = snapshot.data
+    writer = _motion.DynamicsWriter(
+        data.M,
+        data.nle,
+        forces.lines,
+        np.array(rows, dtype=np.int32),
+        np.ascontiguousarray(scale, dtype=np.float64),
+        np.ascontiguousarray(low, dtype=np.float64),
+        np.ascontiguousarray(high, dtype=np.float64),
+        memory.whole,
+        memory.lower,
+        memory.upper,
+    )
+    return [writer.write]
+
+
+class JointTorque(ForceTask):
+    """Torques of chosen joints take values, by default zero ([Dalibard2012] eq. 15): ``τ = τ*``, in N m.
+
+    Arms and head that want no torque sway like a relaxed body's.
+
+    Args:
+        joints: which, as for `Posture`; None: all.
+        target: τ*, one number or one per joint (N m).
+
+    >>> tasks.JointTorque(joints=[robot.joint("left_elbow_joint"), robot.joint("right_elbow_joint")])
+    """
+
+    unit = "N m"
+    needs = DYNAMICS
+
+    def __init__(
+        self, joints: Joints = None, target: ArrayLike = 0.0, weight: ArrayLike = 1.0, name: str = "joint torque"
+    ) -> None:
+        self.name = name
+        self.joints = checked_joints(joints, name)
+        self.given = target
+        self.weight = checked_weight(weight, name, None if self.joints is None else len(self.joints))
+        if np.ndim(target) == 0 or self.joints is not None:
+            numbers(target, 1 if self.joints is None else len(self.joints), "target", name)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.joints or robot.joints)
+
+    def bind_forces(
+        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        joints = self.joints or snapshot.robot.joints
+        target = numbers(self.given, len(joints), "target", self.name)
+        rows = [joint.v for joint in joints]
+        return bind_generalised(snapshot, memory, forces, rows, np.ones(len(rows)), target, target)

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.errors import TaskError
 from poise.robots import Frame, Robot, State
 from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
-from poise.tasks.axes import axis_indices, component_indices, numbers, selection, shown
-from poise.tasks.layout import ACCELERATION, Layout, Memory
-from poise.tasks.motion import MotionTask, Within
-from poise.tasks.poses import pose_of, rotation_of
+from poise.tasks.arguments import axis_indices, component_indices, numbers, pose_of, rotation_of, selection, shown
+from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Decay, Reference
 from poise.tasks.target import Live, checked_target, moving
-from poise.tasks.task import Writer
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
 
-Array = NDArray[np.float64]
 Place = tuple[Array | None, Array | None, Array | None, Array | None]
 
 

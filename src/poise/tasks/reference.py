@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from poise.errors import TaskError
-from poise.geometry.curves import minimum_jerk
-from poise.tasks.axes import number, positive, shown
+from poise.geometry import minimum_jerk
+from poise.tasks.arguments import number, positive, shown
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 import pinocchio
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.geometry import so3
 from poise.robots import Frame, Robot
 from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
-from poise.tasks.axes import component_indices
+from poise.tasks.arguments import component_indices, pose_of
 from poise.tasks.frame import frame_name
-from poise.tasks.layout import ACCELERATION, Layout, Memory
-from poise.tasks.motion import MotionTask, Within
-from poise.tasks.poses import pose_of
+from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Reference
 from poise.tasks.target import checked_target, moving
-from poise.tasks.task import Writer
-
-Array = NDArray[np.float64]
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
 
 
 class RelativePose(MotionTask):

@@ -7,15 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pinocchio
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
+from poise.arrays import Array
 from poise.errors import TaskError
-from poise.geometry.curves import minimum_jerk
-from poise.tasks.axes import number, numbers, positive, shown
-from poise.tasks.poses import pose_of, rotation_of
-
-Array = NDArray[np.float64]
+from poise.geometry import minimum_jerk
+from poise.tasks.arguments import number, numbers, pose_of, positive, rotation_of, shown
 
 
 @runtime_checkable

@@ -8,8 +8,8 @@ import pytest
 
 import poise.constraints
 import poise.tasks
-from poise.campaign.kinds.fuzz import FuzzControllers
-from poise.campaign.kinds.fuzz.hierarchies import MAKERS, Choice
+from poise.campaign.kinds.fuzz_controllers import FuzzControllers
+from poise.campaign.kinds.fuzz_hierarchies import MAKERS, Choice
 from poise.control import Command, KinematicController, TorqueController
 from poise.errors import PoiseError, UsageError
 from poise.robots import State, load_robot

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from poise.campaign.kinds.fuzz import FuzzFiles, formats
-from poise.campaign.kinds.fuzz.files import WAYS, mutated
-from poise.campaign.kinds.fuzz.formats import FORMATS
+from poise.campaign.kinds import fuzz_files as formats
+from poise.campaign.kinds.fuzz_files import FORMATS, WAYS, FuzzFiles, mutated
 from poise.errors import PoiseError, UsageError
 
 KIND = FuzzFiles()
@@ -58,7 +57,7 @@ def test_a_broken_reader_is_caught_and_named(monkeypatch: pytest.MonkeyPatch, fa
 
 
 def test_an_error_inside_the_package_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.human.files.bvh._hierarchy", lambda path, lines: ([], "not a number"))
+    monkeypatch.setattr("poise.human.files.bvh_reader._hierarchy", lambda path, lines: ([], "not a number"))
     assert "TypeError in human/files/bvh.py:" in reason("bvh", "none", 0)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poise.campaign.kinds.programs import GENERATORS, SolverPrograms
+from poise.campaign.kinds.solver_programs import GENERATORS, SolverPrograms
 from poise.errors import UsageError
 from poise.solvers import Cascade, Lexicographic, Program, Solution
 

@@ -11,8 +11,7 @@ import numpy as np
 
 import poise
 from poise.geometry import polygon
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import MODES, Goal, Legs, Mode, Points, Stick, Workspace, guided, standing
+from poise.plans import MODES, Footstep, Goal, Legs, Mode, Points, Stick, Workspace, guided, standing
 
 ROBOTS = ("mighty", "nao", "g1", "talos")
 

@@ -10,8 +10,15 @@ import pytest
 from guidance_checks import ROBOTS, corners, limits_of, outside_stand_on, separation, start_of
 
 from poise.geometry import polygon
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance.boundary import beside, center_inside, foot_inside, hand_inside, mean_yaw, yaw_inside
+from poise.plans import Footstep
+from poise.plans.guidance.workspace_bounds import (
+    beside,
+    center_inside,
+    foot_inside,
+    hand_inside,
+    mean_yaw,
+    yaw_inside,
+)
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 

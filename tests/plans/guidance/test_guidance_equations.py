@@ -8,10 +8,15 @@ from guidance_checks import limits_of, start_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.plans.guidance import Stick, guided
-from poise.plans.guidance.foot import goal_center_of_one_foot_standing, goal_center_of_one_step
-from poise.plans.guidance.hand import distance_from_shoulder, goal_center_of_traction, goal_shoulder
-from poise.plans.guidance.stepping import goal_foot_of_a_step
+from poise.plans import Stick, guided
+from poise.plans.guidance.guiding_modes import (
+    distance_from_shoulder,
+    goal_center_of_one_foot_standing,
+    goal_center_of_one_step,
+    goal_center_of_traction,
+    goal_shoulder,
+)
+from poise.plans.guidance.synergy import goal_foot_of_a_step
 
 #: Points towards the ground.
 GRAVITY = np.array([0.0, 0.0, -1.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from guidance_checks import ROBOTS, led, limits_of, start_of
 
-from poise.plans.footsteps import Footstep
+from poise.plans import Footstep
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from guidance_checks import ROBOTS, faults, limits_of, random_goals, start_of
 
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import MODES, Mode, Points, Stick, guided
-from poise.plans.stairway import CLEAR, Stairway
+from poise.plans import MODES, Footstep, Mode, Points, Stairway, Stick, guided
+from poise.plans.footsteps import CLEAR
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 SEGMENTS = 2000

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from guidance_checks import ROBOTS, led, limits_of, start_of
 
-from poise.plans.guidance import GUIDES, MODES, Stick, Workspace, guided
+from poise.plans import MODES, Stick, Workspace, guided
+from poise.plans.guidance.guiding_modes import GUIDES
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from guidance_checks import ROBOTS, led, limits_of, start_of
 
-from poise.plans.guidance import Goal
+from poise.plans import Goal
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 

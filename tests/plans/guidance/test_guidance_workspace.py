@@ -14,8 +14,7 @@ import poise
 from poise import constraints, tasks
 from poise.errors import RobotError
 from poise.hierarchy import Posed, solve_pose
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import Points, Workspace
+from poise.plans import Footstep, Points, Workspace
 from poise.state import Snapshot
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)

@@ -7,10 +7,8 @@ from functools import cache
 import numpy as np
 
 import poise
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import Goal, Legs, Points, Workspace, standing
-from poise.plans.segment import Beginning, Body, Planner, SegmentSettings
-from poise.robots.parts import Side
+from poise.plans import Beginning, Body, Footstep, Goal, Legs, Planner, Points, SegmentSettings, Workspace, standing
+from poise.robots import Side
 
 ROBOTS = ("mighty", "nao", "g1", "talos")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.plans.segment.center import CenterPath, Severity, basis
+from poise.plans.segment.center_path import CenterPath, Severity, basis
 
 OMEGA = 6.0
 START = np.array([[0.01, -0.02, 0.27], [0.05, 0.1, -0.02]])

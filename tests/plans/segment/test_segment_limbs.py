@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.geometry.curves import cycloid, cycloid_lift, minimum_jerk, quintic
-from poise.plans.segment.limbs import Course, FootCourse, slowest_swing
+from poise.geometry import cycloid, minimum_jerk, quintic
+from poise.geometry.curves import cycloid_lift
+from poise.plans.segment.limb_curves import FootCourse, QuinticCurve, slowest_swing
 
 START, GOAL = np.array([0.1, -0.04, 0.0, 0.1]), np.array([0.2, -0.05, 0.0, 0.3])
 RATE = np.array([0.1, 0.0, -0.05, 0.2])
@@ -18,7 +19,7 @@ def foot(rise: float = 0.0, curve: str = "quintic", rate: np.ndarray | None = No
 
 
 def test_a_course_from_rest_is_that_of_least_jerk() -> None:
-    course = Course(START, np.zeros(4), GOAL, 0.2, 0.5)
+    course = QuinticCurve(START, np.zeros(4), GOAL, 0.2, 0.5)
     times = np.linspace(0.2, 0.7, 11)
     x, v, a = course.at(times)
     s, ds, dds = minimum_jerk((times - 0.2) / 0.5)
@@ -30,7 +31,7 @@ def test_a_course_from_rest_is_that_of_least_jerk() -> None:
 def test_a_course_that_moves_already_is_the_quintic_of_the_textbooks() -> None:
     zero = np.zeros(4)
     oracle = quintic(START, RATE, zero, GOAL, zero, zero, 0.5)
-    course = Course(START, RATE, GOAL, 0.0, 0.5)
+    course = QuinticCurve(START, RATE, GOAL, 0.0, 0.5)
     for time in np.linspace(0.0, 0.5, 9):
         for mine, theirs in zip(course.at(float(time)), oracle.sample(time), strict=True):
             assert np.allclose(mine, theirs, atol=1e-12)

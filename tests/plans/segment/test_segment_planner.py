@@ -7,12 +7,9 @@ import pytest
 from segments import ROBOTS, at_rest, body_of, legs_of, planner_of, points_of, step, workspace_of
 
 from poise.devices import RandomStick
-from poise.plans.footsteps import Footstep
-from poise.plans.guidance import guided
-from poise.plans.segment import Beginning, Rates
-from poise.plans.segment.catching import caught
-from poise.plans.segment.checking import discontinuity, faults, hold_outside, sole_gap
-from poise.plans.segment.clearing import cleared, gap
+from poise.plans import Beginning, Footstep, Rates, caught, guided
+from poise.plans.segment.planner import cleared, gap
+from poise.plans.segment.verification import discontinuity, faults, hold_outside, sole_gap
 
 
 def thrown(name: str, by: float, speed: float, side: float = 0.0) -> Beginning:

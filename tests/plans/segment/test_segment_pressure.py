@@ -8,10 +8,9 @@ from scipy.optimize import linprog
 from segments import ROBOTS, at_rest, body_of, planner_of, points_of, step
 
 from poise.geometry import polygon
-from poise.plans.footsteps import Footstep
-from poise.plans.segment.checking import outside
-from poise.plans.segment.pressure import moment, zero_moment_points, zero_moment_way
-from poise.plans.segment.support import Support
+from poise.plans import Footstep, Support, zero_moment_way
+from poise.plans.segment.three_masses import moment, zero_moment_points
+from poise.plans.segment.verification import outside
 
 HALF = (0.05, 0.03)
 
@@ -97,7 +96,7 @@ def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
     from poise.devices import RandomStick
     from poise.plants import steps
     from poise.state import Snapshot
-    from poise.state.balance import zmp as of_momentum
+    from poise.state import zmp as of_momentum
 
     robot = poise.load_robot("mighty")
     navigate = Navigate(robot, RandomStick(3))

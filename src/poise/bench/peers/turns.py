@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.bench.peers.contender import Contender, Divisible, PeerError
-
-Array = NDArray[np.float64]
 
 #: Percentiles of the ratio over the rounds that are told as its spread.
 SPREAD = (10, 90)

@@ -16,31 +16,32 @@ __all__ = ["KINDS", "Column", "Kind", "Outcome", "Value", "kind_named"]
 
 
 def _motion(name: str) -> Kind:
-    from poise.campaign.kinds.motion import Motion
+    from poise.campaign.kinds.behavior_runs import Motion
 
     return Motion(name)
 
 
 def _people(name: str) -> Kind:
-    from poise.campaign.kinds.people import People
+    from poise.campaign.kinds.human_trials import People
 
     return People(name)
 
 
 def _drill(_: str) -> Kind:
-    from poise.campaign.kinds.drill import Drill
+    from poise.campaign.kinds.kind import Drill
 
     return Drill()
 
 
 def _programs(_: str) -> Kind:
-    from poise.campaign.kinds.programs import SolverPrograms
+    from poise.campaign.kinds.solver_programs import SolverPrograms
 
     return SolverPrograms()
 
 
 def _fuzz(name: str) -> Kind:
-    from poise.campaign.kinds.fuzz import FuzzControllers, FuzzFiles
+    from poise.campaign.kinds.fuzz_controllers import FuzzControllers
+    from poise.campaign.kinds.fuzz_files import FuzzFiles
 
     return FuzzFiles() if name.endswith("files") else FuzzControllers()
 

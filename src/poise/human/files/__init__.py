@@ -5,10 +5,9 @@
 >>> human.write_trc(trial, "walk.trc")
 """
 
-from poise.human.files.bvh import read_bvh
-from poise.human.files.bvh_motion import BvhMotion
-from poise.human.files.motion import Motion, read_motion, write_motion
-from poise.human.files.reading import read_trial
-from poise.human.files.trc import write_trc
+from poise.human.files.bvh_reader import BvhMotion, read_bvh
+from poise.human.files.opensim_motion import Motion, read_motion, write_motion
+from poise.human.files.trc_files import write_trc
+from poise.human.files.trial_reader import read_trial
 
 __all__ = ["BvhMotion", "Motion", "read_bvh", "read_motion", "read_trial", "write_motion", "write_trc"]

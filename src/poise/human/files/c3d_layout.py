@@ -13,7 +13,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from poise.human.errors import TrialError, refused
+from poise.human.trial import TrialError, refused
 
 BLOCK = 512
 KEY = 0x50

@@ -10,14 +10,11 @@
 tasks using the hierarchical control framework from robotics.* ROBIO, 2019.
 """
 
-from poise.human.gait.contacts import Contacts, contacts
-from poise.human.gait.keys import Key, keys
-from poise.human.gait.levels import hierarchy
-from poise.human.gait.measures import Measures, measured
-from poise.human.gait.reference import Reference
-from poise.human.gait.reproduction import Reproduction, reproduce
-from poise.human.gait.study import Outcome, Study, study
-from poise.human.gait.variants import (
+from poise.human.gait.contact_schedule import Contacts, contacts
+from poise.human.gait.key_postures import Key, keys
+from poise.human.gait.population_study import Outcome, Study, study
+from poise.human.gait.reference_walk import Reference
+from poise.human.gait.reproduction import (
     BEST,
     EIGHT,
     FOUR_KEYS,
@@ -26,8 +23,12 @@ from poise.human.gait.variants import (
     TRACK,
     TWO_PHASES,
     VARIANTS,
+    Reproduction,
     Variant,
+    hierarchy,
+    reproduce,
 )
+from poise.human.gait.reproduction_quality import Measures, measured
 
 __all__ = [
     "BEST",

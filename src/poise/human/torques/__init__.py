@@ -4,12 +4,9 @@
 >>> moments(torques)["left ankle plantarflexor"], torques.residual_rms, torques.notes
 """
 
-from poise.human.torques.comparing import compare_walks, human_strides
-from poise.human.torques.ground import Ground, Interval
-from poise.human.torques.inverse import Torques, inverse_dynamics
-from poise.human.torques.mass import mass_from_plates
-from poise.human.torques.moments import against_stored, moments
-from poise.human.torques.recording import recorded
+from poise.human.torques.joint_moments import against_stored, compare_walks, human_strides, moments
+from poise.human.torques.joint_torques import Torques, inverse_dynamics, mass_from_plates, recorded
+from poise.human.torques.plate_forces import Ground, Interval
 
 __all__ = [
     "Ground",

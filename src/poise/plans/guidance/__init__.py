@@ -13,14 +13,12 @@
 | `guide` | the table of modes |
 """
 
-from poise.plans.guidance.goal import Goal
-from poise.plans.guidance.guide import GUIDES, guided
-from poise.plans.guidance.landing import Ground
-from poise.plans.guidance.legs import Legs
-from poise.plans.guidance.measuring import standing
-from poise.plans.guidance.points import HandPoint, Points
+from poise.plans.guidance.guiding_modes import GUIDES, guided
+from poise.plans.guidance.limb_reach import Legs
+from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
 from poise.plans.guidance.stick import AXES, MODES, Mode, Stick, mode_named, stick_of
-from poise.plans.guidance.workspace import Workspace
+from poise.plans.guidance.workspace import Workspace, standing
+from poise.plans.guidance.workspace_bounds import Ground
 
 __all__ = [
     "AXES",

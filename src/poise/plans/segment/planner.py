@@ -1,4 +1,4 @@
-"""From a beginning and a goal to a motion segment that the ground can bear, whatever the goal.
+"""Planner of motion segments: from a beginning and any goal to a motion that the ground can bear.
 
 **Never bankrupt.** A segment is accepted only if (i) the zero moment point of the whole body stays inside the support
 at every sample, and (ii) its end can be held: with ``ξ = p + v/ω`` at the end, the feet still and u = ξ for good,
@@ -21,22 +21,120 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poise.arrays import Array
+from poise.geometry import minimum_jerk
+from poise.plans.dcm import GRAVITY
 from poise.plans.footsteps import Footstep, other
-from poise.plans.guidance.goal import Goal
-from poise.plans.guidance.legs import Legs
-from poise.plans.segment.body import Body
-from poise.plans.segment.center import PIECES, Basis, CenterPath, basis
-from poise.plans.segment.clearing import cleared
-from poise.plans.segment.judging import Judge
-from poise.plans.segment.keeping import kept as kept_path
-from poise.plans.segment.limbs import slowest_swing
-from poise.plans.segment.segment import Beginning, Outcome, Phase, Segment
-from poise.plans.segment.settings import SegmentSettings
-from poise.plans.segment.timing import divided, phases, shares
+from poise.plans.guidance.limb_reach import Legs
+from poise.plans.guidance.navigation_points import Goal
+from poise.plans.segment.balance_check import Judge
+from poise.plans.segment.center_path import PIECES, Basis, CenterPath, basis
+from poise.plans.segment.limb_curves import slowest_swing
+from poise.plans.segment.segment import (
+    Beginning,
+    Outcome,
+    Segment,
+    SegmentPhase,
+    SegmentSettings,
+    divided,
+    phases,
+    shares,
+)
+from poise.plans.segment.three_masses import Body
+from poise.plans.support_region import Support
+from poise.solvers import Lexicographic, Program, Rows
 
-Array = NDArray[np.float64]
+#: Every so many samples the pressure is bounded; between them it is all but straight.
+EVERY = 4
+#: The bound is kept by this much more (m): the pressure of the whole body differs a little from that of its centre.
+PRESSURE_SPARE = 0.001
+#: Weight of coming to rest over the middle, beside u there throughout.
+ARRIVING = 30.0
+
+
+def kept(begin: Beginning, goal: Array, maps: Basis, body: Body) -> CenterPath | None:
+    """The path, or None if the beginning is no number.
+
+    With p and u linear in the knots, ``z = p - (p̈ h) / g = (1 - κ) p + κ u`` with ``κ = ω² h / g`` at a height h that
+    stays, and each edge ``n·z <= b`` of the support is a row per sample. Level 0 asks for these and for ξ at the end,
+    level 1 for u at the goal, and for ξ and p there at the end.
+
+    Args:
+        goal: where to come to rest (m, 3).
+        maps: of the duration.
+    """
+    omega, points = body.omega, begin.points
+    start = np.stack([points.center, begin.rates.center])
+    support = Support(points.standing, body.half, body.margin + PRESSURE_SPARE)
+    ratio = omega**2 * (float(points.center[2]) - support.ground) / GRAVITY
+    place = (1.0 - ratio) * maps.place[::EVERY] + ratio * maps.repellent[::EVERY]
+    rows = np.concatenate([place, maps.end_divergent[None]])
+    free, led = rows[:, :2] @ start[:, :2], rows[:, 2:]
+    normals, offsets = support.edges
+    A = np.concatenate([np.hstack([n[0] * led, n[1] * led]) for n in normals])
+    upper = np.concatenate([o - free @ n for n, o in zip(normals, offsets, strict=True)])
+    ends = np.stack([maps.end_divergent, maps.knot_place[-1]])
+    missing = goal[:2] - ends[:, :2] @ start[:, :2]
+    K = len(maps.knots)
+    wish = np.concatenate([np.eye(2 * K), ARRIVING * np.kron(np.eye(2), ends[:, 2:])])
+    asked = np.concatenate([np.repeat(goal[:2], K), ARRIVING * missing.T.ravel()])
+    if not (np.isfinite(upper).all() and np.isfinite(asked).all()):
+        return None
+    program = Program([Rows(A, np.full(len(A), -np.inf), upper), Rows(wish, asked, asked)])
+    u = np.empty((K, 3))
+    u[:, :2] = Lexicographic().solve(program).x.reshape(2, K).T
+    u[:, 2] = points.center[2] + begin.rates.center[2] / omega
+    return CenterPath(maps, omega, start, u)
+
+
+# -- Clearing: a stepping foot goes around the other one -------------------------------------------------------------
+
+
+#: Soles keep this far apart on the way, as a share of their width: 3 mm on a small robot.
+APART = 0.04
+#: Where along a swing they are looked at.
+SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+
+
+def cleared(begin: Beginning, goal: Goal, half: complex) -> Goal:
+    """The goal with a swing that bulges outwards, if the soles came too near on the straight way.
+
+    Both ends are far enough from the other foot, but a foot that turns on its way needs more room in between.
+
+    Args:
+        half: half length and half width of a sole (m).
+    """
+    step = goal.step
+    if step is None:
+        return goal
+    stance, start, end = begin.points.feet[other(step)], begin.points.feet[step], goal.points.feet[step]
+    outward = stance.heading * (1j if step == "left" else -1j)
+    lack = 0.0
+    for s in SHARES:
+        share = minimum_jerk(s)[0]
+        place = start.place + share * (end.place - start.place)
+        foot = Footstep(step, place.real, place.imag, start.yaw + share * (end.yaw - start.yaw))
+        missing = 2.0 * APART * half.imag - gap(foot, stance, half)
+        lack = max(lack, missing / (64.0 * (s * (1.0 - s)) ** 3))
+    return goal if lack == 0.0 else replace(goal, bulge=lack * outward)
+
+
+def gap(a: Footstep, b: Footstep, half: complex) -> float:
+    """Largest gap between two equal rectangles over all separating axes (m); negative where they overlap."""
+    best = -math.inf
+    for axis in (a.heading, 1j * a.heading, b.heading, 1j * b.heading):
+        reach = sum(
+            half.real * abs((foot.heading * axis.conjugate()).real)
+            + half.imag * abs((1j * foot.heading * axis.conjugate()).real)
+            for foot in (a, b)
+        )
+        best = max(best, abs(((b.place - a.place) * axis.conjugate()).real) - reach)
+    return best
+
+
+# -- From a beginning and a goal to a motion segment that the ground can bear, whatever the goal ---------------------
+
 
 #: The default duration is so many time constants of the body: the paper's 0.5 s on its robot, and as slow for its size
 #: on any other.
@@ -129,7 +227,7 @@ class Planner:
         center = np.array([middle.real, middle.imag, points.center[2]])
         goal = self._coasting(begin, center, notes)
         for T in (self.usual, 2.0 * self.usual):
-            path = kept_path(begin, center, self._maps(begin, goal, T), self.body)
+            path = kept(begin, center, self._maps(begin, goal, T), self.body)
             if path is not None:
                 found = self._judged(begin, goal, path, "kept", corrections, notes)
                 if found.margin >= 0.0 and self._judge.holdable(goal, *path.end):
@@ -202,7 +300,7 @@ class Planner:
         return basis(*divided(begin, goal, T, self.settings), self.body.omega, self.settings.severity)
 
     def _middle(
-        self, begin: Beginning, goal: Goal, maps: Basis, parts: tuple[Phase, ...], pressure: complex | None
+        self, begin: Beginning, goal: Goal, maps: Basis, parts: tuple[SegmentPhase, ...], pressure: complex | None
     ) -> Array:
         """ū at the knots: the middle of the sole on one foot, or where it is to press; before that the begin, after it
         the goal."""

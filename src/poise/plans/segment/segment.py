@@ -1,4 +1,4 @@
-"""Segment: a motion with a duration, from a beginning to a goal, of all navigation points at once."""
+"""Motion segment: the motion of all navigation points from a beginning to a goal, its phases and its timing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.plans.footsteps import Footstep, other
-from poise.plans.guidance.goal import Goal
-from poise.plans.guidance.points import HandPoint, Points
-from poise.plans.segment.center import CenterPath
-from poise.plans.segment.limbs import Course, FootCourse, Motion, four
-from poise.robots.parts import Side
+from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
+from poise.plans.segment.center_path import CenterPath, Severity
+from poise.plans.segment.limb_curves import FootCourse, Motion, QuinticCurve, four
+from poise.robots import Side
 
-Array = NDArray[np.float64]
 Outcome = Literal["commanded", "kept", "held", "caught"]
 
 
@@ -60,7 +58,7 @@ class Beginning:
 
 
 @dataclass(frozen=True)
-class Phase:
+class SegmentPhase:
     """A part of a segment.
 
     Args:
@@ -94,7 +92,7 @@ class Sample:
     attitude: Motion
     feet: Mapping[Side, Motion]
     hands: Mapping[Side, Motion]
-    phase: Phase
+    phase: SegmentPhase
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +116,7 @@ class Segment:
     goal: Goal
     outcome: Outcome
     center: CenterPath
-    phases: tuple[Phase, ...]
+    phases: tuple[SegmentPhase, ...]
     corrections: int
     margin: float
     slack: float
@@ -132,7 +130,7 @@ class Segment:
         return self.phases[-1].end
 
     @property
-    def stepping(self) -> Phase | None:
+    def stepping(self) -> SegmentPhase | None:
         """The phase in which a foot is in the air."""
         return next((phase for phase in self.phases if phase.swing is not None), None)
 
@@ -145,23 +143,23 @@ class Segment:
         return swing(self.beginning, self.goal, phase, self.curve)
 
     @cached_property
-    def attitude(self) -> Course:
+    def attitude(self) -> QuinticCurve:
         """How the trunk turns."""
         begin = self.beginning
-        return Course(begin.points.attitude, begin.rates.attitude, self.goal.points.attitude, 0.0, self.seconds)
+        return QuinticCurve(begin.points.attitude, begin.rates.attitude, self.goal.points.attitude, 0.0, self.seconds)
 
     @cached_property
-    def hands(self) -> Mapping[Side, Course]:
+    def hands(self) -> Mapping[Side, QuinticCurve]:
         """How the hands go, seen from the body."""
         begin, found = self.beginning, {}
         for side, hand in begin.points.hands.items():
             goal = self.goal.points.hands[side]
             rate = begin.rates.hands.get(side, np.zeros(6))
             ends = [np.concatenate([point.position, point.attitude]) for point in (hand, goal)]
-            found[side] = Course(ends[0], rate, ends[1], 0.0, self.seconds)
+            found[side] = QuinticCurve(ends[0], rate, ends[1], 0.0, self.seconds)
         return MappingProxyType(found)
 
-    def phase_at(self, time: float) -> Phase:
+    def phase_at(self, time: float) -> SegmentPhase:
         """The phase at a time of the segment (s)."""
         return next((phase for phase in self.phases if time < phase.end), self.phases[-1])
 
@@ -205,7 +203,7 @@ class Segment:
         return self.at(self.seconds)
 
 
-def swing(begin: Beginning, goal: Goal, phase: Phase, curve: str) -> FootCourse:
+def swing(begin: Beginning, goal: Goal, phase: SegmentPhase, curve: str) -> FootCourse:
     """How the foot that steps goes from its place to its goal while it is in the air."""
     side = goal.step
     assert side is not None
@@ -213,3 +211,84 @@ def swing(begin: Beginning, goal: Goal, phase: Phase, curve: str) -> FootCourse:
     rate = begin.rates.feet.get(side, np.zeros(4))
     seconds = phase.end - phase.begin
     return FootCourse(four(start), rate, four(end), goal.lift, phase.begin, seconds, curve, goal.bulge)
+
+
+# -- How segments are planned ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SegmentSettings:
+    """How segments are planned.
+
+    Args:
+        duration: T₀ (s); zero: 3 / ω.
+        longest: T_max (s).
+        increment: ΔT (s).
+        phases: shares of a step on two feet, on one, and on two again.
+        lifting: share of two feet where a foot is lifted to stay in the air; landing is the reverse.
+        compensate: whether u makes up for swinging legs.
+        curve: of stepping feet, ``"quintic"`` or ``"cycloid"``.
+        severity: of what is relaxed.
+    """
+
+    duration: float = 0.0
+    longest: float = 3.0
+    increment: float = 0.1
+    phases: tuple[float, float, float] = (0.24, 0.55, 0.21)
+    lifting: float = 0.4
+    compensate: bool = True
+    curve: str = "quintic"
+    severity: Severity = field(default_factory=Severity)
+
+
+# -- How the duration of a segment is divided, and which feet stand when ---------------------------------------------
+
+
+Shares = tuple[tuple[float, ...], tuple[bool, ...]]
+
+
+def shares(begin: Beginning, goal: Goal, settings: SegmentSettings) -> Shares:
+    """Shares of a duration, and which of them are on one foot."""
+    lifted, end = begin.points.lifted, goal.points.lifted
+    if goal.step is None or (lifted is not None and end is not None):
+        return (1.0,), (lifted is not None,)
+    if lifted is not None:
+        return (1.0 - settings.lifting, settings.lifting), (True, False)
+    if end is not None:
+        return (settings.lifting, 1.0 - settings.lifting), (False, True)
+    return settings.phases, (False, True, False)
+
+
+def divided(begin: Beginning, goal: Goal, T: float, settings: SegmentSettings) -> Shares:
+    """The same in seconds of a duration T."""
+    parts, single = shares(begin, goal, settings)
+    return tuple(round(part * T, 9) for part in parts), single
+
+
+def phases(begin: Beginning, goal: Goal, T: float, settings: SegmentSettings) -> tuple[SegmentPhase, ...]:
+    """The phases of a segment of duration T."""
+    seconds, single = divided(begin, goal, T, settings)
+    swing = goal.step if goal.step is not None else begin.points.lifted
+    found, time = [], 0.0
+    for length, alone in zip(seconds, single, strict=True):
+        found.append(SegmentPhase(time, time + length, swing if alone else None))
+        time += length
+    return tuple(found)
+
+
+def standings(begin: Beginning, goal: Goal, phases: tuple[SegmentPhase, ...]) -> list[tuple[Footstep, ...]]:
+    """The feet on the ground in each phase: before a swing as they stand, after it as they will."""
+    found: list[tuple[Footstep, ...]] = []
+    landed = False
+    for phase in phases:
+        if phase.swing is not None:
+            found.append((begin.points.feet[other(phase.swing)],))
+            landed = True
+        else:
+            found.append(goal.points.standing if landed else begin.points.standing)
+    return found
+
+
+def ground_of(begin: Beginning, goal: Goal) -> float:
+    """The height at which zero moment points are meant: that of the foot that stands throughout (m)."""
+    return begin.points.standing[0].z if goal.step is None else begin.points.feet[other(goal.step)].z

@@ -1,10 +1,13 @@
-"""The world of a plant in MuJoCo: how contacts give way, the ground, and the things on it.
+"""The environment in MuJoCo: contact parameters, ground, objects, and the loads and the box that a robot carries.
 
 MuJoCo's contacts are damped springs, scaled by the mass that they move: a contact is left to its own with a time
 constant and critical damping, and its impedance says how much of that motion it reaches against what presses it. They
 are chosen so that robots of 28 to 90 kg rest quietly at steps of 1 ms (measured with a controller of the posture):
 soles sink in by 0.07 to 0.16 mm, speeds at rest are below 1e-8, and on a slope of 10 degrees a sole creeps by
 0.014 mm/s. MuJoCo's own values (0.02 s, 0.9 to 0.95, friction as stiff as the normal direction) give 0.7 mm and 3 mm/s.
+
+A weld of MuJoCo is a damped spring, scaled by the mass that it moves, as contacts are (see `world`). Its points hold as
+those do; its turn is softer, with the square of `GRIP`, so that hands that turn as they are lifted are not wrenched.
 """
 
 from __future__ import annotations
@@ -13,14 +16,14 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+import pinocchio
 
-from poise.plants.engine.body import quaternion
-from poise.plants.engine.solids import GROUND, SEEN, THING
-from poise.plants.ground import Ground
-from poise.plants.things import Box
-
-Array = NDArray[np.float64]
+from poise.arrays import Array
+from poise.plants.disturbances import Carried, Load
+from poise.plants.engine.robot_geometry import GROUND, SEEN, SMOOTH, THING
+from poise.plants.engine.robot_model import quaternion
+from poise.plants.environment import Box, Ground
+from poise.robots import State
 
 #: Of a contact (s): ten steps, and a tenth of the time in which a robot that is pushed can react.
 TIME_CONSTANT = 0.01
@@ -117,3 +120,125 @@ def _surface(friction: float, kind: int) -> dict[str, object]:
         "priority": 1,
         "group": SEEN,
     }
+
+
+# -- Loads as bodies of MuJoCo: fixed to what carries them, or on a string -------------------------------------------
+
+
+#: A load is a ball of this density (kg/m³), which sets its size and inertia: water, or a bag of tools.
+DENSITY = 1000.0
+#: Swinging dies out: this share of what would just stop it from swinging, as air and the knot do.
+DAMPING = 0.02
+
+
+def add_loads(bodies: list[mujoco.MjsBody], start: State, loads: Sequence[Load]) -> None:
+    """Adds the loads, called ``"load 0"`` and so on; strings hang straight down at first (see `hang`)."""
+    model = start.robot.model
+    for i, load in enumerate(loads):
+        radius = (load.mass / DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
+        place = model.frames[load.frame.index].placement.act(np.asarray(load.position, dtype=np.float64))
+        body = bodies[load.frame.joint].add_body(name=_name(i), pos=place)
+        body.mass, body.explicitinertial = load.mass, True
+        body.ipos, body.inertia = [0.0, 0.0, -load.string], [0.4 * load.mass * radius**2] * 3
+        if load.string > 0.0:
+            swing = load.mass * (load.string**2 + 0.4 * radius**2)  # inertia about the knot
+            damping = 2.0 * DAMPING * np.sqrt(load.mass * 9.81 * load.string * swing)
+            body.add_joint(name=_name(i), type=mujoco.mjtJoint.mjJNT_BALL, damping=damping)
+            _add_shape(body, mujoco.mjtGeom.mjGEOM_CAPSULE, [0.004, load.string / 2, 0.0], load.string / 2)
+        _add_shape(body, mujoco.mjtGeom.mjGEOM_SPHERE, [radius, 0.0, 0.0], load.string)
+
+
+def hang(data: mujoco.MjData, model: mujoco.MjModel, start: State, loads: Sequence[Load]) -> None:
+    """Turns the strings straight down."""
+    for i, load in enumerate(loads):
+        if load.string > 0.0:
+            world_from_carrier = start.robot._placed(start).oMi[load.frame.joint].rotation
+            at = int(model.joint(_name(i)).qposadr[0])
+            data.qpos[at : at + 4] = quaternion(world_from_carrier.T)
+
+
+def _name(i: int) -> str:
+    return f"load {i}"
+
+
+def _add_shape(body: mujoco.MjsBody, kind: mujoco.mjtGeom, size: list[float], below: float) -> None:
+    body.add_geom(
+        type=kind, size=size, pos=[0.0, 0.0, -below], contype=0, conaffinity=0, group=SEEN, rgba=[0.3, 0.35, 0.4, 1.0]
+    )
+
+
+# -- A carried box in MuJoCo: a free body, welded to both hands ------------------------------------------------------
+
+
+#: What the body, its joint and its geom are called.
+CARRIED_BODY = "carried"
+#: Scale of the turn (m). A hand that turns by 0.1 rad on a box of a tenth of its robot's mass then feels a quarter to
+#: two fifths of what its wrist can give: 0.24 N m on HOAP-3, 0.11 on NAO, 1.1 on G1, 2.7 on Talos. With 0.3 it would be
+#: twice what the wrist has and more.
+GRIP = 0.1
+#: Where a weld has this scale among its numbers.
+TORQUE_SCALE = 10
+
+
+def add_carried(spec: mujoco.MjSpec, start: State, carried: Carried) -> None:
+    """Adds the box where the hands of a start hold it. It touches the ground and things, not the robot."""
+    world_from_box, size = carried.held(start)
+    body = spec.worldbody.add_body(
+        name=CARRIED_BODY, pos=world_from_box.translation, quat=quaternion(world_from_box.rotation)
+    )
+    body.mass, body.explicitinertial = carried.mass, True
+    body.ipos, body.inertia = np.zeros(3), carried.mass / 12.0 * (size @ size - size**2)
+    body.add_freejoint(name=CARRIED_BODY)
+    body.add_geom(
+        name=CARRIED_BODY,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=0.5 * size,
+        contype=0,
+        conaffinity=GROUND | THING,
+        condim=3,
+        friction=SMOOTH,
+        group=SEEN,
+        rgba=[0.80, 0.55, 0.25, 1.0],
+    )
+    for hand in start.robot.hands:
+        box_from_hand, grip = world_from_box.actInv(start.pose(hand)), f"{CARRIED_BODY} {hand.side}"
+        body.add_site(name=grip, pos=box_from_hand.translation, quat=quaternion(box_from_hand.rotation))
+        weld = spec.add_equality(
+            type=mujoco.mjtEq.mjEQ_WELD,
+            objtype=mujoco.mjtObj.mjOBJ_SITE,
+            name1=hand.name,
+            name2=grip,
+            solref=[TIME_CONSTANT, 1.0],
+            solimp=IMPEDANCE,
+        )
+        weld.data = np.where(np.arange(mujoco.mjNEQDATA) == TORQUE_SCALE, GRIP, 0.0)
+
+
+def carry_along(model: mujoco.MjModel, data: mujoco.MjData, start: State) -> None:
+    """Gives the box the velocity of the hands: the mean of both."""
+    robot = start.robot
+    kinematics, axes = robot.model.createData(), pinocchio.LOCAL_WORLD_ALIGNED
+    pinocchio.forwardKinematics(robot.model, kinematics, start.q, start.v)
+    motions = [pinocchio.getFrameVelocity(robot.model, kinematics, hand.index, axes) for hand in robot.hands]
+    linear, angular = np.mean([(motion.linear, motion.angular) for motion in motions], axis=0)
+    at = int(model.joint(CARRIED_BODY).dofadr[0])
+    world_from_box = data.qpos[height_of(model) + 1 :][:4]
+    turned, back = np.zeros(3), np.zeros(4)
+    mujoco.mju_negQuat(back, world_from_box)
+    mujoco.mju_rotVecQuat(turned, angular, back)
+    data.qvel[at : at + 3], data.qvel[at + 3 : at + 6] = linear, turned
+
+
+def height_of(model: mujoco.MjModel) -> int:
+    """Where the height of the box stands among the coordinates."""
+    return int(model.joint(CARRIED_BODY).qposadr[0]) + 2
+
+
+def bearing(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: Carried) -> Array:
+    """Generalised forces that bear the box, half of its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
+    share, J = 0.5 * 9.81 * carried.mass, np.zeros((3, model.nv))
+    total = np.zeros(model.nv)
+    for hand in start.robot.hands:
+        mujoco.mj_jacSite(model, data, J, None, int(model.site(hand.name).id))
+        total += share * J[2]
+    return total

@@ -3,11 +3,11 @@
 >>> PlantServer(poise.MujocoPlant(robot)).serve()                       # here, or `poise serve`
 >>> poise.record(controller, RemotePlant("tcp://127.0.0.1:5560", robot), seconds=3.0)    # there
 
-The messages stand in `poise.plants.remote.messages`, why they are sent as they are in docs/remote.md.
+The messages stand in `poise.plants.remote.protocol`, why they are sent as they are in docs/remote.md.
 """
 
-from poise.plants.remote.address import ADDRESS
+from poise.plants.remote.plant_server import PlantServer
+from poise.plants.remote.protocol import ADDRESS
 from poise.plants.remote.remote_plant import RemotePlant
-from poise.plants.remote.server import PlantServer
 
 __all__ = ["ADDRESS", "PlantServer", "RemotePlant"]

@@ -7,14 +7,13 @@ say where to begin, and what a synthetic trial looks like.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poise.robots.human import dumas
-from poise.robots.human.shape import BodyShape
+from poise.arrays import Array
+from poise.robots.human import anthropometry
+from poise.robots.human.anthropometry import BodyShape
 from poise.robots.human.skeleton import across, mtp_height
 from poise.robots.parts import SIDES, Side
 
-Array = NDArray[np.float64]
 Place = tuple[str, Array]
 
 
@@ -48,7 +47,7 @@ def _centers(shape: BodyShape, side: Side) -> dict[str, Place]:
 
 def spines_middle(shape: BodyShape) -> Array:
     """Middle of the anterior superior iliac spines, seen from the middle of the hip centres (m)."""
-    forward, up, _ = dumas.HIP[shape.sex]
+    forward, up, _ = anthropometry.HIP[shape.sex]
     return np.array([-forward, 0.0, -up]) * shape.spines_width
 
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from poise.robots.human.shape import BodyShape
+from poise.robots.human.anthropometry import BodyShape
 from poise.robots.parts import SIDES, Side
 
 Vector = tuple[float, float, float]

@@ -10,7 +10,7 @@ import pkgutil
 from functools import cache
 
 from poise.errors import UsageError
-from poise.studio.scenes.scene import Act, Point, Scene
+from poise.studio.scene_base import Act, Point, Scene
 
 __all__ = ["Act", "Point", "Scene", "scene", "scenes"]
 

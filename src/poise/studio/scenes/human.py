@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from poise.behaviors.stand import Stand
+from poise.behaviors import Stand
 from poise.control import TorqueController
 from poise.plants import MujocoPlant
-from poise.robots import Robot
-from poise.robots.human import SEXES
+from poise.robots import SEXES, Robot
 from poise.studio.controls import Button, Choice, Control, Slider, Switch, Upload, chosen, number
-from poise.studio.gait.order import OF_THE_FILE, PERSONS, VARIANTS
-from poise.studio.gait.playback import CYCLE, FARTHEST, PARTS
-from poise.studio.scenes.scene import Act, Scene
+from poise.studio.fit_data import OF_THE_FILE, PERSONS, VARIANTS
+from poise.studio.player import CYCLE, FARTHEST, PARTS
+from poise.studio.scene_base import Act, Scene
 
 if TYPE_CHECKING:
-    from poise.studio.gait.desk import Desk
+    from poise.studio.fit_service import Desk
 
 #: Largest file that is taken (bytes): a minute of 50 markers and two force plates at 1 kHz has 5 MB.
 MOST = 30_000_000
@@ -99,6 +98,6 @@ class HumanScene(Scene):
         show: Callable[[Any], None],
         values: Callable[[], Mapping[str, Any]],
     ) -> Desk:
-        from poise.studio.gait.desk import Desk  # here: the simulation has no use for it
+        from poise.studio.fit_service import Desk  # here: the simulation has no use for it
 
         return Desk(say, show, values)

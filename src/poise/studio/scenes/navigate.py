@@ -1,4 +1,4 @@
-"""Navigate: guide a foot, the trunk or a hand; everything else follows, and the robot decides when to step."""
+"""Scene Navigate: guide a foot, the trunk or a hand; the robot decides when to step."""
 
 from __future__ import annotations
 
@@ -9,24 +9,129 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from poise.behaviors.navigate import Done, Navigate
+from poise.arrays import Array
+from poise.behaviors import Done, Navigate
 from poise.control import PositionController, TorqueController
 from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD
-from poise.plans.guidance import MODES, guided
-from poise.plants import MujocoPlant, PositionServos
-from poise.plants.ground import Flat, Ground
-from poise.plants.stage import STAIRS_AND_DOOR, Stage
-from poise.plants.things import Thing
-from poise.robots import Robot
+from poise.plans import MODES, Body, Goal, Mode, Points, Segment, Support, corners, guided
+from poise.plants import STAIRS_AND_DOOR, Flat, Ground, MujocoPlant, PositionServos, Stage, Thing
+from poise.robots import Robot, Side
 from poise.studio.controls import Choice, Control, Switch, chosen, number
-from poise.studio.drives import AS_BUILT, DRIVES, on_servos
-from poise.studio.hands import Hands
-from poise.studio.legend import HINTS, codes, legend
-from poise.studio.person import Person
-from poise.studio.planned import place, planned, wanted
-from poise.studio.scenes.scene import Act, Point, Scene
-from poise.studio.told import became, moves, row
-from poise.studio.viewer.scenery import Plan
+from poise.studio.operator_input import HINTS, Hands, Person, codes, legend
+from poise.studio.scene_base import AS_BUILT, DRIVES, Act, Point, Scene, on_servos
+from poise.studio.scenery import Plan
+
+#: What a segment of each outcome does; what was projected or discarded is a commanded one that was beyond a boundary.
+BECAME = {
+    "done": "goes as commanded",
+    "projected": "goes as far as it can",
+    "discarded": "stays, as the command was beyond a boundary",
+    "kept": "cannot do that: the body goes back over its feet",
+    "held": "cannot do that: it comes to rest",
+    "caught": "has to wait: a quick step catches the body",
+}
+TIMES = {1: "once", 2: "twice"}
+
+
+def moves(done: Done) -> bool:
+    """Whether a segment is more than standing still."""
+    segment = done.segment
+    asked = not done.stick.still or segment.goal.step is not None
+    return asked or segment.outcome != "commanded" or bool(segment.notes)
+
+
+def outcome(done: Done) -> str:
+    """In one word; what was projected was done, but not all of it."""
+    segment = done.segment
+    if segment.outcome != "commanded":
+        return segment.outcome
+    beyond = "discarded" if any("discarded" in note for note in segment.notes) else "projected"
+    return beyond if segment.goal.projected else "done"
+
+
+def became(done: Done) -> str:
+    """What becomes of a command, in a sentence."""
+    segment, mode = done.segment, done.stick.mode
+    lifted, count, word = segment.goal.points.lifted, segment.corrections, outcome(done)
+    if not moves(done):
+        return f"stands{'' if lifted is None else f', the {lifted} foot in the air'}; the {mode} is guided"
+    longer = f", prolonged {TIMES.get(count, f'{count} times')} to keep its balance" if count else ""
+    return f"{mode}: {BECAME.get(word, word)}, in {segment.seconds:.2f} s{longer}"
+
+
+def row(done: Done) -> dict[str, Any]:
+    """A segment for the page's table: time, duration (s), margin of the zero moment point (mm), and why."""
+    segment = done.segment
+    return {
+        "time": round(done.time, 2),
+        "mode": done.stick.mode,
+        "seconds": round(segment.seconds, 2),
+        "margin": round(1e3 * segment.margin),
+        "outcome": outcome(done),
+        "notes": list(segment.notes),
+    }
+
+
+# -- Planned: a motion segment, or only its goal, as lines and surfaces for the view ---------------------------------
+
+
+#: Samples of a path: a curve of a step looks round.
+SAMPLES = 16
+#: A hand that moves by less (m) is not drawn.
+SEEN = 0.005
+
+
+def planned(segment: Segment, body: Body, mode: Mode) -> Plan:
+    """The whole segment: paths of the centre of mass, of the foot that steps and of the hands, and where they end."""
+    times = np.linspace(0.0, segment.seconds, SAMPLES)
+    samples = [segment.sample(float(time)) for time in times]
+    begin, goal = segment.beginning.points, segment.goal
+    paths = [np.array([sample.center[0] for sample in samples])]
+    if goal.step is not None:
+        paths.append(np.array([sample.feet[goal.step][0][:3] for sample in samples]))
+    for side in _moved(begin, goal.points, mode):
+        points = [begin.replace(center=sample.center[0], attitude=sample.attitude[0]) for sample in samples]
+        places = zip(points, samples, strict=True)
+        path = np.array([there.center + there.trunk @ sample.hands[side][0][:3] for there, sample in places])
+        paths.append(path)
+    return wanted(begin, goal, body, mode)._replace(paths=tuple(paths))
+
+
+def wanted(begin: Points, goal: Goal, body: Body, mode: Mode) -> Plan:
+    """The goal alone: footprints of a foot that steps, hands, centre of mass and the support it will have."""
+    points = goal.points
+    soles = [] if goal.step is None else [corners(points.feet[goal.step], body.half, 0.0)]
+    hands = [points.hand(side) for side in _moved(begin, points, mode)]
+    return Plan(
+        soles=np.array(soles).reshape(-1, 4, 3),
+        hands=np.array(hands).reshape(-1, 3),
+        center=points.center,
+        support=_support(points, body),
+        paths=(),
+    )
+
+
+def place(point: Array) -> Plan:
+    """Nothing but a place to go to (m, 3)."""
+    return Plan(np.zeros((0, 4, 3)), point[None], np.full(3, np.nan), np.zeros((0, 3)), ())
+
+
+def _support(points: Points, body: Body) -> Array:
+    """Corners of the support region, each at the height of its sole (m, n x 3)."""
+    ends = np.array([corner for foot in points.standing for corner in corners(foot, body.half, 0.0)])
+    polygon = Support(points.standing, body.half, 0.0).polygon
+    nearest = [int(np.argmin(np.abs(ends[:, :2] - corner).sum(axis=1))) for corner in polygon]
+    return np.asarray(ends[nearest])
+
+
+def _moved(begin: Points, end: Points, mode: Mode) -> list[Side]:
+    """Hands that are more than carried along: guided, or moved as the body sees it."""
+    away = {side: end.hands[side].position - hand.position for side, hand in begin.hands.items()}
+    return [side for side in away if mode == f"{side} hand" or np.linalg.norm(away[side]) > SEEN]
+
+
+# -- Navigate: guide a foot, the trunk or a hand ---------------------------------------------------------------------
+
 
 WORLDS = ("flat", STAIRS_AND_DOOR)
 #: Where stairs lead away from the camera, they are seen from behind and from the right, far from above.

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from poise import constraints, tasks
-from poise.behaviors.stand import above_support
-from poise.behaviors.upright import UprightSettings, upright
+from poise.behaviors import UprightSettings, above_support, upright
 from poise.control import KinematicController, TorqueController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, MujocoPlant
 from poise.robots import Robot
 from poise.solvers import Weighted
 from poise.studio.controls import Choice, Control, Item, Order, Slider, chosen, number
-from poise.studio.scenes.scene import Act, Point, Scene
+from poise.studio.scene_base import Act, Point, Scene
 from poise.tasks import Live
 
 SHOWN = ("physics with kinematic ghost", "physics beside kinematic", "physics", "kinematic")

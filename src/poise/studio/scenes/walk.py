@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from poise.behaviors.walk import Walk, WalkSettings
+from poise.behaviors import Walk, WalkSettings
 from poise.control import TorqueController
-from poise.plans.style import PARAMETERS, STYLES, Style
-from poise.plants import MujocoPlant, terrain
-from poise.plants.ground import Ground
+from poise.plans import PARAMETERS, STYLES, Style
+from poise.plants import Ground, MujocoPlant, terrain
 from poise.robots import Robot
-from poise.runs.walk import known_ground
+from poise.runs import known_ground
 from poise.studio.controls import Button, Choice, Control, Save, Slider, Switch, Upload, chosen, number
-from poise.studio.pushing import PushedScene
-from poise.studio.scenes.scene import Act
+from poise.studio.scene_base import Act, PushedScene
 
 #: Where each parameter of a style stands.
 GROUPS = {

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.bench.peers.dynamics import problem
 from poise.bench.peers.dynamics.motion import Followed, Motion
 from poise.state import Snapshot
-
-Array = NDArray[np.float64]
 
 #: Standard gravity, m/s^2, for forces as shares of the weight.
 GRAVITY = 9.81

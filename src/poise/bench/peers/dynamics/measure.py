@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.bench.peers.contender import OURS, Contender
 from poise.bench.peers.dynamics import problem
 from poise.bench.peers.dynamics.judge import differences
 from poise.bench.peers.turns import Run, finite, interleaved, parts, ratio, statistics, within
-
-Array = NDArray[np.float64]
 
 #: With whom all are compared.
 REFERENCE = "tsid"

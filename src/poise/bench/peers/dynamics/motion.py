@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
 from poise import constraints, tasks
+from poise.arrays import Array
 from poise.bench.peers.dynamics import problem
 from poise.control import KinematicController
 from poise.hierarchy import Hierarchy, Level
@@ -17,8 +17,6 @@ from poise.plants import IdealPlant
 from poise.robots import Robot, State, load_robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, Decay
-
-Array = NDArray[np.float64]
 
 #: Cycles before the one that counts: posture and errors then come back to where they were to a millimetre.
 SETTLING = 2

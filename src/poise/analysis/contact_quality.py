@@ -1,0 +1,132 @@
+"""Contact quality of a motion: support polygon, margin of the ZMP, ground penetration, foot sliding.
+
+Ranges of motion are a weak criterion: curves drawn through a few postures have them as well. These measures say what
+else a motion must do. A measure that does not exist, such as that of no frames, is NaN and no error.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poise.arrays import Array
+from poise.errors import GaitError
+from poise.geometry import convex_hull, margin
+
+
+class Depth(NamedTuple):
+    """How far points are below the ground: at worst (m), the deepest on average (m), and the share of time (0 to 1)."""
+
+    worst: float
+    mean: float
+    share: float
+
+
+class Distance(NamedTuple):
+    """How far two tracks are apart, m: root mean square over time, and at worst."""
+
+    root_mean_square: float
+    worst: float
+
+
+def support_hulls(points: ArrayLike, touching: ArrayLike) -> list[Array]:
+    """Convex hull of the points that touch the ground, one polygon (k, 2) a frame; empty in flight.
+
+    Args:
+        points: (n, points, 2 or 3), m, such as the corners of both soles.
+        touching: (n, points) of bool.
+    """
+    p, on = np.asarray(points, dtype=np.float64), np.asarray(touching, dtype=bool)
+    if p.ndim != 3 or p.shape[2] not in (2, 3) or on.shape != p.shape[:2]:
+        raise GaitError(f"points {p.shape} and touching {on.shape}; give (n, points, 3) and (n, points)")
+    return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
+
+
+def margins(points: ArrayLike, hulls: Sequence[ArrayLike]) -> Array:
+    """How far a point, such as the ZMP, is inside the hull of its frame, n, m; negative outside, NaN without a hull.
+
+    >>> margins([[0.5, 0.4], [3.0, 0.5]], [square, square])
+    array([ 0.4, -2. ])
+    """
+    p = np.asarray(points, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1] < 2 or len(p) != len(hulls):
+        raise GaitError(f"points {p.shape} for {len(hulls)} hulls; give (n, 2) and one hull for each")
+    found = np.full(len(p), np.nan)
+    for i, (point, hull) in enumerate(zip(p[:, :2], hulls, strict=True)):
+        if len(np.asarray(hull)) and np.isfinite(point).all():
+            found[i] = float(margin(hull, point))
+    return found
+
+
+def share_inside(points: ArrayLike, hulls: Sequence[ArrayLike], tolerance: float = 0.0) -> float:
+    """Share of time (0 to 1) in which a point is inside the hull of its frame, or within a tolerance (m) of it.
+
+    Frames without a hull or without a point do not count.
+    """
+    known = margins(points, hulls)
+    known = known[np.isfinite(known)]
+    return float(np.mean(known >= -tolerance)) if len(known) else math.nan
+
+
+def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Depth:
+    """How far points under the feet are below the ground.
+
+        depth(t) = max over points of max(0, z_ground - z(t))
+
+    Args:
+        heights: (n,) or (n, points), m.
+        ground: its height, m, one number or one for each point: the soles of a fitted body may be a little off.
+    """
+    z = np.asarray(heights, dtype=np.float64)
+    z = z[:, np.newaxis] if z.ndim == 1 else z
+    depth = np.maximum(np.asarray(ground, dtype=np.float64) - z, 0.0)
+    depth = depth[np.isfinite(depth).all(axis=1)]
+    if not depth.size:
+        return Depth(math.nan, math.nan, math.nan)
+    deepest = depth.max(axis=1)
+    return Depth(float(deepest.max()), float(deepest.mean()), float(np.mean(deepest > 0.0)))
+
+
+def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
+    """How far a point that should stand slides along the ground, m: the worst over the times that it stands.
+
+        slide of one stance = max over t of |p_xy(t) - p_xy(begin of the stance)|
+
+    Args:
+        positions: (n, 2 or 3), m.
+        standing: n of bool, whether the point stands.
+
+    >>> sliding([[0.0, 0.0], [0.003, 0.004], [0.9, 0.0]], [True, True, False])
+    0.005
+    """
+    p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
+    if on.shape != (len(p),):
+        raise GaitError(f"{on.shape} marks of standing for {len(p)} positions; give one for each")
+    edges = np.flatnonzero(np.diff(on.astype(int))) + 1
+    bounds = [0, *edges.tolist(), len(p)]
+    slides = [
+        float(np.nanmax(np.hypot(*(p[a:b] - p[a]).T)))
+        for a, b in itertools.pairwise(bounds)
+        if b > a and on[a] and np.isfinite(p[a]).all()
+    ]
+    return max(slides) if slides else math.nan
+
+
+def distance(track: ArrayLike, reference: ArrayLike) -> Distance:
+    """How far a track is from another, such as heels (n, 2) or centers of mass (n, 3) of two motions, m.
+
+    root mean square = sqrt(mean over t of |x - x_ref|²)
+    """
+    x, y = np.asarray(track, dtype=np.float64), np.asarray(reference, dtype=np.float64)
+    if x.shape != y.shape:
+        raise GaitError(f"tracks of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
+    squares = np.sum((x - y) ** 2, axis=tuple(range(1, x.ndim)))
+    squares = squares[np.isfinite(squares)]
+    if not len(squares):
+        return Distance(math.nan, math.nan)
+    return Distance(float(np.sqrt(squares.mean())), float(np.sqrt(squares.max())))

@@ -1,0 +1,252 @@
+"""Two recordings of one task compared phase by phase: posture, ranges of motion and torques of each limb.
+
+There a motion from kinematics alone was held against one with dynamics: how high the left foot is raised, how far the
+head turns, where the hands are, how far knees are bent and how the trunk leans at the end of each phase; then the
+torques by limb, and how smooth they are. Both recordings are brought to one scale by `poise.analysis.aligned`, so that
+phases lie above each other however long each took.
+
+[Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
+generating complex movements in humans and humanoids.* SYROCO, 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from poise.analysis.anatomy import turnings
+from poise.analysis.body_tracks import Tracks, ahead, landmarks, standing, tracked, true
+from poise.analysis.motion_phases import Normalised, Phase, aligned
+from poise.analysis.signals import peak, peak_rate, root_mean_square, torque_arc_length
+from poise.analysis.step_detection import foot_tracks
+from poise.arrays import Array
+from poise.errors import RecordingError
+from poise.recording import Recording, named_robot
+from poise.robots import Frame, Robot, limbs
+
+
+class LimbTorques(NamedTuple):
+    """Torques of the joints of a limb together: root mean square and largest (N m per kg), largest rate (N m per kg and
+    s), and `torque_arc_length`, which is closer to zero where they change more evenly."""
+
+    limb: str
+    effort: float
+    peak: float
+    peak_rate: float
+    arc: float
+
+
+class PhaseEffort(NamedTuple):
+    """Root mean square torque of a limb in a phase, N m per kg, of both; NaN without torques."""
+
+    phase: str
+    limb: str
+    one: float
+    two: float
+
+
+def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
+    """Torques by limb, per kg of the body; empty if none were recorded.
+
+    >>> {own.limb: own.effort for own in limb_torques(recording, robot)}["left leg"]
+    """
+    if "command/torque" not in recording:
+        return ()
+    labels, h = recording.labels["command/torque"], recording.period
+    found = []
+    for limb in limbs(robot):
+        columns = [labels.index(name) for name in limb.joints if name in labels]
+        torque = recording["command/torque"][:, columns] / robot.mass
+        if columns and np.isfinite(torque).any():
+            sizes = root_mean_square(torque), peak(torque).value, peak_rate(torque, h).value
+            found.append(LimbTorques(limb.name, *sizes, torque_arc_length(torque, h)))
+    return tuple(found)
+
+
+def phase_efforts(scaled: Sequence[Normalised], bodies: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
+    """Of two recordings on one scale, by phase and limb; limbs that both bodies have."""
+    names = [limb.name for limb in limbs(bodies[0]) if limb.name in [each.name for each in limbs(bodies[1])]]
+    found = []
+    for part in scaled[0].phases or (Phase("motion", 0.0, 100.0),):
+        inside = (scaled[0].share >= part.begin) & (scaled[0].share <= part.end)
+        for name in names:
+            sizes = []
+            for own, body in zip(scaled, bodies, strict=True):
+                joints = next(limb.joints for limb in limbs(body) if limb.name == name)
+                labels = own.recording.labels["command/torque"] if "command/torque" in own.recording else ()
+                columns = [labels.index(joint) for joint in joints if joint in labels]
+                torque = own["command/torque"][inside][:, columns] if columns else np.full((1, 1), np.nan)
+                sizes.append(root_mean_square(torque) / body.mass)
+            found.append(PhaseEffort(part.name, name, *sizes))
+    return tuple(found)
+
+
+# -- Same task: two recordings of one task, phase by phase, as [Saab2012] sections 4.1 and 4.2 compare ---------------
+
+
+class Course(NamedTuple):
+    """One quantity of both motions on the common scale: what, its unit, and the values of both."""
+
+    what: str
+    unit: str
+    one: Array
+    two: Array
+
+
+class Ending(NamedTuple):
+    """One quantity at the end of a phase: phase, what, unit, and the value of both."""
+
+    phase: str
+    what: str
+    unit: str
+    one: float
+    two: float
+
+
+@dataclass(frozen=True, eq=False)
+class RecordingComparison:
+    """Two motions of one task.
+
+    Attributes:
+        share: of the motion, %, from 0 to 100; phases, if both have the same, lie above each other.
+        phases: on that scale.
+        courses: heights of feet and hands above the ground, knees, trunk and head over the motion.
+        distance: root mean square difference of the joint angles, rad, at each step; NaN for different bodies.
+        ranges: of motion of each joint, degrees, of both; joints that both have.
+        torques: by limb, of both; empty for a motion without torques.
+        efforts: by phase and limb, of both.
+
+    >>> found = compare_recordings(kinematic, dynamic)
+    >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.endings]
+    """
+
+    share: Array
+    phases: tuple[Phase, ...]
+    courses: tuple[Course, ...]
+    distance: Array
+    ranges: dict[str, tuple[float, float]]
+    torques: tuple[tuple[LimbTorques, ...], tuple[LimbTorques, ...]]
+    efforts: tuple[PhaseEffort, ...]
+
+    def course(self, what: str) -> Course:
+        """A course by what it is of: ``found.course("left foot height")``."""
+        for own in self.courses:
+            if own.what == what:
+                return own
+        raise RecordingError(f"no course of {what!r}; there are {', '.join(own.what for own in self.courses)}")
+
+    @property
+    def endings(self) -> tuple[Ending, ...]:
+        """All courses at the end of each phase, or of the whole motion if it has no phases."""
+        parts = self.phases or (Phase("motion", 0.0, 100.0),)
+        found = []
+        for part in parts:
+            k = int(np.searchsorted(self.share, part.end - 1e-9))
+            k = min(k, len(self.share) - 1)
+            found += [Ending(part.name, c.what, c.unit, float(c.one[k]), float(c.two[k])) for c in self.courses]
+        return tuple(found)
+
+    def distances(self) -> dict[str, float]:
+        """Root mean square of `distance` in each phase, rad."""
+        parts = self.phases or (Phase("motion", 0.0, 100.0),)
+        inside = [(self.share >= part.begin) & (self.share <= part.end) for part in parts]
+        return {f"{k + 1} {p.name}": _rms(self.distance[i]) for k, (p, i) in enumerate(zip(parts, inside, strict=True))}
+
+
+def compare_recordings(
+    one: Recording, two: Recording, robot: Robot | None = None, other: Robot | None = None
+) -> RecordingComparison:
+    """Holds a recording against another one of the same task, on the same body or on another.
+
+    Args:
+        one, two: what happened.
+        robot: whose motion `one` is; by default that which it names.
+        other: whose motion `two` is; by default as `robot` if that was given, else that which it names.
+    """
+    bodies = (_owner(one, robot), _owner(two, other or robot))
+    scaled = aligned([one, two])
+    tracks = [tracked(rec, body, landmarks(body).frames) for rec, body in zip((one, two), bodies, strict=True)]
+    own = [_courses(track) for track in tracks]
+    names = [name for name in own[0] if name in own[1]]
+    courses = tuple(
+        Course(what, own[0][what][0], *(np.asarray(scaled[k].at(own[k][what][1])) for k in (0, 1))) for what in names
+    )
+    return RecordingComparison(
+        scaled[0].share,
+        scaled[0].phases,
+        courses,
+        _distance(scaled, bodies),
+        _ranges((one, two), bodies),
+        (limb_torques(one, bodies[0]), limb_torques(two, bodies[1])),
+        phase_efforts(scaled, bodies),
+    )
+
+
+def _courses(tracks: Tracks) -> dict[str, tuple[str, Array]]:
+    """By what they are: unit and values, n."""
+    robot, recording = tracks.robot, tracks.recording
+    feet = foot_tracks(tracks)
+    floor = float(np.nanmin([way.sole[0, 2] for way in feet])) if feet else 0.0
+    psi = np.full(len(recording), float(np.mean([way.yaw[0] for way in feet])) if feet else 0.0)
+    found: dict[str, tuple[str, Array]] = {}
+    for way in feet:
+        found[f"{way.foot.side} foot height"] = "m", way.sole[:, 2] - floor
+    for hand in robot.hands:
+        found[f"{hand.side} hand height"] = "m", tracks.positions[:, tracks.parts.index(hand), 2] - floor
+    q = true(recording, "q")
+    for own in turnings(robot):
+        if own.rotation == "knee flexion":
+            found[f"{own.side} knee flexion"] = "degrees", np.degrees(own.sign * q[:, own.joint.q])
+    chest = landmarks(robot).chest
+    up = ahead(_turned(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
+    found["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))
+    found["trunk to the left"] = "degrees", np.degrees(np.arctan2(up[:, 1], up[:, 2]))
+    if robot.head is not None:
+        turn = np.einsum("nji,njk->nik", _turned(tracks, chest), _turned(tracks, robot.head))
+        cosine = (np.trace(turn, axis1=1, axis2=2) - 1.0) / 2.0
+        found["head turn"] = "degrees", np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    return found
+
+
+def _turned(tracks: Tracks, frame: Frame) -> Array:
+    """How a frame is turned from the stance, (n, 3, 3)."""
+    still = standing(tracks.robot).pose(frame).rotation
+    return np.asarray(tracks.rotations[:, tracks.parts.index(frame)] @ still.T)
+
+
+def _distance(scaled: Sequence[Normalised], bodies: Sequence[Robot]) -> Array:
+    one, two = bodies
+    if [joint.name for joint in one.joints] != [joint.name for joint in two.joints]:
+        return np.full(len(scaled[0].share), np.nan)
+    a, b = (np.asarray(own.at(true(own.recording, "q")[:, 7:])) for own in scaled)
+    return np.asarray(np.sqrt(np.mean((a - b) ** 2, axis=1)))
+
+
+def _ranges(recordings: Sequence[Recording], bodies: Sequence[Robot]) -> dict[str, tuple[float, float]]:
+    """Of joints that both have, degrees: by anatomy for different bodies, by name for the same."""
+    found = []
+    alike = [joint.name for joint in bodies[0].joints] == [joint.name for joint in bodies[1].joints]
+    for recording, body in zip(recordings, bodies, strict=True):
+        q = true(recording, "q")
+        if alike:
+            own = {joint.name: joint.q for joint in body.joints}
+        else:
+            own = {f"{t.side or ''} {t.rotation}".strip(): t.joint.q for t in turnings(body)}
+        found.append({name: float(np.degrees(np.ptp(q[:, place]))) for name, place in own.items()})
+    return {name: (size, found[1][name]) for name, size in found[0].items() if name in found[1]}
+
+
+def _owner(recording: Recording, robot: Robot | None) -> Robot:
+    owner = robot or recording.robot or named_robot(recording.provenance)
+    if isinstance(owner, str):
+        raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
+    return owner
+
+
+def _rms(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.sqrt(np.mean(known**2))) if len(known) else math.nan

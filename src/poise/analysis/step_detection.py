@@ -1,0 +1,268 @@
+"""Footprints and steps in a recording: stance detection, foot slip, step length, width and timing."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from poise.analysis.body_tracks import Tracks
+from poise.arrays import Array, Mask
+from poise.robots import Foot, Side
+from poise.state import GRAVITY
+
+#: Of the weight: a foot that carries more than this stands. Sensors and the contact model stay well below.
+LOADED = 0.05
+#: A foot that is off the ground for less than this (s) only bounced: half of the shortest swing that robots walk with.
+BOUNCE = 0.1
+#: A foot that touches for less than this (s) in the middle of its swing only grazed the ground.
+GRAZE = 0.03
+#: A foot whose sole is slower than this (m/s) stands, where neither forces nor phases tell; a swinging foot is faster
+#: but for some hundredths of a second at its highest point, which count as a graze.
+STILL = 0.05
+#: A foot that rose (m), went (m) and turned (rad) by less than this was unloaded in place, which is no step: a tenth of
+#: the smallest steps of the smallest robots.
+RISEN, GONE, TURNED = 0.002, 0.005, 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """A foot on the ground, from touchdown to lift-off.
+
+    Args:
+        side: which foot.
+        place: middle of its sole in the world, m, 3: the median over its stance.
+        yaw: where its toes point (rad, not wrapped).
+        touchdown, lift_off: s; NaN for a foot that stood from the first sample, or still stands in the last.
+        slip: how far the middle of the sole slid on the ground, m.
+        turn: how far the sole turned on the ground, rad.
+        begin, end: its samples are ``begin <= i < end``.
+
+    Slip and turn count only what moves under a load of 5 % of the weight: with δp the step of the sole from one loaded
+    sample to the next, ``slip = max over t of |Σ δp_xy|``; a foot that bounces does not slide in the air.
+    """
+
+    side: Side
+    place: Array
+    yaw: float
+    touchdown: float
+    lift_off: float
+    slip: float
+    turn: float
+    begin: int
+    end: int
+
+    @property
+    def rotation(self) -> Array:
+        """world_from_sole of a flat foot, 3 x 3."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class FootTrack:
+    """The way of one foot through n samples.
+
+    Attributes:
+        foot: which.
+        sole: middle of its sole in the world, (n, 3), m.
+        yaw: where its toes point, n, rad, not wrapped.
+        loaded: when it carries load.
+    """
+
+    foot: Foot
+    sole: Array
+    yaw: Array
+    loaded: Mask
+
+
+def foot_tracks(tracks: Tracks) -> tuple[FootTrack, ...]:
+    """The ways of all feet.
+
+    Which foot carries load is told by the forces that were sensed, else by those that the controller counted on, else
+    by phases such as "left support", else by how fast the soles move.
+    """
+    found: list[FootTrack] = []
+    for foot in tracks.robot.feet:
+        k = tracks.parts.index(foot)
+        R = tracks.rotations[:, k]
+        sole = tracks.positions[:, k] + R @ foot.sole.center
+        yaw = _unwrapped(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
+        if found:  # on the same turn as the first foot
+            apart = yaw - found[0].yaw
+            apart = apart[np.isfinite(apart)]
+            yaw -= math.tau * (round(float(apart[0]) / math.tau) if len(apart) else 0)
+        found.append(FootTrack(foot, sole, yaw, _loaded(tracks, foot, sole)))
+    return tuple(found)
+
+
+def footprints(tracks: Tracks, feet: tuple[FootTrack, ...] | None = None) -> tuple[Footprint, ...]:
+    """All footprints of a recording in the order in which they were made; feet that stood at the start come first.
+
+    >>> [(each.side, each.touchdown) for each in footprints(tracked(recording, robot))]
+    [('left', nan), ('right', nan), ('left', 1.898), ('right', 2.394)]
+    """
+    ways = foot_tracks(tracks) if feet is None else feet
+    time = tracks.recording.time
+    made = [each for way in ways for each in _prints(way, time)]
+    return tuple(sorted(made, key=lambda each: each.begin))
+
+
+def _prints(way: FootTrack, time: Array) -> list[Footprint]:
+    known = np.isfinite(way.sole).all(axis=1) & np.isfinite(way.yaw)
+    loaded = way.loaded & known
+    stances: list[tuple[int, int]] = []
+    for begin, end in _runs(loaded):
+        # Where the foot bounced, or was unloaded without leaving its place, one stance goes on.
+        if stances and (time[begin] - time[stances[-1][1]] < BOUNCE or not _left(way, stances[-1][1], begin)):
+            stances[-1] = stances[-1][0], end
+        else:
+            stances.append((begin, end))
+    last = len(time)
+    return [_print(way, time, loaded, b, e) for b, e in stances if time[e - 1] - time[b] > GRAZE or e == last or b == 0]
+
+
+def _print(way: FootTrack, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
+    inside = np.flatnonzero(loaded[begin:end]) + begin
+    both = (loaded[begin : end - 1] & loaded[begin + 1 : end])[:, np.newaxis]
+    slid = np.cumsum(np.where(both, np.diff(way.sole[begin:end, :2], axis=0), 0.0), axis=0)
+    turned = np.cumsum(np.where(both[:, 0], np.diff(way.yaw[begin:end]), 0.0))
+    return Footprint(
+        way.foot.side,
+        np.median(way.sole[inside], axis=0),
+        float(np.median(way.yaw[inside])),
+        float(time[begin]) if begin > 0 else math.nan,
+        float(time[end]) if end < len(time) else math.nan,
+        float(np.linalg.norm(slid, axis=1).max(initial=0.0)),
+        float(np.abs(turned).max(initial=0.0)),
+        begin,
+        end,
+    )
+
+
+def _left(way: FootTrack, end: int, begin: int) -> bool:
+    """Whether a foot left its place between two samples at which it carried load."""
+    before, after = way.sole[end - 1], way.sole[begin]
+    heights = way.sole[end - 1 : begin + 1, 2]
+    rise = float(np.nanmax(heights) - max(before[2], after[2]))
+    gone = float(np.linalg.norm(after[:2] - before[:2]))
+    return rise > RISEN or gone > GONE or abs(float(way.yaw[begin] - way.yaw[end - 1])) > TURNED
+
+
+def _loaded(tracks: Tracks, foot: Foot, sole: Array) -> Mask:
+    recording, least = tracks.recording, LOADED * GRAVITY * tracks.robot.mass
+    for kind in ("sensed/force", "force"):
+        name = f"{kind}/{foot.name}/fz"
+        if name in recording and np.isfinite(recording[name]).any():
+            return np.nan_to_num(recording[name], nan=0.0) > least
+    if "phase" in recording:
+        words = [str(word) for word in recording["phase"]]
+        if any(word.endswith(" support") for word in words):
+            swings = "right support" if foot.side == "left" else "left support"
+            return np.array([word != swings for word in words], dtype=bool)
+    if len(recording) < 3 or not recording.period > 0.0:
+        return np.ones(len(recording), dtype=bool)
+    return np.asarray(np.linalg.norm(np.gradient(sole, recording.period, axis=0), axis=1) < STILL)
+
+
+def _runs(flags: Mask) -> list[tuple[int, int]]:
+    """Stretches of samples that are true: begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
+
+
+def _unwrapped(angle: Array) -> Array:
+    """Angles without jumps by a whole turn; those that are missing stay missing."""
+    known = np.isfinite(angle)
+    whole = np.full(len(angle), np.nan)
+    whole[known] = np.unwrap(angle[known])
+    return whole
+
+
+# -- Steps: a foot leaves the ground and comes down again, beyond or beside the other --------------------------------
+
+
+class Step(NamedTuple):
+    """One foot from the ground to the ground.
+
+    Attributes:
+        side: of the foot that steps.
+        before, after: where it stood and where it comes to stand.
+        support: the other foot, which stands meanwhile.
+        length: how far it lands beyond the other foot, m; negative behind.
+        width: how far it lands beside the other foot, m; negative when the legs cross.
+        height: how high the middle of its sole rises above the higher one of its two places, m.
+        turn: of its toes against those of the other foot, rad, positive to the left.
+        single: time in the air, s.
+        double: time on both feet before, since the other foot touched down, s; NaN for the first step.
+        duration: single and double support, s.
+
+    With p the places of the feet, ψ the middle of their yaws and s = 1 for a left foot, -1 for a right one:
+
+        (length, s width) = Rz(-ψ) (p_after - p_support)
+
+    >>> [(step.side, round(step.length, 2)) for step in walked(recording, robot).steps]
+    [('left', 0.15), ('right', 0.15)]
+    """
+
+    side: Side
+    before: Footprint
+    after: Footprint
+    support: Footprint
+    length: float
+    width: float
+    height: float
+    turn: float
+    single: float
+    double: float
+    duration: float
+
+
+def steps(prints: Sequence[Footprint], feet: Sequence[FootTrack]) -> tuple[Step, ...]:
+    """The steps between footprints, in the order of their touchdowns."""
+    made = []
+    for way in feet:
+        own = [each for each in prints if each.side == way.foot.side]
+        for before, after in itertools.pairwise(own):
+            support = _support(prints, before, after)
+            if support is not None:
+                made.append(_step(before, after, support, way))
+    return tuple(sorted(made, key=lambda step: step.after.begin))
+
+
+def _support(prints: Sequence[Footprint], before: Footprint, after: Footprint) -> Footprint | None:
+    """The other foot that stands while one swings: where it stands longest."""
+    shared = {
+        i: min(each.end, after.begin) - max(each.begin, before.end)
+        for i, each in enumerate(prints)
+        if each.side != after.side
+    }
+    most = max(shared, key=lambda i: shared[i], default=None)
+    return prints[most] if most is not None and shared[most] > 0 else None
+
+
+def _step(before: Footprint, after: Footprint, support: Footprint, way: FootTrack) -> Step:
+    psi = 0.5 * (after.yaw + support.yaw)
+    c, s = math.cos(psi), math.sin(psi)
+    x, y, _ = after.place - support.place
+    outward = 1.0 if after.side == "left" else -1.0
+    top = float(np.nanmax(way.sole[before.end : after.begin, 2], initial=-math.inf))
+    single = after.touchdown - before.lift_off
+    double = before.lift_off - support.touchdown
+    return Step(
+        side=after.side,
+        before=before,
+        after=after,
+        support=support,
+        length=float(c * x + s * y),
+        width=outward * float(c * y - s * x),
+        height=top - float(max(before.place[2], after.place[2])),
+        turn=after.yaw - support.yaw,
+        single=single,
+        double=double,
+        duration=single + double,
+    )

@@ -1,0 +1,282 @@
+"""Measures of a walk: spatiotemporal, posture, effort, smoothness and balance, with their units and meanings.
+
+They are read from the steady steps of a recording (`Walked.steady`). Notation: m is the mass, h the mean height of the
+center of mass above the ground, l the length of a leg, ψ the heading, τ torques, v velocities of joints.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from poise.analysis.body_tracks import ahead, arm_pitch, chest_pitch, gaze_pitch, standing, standing_arm_pitch, true
+from poise.analysis.recorded_walk import Walked
+from poise.analysis.signals import log_dimensionless_jerk
+from poise.arrays import Array
+from poise.behaviors import leg_length
+from poise.recording import Recording
+from poise.robots import Robot, limbs
+from poise.state import GRAVITY
+
+
+class Measure(NamedTuple):
+    """What a number of a walk is.
+
+    Attributes:
+        unit: of it; "share" is a number without unit that is one for the whole.
+        about: a sentence.
+        ratio: whether it makes sense that one walk has so many times as much of it as another.
+    """
+
+    unit: str
+    about: str
+    ratio: bool = True
+
+
+@dataclass(frozen=True)
+class StyleMeasures:
+    """The numbers of a walk; `MEASURES` tells unit and meaning of each. One that does not exist is NaN.
+
+    >>> relaxed.arm_swing / neutral.arm_swing
+    >>> for name, measure in MEASURES.items():
+    ...     print(name, getattr(neutral, name), measure.unit, measure.about)
+    """
+
+    forward: float
+    sideways: float
+    turning: float
+    step_length: float
+    relative_step_length: float
+    step_width: float
+    step_height: float
+    cadence: float
+    single_support: float
+    double_support: float
+    slip: float
+    chest_pitch: float
+    gaze_pitch: float
+    arm_swing: float
+    arm_lift: float
+    arm_torque: float
+    center_height: float
+    sway: float
+    angular_momentum_x: float
+    angular_momentum_y: float
+    angular_momentum_z: float
+    center_smoothness: float
+    hand_smoothness: float
+    cost_of_transport: float
+    pressure_margin: float
+    edge_time: float
+    divergent_margin: float
+    divergent_error: float
+
+
+MEASURES: dict[str, Measure] = {
+    "forward": Measure("m/s", "mean speed along the heading"),
+    "sideways": Measure("m/s", "mean speed to the left of the heading", False),
+    "turning": Measure("rad/s", "mean rate of the heading, positive to the left", False),
+    "step_length": Measure("m", "how far a foot lands beyond the other"),
+    "relative_step_length": Measure("leg lengths", "the same as a share of the leg"),
+    "step_width": Measure("m", "how far a foot lands beside the other, from middle to middle"),
+    "step_height": Measure("m", "how high the middle of the sole is lifted"),
+    "cadence": Measure("steps/min", "how many steps a minute"),
+    "single_support": Measure("s", "time on one foot, of each step"),
+    "double_support": Measure("s", "time on both feet, of each step"),
+    "slip": Measure("m", "how far a foot slid on the ground while it stood, at worst"),
+    "chest_pitch": Measure("deg", "how far the chest leans forward of how it stands, on average", False),
+    "gaze_pitch": Measure("deg", "how much further down than in standing the robot looks, on average", False),
+    "arm_swing": Measure("deg", "range of the line from shoulder to hand, forward and back against the chest"),
+    "arm_lift": Measure("deg", "how much further forward than in standing that line is, on average", False),
+    "arm_torque": Measure("share", "root mean square torque of the arms, of its limits"),
+    "center_height": Measure("m", "how much higher than in standing the center of mass is, on average", False),
+    "sway": Measure("m", "amplitude of the center of mass sideways of its way, half its range"),
+    "angular_momentum_x": Measure(
+        "share", "root mean square about the center of mass and the axis ahead, of m h √(g h)"
+    ),
+    "angular_momentum_y": Measure("share", "the same about the axis to the left"),
+    "angular_momentum_z": Measure("share", "the same about the vertical axis, which swinging arms keep small"),
+    "center_smoothness": Measure(
+        "", "log dimensionless jerk of the center of mass, by strides; higher is smoother", False
+    ),
+    "hand_smoothness": Measure("", "the same of the hands", False),
+    "cost_of_transport": Measure("", "∫ Σ |τ v| dt / (m g distance): mechanical work of the joints"),
+    "pressure_margin": Measure("m", "how far inside the sole the ground pushes, median of the time on one foot", False),
+    "edge_time": Measure(
+        "share", "time in which the ground pushes at an edge of the soles, nearer than 1 mm, of all the time"
+    ),
+    "divergent_margin": Measure(
+        "m", "how far inside both soles the divergent component is at touchdowns, at worst", False
+    ),
+    "divergent_error": Measure(
+        "m", "largest distance of the divergent component from its plan, where the controller recorded it"
+    ),
+}
+
+# -- Effort: what torques cost, as a share of what joints can give and as work ---------------------------------------
+
+
+def torque_shares(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array]:
+    """Names of the joints with torques, and ``τ / limit`` of each, (n, joints); empty where none were recorded."""
+    names, torque, _ = _driven(recording, robot)
+    limits = np.array([robot.limits.torque[robot.joint(name).v - 6] for name in names])
+    return names, torque / limits
+
+
+def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
+    """Root mean square over time and over the joints of both arms of ``τ / limit``; NaN without torques or arms."""
+    names, shares = torque_shares(recording, robot)
+    arms = {joint for limb in limbs(robot) if limb.name.endswith(" arm") for joint in limb.joints}
+    squares = shares[samples, [k for k, name in enumerate(names) if name in arms]] ** 2
+    known = squares[np.isfinite(squares)]
+    return float(np.sqrt(known.mean())) if len(known) else math.nan
+
+
+def work(recording: Recording, robot: Robot, samples: slice) -> float:
+    """What the joints do and undo, ``∫ Σ |τ v| dt``, J: no joint gives back what it brakes. NaN without torques."""
+    names, torque, rate = _driven(recording, robot)
+    power = np.abs(torque[samples] * rate[samples]).sum(axis=1)
+    known = power[np.isfinite(power)]
+    if not names or not len(known):
+        return math.nan
+    return float(known.mean() * recording.period * len(power))
+
+
+def _driven(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array, Array]:
+    """Joints with torques: their names, the torques (N m) and the rates of the joints (rad/s), (n, joints)."""
+    if "command/torque" not in recording:
+        return (), np.zeros((len(recording), 0)), np.zeros((len(recording), 0))
+    known = {joint.name: joint.v for joint in robot.joints}
+    labels = recording.labels["command/torque"]
+    names = tuple(name for name in labels if name in known)
+    torque = recording["command/torque"][:, [labels.index(name) for name in names]]
+    return names, torque, true(recording, "v")[:, [known[name] for name in names]]
+
+
+# -- Style measures: how a walk looks, in numbers that can be compared between walks and between robots --------------
+
+
+#: A walk that goes less far than this (m) in its steady steps goes nowhere: its cost of transport would be noise.
+SOMEWHERE = 0.05
+#: Pressure that is nearer to the edge than this (m) is at it: soles of a millimetre's precision are good ones.
+EDGE = 1e-3
+
+
+def style_measures(walk: Walked) -> StyleMeasures:
+    """Measures a walk; with less than two steps all are NaN.
+
+    >>> style_measures(walked(recording, robot)).cadence
+    120.0
+    """
+    if not walk.walks:
+        return StyleMeasures(**dict.fromkeys(MEASURES, math.nan))
+    robot, steady, speed = walk.tracks.robot, walk.steady, walk.speed
+    length = _mean([step.length for step in steady])
+    return StyleMeasures(
+        forward=speed.forward,
+        sideways=speed.sideways,
+        turning=speed.turning,
+        step_length=length,
+        relative_step_length=length / leg_length(robot),
+        step_width=_mean([step.width for step in steady]),
+        step_height=_mean([step.height for step in steady]),
+        cadence=60.0 / _mean([step.duration for step in steady]),
+        single_support=_mean([step.single for step in steady]),
+        double_support=_mean([step.double for step in steady]),
+        slip=max(step.support.slip for step in steady),
+        **_carriage(walk),
+        arm_torque=arm_torque(walk.tracks.recording, robot, walk.window),
+        **_center(walk),
+        **_spin(walk),
+        **_smoothness(walk),
+        cost_of_transport=_cost(walk),
+        **_balance(walk),
+    )
+
+
+def _carriage(walk: Walked) -> dict[str, float]:
+    tracks, window = walk.tracks, walk.window
+    sides = [hand.side for hand in tracks.robot.hands]
+    arms = {side: arm_pitch(tracks, side) for side in sides}
+    return {
+        "chest_pitch": _mean(chest_pitch(tracks, walk.heading)[window]),
+        "gaze_pitch": _mean(gaze_pitch(tracks, walk.heading)[window]),
+        "arm_swing": _mean([np.ptp(arm[stride]) for arm in arms.values() for stride in walk.strides]),
+        "arm_lift": _mean([_mean(arms[side][window]) - standing_arm_pitch(tracks.robot, side) for side in sides]),
+    }
+
+
+def _center(walk: Walked) -> dict[str, float]:
+    """Height against the stance; and sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, less the straight line to its end."""
+    robot, still = walk.tracks.robot, standing(walk.tracks.robot)
+    ground = min(float(still.pose(foot).translation[2]) for foot in robot.feet)
+    aside = ahead(walk.tracks.center_velocity, walk.heading)[:, 1]
+    ranges = []
+    for stride in walk.strides:
+        way = np.cumsum(aside[stride]) * walk.tracks.recording.period
+        ranges.append(np.ptp(way - np.linspace(0.0, way[-1], len(way))))
+    return {
+        "center_height": walk.height - float(still.center_of_mass[2]) + ground,
+        "sway": 0.5 * _mean(ranges),
+    }
+
+
+def _spin(walk: Walked) -> dict[str, float]:
+    turning = walk.spin[walk.window]
+    unit = walk.tracks.robot.mass * walk.height * math.sqrt(GRAVITY * walk.height)
+    sizes = [math.sqrt(_mean(turning[:, k] ** 2)) for k in range(3)]
+    return {f"angular_momentum_{axis}": size / unit for axis, size in zip("xyz", sizes, strict=True)}
+
+
+def _smoothness(walk: Walked) -> dict[str, float]:
+    tracks, h = walk.tracks, walk.tracks.recording.period
+    hands = [tracks.velocity(hand) for hand in tracks.robot.hands]
+    return {
+        "center_smoothness": _mean([log_dimensionless_jerk(tracks.center_velocity[s], h) for s in walk.strides]),
+        "hand_smoothness": _mean([log_dimensionless_jerk(hand[s], h) for hand in hands for s in walk.strides]),
+    }
+
+
+def _cost(walk: Walked) -> float:
+    window = walk.window
+    seconds = walk.tracks.recording.period * (window.stop - window.start)
+    distance = math.hypot(walk.speed.forward, walk.speed.sideways) * seconds
+    if not distance > SOMEWHERE:
+        return math.nan
+    return work(walk.tracks.recording, walk.tracks.robot, window) / (walk.tracks.robot.mass * GRAVITY * distance)
+
+
+def _balance(walk: Walked) -> dict[str, float]:
+    recording, window = walk.tracks.recording, walk.window
+    begin, end = recording.time[window.start], recording.time[min(window.stop, len(recording) - 1)]
+    time, margin = walk.pressure_margin
+    inner = (time >= begin) & (time <= end) & np.isfinite(margin)
+    single = inner & np.any([(time >= s.before.lift_off) & (time < s.after.touchdown) for s in walk.steady], axis=0)
+    reached = walk.inside(walk.divergent, [step.after.begin for step in walk.steady])
+    error = divergent_error(recording)
+    far = np.zeros(0) if error is None else error[window][np.isfinite(error[window])]
+    return {
+        "pressure_margin": float(np.median(margin[single])) if single.any() else math.nan,
+        "edge_time": _mean(margin[inner] < EDGE),
+        "divergent_margin": float(np.min(reached)),
+        "divergent_error": float(far.max()) if len(far) else math.nan,
+    }
+
+
+def divergent_error(recording: Recording) -> Array | None:
+    """Distance of ξ from its plan (m), n, if the controller recorded such an error; else None."""
+    for name, channel in recording.channels.items():
+        if "error" in name and ("divergent" in name or "dcm" in name.lower()) and channel.unit == "m":
+            values = np.asarray(channel.values, dtype=np.float64).reshape(len(recording), -1)
+            return np.asarray(np.linalg.norm(values, axis=1))
+    return None
+
+
+def _mean(values: object) -> float:
+    """Of the numbers among these; NaN if there are none."""
+    array = np.asarray(values, dtype=np.float64)
+    known = array[np.isfinite(array)]
+    return float(known.mean()) if len(known) else math.nan

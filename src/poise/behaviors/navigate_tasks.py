@@ -1,0 +1,228 @@
+"""Tasks of a guided motion in order of importance: feet, centre of mass, hands, trunk, posture; and their gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+import pinocchio
+
+from poise import constraints, tasks
+from poise.arrays import Array
+from poise.behaviors.ground_contact import sole_motion
+from poise.behaviors.servo_stabilizer import StabilizerSettings
+from poise.behaviors.settings_check import check_settings
+from poise.behaviors.walk_tasks import apart, joints_of
+from poise.hierarchy import Hierarchy, Level
+from poise.plans import Sample
+from poise.robots import Robot, Side, State
+from poise.state import Contact
+
+
+@dataclass(frozen=True)
+class NavigateSettings:
+    """Gains of a guided motion, the same on all robots.
+
+    Args:
+        duration: T₀ of a segment (s); zero: 3 / ω, which is 0.5 s on mighty.
+        longest, increment: T_max and ΔT of the correction of durations (s).
+        feedback: k of the divergent component, 1/s: its error decays as e^{-kt}.
+        track: rate at which the centre of mass follows its plan where nothing falls (kinematics), 1/s.
+        swing, trunk, hands, posture, height: rates of these tasks, 1/s.
+        spin: angular momentum that is left alone about the horizontal axes, as a share of m h sqrt(g h).
+        spin_rate: how fast more than that is damped, 1/s.
+        friction: μ that contacts are trusted with.
+        stopping: rate at which a standing foot that rocks is brought to rest, 1/s.
+        calm: damping of hands and trunk: what they may ask of the other limbs.
+        astray: a segment is replaced when the pressure that would bring ξ back is further outside of the soles than
+            this share of their half width.
+        stabilizer: gains on robots with position servos.
+    """
+
+    duration: float = 0.0
+    longest: float = 3.0
+    increment: float = 0.1
+    feedback: float = 4.0
+    track: float = 20.0
+    swing: float = 20.0
+    trunk: float = 10.0
+    hands: float = 8.0
+    posture: float = 5.0
+    height: float = 9.0
+    spin: float = 0.03
+    spin_rate: float = 8.0
+    friction: float = 0.7
+    stopping: float = 20.0
+    calm: float = 0.05
+    astray: float = 2.0
+    stabilizer: StabilizerSettings = field(default_factory=StabilizerSettings)
+
+    def __post_init__(self) -> None:
+        names = [part.name for part in fields(self) if part.name != "stabilizer"]
+        check_settings(self, zero=("duration", "calm", "feedback"), names=names)
+
+
+# -- What matters in a guided motion, in order: feet, centre of mass, hands, attitude of the trunk, ------------------
+
+
+#: Weights of the levels for a weighted solver.
+WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1.0, 1e-2)
+#: By so much (rad) chest and pelvis may leave their attitude for the sake of the hands: a trunk that leans further is
+#: on its way down, whatever the centre of mass does.
+LEANING = 0.05
+#: Weight of the pelvis beside the chest: a waist is there to be turned, a little.
+PELVIS = 0.3
+#: Weight of the attitude of a hand beside its place: a turn of 1 rad is worth so many metres, squared.
+TURN = 0.05
+#: Weight of the arms' posture beside the places of the hands, in squares of the arm's length: an arm that is led by its
+#: hand alone ends up twisted at the limits of its joints, and does not find home again.
+HOMING = 0.03
+
+
+class Levels:
+    """The hierarchies of a guided motion: on both feet, and while either foot is in the air.
+
+    Attributes:
+        hierarchies: by the foot in the air, or "both".
+        center, rise: what the centre of mass should do, over the ground and upwards.
+        feet, soles: where a foot in the air should be, and how turned; `places`: where a standing one stands.
+        hands, grips: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
+        homes: how hands are turned at home, in trunk axes.
+        upright: world_from_trunk, standing.
+    """
+
+    def __init__(self, robot: Robot, start: State, settings: NavigateSettings, arm: float, turns_hands: bool) -> None:
+        self.robot, self.settings, self.arm = robot, settings, arm
+        part = robot.chest or robot.frame("root_joint")
+        stance = robot.stance("standing")
+        self.upright = np.array(stance.pose(part).rotation)
+        self.part = part
+        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
+        base = robot.frame("root_joint")
+        self.level, self._rigid = np.array(stance.pose(base).rotation), part.joint == base.joint
+        self.trunk = tasks.Led(np.array(start.pose(part).rotation))
+        self.pelvis = tasks.Led(np.array(start.pose(base).rotation))
+        self.feet = {foot.side: tasks.Led(np.array(start.pose(foot).translation)) for foot in robot.feet}
+        self.soles = {foot.side: tasks.Led(np.array(start.pose(foot).rotation)) for foot in robot.feet}
+        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.hands = {hand.side: tasks.Led(np.array(start.pose(hand).translation)) for hand in robot.hands}
+        self.grips = {hand.side: tasks.Led(np.array(start.pose(hand).rotation)) for hand in robot.hands if turns_hands}
+        self.homes = {hand.side: np.array(stance.pose(hand).rotation) for hand in robot.hands}
+        self.weights = WEIGHTS
+        height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
+        self._lever = robot.mass * height
+        self.hierarchies = self._hierarchies()
+
+    # -- what a plan says ------------------------------------------------------------------------------------------
+
+    def lead(self, sample: Sample) -> None:
+        """Hands, trunk and the feet that are in the air go where a segment has them."""
+        p, v, a = sample.center
+        angles, rates, faster = sample.attitude
+        R = np.asarray(pinocchio.rpy.rpyToMatrix(*angles))
+        spin, spinning = _turning(angles, rates, faster)
+        self.trunk.lead(R @ self.upright, spin, spinning)
+        self.pelvis.lead(R @ self.level, spin, spinning)
+        # Places turn with the trunk: ṙ = [ω] r, r̈ = ([ω]² + [ω̇]) r, and what moves in it has 2 [ω] ṙ besides.
+        turn = pinocchio.skew(spin)
+        swirl = turn @ turn + pinocchio.skew(spinning)
+        for side, (x, rate, acceleration) in sample.hands.items():
+            r, moving = R @ x[:3], R @ rate[:3]
+            self.hands[side].lead(
+                p + r, v + moving + turn @ r, a + R @ acceleration[:3] + 2.0 * (turn @ moving) + swirl @ r
+            )
+            if side in self.grips:
+                self.grips[side].lead(R @ pinocchio.exp3(x[3:]) @ self.homes[side], spin + R @ rate[3:], spinning)
+        for side, (x, rate, acceleration) in sample.feet.items():
+            places, yaws = zip(*((part[:3], float(part[3])) for part in (x, rate, acceleration)), strict=True)
+            pose, twist, growing = sole_motion(self.robot.foot(side), places, yaws)
+            self.feet[side].lead(pose.translation, twist[:3], growing[:3])
+            self.soles[side].lead(pose.rotation, twist[3:], growing[3:])
+
+    def stand(self, side: Side, pose: pinocchio.SE3) -> None:
+        """A foot stands here from now on."""
+        self.places[side].lead(pose)
+
+    # -- tasks -----------------------------------------------------------------------------------------------------
+
+    def _hierarchies(self) -> Mapping[str, Hierarchy]:
+        robot, numbers, stance = self.robot, self.settings, self.robot.stance("standing")
+        contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
+        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+        damped = tasks.Decay(numbers.spin_rate)
+        balance: list[tasks.Task] = [
+            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
+            tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
+            tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin"),
+        ]
+        hands: list[tasks.Task] = []
+        for hand in robot.hands:
+            reach = tasks.Decay(numbers.hands)
+            hands.append(tasks.Position(hand, self.hands[hand.side], reference=reach, name=f"{hand.side} hand"))
+            if hand.side in self.grips:
+                grip, name = self.grips[hand.side], f"{hand.side} grip"
+                hands.append(tasks.Orientation(hand, grip, weight=TURN**2, reference=reach, name=name))
+        named = set(joints_of(robot, "arm")) if hands else set()
+        arms = [joint for joint in robot.joints if joint.name in named]
+        if arms:
+            homing = tasks.Decay(numbers.posture)
+            weight = HOMING * self.arm**2
+            hands.append(tasks.Posture(stance, arms, weight=weight, reference=homing, name="arms"))
+        turn = tasks.Decay(numbers.trunk)
+        parts = [(self.part, self.trunk, "trunk", 1.0)]
+        if not self._rigid:
+            parts.append((robot.frame("root_joint"), self.pelvis, "pelvis", PELVIS))
+        upright = [
+            tasks.Orientation(part, led, within=LEANING, reference=turn, name=f"upright {name}")
+            for part, led, name, _ in parts
+        ]
+        attitude = [
+            tasks.Orientation(part, led, weight=weight, reference=turn, name=name) for part, led, name, weight in parts
+        ]
+        posture: list[tasks.Task] = [
+            tasks.Posture(stance, reference=tasks.Decay(numbers.posture)),
+        ]
+        always: list[tasks.Task] = [constraints.JointRange(robot), constraints.JointSpeed(robot), *apart(robot)]
+
+        def hierarchy(*lifted: Side) -> Hierarchy:
+            held = [
+                constraints.RigidContact(contacts[side], at=self.places[side], damping=numbers.stopping)
+                for side in contacts
+                if side not in lifted
+            ]
+            leads = tasks.Decay(numbers.swing)
+            swing = [
+                tasks.Position(robot.foot(side), self.feet[side], reference=leads, name="lifted foot")
+                for side in lifted
+            ]
+            # Level comes later: behind the body an ankle is at the end of its range, and a trunk that leaned for the
+            # sake of a sole in the air would throw the arms about.
+            level = [
+                tasks.Orientation(robot.foot(side), self.soles[side], reference=leads, name="lifted sole")
+                for side in lifted
+            ]
+            levels = [
+                Level("feet", held),
+                Level("center", balance),
+                Level("swing", swing),
+                Level("upright", upright, damping=numbers.calm),
+                Level("sole", level, damping=numbers.calm),
+                Level("hands", hands, damping=numbers.calm),
+                Level("trunk", attitude, damping=numbers.calm),
+                Level("posture", posture),
+            ]
+            return Hierarchy(always=always, levels=levels)
+
+        return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
+
+
+def _turning(angles: Array, rates: Array, faster: Array) -> tuple[Array, Array]:
+    """Angular velocity and acceleration in world axes from roll, pitch, yaw and their rates."""
+    if not rates.any() and not faster.any():
+        return np.zeros(3), np.zeros(3)
+    frame = pinocchio.ReferenceFrame.WORLD
+    E = pinocchio.rpy.computeRpyJacobian(angles, frame)
+    dE = pinocchio.rpy.computeRpyJacobianTimeDerivative(angles, rates, frame)
+    return E @ rates, E @ faster + dE @ rates

@@ -1,0 +1,314 @@
+"""Tasks of a walk in order of importance, the gains of these, and the rest posture of a style."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+import pinocchio
+
+from poise import constraints, tasks
+from poise.arrays import Array
+from poise.behaviors.ground_contact import sole_motion
+from poise.behaviors.settings_check import check_settings
+from poise.constraints import JointRange
+from poise.errors import PoiseError, RobotError, TaskError, UsageError
+from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.plans import Style, Swing
+from poise.robots import Hand, Robot, Side, State, limbs
+from poise.state import Contact
+
+
+@dataclass(frozen=True)
+class WalkSettings:
+    """Gains of a walk, the same on all robots and in all styles.
+
+    Args:
+        feedback: k of the divergent component, 1/s: its error decays as e^{-kt}.
+        start: seconds in which the weight shifts before the first step.
+        wait: seconds of standing before a walk begins.
+        swing, trunk, posture, height: rates of these tasks, 1/s.
+        calm: damping of the chest's level: what the chest may ask of the other limbs.
+        spin: angular momentum that is left alone about the horizontal axes, as a share of m h sqrt(g h): with none a
+            weak robot lets its trunk fall for the sake of its centre of mass.
+        spin_rate: how fast more than that is damped, 1/s.
+        friction: μ that contacts are trusted with.
+        stopping: rate at which a standing foot that rocks is brought to rest, 1/s: with twice of it, or half, a robot
+            whose foot lands on an edge is thrown about by it.
+        change: seconds in which a change of style is applied.
+        center: ``"divergent"``, or ``"sinusoid"`` as in [Dalibard2012].
+        contact: when a swing ends: at its ``"time"``, or as soon as a ``"force"`` is felt.
+        adapt: whether steps move where the body needs them: 1, or 0.
+    """
+
+    feedback: float = 4.0
+    start: float = 0.8
+    wait: float = 0.4
+    swing: float = 20.0
+    trunk: float = 12.0
+    posture: float = 6.0
+    height: float = 9.0
+    calm: float = 0.3
+    spin: float = 0.03
+    spin_rate: float = 8.0
+    friction: float = 0.7
+    stopping: float = 20.0
+    change: float = 0.3
+    center: Literal["divergent", "sinusoid"] = "divergent"
+    contact: Literal["time", "force"] = "time"
+    adapt: float = 1.0
+
+    def __post_init__(self) -> None:
+        words = {"center": ("divergent", "sinusoid"), "contact": ("time", "force")}
+        for name, known in words.items():
+            if getattr(self, name) not in known:
+                raise PoiseError(f"walk: {name} is {getattr(self, name)!r}; expected {' or '.join(known)}")
+        check_settings(
+            self,
+            zero=("calm", "adapt", "wait", "feedback"),
+            names=[f.name for f in fields(self) if f.name not in words],
+        )
+
+
+# -- The posture that a style rests in: arms raised or spread, head up or down, everything else as it ----------------
+
+
+def joints_of(robot: Robot, *words: str) -> list[str]:
+    """Names of the joints of limbs whose name has one of the words: "arm", "head", "leg", "trunk"."""
+    return [name for limb in limbs(robot) for name in limb.joints if any(word in limb.name for word in words)]
+
+
+def rest_posture(robot: Robot, style: Style) -> Array:
+    """Angles of all joints (rad). A robot without a neck does not bow its head; its chest may."""
+    stance = robot.stance("standing")
+    loose = set(joints_of(robot, "arm", "head"))
+    q = stance.q
+    if style.arm_lift or style.arm_spread or style.head_pitch:
+        q = _posed(robot, stance, style, loose).q
+    angles = np.array([q[joint.q] for joint in robot.joints])
+    names = [joint.name for joint in robot.joints]
+    for name, angle in style.rest.items():
+        if name not in names:
+            continue  # a joint of another robot
+        angles[names.index(name)] = angle
+    return np.clip(angles, robot.limits.lower, robot.limits.upper)
+
+
+def check_rest(robot: Robot, style: Style) -> None:
+    """UsageError if a style names joints, and none of them is the robot's."""
+    names = {joint.name for joint in robot.joints}
+    if style.rest and not names & set(style.rest):
+        given = ", ".join(style.rest)
+        raise UsageError(f"style '{style.name}': rest names {given}, none of which {robot.name} has")
+
+
+def _posed(robot: Robot, stance: State, style: Style, loose: set[str]) -> State:
+    held = [joint for joint in robot.joints if joint.name not in loose]
+    wishes: list[tasks.Task] = [
+        tasks.Position(hand, _lifted(stance, hand, style), name=f"{hand.side} hand") for hand in robot.hands
+    ]
+    if robot.gaze is not None:
+        axis = stance.pose(robot.gaze).rotation @ np.array(robot.gaze.axis)
+        down = pinocchio.rpy.rpyToMatrix(0.0, style.head_pitch, 0.0) @ axis
+        wishes.append(tasks.Direction(robot.gaze, robot.gaze.axis, down, name="gaze"))
+    base = robot.frame("root_joint")
+    hierarchy = Hierarchy(
+        always=[JointRange(robot)],
+        levels=[
+            Level("body", [tasks.HoldPose(base, at=stance), tasks.Posture(stance, joints=held)]),
+            Level("style", wishes, damping=0.05),
+            Level("posture", [tasks.Posture(stance)]),
+        ],
+    )
+    return solve_pose(hierarchy, stance, iterations=100).state
+
+
+def _lifted(stance: State, hand: Hand, style: Style) -> Array:
+    """Where a hand is when its arm is turned forward and outward about the shoulder (m)."""
+    robot = stance.robot
+    first = next(limb.joints[0] for limb in limbs(robot) if limb.name == f"{hand.side} arm")
+    shoulder = stance.pose(robot.frame(first)).translation
+    outward = 1.0 if hand.side == "left" else -1.0
+    turn = pinocchio.rpy.rpyToMatrix(outward * style.arm_spread, 0.0, 0.0) @ pinocchio.rpy.rpyToMatrix(
+        0.0, -style.arm_lift, 0.0
+    )
+    # A little nearer to the shoulder, so that no arm has to be stretched to its end.
+    return np.asarray(shoulder + 0.97 * turn @ (stance.pose(hand).translation - shoulder))
+
+
+# -- What matters in a walk, in order: the hierarchies of its phases, and the handles by which a plan ----------------
+
+
+#: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper,
+#: where the style's own weights are the user's and count like those of the rest posture; the last
+#: level only brings to rest what nothing else moves.
+WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 1e-4)
+#: Which of them are of angles alone.
+ANGULAR = (False, False, False, True, True, True)
+#: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
+#: stand only the friction under one sole and the weakest motor of the leg.
+FACING = 0.3
+#: By so much (rad) the chest may nod before it matters more than arms and head: less would throw them about.
+NODDING = 0.03
+#: Weight of a head that is held beside a chest that does not lean: a head that is thrown moves the chest by little.
+HELD = 0.3
+#: Angular momentum is weighed as the acceleration (rad/s²) that it gives a body of this radius of gyration, as a share
+#: of the height of the centre of mass: that of a trunk about the vertical.
+GYRATION = 0.15
+#: About the horizontal axes it matters less than about the vertical one, which arms are there for.
+ROLLING = 0.05
+#: Who walks fast swings his arms, whatever his style: with the Froude number v² / (g l) of the walk, the weight of
+#: little angular momentum grows by so much of it, and the arms' posture is divided by one and so much.
+SWINGING, LOOSE = 10.0, 40.0
+#: Bodies keep this far apart (m), capsules that they are; the nearest so many pairs within this reach (m) are watched.
+APART, NEAREST, NEAR = 0.005, 16, 0.06
+#: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
+TORQUE = 10.0
+
+
+class Levels:
+    """The hierarchies of a walk: on both feet, and while either foot swings.
+
+    Attributes:
+        hierarchies: by the foot that swings, or "both".
+        center: what the centre of mass should do; `rise` its height.
+        chest, pelvis: where they should point.
+        feet: where a swinging foot should be; `places`: where a standing one landed.
+        tilt: of the ground, as far as it is known, from level.
+        rest: angles of the light joints (arms and head), of the heavy ones, and of the head.
+        weights: of the levels, for a weighted solver. Angles count there as the way (m) of a point that is as far away
+            as the centre of mass is high: a small robot else gives up its balance for the sake of its bearing.
+    """
+
+    def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:
+        self.robot, self.settings = robot, settings
+        trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
+        stance = robot.stance("standing")
+        self._upright, self._level = stance.pose(trunk).rotation, stance.pose(base).rotation
+        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
+        self.chest, self.pelvis = tasks.Led(self._upright), tasks.Led(self._level)
+        self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.tilt = np.eye(3)
+        height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
+        self.weights = tuple(
+            weight * height**2 if of_angles else weight for weight, of_angles in zip(WEIGHTS, ANGULAR, strict=True)
+        )
+        self._lever, self._inertia = robot.mass * height, robot.mass * (GYRATION * height) ** 2
+        names = set(joints_of(robot, "arm", "head"))
+        self._light = [joint for joint in robot.joints if joint.name in names]
+        self._heavy = [joint for joint in robot.joints if joint.name not in names]
+        arms = set(joints_of(robot, "arm"))
+        self._arms = np.array([joint.name in arms for joint in self._light])
+        self._limits = np.array([robot.limits.torque[joint.v - 6] for joint in self._light])
+        self._head = [joint for joint in self._light if joint.name not in arms]
+        parts = {"light": self._light, "heavy": self._heavy, "head": self._head}
+        self.rest = {part: tasks.Live([stance.q[joint.q] for joint in group]) for part, group in parts.items() if group}
+        at = {joint: i for i, joint in enumerate(robot.joints)}
+        self._places = {part: [at[joint] for joint in parts[part]] for part in self.rest}
+        self.spin = tasks.Dial(np.zeros(3))
+        self.torque, self.ease = tasks.Dial(np.zeros(len(self._light))), tasks.Dial(np.ones(len(self._light)))
+        self._rigid = trunk.joint == base.joint
+        self.hierarchies = self._hierarchies()
+
+    # -- what a plan says ------------------------------------------------------------------------------------------
+
+    def dress(self, style: Style, rest: Array, froude: float) -> None:
+        """Weights and rest posture of a style, at a Froude number."""
+        axes = np.array([ROLLING, ROLLING, 1.0])
+        self.spin.turn((style.angular_momentum + SWINGING * froude) * self._inertia**-2 * axes)
+        chosen = {"arms": self._arms, "head": ~self._arms}.get(
+            style.torque_joints, np.ones(len(self._arms), dtype=bool)
+        )
+        self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
+        self.ease.turn(np.where(self._arms, style.arm_posture / (1.0 + LOOSE * froude), 1.0))
+        for part, places in self._places.items():
+            self.rest[part].move(rest[places])
+
+    def turn_trunk(self, yaw: float, style: Style) -> None:
+        """Chest and pelvis to where the walk goes, the chest as the style carries it."""
+        c, s = math.cos(yaw), math.sin(yaw)
+        heading = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        lean = pinocchio.rpy.rpyToMatrix(style.chest_roll, style.chest_pitch, style.chest_yaw)
+        self.chest.lead(heading @ lean @ self._upright)
+        self.pelvis.lead(heading @ self._level)
+
+    def lead_foot(self, side: Side, swing: Swing) -> None:
+        """The middle of its sole moves like the swing, the sole parallel to the ground."""
+        foot = self.robot.foot(side)
+        place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True))
+        yaw, turning, turning_faster = (part.real for part in swing.turn)
+        motion = sole_motion(foot, (place, rate, faster), (yaw, turning, turning_faster), self.tilt)
+        self.feet[side].lead(*motion)
+
+    # -- tasks -----------------------------------------------------------------------------------------------------
+
+    def _hierarchies(self) -> dict[str, Hierarchy]:
+        robot, numbers = self.robot, self.settings
+        contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
+        balance: list[tasks.Task] = [
+            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
+            tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
+        ]
+        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+        damped = tasks.Decay(numbers.spin_rate)
+        balance.append(
+            tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin")
+        )
+        trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
+        upright = tasks.Decay(numbers.trunk)
+        matter = (1.0, 1.0, FACING)
+        chest: list[tasks.Task] = [
+            tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")
+        ]
+        relaxed = tasks.Decay(numbers.posture)
+        if self._head:
+            chest.append(tasks.Posture(self.rest["head"], self._head, weight=HELD, reference=upright, name="head"))
+        style: list[tasks.Task] = [
+            tasks.Orientation(trunk, self.chest, weight=matter, reference=upright, name="middle of the chest"),
+            tasks.AngularMomentum(weight=self.spin, reference=damped),
+            tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, reference=relaxed, name="legs and trunk"),
+        ]
+        if self._light:
+            style += [
+                tasks.JointTorque(self._light, weight=self.torque, name="little torque"),
+                tasks.Posture(self.rest["light"], self._light, weight=self.ease, reference=relaxed, name="arms, head"),
+            ]
+        if not self._rigid:
+            style.append(tasks.Orientation(base, self.pelvis, reference=upright, name="pelvis"))
+        posture = [tasks.LeastVelocity()]
+        always: list[tasks.Task] = [constraints.JointRange(robot), *apart(robot)]
+
+        def hierarchy(*swinging: Side) -> Hierarchy:
+            held = [
+                constraints.RigidContact(contacts[side], at=self.places[side], damping=numbers.stopping)
+                for side in contacts
+                if side not in swinging
+            ]
+            swing = [
+                tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="swing")
+                for side in swinging
+            ]
+            levels = [
+                Level("contact", held),
+                Level("balance", balance),
+                Level("swing", swing),
+                Level("chest", chest, damping=numbers.calm),
+                Level("style", style),
+                Level("posture", posture),
+            ]
+            return Hierarchy(always=always, levels=levels)
+
+        return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
+
+
+def apart(robot: Robot) -> list[tasks.Task]:
+    """Arms do not pass through the body, as far as its shapes are known; feet are kept apart by the plan."""
+    names = set(joints_of(robot, "arm"))
+    arms = [joint for joint in robot.joints if joint.name in names]
+    try:
+        return [constraints.SelfCollision(robot, APART, rows=NEAREST, influence=NEAR, joints=arms)]
+    except (RobotError, TaskError):
+        return []

@@ -1,0 +1,296 @@
+"""Laws of the ZMP regulation: centre-of-mass shift, foot roll trim, servo deflection and angular momentum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio
+
+from poise.arrays import Array
+from poise.behaviors.settings_check import check_settings
+from poise.errors import PoiseError
+from poise.robots import Foot, Robot, State
+from poise.state import Snapshot
+from poise.tasks import Live
+
+#: What joints are comfortable in: the middle of their ranges, as in the paper, or the stance they started in.
+COMFORTS = ("middle", "stance")
+
+
+@dataclass(frozen=True)
+class RegulatedSettings:
+    """Gains of a body on position servos; a robot's data file may have its own (``[servos.regulation]``).
+
+    Args:
+        proportional, derivative: K_p and K_d (s) of the ZMP regulation, [Galdeano2014] eq. (13). A centre of mass that
+            is led back makes the ZMP go ahead before it follows, the more the stiffer the servos: too much of either
+            shakes the robot over.
+        across: share of both across the feet: two legs beside each other are stiff where one behind the other yields.
+        trim: K_i, 1/s: how fast what is left of the error, in which the paper's law rests, is taken out; zero: not.
+        smooth: time constant of the filter on the force cells (s).
+        spin: how strongly arms and trunk turn when the ZMP comes to the edge of the soles, see `Spin`; zero: not.
+        regulate: one, or zero for the centre of mass alone.
+        stiffness: of the servos, as a share of what the data file says: drives have a gain that can be set, and a body
+            that gives way a little is kinder to people and gears.
+        feet, center: rates of these tasks, 1/s.
+        beta: β of the joints' comfort, eq. (14), 1/s.
+        hands: rate of the hands, where these have a task, 1/s.
+        comfort: "middle" or "stance".
+    """
+
+    proportional: float = 0.1
+    derivative: float = 0.01
+    across: float = 0.3
+    trim: float = 0.3
+    smooth: float = 0.1
+    spin: float = 0.0
+    regulate: float = 1.0
+    stiffness: float = 1.0
+    feet: float = 50.0
+    center: float = 20.0
+    beta: float = 4.0
+    hands: float = 10.0
+    comfort: str = "middle"
+
+    def __post_init__(self) -> None:
+        if self.comfort not in COMFORTS:
+            raise PoiseError(f"regulated: comfort is {self.comfort!r}; expected {' or '.join(COMFORTS)}")
+        zero = ("proportional", "derivative", "across", "trim", "smooth", "spin", "regulate")
+        names = [name for name in self.__dataclass_fields__ if name != "comfort"]
+        check_settings(self, zero=zero, names=names)
+
+
+# -- Regulator: the ZMP under each foot, brought back to its middle by shifting the centre of mass -------------------
+
+
+#: What is learnt about where the weight really is, at most, as a share of half a sole's length: more is no sagging of
+#: servos but somebody who leans on the robot.
+FARTHEST = 0.6
+#: What is learnt from errors grows no further beyond this share of it: these are pushes.
+LEARNT = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What a sole feels.
+
+    Attributes:
+        amplitude: A, the force on it (N).
+        zmp: where, seen from its middle (m, as x + i y in its axes).
+    """
+
+    amplitude: float
+    zmp: complex
+
+
+def pressed(foot: Foot, forces: Sequence[float]) -> Pressed:
+    """What a sole feels by its four cells (N): `poise.state.balance.sole_pressure` of one instant, a fifth as costly.
+
+    The corners of a sole are those of a rectangle, from the front left one on, counter-clockwise.
+    """
+    a, b, c, d = (force if force > 0.0 else 0.0 for force in forces)
+    amplitude = a + b + c + d
+    if not amplitude > 0.0:
+        return Pressed(0.0, 0j)
+    sole = foot.sole
+    x = 0.5 * (sole.x_max - sole.x_min) * (a + d - b - c) / amplitude
+    y = 0.5 * (sole.y_max - sole.y_min) * (a + b - c - d) / amplitude
+    return Pressed(amplitude, complex(x, y))
+
+
+def error_of_zmp(left: Pressed, right: Pressed) -> complex:
+    """ε_ZMP, [Galdeano2014] equations (9) to (12), with the desired places in the middle of each sole::
+
+        ε_ZMP     = a dZMP_left + (1 - a) dZMP_right
+        a         = A_left / (A_left + A_right)
+        dZMP_side = ZMP_side_desired - ZMP_side_measured
+
+    A foot that is lifted feels nothing and does not count; of two, nothing is known, and the error is zero.
+    """
+    both = left.amplitude + right.amplitude
+    if not both > 0.0:
+        return 0j
+    share = left.amplitude / both
+    return share * -left.zmp + (1.0 - share) * -right.zmp
+
+
+class Regulator:
+    """What is added to the error of the centre of mass, eq. (13)::
+
+        ε_CoM&ZMP = ε_CoM + K_p ε_ZMP + K_d dε_ZMP/dt        (+ K_i ∫ ε_ZMP dt, a trim beyond the paper)
+
+    with a filter of first order on ε_ZMP, for cells are noisy and soles hammer on them.
+
+    Args:
+        settings: the gains.
+        length: half of a sole's length (m).
+
+    Attributes:
+        error: ε_ZMP, filtered (m).
+        shift: what is added (m, as x + i y).
+    """
+
+    def __init__(self, settings: RegulatedSettings, length: float) -> None:
+        self.settings, self._farthest, self._learnt = settings, FARTHEST * length, LEARNT * length
+        self.error = self.shift = self._trim = 0j
+
+    def step(self, error: complex, period: float, trust: float = 1.0) -> complex:
+        """One period later.
+
+        Args:
+            error: ε_ZMP now (m).
+            trust: share of the regulation that acts, from 0 to 1; what was learnt before stays.
+        """
+        numbers, before = self.settings, self.error
+        self.error += period / (period + numbers.smooth) * (trust * error - before)
+        rate = (self.error - before) / period
+        learnt = self.error * min(1.0, self._learnt / max(abs(self.error), 1e-9))
+        self._trim += trust * numbers.trim * period * learnt
+        if abs(self._trim) > self._farthest:
+            self._trim *= self._farthest / abs(self._trim)
+        added = numbers.proportional * self.error + numbers.derivative * rate
+        self.shift = complex(added.real, numbers.across * added.imag) + self._trim
+        return self.shift
+
+
+# -- Splay: how soles that press on their inner or outer edges are turned until they lie flat ------------------------
+
+
+#: Soles are turned against each other by no more than this (rad): what servos sag by.
+MOST_ROLL = 0.06
+
+
+class Splay:
+    """A roll of one sole against the other, learnt from where both press.
+
+    Equation (9) weighs the errors of both soles against each other: two that press on their inner edges cancel out, and
+    no shift of the centre of mass helps them. Legs that sag do just that. With y the ZMP under each sole, across, and
+    a the share of the weight on the left::
+
+        φ̇ = - K_i 4 a (1 - a) G (y_left - y_right) / 2
+
+    with G = m g / K, what a servo of stiffness K sags by, per metre. A foot that bears alone learns nothing.
+
+    Attributes:
+        roll: φ, of the right sole about its x axis, seen from the left one (rad).
+    """
+
+    def __init__(self, robot: Robot, settings: RegulatedSettings) -> None:
+        strongest = float(robot.limits.torque.max())
+        stiff = settings.stiffness * strongest / robot.servos.full_torque
+        self._rate = settings.trim * 9.81 * robot.mass / stiff
+        self.roll = 0.0
+
+    def step(self, left: Pressed, right: Pressed, period: float, trust: float = 1.0) -> float:
+        """One period later."""
+        both = left.amplitude + right.amplitude
+        if both > 0.0:
+            share = left.amplitude / both
+            apart = 0.5 * (left.zmp.imag - right.zmp.imag)
+            self.roll -= trust * period * self._rate * 4.0 * share * (1.0 - share) * apart
+            self.roll = min(max(self.roll, -MOST_ROLL), MOST_ROLL)
+        return self.roll
+
+
+# -- Sag: by how much servos give way under a weight that passes from foot to foot -----------------------------------
+
+
+class Sag:
+    """What must be added to the angles of joints so that they are reached although servos are springs.
+
+    A servo of stiffness K that bears τ is off its target by τ / K. At rest, with the share s of the weight on one sole
+    and the rest on the other, in their middles::
+
+        τ = g(q) - s J_aᵀ w - (1 - s) J_bᵀ w        w the weight, upwards
+
+    Added is what this changes since the start: what servos give there is for the regulation to find out, as it finds
+    out all else that nobody told it of.
+
+    Args:
+        robot: with servos.
+        reference: how it stands at the start.
+        stiffness: of the servos, as a share of what their data say.
+        share: of the weight on the first foot there.
+    """
+
+    def __init__(self, robot: Robot, reference: Snapshot, stiffness: float = 1.0, share: float = 0.5) -> None:
+        self._robot, self._data = robot, robot.model.createData()
+        self._soft = robot.servos.full_torque / (stiffness * robot.limits.torque)
+        self._weight = 9.81 * robot.mass
+        self._feet = [(foot, foot.sole.center if foot.sole.center.any() else None) for foot in robot.feet]
+        self._first = np.zeros(len(robot.joints))
+        self._first = self.angles(reference, share)
+
+    def angles(self, reference: Snapshot, share: float) -> Array:
+        """To be added to the joints (rad)."""
+        torque = pinocchio.computeGeneralizedGravity(self._robot.model, self._data, reference.q)[6:]
+        for (foot, middle), part in zip(self._feet, (share, 1.0 - share), strict=True):
+            J = reference.jacobian(foot)
+            up = J[2, 6:]  # how the middle of the sole rises
+            if middle is not None:
+                x, y, _ = reference.rotation(foot) @ middle
+                up = up + y * J[3, 6:] - x * J[4, 6:]
+            torque = torque - (part * self._weight) * up
+        return np.asarray(self._soft * torque - self._first)
+
+
+# -- Spin: arms and trunk turn with a push, for as long as the ground alone cannot hold the body ---------------------
+
+
+#: Nothing turns while the ZMP is within this share of the half sole: what standing and squatting need.
+EDGE = 0.65
+#: Most angular momentum, as a share of m h sqrt(g h): with more, joints of small robots are at the limits of speed.
+MOST_SPIN = 0.18
+#: It is given back at this rate, in ω: slowly, since the ground has to take it.
+FADE = 1.4
+#: Time constant of the filter on the ZMP (s): a push of 0.1 s is to be met while it lasts.
+QUICK = 0.005
+
+
+class Spin:
+    """Angular momentum that is asked of the body when the ZMP comes to the edge of the soles.
+
+    A flat sole can push no further out than its edge. What is missing then, the body gains by turning: a moment L̇ about
+    its centre of mass acts like a ZMP that is L̇ / (m g) further out. So, with z the ZMP and o how far it is beyond
+    `EDGE` on its way to the edge, from 0 to 1 and along each axis::
+
+        L̇* = k m g h (ẑ x o) - FADE ω (1 - |o|) L*
+
+    Where arms and trunk come to the ends of their ranges, the strict order of the levels sees to the rest.
+
+    Args:
+        start: on both feet.
+        foot: whose sole counts.
+        share: k.
+
+    Attributes:
+        momentum: L* about x and y (kg m²/s), live.
+    """
+
+    def __init__(self, start: State, foot: Foot, share: float) -> None:
+        sole, robot = foot.sole, start.robot
+        self._half = 0.5 * (sole.x_max - sole.x_min), 0.5 * (sole.y_max - sole.y_min)
+        height = float(start.center_of_mass[2] - start.pose(foot).translation[2])
+        self._moment = share * 9.81 * robot.mass * height
+        self._most = MOST_SPIN * robot.mass * height * math.sqrt(9.81 * height)
+        self._fade = FADE * math.sqrt(9.81 / height)
+        self.momentum = Live(np.zeros(2))
+        self._value = self._felt = 0j
+
+    def step(self, error: complex, period: float, trust: float = 1.0) -> None:
+        """One period later, with ε_ZMP (m)."""
+        self._felt += period / (period + QUICK) * (-trust * error - self._felt)
+        x, y = (_beyond(z, half) for z, half in zip((self._felt.real, self._felt.imag), self._half, strict=True))
+        wanted = complex(-y, x)
+        self._value += period * (self._moment * wanted - self._fade * max(1.0 - abs(wanted), 0.0) * self._value)
+        if abs(self._value) > self._most:
+            self._value *= self._most / abs(self._value)
+        self.momentum.value[:] = self._value.real, self._value.imag
+
+
+def _beyond(z: float, half: float) -> float:
+    """How far on the way from `EDGE` to the edge, with the sign of z."""
+    return math.copysign(min(max(abs(z) / half - EDGE, 0.0) / (1.0 - EDGE), 1.0), z)

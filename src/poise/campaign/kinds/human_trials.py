@@ -1,0 +1,186 @@
+"""People: a folder of marker files, each trial fitted (``human fit``) or fitted and reproduced (``human gait``)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poise import parsing as words
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.errors import PoiseError, UsageError
+
+if TYPE_CHECKING:
+    from poise.human import Fit
+
+FIT: dict[str, Column] = {
+    "frames": Column("count", "", "frames of the walk"),
+    "seconds": Column("number", "s", "how long it lasts"),
+    "used_set": Column("text", "", "which marker set was used"),
+    "markers": Column("count", "", "markers that were used"),
+    "height_m": Column("number", "m", "height of the person"),
+    "mass_kg": Column("number", "kg", "mass of the person"),
+    "marker_rms_mm": Column("number", "mm", "distance of markers from the body, root mean square"),
+    "worst_marker_mm": Column("number", "mm", "the same at worst"),
+    "worst_marker": Column("text", "", "which marker that is"),
+}
+GAIT: dict[str, Column] = {
+    **FIT,
+    "cadence": Column("number", "steps/min", "steps a minute"),
+    "stride_m": Column("number", "m", "length of a stride"),
+    "speed_m_s": Column("number", "m/s", "speed of the walk"),
+    "rotation_error_deg": Column(
+        "number", "deg", "joint angles against measured ones, root mean square over the cycle"
+    ),
+    "mean_difference_deg": Column("number", "deg", "ranges of motion against measured ones, mean of the sizes"),
+    "worst_difference_deg": Column("number", "deg", "range of motion that differs most from the measured one"),
+    "worst_rotation": Column("text", "", "of which joint"),
+    "zmp_inside": Column("number", "share", "of the cycle with the ZMP inside the soles"),
+}
+READERS: dict[str, Callable[[str], Any]] = {
+    "height": words.positive,
+    "mass": words.positive,
+    "cutoff": words.positive,
+    "sex": str,
+    "marker_set": str,
+    "static": str,
+    "trial": str,
+}
+
+
+class People(Kind):
+    """Runs of ``human fit`` or ``human gait``, one for each trial of the parameter ``folder``.
+
+    Parameters: ``folder`` (or ``trial``, one file), ``static``, ``height``, ``mass``, ``sex``, ``marker_set``,
+    ``cutoff``; for gaits ``variant`` as well, see `poise.human.gait.VARIANTS`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.gait = name.endswith("gait")
+        self.columns: Mapping[str, Column] = GAIT if self.gait else FIT
+
+    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        for name, value in given.items():
+            if name == "folder":  # the trials in it are parameters of their own
+                continue
+            if name == "variant" and self.gait:
+                found[name] = _variant(str(value)).name
+                continue
+            if name not in READERS:
+                known = ["folder", *READERS, *(["variant"] if self.gait else [])]
+                raise UsageError(f"there is no parameter '{name}' of '{self.name}'; there are {', '.join(known)}")
+            try:
+                found[name] = None if value is None else READERS[name](str(value))
+            except UsageError as error:
+                raise UsageError(f"{name}: {error}") from None
+        if not found.get("trial"):
+            raise UsageError(f"'{self.name}' needs trials; give folder = \"where they are\" among the fixed parameters")
+        if found.get("sex") not in (None, "male", "female"):
+            raise UsageError(f"sex: '{found['sex']}'; expected male or female")
+        for name in ("trial", "static"):
+            if found.get(name):
+                path = base / str(found[name])
+                if not path.is_file():
+                    raise UsageError(f"{name}: there is no file '{path}'")
+                found[name] = str(path.resolve())
+        if found.get("marker_set"):
+            found["marker_set"] = _marker_set(str(found["marker_set"]), base)
+        return found
+
+    def files(self, parameters: Mapping[str, Value]) -> list[str]:
+        named = [str(parameters[name]) for name in ("trial", "static", "marker_set") if parameters.get(name)]
+        return [path for path in named if Path(path).is_absolute()]
+
+    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
+        from poise.human import jobs
+
+        folder = fixed.get("folder")
+        if folder is None:
+            return {}
+        if not (base / str(folder)).is_dir():
+            raise UsageError(f"folder: there is no folder '{base / str(folder)}'")
+        return {"trial": [str(job.path) for job in jobs([base / str(folder)])]}
+
+    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
+        options = [
+            part
+            for name, value in parameters.items()
+            if value is not None and name not in ("trial", "variant")
+            for part in (f"--{name.replace('_', '-')}", str(value))
+        ]
+        return shlex.join(["poise", *self.name.split(), str(parameters["trial"]), *options])
+
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+        from poise.human import Failure, fits, jobs
+
+        of_fit = ("height", "mass", "sex", "marker_set", "cutoff")
+        given: dict[str, Any] = {name: parameters[name] for name in of_fit if parameters.get(name) is not None}
+        static = parameters.get("static")
+        wanted = jobs([str(parameters["trial"])], None if static is None else str(static))
+        ((_, found),) = fits(wanted, **given)
+        if isinstance(found, Failure):
+            return Outcome({}, found.reason)
+        size, label, _ = found.worst
+        values: dict[str, Value] = {
+            "frames": len(found.time),
+            "seconds": float(found.time[-1] - found.time[0]),
+            "used_set": found.marker_set,
+            "markers": len(found.placed.labels),
+            "height_m": float(found.shape.height),
+            "mass_kg": float(found.shape.mass),
+            "marker_rms_mm": 1e3 * float(found.rms),
+            "worst_marker_mm": 1e3 * float(size),
+            "worst_marker": label,
+        }
+        reason = ""
+        if self.gait:
+            try:
+                values |= _gait(found, parameters.get("variant"))
+            except PoiseError as error:
+                reason = str(error)
+        return Outcome(values, reason, lambda path: found.recording().save(path))
+
+
+@cache
+def _marker_set(name: str, base: Path) -> str:
+    """A marker set, by its name or as a file that is found from a folder; UsageError if there is none."""
+    from poise.human import load_marker_set, marker_sets
+
+    where = name if name in marker_sets() or not Path(name).suffix else str((base / name).resolve())
+    load_marker_set(where)
+    return where
+
+
+def _variant(name: str) -> Any:
+    from poise.human import gait
+
+    for variant in gait.VARIANTS:
+        if variant.name == name:
+            return variant
+    raise UsageError(f"variant: there is no '{name}'; there are {', '.join(each.name for each in gait.VARIANTS)}")
+
+
+def _gait(fit: Fit, variant: Value) -> dict[str, Value]:
+    from poise.human import gait, spatiotemporal
+
+    reference = gait.Reference.of(fit)
+    cycle = reference.cycle()
+    chosen = gait.BEST if variant is None else _variant(str(variant))
+    measures = gait.measured(gait.reproduce(reference, cycle, chosen))
+    told = spatiotemporal(reference, cycle)
+    return {
+        "cadence": told["cadence"],
+        "stride_m": told["stride"],
+        "speed_m_s": told["speed"],
+        "rotation_error_deg": float(np.mean(measures.errors)),
+        "mean_difference_deg": float(np.abs(measures.differences).mean()),
+        "worst_difference_deg": float(measures.worst[1]),
+        "worst_rotation": measures.worst[0],
+        "zmp_inside": float(measures.inside),
+    }

@@ -1,0 +1,284 @@
+"""Solver programs: random ones and those of a robot, solved and certified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from poise import constraints, tasks
+from poise.arrays import Array
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
+from poise.control import KinematicController, TorqueController
+from poise.hierarchy import Hierarchy, Level
+from poise.robots import Robot, State, load_robot
+from poise.solvers import Cascade, Lexicographic, Program, Rows, Solution, certificate
+
+MATRICES = ("plain", "scaled", "deficient", "singular", "duplicated", "dependent", "sparse", "unit")
+
+
+def _matrix(rng: np.random.Generator, kind: str, m: int, n: int, above: Array) -> Array:
+    """m rows, plain or rank deficient, near singular, duplicated or made of rows above."""
+    A = rng.standard_normal((m, n))
+    if kind == "deficient" and m > 1:
+        rank = int(rng.integers(1, m))
+        A = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n))
+    elif kind == "singular" and m > 1:
+        U, _, V = np.linalg.svd(A, full_matrices=False)
+        A = U @ np.diag(np.geomspace(1.0, 10.0 ** -rng.uniform(2, 10), min(m, n))) @ V
+    elif kind == "duplicated" and m > 1:
+        A[m // 2 :] = A[: m - m // 2] * rng.choice([-1.0, 1.0])
+    elif kind == "dependent" and len(above):
+        A = rng.standard_normal((m, len(above))) @ above / np.sqrt(len(above))
+    elif kind == "sparse":
+        A *= rng.random((m, n)) < 0.3
+    elif kind == "unit":
+        A = np.eye(n)[rng.integers(0, n, m)]
+    return A
+
+
+def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple[int, int] = (5, 60)) -> Program:
+    """A program of mixed equalities, inequalities and bounds; the seed decides everything."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(variables[0], variables[1] + 1))
+    depth = int(rng.integers(levels[0], levels[1] + 1))
+    stack: list[Rows | list[Rows]] = []
+    above = np.zeros((0, n))
+    feasible = rng.standard_normal(n)
+    if rng.random() < 0.4:
+        width = rng.uniform(0.05, 2.0, n)
+        bounds = Rows.bounds(-width, width, name="bounds")
+        stack.append(bounds)
+    while len(stack) < depth:
+        if rng.random() < 0.03:
+            stack.append([])
+            continue
+        m = int(rng.integers(1, max(2, min(n + 5, int(2 + 1.5 * n / depth) + 2))))
+        kind_of_matrix = str(rng.choice(MATRICES))
+        A = _matrix(rng, kind_of_matrix, m, n, above)
+        center = A @ feasible if rng.random() < 0.5 else 2.0 * rng.standard_normal(m)
+        lower, upper = center.copy(), center.copy()
+        kind = rng.choice(["equality", "upper", "interval", "mixed"])
+        if kind != "equality":
+            loose = rng.random(m) < (0.5 if kind == "mixed" else 1.1)
+            if kind == "upper":
+                lower[loose] = -np.inf
+                upper[loose] += rng.uniform(-0.5, 0.5, loose.sum())
+            else:
+                lower[loose] -= rng.uniform(0.0, 1.0, loose.sum())
+                upper[loose] += rng.uniform(0.0, 1.0, loose.sum())
+        if kind_of_matrix == "scaled" or (kind_of_matrix != "singular" and rng.random() < 0.3):
+            scale = 10.0 ** rng.uniform(-3, 3, m)
+            A, lower, upper = A * scale[:, None], lower * scale, upper * scale
+        weight = rng.uniform(0.1, 10.0, m) if rng.random() < 0.3 else 1.0
+        rows = Rows(A, lower, upper, weight, name=f"rows {len(stack)}")
+        stack.append(rows)
+        above = np.vstack([above, rows.A / np.maximum(np.linalg.norm(rows.A, axis=1, keepdims=True), 1e-12)])
+    return Program(stack, variables=n)
+
+
+SMALL_KINDS = ["plain", "integers", "duplicated", "scaled", "rank one", "weighted", "touching"]
+
+
+def small_program(kind: str, seed: int) -> Program:
+    """Up to 6 variables, 3 levels and 8 inequalities; one sided, two sided and equality rows mixed."""
+    rng = np.random.default_rng([SMALL_KINDS.index(kind), seed])
+    n, left = int(rng.integers(1, 7)), 8
+    levels: list[Rows | list[Rows]] = []
+    for _ in range(int(rng.integers(1, 4))):
+        m = int(rng.integers(0, 5))
+        A = rng.standard_normal((m, n))
+        if kind == "integers":
+            A = np.round(A)
+        elif kind == "duplicated" and m > 1:
+            A[-1] = A[0] * rng.choice([-2.0, 1.0, 0.5])
+        elif kind == "scaled":
+            A *= 10.0 ** rng.uniform(-3, 3, (m, 1))
+        elif kind == "rank one":
+            A = rng.standard_normal((m, 1)) @ rng.standard_normal((1, n))
+        size = np.linalg.norm(A, axis=1)
+        lower = np.zeros(m) if kind == "touching" else rng.standard_normal(m) * size
+        upper = lower.copy()
+        for i in range(m):
+            side = int(rng.integers(0, 4)) if left else 0
+            left -= side > 0
+            if side == 1:
+                lower[i] = -np.inf
+            elif side == 2:
+                upper[i] = rng.choice([np.inf, 1e20])
+            elif side == 3:
+                upper[i] += size[i] * rng.uniform(0.01, 1.0) + 1e-3
+        weight = rng.choice([0.0, 0.1, 1.0, 10.0], m) if kind == "weighted" else np.ones(m)
+        levels.append(Rows(A, lower, upper, weight) if m else [])
+    return Program(levels, variables=n)
+
+
+# -- Solver programs: random programs, and those of a robot, solved and proven ---------------------------------------
+
+
+#: Residual of a certificate up to which an answer counts as proven, and the same where rows are nearly dependent: there
+#: a double does not tell which of them gives way.
+CERTIFIED, CERTIFIED_NEAR = 1e-8, 1e-4
+#: Smallest singular value, relative to the largest, of the rows of a level below which they are nearly dependent.
+NEARLY = 1e-6
+#: An answer so long, of programs whose numbers are of order one, shows the same.
+FAR = 1e4
+#: Difference of slacks, per length of a row and relative to the size of x, beyond which two solvers do not agree.
+AGREED = 1e-6
+#: Rows up to which the reference, which is slow, solves the program, too.
+SMALL = 60
+
+
+class SolverPrograms(Kind):
+    """Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
+
+    A run solves a program from its seed, cold and then warm, and proves the answer by its certificate, which knows
+    nothing of the solver; small ones are solved by the reference as well. It succeeds if all agree, or if the answer of
+    the reference is another one that is proven likewise (``undecided``).
+    """
+
+    name = "solver programs"
+    columns: Mapping[str, Column] = {
+        "levels": Column("count", "", "levels of the program"),
+        "variables": Column("count", "", "its unknowns"),
+        "rows": Column("count", "", "its rows"),
+        "active_rows": Column("count", "", "rows at or beyond a bound in the answer"),
+        "status": Column("text", "", "what the solver says"),
+        "iterations": Column("count", "", "of its active set"),
+        "warm_iterations": Column("count", "", "the same when it starts from its own answer"),
+        "worst_residual": Column("number", "", "of the certificate, over all levels"),
+        "worst_gap": Column("number", "", "difference of a slack to that of the reference; empty for large programs"),
+        "nearly_dependent": Column("flag", "", "whether rows of a level are nearly dependent"),
+        "undecided": Column(
+            "flag",
+            "",
+            "whether the reference has another answer, and both are proven: pulls of a level so far apart, or rows "
+            "that act so nearly dependent, that a double does not tell which rows give way",
+        ),
+    }
+
+    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
+        parameters = filled_in(self.name, given, {"generator": "random", "solver": "strict"})
+        check_word("generator", parameters["generator"], GENERATORS)
+        check_word("solver", parameters["solver"], SOLVERS)
+        return parameters
+
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+        program = GENERATORS[str(parameters["generator"])](seed)
+        solver = SOLVERS[str(parameters["solver"])]()
+        cold, warm = solver.solve(program), solver.solve(program)
+        near = nearly_dependent(program) or bool(np.linalg.norm(cold.x) > FAR)
+        gap, doubt = _gap(program, cold)
+        faults = [fault for name, answer in (("cold", cold), ("warm", warm)) for fault in _faults(name, answer, near)]
+        differs = gap is not None and gap > AGREED and not near
+        if differs and doubt > CERTIFIED:
+            faults.append(f"slack differs by {gap:.3g} from that of the reference")
+        residual = certificate(program, cold).residual if np.isfinite(cold.x).all() else np.nan
+        values: dict[str, Value] = {
+            "levels": len(program),
+            "variables": program.variables,
+            "rows": program.rows,
+            "active_rows": int(np.count_nonzero(cold.sides)),
+            "status": cold.status,
+            "iterations": int(cold.iterations),
+            "warm_iterations": int(warm.iterations),
+            "worst_residual": float(residual),
+            "worst_gap": gap,
+            "nearly_dependent": near,
+            "undecided": differs and not faults,
+        }
+        times = {"milliseconds": cold.milliseconds, "warm_milliseconds": warm.milliseconds}
+        return Outcome(values, "; ".join(faults), times=times)
+
+
+def nearly_dependent(program: Program) -> bool:
+    """Whether a level has rows that others of it and of those above nearly are."""
+    size = np.linalg.norm(program.A, axis=1, keepdims=True)
+    unit = program.A / np.where(size > 0.0, size, 1.0)
+    for k in range(len(program)):
+        values = np.linalg.svd(unit[: program.slice(k).stop], compute_uv=False)
+        top = float(values.max(initial=0.0))
+        if ((values < NEARLY * top) & (values > 1e-14 * top)).any():
+            return True
+    return False
+
+
+def _faults(name: str, answer: Solution, near: bool) -> list[str]:
+    """What is wrong with an answer."""
+    if not np.isfinite(answer.x).all():
+        return [f"the {name} answer is not finite"]
+    if answer.status != "optimal":
+        return [f"the {name} answer is '{answer.status}', not optimal"]
+    residual = certificate(answer.program, answer).residual
+    if not residual <= (CERTIFIED_NEAR if near else CERTIFIED):
+        return [f"the {name} answer is not optimal: residual {residual:.3g}"]
+    return []
+
+
+def _gap(program: Program, answer: Solution) -> tuple[float | None, float]:
+    """The largest difference of a slack to that of the reference, and the residual of the certificate of this."""
+    if program.rows > SMALL or not np.isfinite(answer.x).all():
+        return None, 0.0
+    reference = Cascade().solve(program)
+    size = np.maximum(np.linalg.norm(program.A, axis=1), 1e-12) * (1.0 + float(np.linalg.norm(reference.x)))
+    difference = np.abs(program.slack(reference.x) - program.slack(answer.x)) / size
+    gap = float(difference[program.weight > 0.0].max(initial=0.0))
+    return gap, certificate(program, reference).residual if gap > AGREED else 0.0
+
+
+# -- programs of a robot -----------------------------------------------------------------------------------------------
+
+
+@cache
+def _robot() -> Robot:
+    return load_robot("g1")
+
+
+def _moving(seed: int) -> tuple[State, Hierarchy]:
+    """A robot near standing that moves, and is asked for more than it can do."""
+    random, robot = np.random.default_rng(seed), _robot()
+    start = robot.stance("standing")
+    q, low, high = np.array(start.q), robot.limits.lower, robot.limits.upper
+    places = [joint.q for joint in robot.joints]
+    q[places] = np.clip(q[places] + random.normal(0.0, 0.3, len(places)), low + 1e-3, high - 1e-3)
+    state = State(robot, q, 0.3 * random.normal(size=robot.model.nv), contacts=robot.feet)
+    hand = robot.hands[int(random.integers(len(robot.hands)))]
+    place = start.pose(hand).translation + random.normal(0.0, 0.4, 3)
+    center = start.center_of_mass + random.normal(0.0, 0.05, 3)
+    levels = [
+        Level("feet", [constraints.RigidContact(foot) for foot in robot.feet]),
+        Level("balance", [tasks.CenterOfMass(center, within=float(random.uniform(0.0, 0.02)))]),
+        Level("reach", [tasks.Position(hand, place)]),
+        Level("look", [tasks.Gaze(robot.gaze, place)]),
+        Level("posture", [tasks.Posture(start)]),
+    ]
+    below = [levels[0], *(levels[1 + int(i)] for i in random.permutation(3)), levels[4]]
+    return state, Hierarchy([constraints.JointRange(robot), constraints.JointSpeed(robot)], below)
+
+
+def _kinematic(seed: int) -> Program:
+    state, hierarchy = _moving(seed)
+    return _asked(KinematicController(hierarchy, ramp=0.0).step(state).solution)
+
+
+def _dynamic(seed: int) -> Program:
+    state, hierarchy = _moving(seed)
+    return _asked(TorqueController(hierarchy, ramp=0.0).step(state).solution)
+
+
+def _asked(solution: Solution | None) -> Program:
+    """The question behind an answer, without what keeps controllers calm near singularities: that is no optimum."""
+    assert solution is not None, "a body near standing has a solution"
+    return Program(solution.program.levels, variables=solution.program.variables)
+
+
+#: Programs of a seed: any, small ones with every degeneracy, inverse kinematics and inverse dynamics of G1.
+GENERATORS: dict[str, Callable[[int], Program]] = {
+    "random": random_program,
+    "small": lambda seed: small_program(SMALL_KINDS[seed % len(SMALL_KINDS)], seed // len(SMALL_KINDS)),
+    "ik": _kinematic,
+    "id": _dynamic,
+}
+SOLVERS: dict[str, Callable[[], Lexicographic | Cascade]] = {"strict": Lexicographic, "cascade": Cascade}

@@ -1,0 +1,203 @@
+"""Tables and journal of a campaign: columns, files that are replaced atomically, rows as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+
+from poise.campaign.kinds.kind import Column, Value
+from poise.errors import SpecError
+
+#: How a run can end. All but the first are failures; all but the first two are none of the motion's.
+OUTCOMES = ("succeeded", "failed", "error", "crashed", "timeout", "memory")
+
+#: What stands in every table before the parameters and the columns of its kind.
+FIRST: dict[str, Column] = {
+    "run": Column("count", "", "number of the run in the plan"),
+    "seed": Column("count", "", "of all that is random in the run"),
+    "outcome": Column("text", "", f"how it ended: {', '.join(OUTCOMES)}"),
+    "succeeded": Column("flag", "", "whether it succeeded"),
+    "reason": Column("text", "", "why it did not"),
+    "recording": Column("text", "", "file that was kept of it, in the folder of the campaign"),
+    "command": Column("text", "", "does the same once"),
+}
+
+#: What a run took. It differs from one time to the next, so it stands in a table of its own.
+COSTS: dict[str, Column] = {
+    "run": Column("count", "", "number of the run in the plan"),
+    "seconds": Column("number", "s", "that it took"),
+    "memory_mb": Column("number", "MB", "largest resident memory of its worker so far"),
+    "attempts": Column("count", "", "how often it was begun, because its worker was killed from outside"),
+    "worker": Column("text", "", "which worker"),
+}
+
+_TYPES = {
+    "number": pyarrow.float64(),
+    "count": pyarrow.int64(),
+    "flag": pyarrow.bool_(),
+    "text": pyarrow.string(),
+}
+
+
+def column_of(values: Iterable[Value]) -> Column:
+    """What a parameter with these values is."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return Column("flag", "", "")
+    if kinds == {int}:
+        return Column("count", "", "")
+    return Column("number" if kinds and kinds <= {int, float} else "text", "", "")
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]) -> pyarrow.Table:
+    """Rows as a table with these columns, in the order of their runs."""
+    ordered = sorted(rows, key=lambda row: int(row["run"]))
+    arrays = [
+        pyarrow.array([_cell(row.get(name), column) for row in ordered], _TYPES[column.type])
+        for name, column in columns.items()
+    ]
+    return pyarrow.Table.from_arrays(arrays, schema=schema_of(columns))
+
+
+def schema_of(columns: Mapping[str, Column]) -> pyarrow.Schema:
+    """Types of these columns; each tells its unit and what it is."""
+    return pyarrow.schema(
+        pyarrow.field(name, _TYPES[column.type], metadata={"unit": column.unit, "about": column.about})
+        for name, column in columns.items()
+    )
+
+
+def _cell(value: Any, column: Column) -> Any:
+    if value is None or (isinstance(value, float) and value != value):
+        return None
+    if column.type == "text":
+        text = value if isinstance(value, str) else json.dumps(value)
+        return text.encode("utf-8", "backslashreplace").decode()  # names of files may be anything
+    return {"number": float, "count": int, "flag": bool}[column.type](value)
+
+
+def write_table(path: Path, table: pyarrow.Table) -> None:
+    """Replaces the file at once: a reader sees the old one or the new one."""
+    pyarrow.parquet.write_table(table, beside(path))
+    _put(path)
+
+
+def read_table(path: Path) -> pyarrow.Table:
+    """A table that `write_table` wrote."""
+    try:
+        table = pyarrow.parquet.read_table(path)
+        table.column("run")
+        return table
+    except (OSError, KeyError, pyarrow.ArrowException) as error:
+        raise SpecError(
+            f"'{path}' is not the table of a campaign: {' '.join(str(error).split())}", path=str(path)
+        ) from None
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> None:
+    """Likewise for facts."""
+    beside(path).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    _put(path)
+
+
+def beside(path: Path) -> Path:
+    """Where a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.part")
+
+
+def _put(path: Path) -> None:
+    """Moves a file to its place once it is on the disk: a loss of power leaves the old one or the new one, too."""
+    descriptor = os.open(beside(path), os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.replace(beside(path), path)
+
+
+# -- Journal: rows as they come, one line each, so that a campaign that is killed loses none -------------------------
+
+
+#: A line reaches the operating system at once, which survives the death of the process; the disk every so often (s),
+#: which survives a loss of power. Waiting for the disk takes longer than an empty run may.
+SYNC = 1.0
+
+Entry = dict[str, Any]
+
+
+class Journal:
+    """A file of lines, each a run that is done: its row and what it took.
+
+    The last line may be torn, if the process died in the middle of it; then that run is not done, and `Journal` cuts
+    the line off before it adds others.
+
+    >>> with Journal(folder / "journal.jsonl") as journal:
+    ...     journal.add({"run": 0, "row": {...}, "cost": {...}})
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        entries, length = _whole_lines(path)
+        self.entries: dict[int, Entry] = {int(entry["run"]): entry for entry in entries}
+        self._file = open(path, "ab")  # noqa: SIM115
+        self._file.truncate(length)
+        self._synced = time.monotonic()
+
+    def add(self, entry: Entry) -> None:
+        """Writes down that a run is done; one that is done already stays as it is."""
+        if entry["run"] not in self.entries:
+            self.replace(entry)
+
+    def replace(self, entry: Entry) -> None:
+        """Writes down a run, in place of what was said of it before: of two lines of a run the later one counts."""
+        self.entries[entry["run"]] = entry
+        self._file.write(json.dumps(entry).encode() + b"\n")
+        self._file.flush()
+        if time.monotonic() - self._synced > SYNC:
+            self.sync()
+
+    def sync(self) -> None:
+        """Waits until all lines are on the disk."""
+        os.fsync(self._file.fileno())
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def entries_of(path: Path) -> list[Entry]:
+    """What a journal says, for who only reads."""
+    return _whole_lines(path)[0]
+
+
+def _whole_lines(path: Path) -> tuple[list[Entry], int]:
+    """Entries, and how many bytes they take: what stands behind the first line that makes no sense is not believed."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return [], 0
+    entries: list[Entry] = []
+    length = 0
+    for line in data.splitlines(keepends=True):
+        try:
+            entry = json.loads(line) if line.endswith(b"\n") else None
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict) or not {"run", "row", "cost"} <= entry.keys():
+            break
+        entries.append(entry)
+        length += len(line)
+    return entries, length

@@ -1,0 +1,255 @@
+"""Distances between bodies of a robot: capsules (compiled), convex hulls (coal), and how these change.
+
+A capsule is a segment with center c, half axis h and a radius. Between two of them, i and j, the segments are nearest
+at ``p_i = c_i + s h_i`` and ``p_j = c_j + t h_j`` with s and t in [-1, 1], and the gap is
+
+    d = |p_i - p_j| - r_i - r_j        in m, negative where they overlap
+
+With n the unit vector from p_j to p_i, its rate is ``n · (velocity of p_i on body i - velocity of p_j on body j)``: how
+s and t change does not matter, since d is least in them. Written in `native/motion/capsules.hpp`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import coal
+import numpy as np
+import pinocchio
+from scipy.spatial import ConvexHull, QhullError
+
+from poise.arrays import Array
+from poise.robots import Capsule
+from poise.state import Snapshot, _motion
+from poise.tasks import Memory, Writer
+
+
+class Gaps:
+    """Pairs of capsules and the joints that move them: numbers that do not change with the configuration.
+
+    Args:
+        model: pinocchio model.
+        capsules: all capsules of the robot.
+        pairs: indices of capsules, P x 2.
+
+    Attributes:
+        joints: numbers of the joints that carry a capsule of some pair.
+        compiled: the pairs, for compiled readers.
+    """
+
+    def __init__(self, model: Any, capsules: Sequence[Capsule], pairs: Sequence[tuple[int, int]]) -> None:
+        used = sorted({index for pair in pairs for index in pair})
+        chosen = [capsules[index] for index in used]
+        self.joints = sorted({capsule.joint for capsule in chosen})
+        self.count, self.capsules = len(pairs), len(chosen)
+        first, second = np.searchsorted(used, np.array(pairs, dtype=np.int32).reshape(-1, 2).T).astype(np.int32)
+        self.compiled = _motion.CapsulePairs(
+            center=np.array([capsule.center for capsule in chosen]).reshape(-1, 3),
+            half_axis=np.array([capsule.half_axis for capsule in chosen]).reshape(-1, 3),
+            radius=np.array([capsule.radius for capsule in chosen], dtype=np.float64),
+            carrier=np.array([self.joints.index(capsule.joint) for capsule in chosen], dtype=np.int32),
+            first=first,
+            second=second,
+        )
+        self._tree = {
+            "parents": np.array(model.parents, dtype=np.int32),
+            "columns": np.array(model.idx_vs, dtype=np.int32),
+            "counts": np.array(model.nvs, dtype=np.int32),
+        }
+
+    def tree(self, J: Array, v: Array) -> _motion.JointTree:
+        """The compiled reader of how bodies move, from the joints' twists at the world's origin (6 x nv) and speeds."""
+        return _motion.JointTree(J, v, **self._tree)
+
+    def place(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
+        """Center and half axis of all capsules (B x 6, m) from rotations and positions of their `joints`."""
+        X = np.empty((self.capsules, 6))
+        self.compiled.place(list(R), list(p), X)
+        return X
+
+    def measure(self, X: Array) -> tuple[Array, Array, Array]:
+        """(d, s, t) of all pairs, for capsules placed at X."""
+        d, s, t = (np.empty(self.count) for _ in range(3))
+        self.compiled.measure(X, d, s, t)
+        return d, s, t
+
+
+# -- Nearest: the pairs of capsules that are nearest to each other at a snapshot -------------------------------------
+
+
+class Nearest:
+    """Gaps of the K nearest pairs, bound to the memory of a snapshot; `update` measures them at the present state.
+
+    Compiled, see `native/motion/collision.hpp`: it writes into the arrays below, which stay where they are.
+
+    Attributes:
+        pair: which pairs; one keeps its row while it is among the nearest, others come and go.
+        gap: d of each, m.
+        normal: n, K x 3, from the second body to the first; always of unit length.
+        first, second: where they are nearest, K x 3 (m): on the axes of the capsules, or on the surface of hulls.
+
+    >>> nearest = Nearest(snapshot, Gaps(robot.model, capsules(robot), pairs), rows=64)
+    >>> nearest.update()
+    """
+
+    def __init__(self, snapshot: Snapshot, gaps: Gaps, rows: int) -> None:
+        self.snapshot, self.rows = snapshot, rows  # the snapshot, since its memory is read
+        self.pair = np.zeros(rows, dtype=np.int32)
+        self.gap = np.zeros(rows)
+        self.normal, self.first, self.second = (np.zeros((rows, 3)) for _ in range(3))
+        poses = [snapshot.data.oMi[joint] for joint in gaps.joints]
+        self._compiled = _motion.GapRows(
+            pairs=gaps.compiled,
+            rotations=[pose.rotation for pose in poses],
+            positions=[pose.translation for pose in poses],
+            joints=np.array(gaps.joints, dtype=np.int32),
+            tree=gaps.tree(snapshot.data.J, snapshot.v),
+            pair=self.pair,
+            gap=self.gap,
+            normal=self.normal,
+            first=self.first,
+            second=self.second,
+        )
+
+    def update(self) -> None:
+        """Measures the pairs at the snapshot's state, and gives rows to the nearest."""
+        self._compiled.update()
+
+    def jacobian(self, out: Array) -> None:
+        """Writes J with ``ḋ = J v``, K x nv."""
+        self._compiled.jacobian(out)
+
+    def drift(self, out: Array) -> None:
+        """Writes ``J̇ v``: how the gaps accelerate when no joint does (m/s²)."""
+        self._compiled.drift(out)
+
+    def writers(self, memory: Memory, wanted: Array, influence: float) -> Sequence[Writer]:
+        """Writers of rows and of drift: gaps below `influence` stay above what is `wanted` of their pairs (m)."""
+        writer = _motion.GapWriter(self._compiled, wanted, influence, memory.error, memory.low, memory.A, memory.drift)
+        return writer.write, writer.write_drift
+
+
+# -- Hulls: distances between the convex hulls of links, by coal -----------------------------------------------------
+
+
+#: Seconds that bodies are moved ahead and back to see how their gap turns: long enough that coal's tolerance does not
+#: show (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
+STEP = 1e-3
+#: What the turning of a pair may add to the drift of its gap, m/s²; that of capsules.
+GREATEST_TURNING: float = _motion.GREATEST_TURNING
+#: coal stops when its answer is this good, m.
+TOLERANCE = 1e-8
+
+
+class Meeting(NamedTuple):
+    """Where two hulls are nearest: the gap (m, negative where they overlap), n from the second to the first, points."""
+
+    gap: float
+    normal: Array
+    first: Array
+    second: Array
+
+
+class Hull:
+    """The convex hull of what a capsule holds, as a shape of coal in its joint's frame; flat ones get a millimetre."""
+
+    def __init__(self, capsule: Capsule) -> None:
+        self.joint = capsule.joint
+        points = capsule.points
+        try:
+            hull = ConvexHull(points)
+        except (QhullError, ValueError):
+            points = (points[:, None, :] + 5e-4 * np.vstack([np.eye(3), -np.eye(3)])).reshape(-1, 3)
+            hull = ConvexHull(points)
+        corners = coal.StdVec_Vec3s()
+        corners.extend(list(points[hull.vertices]))
+        A, B, C = points[hull.simplices.T]
+        outward = np.einsum("ij,ij->i", np.cross(B - A, C - A), hull.equations[:, :3]) > 0.0
+        number = np.zeros(len(points), dtype=int)
+        number[hull.vertices] = np.arange(len(hull.vertices))
+        turned = np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
+        faces = coal.StdVec_Triangle()
+        faces.extend([coal.Triangle(*face) for face in number[turned].tolist()])
+        self.shape = coal.Convex(corners, faces)
+
+
+def between(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: pinocchio.SE3) -> Meeting | None:
+    """Where two hulls are nearest; None if coal cannot tell, as when they touch in a point and have no direction."""
+    request, result = coal.DistanceRequest(True), coal.DistanceResult()
+    request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+    place_a, place_b = (coal.Transform3s(pose.rotation, pose.translation) for pose in (world_from_a, world_from_b))
+    try:
+        gap = coal.distance(a.shape, place_a, b.shape, place_b, request, result)
+    except (RuntimeError, ValueError):
+        return None
+    normal = -result.normal
+    first, second = result.getNearestPoint1(), result.getNearestPoint2()
+    known = abs(normal @ normal - 1.0) < 1e-6 and math.isfinite(gap + first.sum() + second.sum())
+    return Meeting(gap, normal, first, second) if known else None
+
+
+class NearestHulls(Nearest):
+    """The pairs whose capsules are nearest, with the gaps of their hulls where the capsules are within reach.
+
+    Args:
+        snapshot, gaps, rows: as for `Nearest`.
+        hulls: of the two bodies of each pair.
+        reach: gaps of capsules up to which coal is asked, m; a hull lies inside its capsule, so none is missed.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, gaps: Gaps, rows: int, hulls: Sequence[tuple[Hull, Hull]], reach: float
+    ) -> None:
+        super().__init__(snapshot, gaps, rows)
+        self._hulls, self._reach = hulls, reach
+        self._poses = snapshot.data.oMi
+        self._looked: list[int] = []
+
+    def update(self) -> None:
+        super().update()
+        self._looked = []
+        for k in np.flatnonzero(self.gap < self._reach):
+            a, b = self._hulls[self.pair[k]]
+            met = between(a, self._poses[a.joint], b, self._poses[b.joint])
+            if met is None:
+                continue  # what is known of the capsules is on the safe side
+            self.gap[k], self.normal[k], self.first[k], self.second[k] = met
+            self._looked.append(int(k))
+
+    def drift(self, out: Array) -> None:
+        V_i, V_j = np.empty((self.rows, 6)), np.empty((self.rows, 6))
+        self._compiled.carry(V_i, V_j, out)
+        out += np.clip(self._turning(V_i, V_j), -GREATEST_TURNING, GREATEST_TURNING)
+
+    def writers(self, memory: Memory, wanted: Array, influence: float) -> Sequence[Writer]:
+        def write() -> None:
+            self.update()
+            memory.error[:] = self.gap
+            memory.low[:] = np.where(self.gap < influence, wanted[self.pair], -np.inf)
+            self.jacobian(memory.A)
+
+        def write_drift() -> None:
+            self.drift(memory.drift)
+
+        return write, write_drift
+
+    def _turning(self, V_i: Array, V_j: Array) -> Array:
+        """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and back; 0 where they overlap."""
+        ahead, back = (self._rates(V_i, V_j, seconds) for seconds in (STEP, -STEP))
+        return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * STEP)
+
+    def _rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
+        """ḋ some seconds from now, if all bodies keep their twists; NaN where it cannot be told."""
+        normal, point = np.full((self.rows, 3), np.nan), np.zeros((self.rows, 3))
+        for k in self._looked:
+            if self.gap[k] > 0.0:
+                a, b = self._hulls[self.pair[k]]
+                met = between(a, self._moved(a, V_i[k], seconds), b, self._moved(b, V_j[k], seconds))
+                if met is not None and met.gap > 0.0:
+                    normal[k], point[k] = met.normal, met.first
+        return np.einsum("ij,ij->i", np.hstack([normal, np.cross(point, normal)]), V_i - V_j)
+
+    def _moved(self, hull: Hull, V: Array, seconds: float) -> pinocchio.SE3:
+        return pinocchio.exp6(pinocchio.Motion(seconds * V)) * self._poses[hull.joint]

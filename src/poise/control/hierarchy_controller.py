@@ -1,0 +1,326 @@
+"""HierarchyController, the base of all controllers: binding hierarchies, smooth transitions, holding."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.control.command import Command
+from poise.errors import PoiseError, SolverError
+from poise.hierarchy import Behavior, Hierarchy
+from poise.robots import Robot, State
+from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution, Stack
+from poise.state import Snapshot
+from poise.tasks import Assembly, Layout, Memory, Task, Writer
+
+#: Slack up to which rows count as met, in their unit: rounding of a solve.
+MET = 1e-9
+
+
+class Ramp:
+    """The command moves in a straight line, within `seconds`, from what it was to what a new hierarchy wants.
+
+    With x₋ the last command, x the new wish, T the period and r the time left, the command is::
+
+        x₋' + (T / r) (x - x₋')
+
+    where x₋' is the nearest to x₋ that keeps what both hierarchies have in common: `always`, and the first levels
+    that are the same task for task. These therefore lose nothing while the rest passes over. A change during a ramp
+    starts it anew from the present command; one at every tick makes it a low-pass filter with time constant `seconds`.
+
+    Args:
+        kept: names and tasks of the levels that both have in common, `always` first.
+        damping: of each of them.
+        begin, seconds: when it starts and how long it takes.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        kept: Sequence[tuple[str, Sequence[Task]]],
+        damping: Sequence[float],
+        layout: Layout,
+        begin: float,
+        seconds: float,
+    ) -> None:
+        self.begin, self.seconds, self.period = begin, seconds, layout.period
+        self._last = KeepCommand(layout.variables)
+        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout, (*damping, 0.0))
+        self._solver = Lexicographic()
+
+    def left(self, time: float) -> float:
+        """Seconds until it is over; a clock that is set back does not lengthen it."""
+        return min(self.begin + self.seconds - time, self.seconds)
+
+    def blend(self, last: Array, wish: Array, time: float) -> Array | None:
+        """The command at a time; None when the ramp is over."""
+        left = self.left(time)
+        if left <= self.period:
+            return None
+        self._last.value[:] = last
+        self._assembly.write()
+        kept = self._kept(wish)
+        return kept + (self.period / left) * (wish - kept)
+
+    def _kept(self, wish: Array) -> Array:
+        """The nearest to the last command that keeps what is to be kept.
+
+        Caution near a singularity may soften `always`, and with it the limits in it. Where the wish meets these, so can
+        the nearest: it is no farther from the last command than the wish, and there is nothing to be cautious about.
+        """
+        stack = self._assembly.stack
+        solution = self._solver.solve(stack.program())
+        program = solution.program
+        if solution.careful == 0 and np.abs(program.slack(wish)[program.slice(0)]).max(initial=0.0) < MET:
+            stack.caution[0] = 0.0
+            solution = self._solver.solve(stack.program())
+        return solution.x
+
+
+class KeepCommand(Task):
+    """``x = x₋`` for all unknowns."""
+
+    unit = "as commanded"
+    name = "last command"
+
+    def __init__(self, variables: int) -> None:
+        self.value = np.zeros(variables)
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(str(i) for i in range(len(self.value)))
+
+    def unknowns(self, robot: Robot, layout: Layout) -> range:
+        return range(len(self.value))
+
+    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:
+        def write() -> None:
+            memory.lower[:] = memory.upper[:] = self.value
+
+        return [write]
+
+
+# -- What all controllers of a hierarchy share: binding it, passing from one to the next, holding when ---------------
+
+
+Groups = list[tuple[str, Sequence[Task]]]
+
+
+#: In so many seconds a command passes from one hierarchy to the next, unless the behavior or the user says otherwise.
+RAMP = 0.2
+#: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
+REMEMBERED = 8
+#: No robot is so far away or so fast (sum over q and v): squares of such speeds drown every limit in rounding.
+FAR = 1e6
+
+
+class Bound:
+    """A hierarchy bound to a snapshot.
+
+    Attributes:
+        assembly, layout: its tasks in the memory of one stack, and what the unknowns are.
+        groups, damping: all levels of the program.
+        tasks: their labels, and where their rows stand.
+    """
+
+    def __init__(self, assembly: Assembly, layout: Layout, groups: Groups, damping: tuple[float, ...]) -> None:
+        self.assembly, self.layout, self.groups, self.damping = assembly, layout, groups, damping
+        self.tasks = (assembly.labels(), tuple(block.rows for block in assembly.stack.blocks))
+
+
+class HierarchyController(ABC):
+    """Behavior and state to command, one solve per period: the base of `KinematicController` and `TorqueController`.
+
+    Every call of `step` returns a finite command. What differs between controllers is what the unknowns are
+    (`_layout_for`), which levels stand above the hierarchy's own (`_groups`), how a solution becomes a command
+    (`_decided`), and what is done when there is none (`_hold`).
+    """
+
+    def __init__(self, behavior: Behavior, solver: object, period: float, ramp: float | None) -> None:
+        if not callable(behavior):
+            raise PoiseError(f"behavior is {behavior!r}; expected a Hierarchy or a function that returns one")
+        if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
+            raise PoiseError(f"period is {period!r}; expected positive seconds")
+        ramp = getattr(behavior, "ramp", RAMP) if ramp is None else ramp
+        if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
+            raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
+        self.behavior = behavior
+        self._phase: Callable[[float], Any] | None = getattr(behavior, "phase", None)
+        self.solver = Lexicographic() if solver is None else solver
+        solve = getattr(self.solver, "solve", None)
+        if solve is None:
+            raise SolverError(f"solver is {solver!r}; expected one of poise.solvers, e.g. Lexicographic()")
+        self._solve: Callable[[Program], Solution] = solve
+        self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # others are looked at
+        self.period = float(period)
+        self.ramp = float(ramp)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets the robot, the last command and the hierarchy, as if newly built."""
+        if hasattr(self.solver, "reset"):
+            self.solver.reset()
+        self.robot: Robot | None = None
+        self.hierarchy: Hierarchy | None = None
+        self.command: Command | None = None
+        self._bindings: dict[Hierarchy, Any] = {}
+
+    def look(self, state: State) -> Snapshot:
+        """The snapshot that the next step will use, if it is for this state: what was worked out in it stays."""
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        return self._snapshot.at(state)
+
+    def step(self, state: State | None) -> Command:
+        """The command for a state, or None where none was measured.
+
+        Never raises once the hierarchy fits the robot; always finite.
+        """
+        if not isinstance(state, State):
+            return self._without_state(state)
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        try:
+            command = self._solved(state)
+        except Exception as error:  # a task or behavior of the user's may raise anything
+            if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
+                raise
+            command = self._hold(f"hold: {type(error).__name__}: {error}", self._snapshot)
+        if self._phase is not None:
+            command.phase = self._phase(state.time).name
+        self.command = command
+        return command
+
+    # -- one tick --------------------------------------------------------------------------------------------------
+
+    def _start(self, robot: Robot) -> None:
+        self.reset()
+        self.robot = robot
+        self._snapshot = Snapshot(robot)
+        self._transition: Ramp | None = None
+        self._holding = False
+
+    def _solved(self, state: State) -> Command:
+        snapshot = self._snapshot.at(state)
+        if not snapshot.finite:
+            return self._hold("hold: the state has NaN or infinite entries", None)
+        if snapshot.size > FAR:
+            return self._hold(f"hold: the state has entries beyond {FAR:g}", None)
+        hierarchy = self.behavior(snapshot)
+        if hierarchy is not self.hierarchy or hierarchy is None:
+            self._change(hierarchy, state)
+        if self._holding:
+            self._recover(state)
+        bounded, stack = self._assembly.write(), self._assembly.stack
+        if not bounded:
+            return self._hold(f"hold: what '{_boundless(stack)}' asks for is not finite", snapshot)
+        return self._decided(self._solve(stack.program()), state)
+
+    def _blended(self, x: Array, state: State) -> Array:
+        """The solution, or what a transition makes of it on the way from the last command."""
+        if self._transition is None:
+            return x
+        blended = self._transition.blend(self._last, x, state.time)
+        if blended is None:
+            self._transition = None
+            return x
+        return blended
+
+    def _change(self, hierarchy: Hierarchy, state: State) -> None:
+        """Binds another hierarchy, and starts to pass over to it."""
+        snapshot, old = self._snapshot, self.hierarchy
+        if not isinstance(hierarchy, Hierarchy):
+            raise PoiseError(f"the behavior returned {hierarchy!r}; expected a Hierarchy")
+        common = -1
+        if old is not None:
+            if old.common_levels(hierarchy) == len(old.levels) == len(hierarchy.levels):
+                self.hierarchy = hierarchy  # the same tasks in another object
+                return
+            common = old.replace(always=hierarchy.always).common_levels(hierarchy)
+        if hierarchy.robot_name not in (None, snapshot.robot.name):
+            raise PoiseError(
+                f"the hierarchy is made for {hierarchy.robot_name}, the state is of {snapshot.robot.name}; "
+                "build both from one robot"
+            )
+        if old is None:  # what a behavior knows that it will return is bound before it is needed
+            known = getattr(self.behavior, "hierarchies", ())
+            for coming in known.values() if isinstance(known, Mapping) else known:
+                self._binding(coming, state)
+        self._enter(self._binding(hierarchy, state))
+        self.hierarchy = hierarchy
+        self._passing(common, state)
+
+    def _binding(self, hierarchy: Hierarchy, state: State) -> Any:
+        """A hierarchy bound to the snapshot. The last ones are remembered: who walks comes back to each."""
+        bound = self._bindings.pop(hierarchy, None) or self._bind(hierarchy, state)
+        self._bindings[hierarchy] = bound
+        if len(self._bindings) > REMEMBERED:
+            del self._bindings[next(iter(self._bindings))]
+        return bound
+
+    def _bind(self, hierarchy: Hierarchy, state: State) -> Any:
+        layout = self._layout_for(hierarchy, state)
+        groups, damping = self._groups(hierarchy, layout)
+        return Bound(Assembly(self._snapshot, groups, layout, damping), layout, groups, damping)
+
+    def _enter(self, bound: Any) -> None:
+        """From now on this is what is written and solved."""
+        self._bound: Bound = bound
+        self._assembly, self._tasks = bound.assembly, bound.tasks
+
+    def _passing(self, common: int, state: State) -> None:
+        """Starts to pass over to a hierarchy whose first levels were there before; -1: there was none before."""
+        if self.ramp > 0.0:
+            self._transition = self._ramp(max(common, 0), state.time, self.ramp)
+
+    def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
+        """A transition that keeps what stands above the hierarchy and its first levels."""
+        assert self.hierarchy is not None
+        groups, damping = self._bound.groups, self._bound.damping
+        kept = len(groups) - len(self.hierarchy.levels) + common
+        return Ramp(self._snapshot, groups[:kept], damping[:kept], self._bound.layout, begin, seconds)
+
+    def _recover(self, state: State) -> None:
+        """After a hold, passes back to the hierarchy as to a new one."""
+        self._holding = False
+        if self.ramp > 0.0:
+            self._transition = self._ramp(0, state.time, self.ramp)
+
+    # -- what differs ----------------------------------------------------------------------------------------------
+
+    _last: Array
+
+    @abstractmethod
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+        """What the unknowns are."""
+
+    def _groups(self, hierarchy: Hierarchy, layout: Layout) -> tuple[Groups, tuple[float, ...]]:
+        """Names and tasks of all levels of the program, and their damping."""
+        return list(hierarchy.groups()), hierarchy.damping()
+
+    @abstractmethod
+    def _decided(self, solution: Solution, state: State) -> Command:
+        """The command that a solution stands for."""
+
+    @abstractmethod
+    def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
+        """A command that is finite whatever happens; the snapshot is None when the state is not known."""
+
+    def _without_state(self, state: object) -> Command:
+        """The command when no state was measured."""
+        if self.command is None:
+            raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
+        self.command = self._hold("hold: no state was measured", None)
+        return self.command
+
+
+def _boundless(stack: Stack) -> str:
+    """The first task with a row that no x can meet, since its bounds are NaN or at the wrong infinity."""
+    for block in stack.blocks:
+        if not ((block.lower < UNBOUNDED).all() and (block.upper > -UNBOUNDED).all()):
+            return block.name
+    return "a task"

@@ -1,0 +1,212 @@
+"""KinematicController, motion without forces, and PositionController, which sends its joint angles to servos."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio
+
+from poise.arrays import Array
+from poise.control.command import Command
+from poise.control.hierarchy_controller import Bound, HierarchyController, Ramp
+from poise.errors import PoiseError
+from poise.hierarchy import Behavior, Hierarchy
+from poise.robots import Robot, State
+from poise.solvers import Solution
+from poise.state import Sensed, Snapshot
+from poise.tasks import ACCELERATION, VELOCITY, Layout
+
+#: Time constant in which a command fades during a hold, s: all but stopped after a tenth of a second.
+HOLD = 0.022
+#: Time constant of the filter near singularities, s: four ticks at 200 Hz, and short beside the decay of any task.
+CALM = 0.02
+
+
+class KinematicController(HierarchyController):
+    """Moves a robot by the levels of a hierarchy, one solve per period, without looking at forces.
+
+    At velocity order the unknowns are velocities, at acceleration order accelerations (commands are then smoother, and
+    limits on acceleration are kept exactly). Every call returns a finite command; when no solution is to be had it is
+    a hold (the last command, fading), and `Command.fallback` says why.
+
+    Args:
+        behavior: a Hierarchy, or a function of the snapshot that returns one.
+        solver: `Lexicographic()` if None; `Weighted` or `NullSpace` by choice.
+        period: seconds between two calls.
+        order: VELOCITY or ACCELERATION.
+        ramp: seconds in which the command passes from one hierarchy to the next, and from rest to the first; with 0 it
+            does so at once.
+
+    >>> controller = poise.KinematicController(hierarchy, period=0.005)
+    >>> command = controller.step(state)
+    """
+
+    def __init__(
+        self,
+        behavior: Behavior,
+        solver: object = None,
+        period: float = 0.005,
+        order: int = VELOCITY,
+        ramp: float = 0.2,
+    ) -> None:
+        if order not in (VELOCITY, ACCELERATION):
+            raise PoiseError(f"order is {order!r}; expected poise.VELOCITY or poise.ACCELERATION")
+        self.order = order
+        super().__init__(behavior, solver, period, ramp)
+
+    def _start(self, robot: Robot) -> None:
+        super()._start(robot)
+        nv = robot.model.nv
+        self._last = np.zeros(nv)
+        self._velocity: Array = np.zeros(nv)
+
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+        nv = state.robot.model.nv
+        if self.hierarchy is None and self.order == VELOCITY:
+            self._last = np.array(state.v)
+        return Layout(self.order, self.period, nv, nv)
+
+    def _enter(self, bound: Bound) -> None:
+        super()._enter(bound)
+        self._calmers: dict[int, Ramp] = {}
+
+    def _decided(self, solution: Solution, state: State) -> Command:
+        x = solution.x
+        if solution.careful >= 0 and self.order == VELOCITY:
+            self._calm(solution.careful, state)
+        x = self._blended(x, state)
+        if not self._always_finite and not math.isfinite(x.dot(x)):
+            return self._hold("hold: the solution is not finite", self._snapshot)
+        self._last = x
+        fallback = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
+        if self.order == VELOCITY:
+            self._velocity = x
+            return Command(x, None, None, self.period, solution, fallback, self._tasks)
+        self._velocity = state.v + self.period * x
+        return Command(self._velocity, x, None, self.period, solution, fallback, self._tasks)
+
+    def _calm(self, level: int, state: State) -> None:
+        """Near a singularity, passes over to each new solution in `CALM` seconds: a low-pass filter on that level and
+        those below it, which would else chase a direction that turns from tick to tick; those above stay exact."""
+        if self._transition is not None and self._transition.left(state.time) > CALM:
+            return
+        common = max(level - 1, 0)
+        if common not in self._calmers:
+            self._calmers[common] = self._ramp(common, state.time, CALM)
+        self._transition = self._calmers[common]
+        self._transition.begin = state.time
+
+    def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
+        """The last command, fading: finite whatever happens."""
+        self._holding = True
+        slower = math.exp(-self.period / HOLD) * self._velocity
+        if self.order == VELOCITY:
+            self._last = self._velocity = slower
+            return Command(slower, None, None, self.period, None, reason)
+        self._last = (slower - self._velocity) / self.period
+        self._velocity = slower
+        return Command(slower, self._last, None, self.period, None, reason)
+
+
+# -- PositionController: a hierarchy for robots whose joints have position servos ------------------------------------
+
+
+class PositionController:
+    """Moves a reference body by a hierarchy, and lets servos follow its joints.
+
+    Most humanoids take joint angles, not torques. What the angles should be is a matter of kinematics: the levels of
+    the hierarchy move a *reference*, a body that does exactly what it is told, and its angles are the commands. What
+    the real body does instead, it sways and its feet slip, reaches the behavior through `observe`, if it has such a
+    method, at every tick and before it is called:
+
+        observe(real, reference, sensed) -> None, or a planar world_from_world by which the reference is to be moved
+
+    with snapshots of both and what the sensors say. A behavior that does not observe is played open loop. One that has
+    to do without something says so in its `fallback`, which goes into the command; its `offset`, if it has one, is
+    added to the angles, for servos that give way.
+
+    Args:
+        behavior: a Hierarchy, or a function of the snapshot of the reference that returns one.
+        solver: `Lexicographic()` if None.
+        period: seconds between two calls.
+
+    >>> controller = poise.PositionController(navigate)
+    >>> poise.record(controller, poise.MujocoPlant(start, actuators=PositionServos()), seconds=10.0)
+    """
+
+    def __init__(self, behavior: Behavior, solver: object = None, period: float = 0.005) -> None:
+        self._inner = KinematicController(behavior, solver, period, ramp=float(getattr(behavior, "ramp", 0.2)))
+        self.behavior, self.solver, self.period = behavior, self._inner.solver, self._inner.period
+        self._observe = getattr(behavior, "observe", None)
+        self._sensed: Sensed | None = None
+        self.reset()
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """That is followed now."""
+        return self._inner.hierarchy
+
+    @property
+    def ramp(self) -> float:
+        """Seconds in which the command passes from one hierarchy to the next."""
+        return self._inner.ramp
+
+    @property
+    def command(self) -> Command | None:
+        """The last one."""
+        return self._inner.command
+
+    def reset(self) -> None:
+        """Forgets the robot and the reference."""
+        self._inner.reset()
+        self.reference: State | None = None
+        self._blind = ""
+
+    def feel(self, sensed: Sensed | None) -> None:
+        """What the sensors say, before each step; without any, a behavior is told None."""
+        self._sensed = sensed
+
+    def step(self, state: State | None) -> Command:
+        """Joint angles, and their rates, for a state. Never raises once the hierarchy fits the robot; always finite."""
+        if not isinstance(state, State):
+            if self.reference is None:
+                raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
+            return self._moved(self._inner.step(None))
+        reference = self.reference
+        if reference is None or reference.robot is not state.robot:
+            reference = state.replace(v=np.zeros(state.robot.model.nv))
+            self._real = Snapshot(state.robot)
+        reference = State._trusted(state.robot, reference.q, reference.v, state.time, state.contacts)
+        self.reference = self._observed(state, reference)
+        return self._moved(self._inner.step(self.reference))
+
+    def _observed(self, state: State, reference: State) -> State:
+        """The reference, moved to where the real body stands if the behavior asks for that."""
+        self._blind = ""
+        if self._observe is None:
+            return reference
+        try:
+            real = self._real.at(state)
+            moved = self._observe(real, self._inner.look(reference), self._sensed) if real.finite else None
+        except Exception as error:  # an observer of the user's may raise anything; the reference goes on without it
+            self._blind = f"not observed: {type(error).__name__}: {error}"
+            return reference
+        if moved is None:
+            return reference
+        base = moved * pinocchio.XYZQUATToSE3(reference.q[:7])
+        q = np.concatenate([pinocchio.SE3ToXYZQUAT(base), reference.q[7:]])
+        return State._trusted(state.robot, q, reference.v, reference.time, reference.contacts)
+
+    def _moved(self, command: Command) -> Command:
+        """The command with the angles that the reference then has."""
+        reference = self.reference
+        assert reference is not None
+        model = reference.robot.model
+        q = pinocchio.integrate(model, reference.q, command.period * command.velocity)
+        self.reference = State._trusted(reference.robot, q, command.velocity, reference.time, reference.contacts)
+        offset = getattr(self.behavior, "offset", None)
+        command.position = q[7:] if offset is None else q[7:] + offset
+        if not command.fallback:
+            command.fallback = self._blind or getattr(self.behavior, "fallback", "")
+        return command

@@ -1,0 +1,346 @@
+"""TorqueController: hierarchies under the equation of motion with torques and contact forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.constraints import (
+    EquationOfMotion,
+    FrictionCone,
+    NormalForces,
+    PlanarContact,
+    RigidContact,
+    TorqueLimit,
+    WrenchCone,
+    contact_constraints,
+)
+from poise.control.command import Command
+from poise.control.hierarchy_controller import Bound, Groups, HierarchyController
+from poise.errors import PoiseError
+from poise.hierarchy import Behavior, Hierarchy
+from poise.robots import Frame, Robot, State
+from poise.solvers import Lexicographic, Solution, Weighted
+from poise.state import Contact, Snapshot, _motion
+from poise.tasks import ACCELERATION, Assembly, CenterOfMass, Decay, ForceUnknowns, Layout, Orientation, Posture, Task
+
+#: A solution is possible if no torque is above its limit, and the base no further from its equation, than this share
+#: of the limit and of the weight. Solutions are exact to 1e-9; what is above is a compromise.
+POSSIBLE = 1e-6
+CONES = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
+
+
+class Physical(Bound):
+    """A hierarchy bound under the equation of motion.
+
+    Args:
+        bound: the hierarchy, bound; its first tasks are physics.
+        count: how many they are.
+        limit: of the torques (N m).
+        least: by how much the equation of the base may be missed (N, N m).
+
+    Attributes:
+        forces: the unknowns of its contacts.
+        decide: from a solution to torques and velocities, and whether physics allows it.
+        physical: the rows that are physics.
+    """
+
+    def __init__(self, bound: Bound, count: int, limit: Array, least: float) -> None:
+        super().__init__(bound.assembly, bound.layout, bound.groups, bound.damping)
+        data, forces = bound.assembly.snapshot.data, bound.layout.forces
+        assert forces is not None
+        self.forces = forces
+        self.decide: Callable[[Array, Array, Array, Array], bool] = _motion.Decision(
+            data.M, data.nle, forces.lines, np.zeros(len(data.nle)), limit, least, POSSIBLE, bound.layout.period
+        ).decide
+        blocks = bound.assembly.stack.blocks[:count]
+        self.physical = slice(0, blocks[-1].rows.stop if blocks else 0)
+
+
+def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
+    """The contacts that the tasks of a hierarchy speak of, each once."""
+    found: dict[str, Contact] = {}
+    for task in hierarchy.tasks:
+        for contact in task.contacts():
+            other = found.setdefault(contact.name, contact)
+            if other != contact:
+                raise PoiseError(
+                    f"two contacts are called '{contact.name}' and differ; build one Contact and give it to all tasks, "
+                    "or give each a name"
+                )
+    return tuple(found.values())
+
+
+def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
+    """What physics demands and the hierarchy does not give a place to; what motors can give, wherever it stands."""
+    tasks = hierarchy.tasks
+    added: list[Task] = [TorqueLimit(robot)]  # a limit of the user's may be for some joints only, or give way
+    if not any(isinstance(task, EquationOfMotion) for task in tasks):
+        added.insert(0, EquationOfMotion())
+    for contact in contacts:
+        named = [task for task in tasks if isinstance(task, CONES) and task.contact == contact]
+        if not named:
+            added += contact_constraints(contact)
+        elif not any(isinstance(task, NormalForces) for task in named):
+            added.append(NormalForces(contact))
+    return added
+
+
+# -- DampedHold: a body that stays as it is when no solution is to be had --------------------------------------------
+
+
+#: How fast motion and deviations die out, 1/s: within half a second. A body on its ankles falls with √(g / height), 3
+#: to 4 per second on the library robots, which this outruns.
+RATE = 6.0
+
+
+class DampedHold:
+    """Torques that keep a body where it was when the hold began: contacts, centre of mass, orientation, posture.
+
+    It is a small hierarchy of its own, with nothing in it that a user wrote, under the same physics as any other:
+    contacts that the state reports do not move, the centre of mass comes to rest, then base and joints do. Errors
+    vanish critically damped, ``v̇ = -ω² e - 2 ω ė``. In the air there is only the posture to keep.
+
+    Args:
+        snapshot: at the state in which the hold begins, which is finite.
+        planned: contacts with their friction and way of writing forces, for those that touch.
+        period: seconds between two calls.
+    """
+
+    def __init__(self, snapshot: Snapshot, planned: Sequence[Contact], period: float) -> None:
+        robot, state = snapshot.robot, snapshot.state
+        assert state is not None
+        known = {contact.frame: contact for contact in planned}
+        contacts = tuple(known.get(part) or Contact(part) for part in state.contacts)
+        self.forces = ForceUnknowns(snapshot, contacts)
+        decay = Decay(RATE)
+        physics: list[Task] = [EquationOfMotion(), TorqueLimit(robot)]
+        physics += [task for contact in contacts for task in contact_constraints(contact)]
+        levels: list[tuple[str, list[Task]]] = [("physics", physics)]
+        posture: list[Task] = [Posture(state, reference=decay)]
+        if contacts:
+            base = robot.frame(robot.model.names[1])
+            levels += [
+                ("contact", [RigidContact(contact) for contact in contacts]),
+                ("balance", [CenterOfMass(state.center_of_mass, reference=decay)]),
+            ]
+            posture.append(Orientation(base, state.pose(base).rotation, reference=decay))
+        nv = robot.model.nv
+        layout = Layout(ACCELERATION, period, nv, nv + self.forces.size, self.forces)
+        self._assembly = Assembly(snapshot, [*levels, ("posture", posture)], layout)
+        self._solver = Lexicographic()
+        self._generalised: Array = np.zeros(nv)
+
+    def torque(self, state: State) -> Array:
+        """The joint torques for the state that the snapshot is at (N m)."""
+        for i, contact in enumerate(self.forces.contacts):
+            self.forces.present[i] = float(contact.frame in state.contacts)
+        self._assembly.write()
+        x = self._solver.solve(self._assembly.stack.program()).x
+        return self.forces.generalised(x, self._generalised)[6:].copy()
+
+
+# -- TorqueController: the same hierarchies with accelerations, torques and contact forces ---------------------------
+
+
+#: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact
+#: to 1e-6 of the largest unknown.
+INSIDE = 1e-4
+#: A contact is sought when it was missed for so long, s: three ticks at 500 Hz, so that one lost sample moves no foot.
+SEEK_AFTER = 0.006
+#: It counts as lost after so long, s, unless the behavior or the user says otherwise.
+LOST_AFTER = 0.05
+#: A contact bears a force worth missing above this share of the weight.
+BEARING = 0.05
+
+
+class TorqueController(HierarchyController):
+    """Moves a robot by torques: the levels of a hierarchy under the equation of motion and its contacts.
+
+    The unknowns are accelerations and contact forces, ``x = (v̇, y)``; torques follow, ``τ = M_a v̇ + h_a - Σ J_caᵀ φ_c``
+    ([Saab2012] eq. 9). The hierarchy is the one of a `KinematicController`. Its contacts are those that its tasks speak
+    of (`constraints.RigidContact`, ...), or else the `contacts` of the state. Above `always` stands a level "physics"
+    with the equation of motion, torque limits and what contacts can bear, as far as the hierarchy does not give these
+    a place itself. It can always hold, so nothing that a user asks for contradicts physics.
+
+    **Safety.** Every call returns finite torques within their limits. When the strict solution is not to be had in the
+    solver's budget, its best point so far is taken if physics allows it; else the weighted solution of the same
+    levels; else a damped hold. `Command.fallback` names what was used and why, and a contact that is lost.
+
+    Args:
+        behavior: a Hierarchy, or a function of the snapshot that returns one.
+        solver: `Lexicographic()` if None, strict; or `Weighted()`, for which "physics" and `always` are one hard level.
+        period: seconds between two calls.
+        ramp: seconds in which the command passes from one hierarchy to the next; levels that both begin with stay
+            exact. None: as the behavior has it, else 0.2.
+        lost_after: seconds after which a contact that the state does not report any more is counted as lost: no force
+            is planned there until it is back. Infinite: contacts are as planned, whatever is measured. None: as the
+            behavior has it, else 0.05.
+
+    >>> controller = poise.TorqueController(hierarchy)
+    >>> command = controller.step(plant.state())
+    >>> command.torque, command.forces.total
+    """
+
+    def __init__(
+        self,
+        behavior: Behavior,
+        solver: object = None,
+        period: float = 0.002,
+        ramp: float | None = None,
+        lost_after: float | None = None,
+    ) -> None:
+        lost_after = getattr(behavior, "lost_after", LOST_AFTER) if lost_after is None else lost_after
+        if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
+            raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
+        self.lost_after = float(lost_after)
+        super().__init__(behavior, solver, period, ramp)
+        self._merges = type(self.solver) is not Lexicographic
+
+    def reset(self) -> None:
+        super().reset()
+        self._forces: ForceUnknowns | None = None
+        self._fallback = Weighted()
+
+    # -- what the unknowns are -------------------------------------------------------------------------------------
+
+    def _start(self, robot: Robot) -> None:
+        super()._start(robot)
+        nv = robot.model.nv
+        self._last = np.zeros(nv)
+        self._limit: Array = np.array(robot.limits.torque)
+        self._least = POSSIBLE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        self._torque: Array = np.zeros(nv - 6)
+        self._damped_hold: DampedHold | None = None
+        self._missing: dict[Contact, float] = {}
+        #: The contacts of the last state, if all that are planned were among them: such need no second look.
+        self._touching: tuple[Frame, ...] | None = None
+        self._bearing = BEARING * float(np.linalg.norm(robot.model.gravity.linear))  # in the unit of the unknowns
+
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+        contacts = planned_contacts(hierarchy) or tuple(Contact(part) for part in state.contacts)
+        forces, nv = ForceUnknowns(self._snapshot, contacts), state.robot.model.nv
+        return Layout(ACCELERATION, self.period, nv, nv + forces.size, forces)
+
+    def _groups(self, hierarchy: Hierarchy, layout: Layout) -> tuple[Groups, tuple[float, ...]]:
+        assert layout.forces is not None
+        tasks = physics(hierarchy, self._snapshot.robot, layout.forces.contacts)
+        (_, always), *levels = hierarchy.groups()
+        if self._merges:
+            return [("always", [*tasks, *always]), *levels], hierarchy.damping()
+        return [("physics", tasks), ("always", always), *levels], (0.0, *hierarchy.damping())
+
+    def _bind(self, hierarchy: Hierarchy, state: State) -> Physical:
+        bound = super()._bind(hierarchy, state)
+        count = len(bound.groups[0][1]) - (len(hierarchy.always) if self._merges else 0)
+        return Physical(bound, count, self._limit, self._least)
+
+    def _binding(self, hierarchy: Hierarchy, state: State) -> Physical:
+        if not planned_contacts(hierarchy):  # it takes the contacts of the state, which may be others than last time
+            self._bindings.pop(hierarchy, None)
+        bound: Physical = super()._binding(hierarchy, state)
+        return bound
+
+    def _enter(self, bound: Physical) -> None:
+        super()._enter(bound)
+        old, new, nv = self._forces, bound.forces, self._snapshot.model.nv
+        self._decide, self._physical = bound.decide, bound.physical
+        if new is old:
+            return
+        last = np.zeros(nv + new.size)
+        last[:nv] = self._last[:nv]
+        before: dict[Contact, slice] = {} if old is None else old.spans
+        new.present[:], new.sought[:] = 1.0, 0.0
+        for i, contact in enumerate(new.contacts):
+            if old is not None and contact in before:
+                last[new.spans[contact]] = self._last[before[contact]]
+                j = old.contacts.index(contact)
+                new.present[i], new.sought[i] = old.present[j], old.sought[j]
+        self._missing = {contact: since for contact, since in self._missing.items() if contact in new.spans}
+        self._forces, self._last, self._touching = new, last, None
+
+    def _passing(self, common: int, state: State) -> None:
+        # From nothing to the first hierarchy there is nothing to keep, and balance cannot wait.
+        if common >= 0:
+            super()._passing(common, state)
+
+    def _recover(self, state: State) -> None:
+        self._holding = False
+
+    # -- one tick --------------------------------------------------------------------------------------------------
+
+    def _solved(self, state: State) -> Command:
+        forces, again = self._forces, state.contacts is self._touching
+        if not again and forces is not None and forces.size == len(self._last) - self._snapshot.model.nv:
+            self._look_at_contacts(state, forces)
+            every = all(contact.frame in state.contacts for contact in forces.contacts)
+            self._touching = state.contacts if every else None
+        return super()._solved(state)
+
+    def _look_at_contacts(self, state: State, forces: ForceUnknowns) -> None:
+        """Seeks a contact that should bear a force and is not reported; after a while it counts as lost.
+
+        One that need not bear any may well hover unnoticed, and bears again when it must.
+        """
+        for i, contact in enumerate(forces.contacts):
+            if contact.frame in state.contacts:
+                self._missing.pop(contact, None)
+                forces.present[i], forces.sought[i] = 1.0, 0.0
+            elif forces.present[i]:
+                if contact.normal_row @ self._last[forces.spans[contact]] < self._bearing:
+                    self._missing.pop(contact, None)
+                    forces.sought[i] = 0.0
+                else:
+                    since = self._missing.setdefault(contact, state.time)
+                    forces.sought[i] = float(state.time - since >= SEEK_AFTER)
+                    forces.present[i] = float(state.time - since < self.lost_after)
+
+    def _decided(self, solution: Solution, state: State) -> Command:
+        x = solution.x if self._transition is None else self._blended(solution.x, state)
+        why = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
+        torque, velocity = np.empty(len(self._limit)), np.empty(len(state.v))
+        # Whether the base obeys its equation and the torques their limits; they are clipped by less than POSSIBLE.
+        possible = self._decide(x, state.v, torque, velocity)
+        if not possible or (why and not self._bearable(x, solution)):
+            reason = why or "physics does not allow the solution"
+            solution = self._fallback.solve(solution.program)
+            x, why = solution.x, f"weighted: {reason}"
+            if not (self._decide(x, state.v, torque, velocity) and self._bearable(x, solution)):
+                return self._hold(f"hold: {reason}", self._snapshot)
+        forces = self._forces
+        assert forces is not None
+        if self._touching is None and not (why or forces.present.all()):
+            names = zip(forces.names, forces.present, strict=True)
+            why = f"contact lost: {', '.join(name for name, there in names if not there)}"
+        self._last = x
+        self._torque, self._damped_hold = torque, None
+        acceleration = x[: len(velocity)]
+        return Command(velocity, acceleration, torque, self.period, solution, why, self._tasks, forces.forces(x))
+
+    def _bearable(self, x: Array, solution: Solution) -> bool:
+        """Whether the forces lie inside what contacts can bear; an optimal strict solution needs no such look."""
+        slack = solution.program.slack(x)[self._physical]
+        return bool(np.abs(slack).max(initial=0.0) <= INSIDE / POSSIBLE * self._least)
+
+    def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
+        self._holding = True
+        self._transition = None
+        self._torque = torque = self._held(snapshot)
+        nv = self._snapshot.model.nv
+        self._last = np.concatenate([np.zeros(nv), self._last[nv:]])
+        return Command(np.zeros(nv), np.zeros(nv), torque, self.period, None, reason)
+
+    def _held(self, snapshot: Snapshot | None) -> Array:
+        """Torques that keep the body where it is; those before where that is not known."""
+        if snapshot is None or snapshot.state is None or not snapshot.finite:
+            return self._torque
+        try:
+            if self._damped_hold is None:
+                planned = () if self._forces is None else self._forces.contacts
+                self._damped_hold = DampedHold(snapshot, planned, self.period)
+            torque = np.clip(self._damped_hold.torque(snapshot.state), -self._limit, self._limit)
+        except Exception:  # there is nothing left to fall back to but what was
+            return self._torque
+        return torque if np.isfinite(torque).all() else self._torque

@@ -1,0 +1,179 @@
+"""Joint trajectory: base and joints over time, resampled and in the order of a robot's joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
+
+from poise.arrays import Array
+from poise.errors import PoiseError
+from poise.recording import Recording
+from poise.robots import Robot, State
+
+
+class ExportError(PoiseError, ValueError):
+    """A motion that cannot be exported as asked, or a file that holds no joint trajectory.
+
+    Attributes:
+        path: the file at fault (``""`` if there is none).
+    """
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+# -- Trajectory: what a motion is to a real robot or an animator, base and joints over time --------------------------
+
+
+#: A quaternion this far from unit length is no rounding of a file with a few digits but a mistake.
+UNIT_TOLERANCE = 1e-3
+#: Two times nearer than this share of a sample are the same: so much do sums of periods drift.
+SAME = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Base and joints over time.
+
+    Args:
+        time: of each sample, s, n; it runs forward.
+        q: position of the base in the world (m), its quaternion (x, y, z, w), the joints (rad, or m where they slide),
+            n x (7 + k).
+        joints: their names, k.
+        units: of the joints, ``"rad"`` or ``"m"``, k.
+        v: velocity of the base in its own axes (m/s, rad/s), rates of the joints, n x (6 + k), if known.
+        torque: of the joints (N m, or N), n x k, if known; NaN where it is not.
+        robot: name of the robot, if known.
+
+    >>> Trajectory.of(recording).resampled(100.0).q
+    """
+
+    time: Array
+    q: Array
+    joints: tuple[str, ...]
+    units: tuple[str, ...]
+    v: Array | None = None
+    torque: Array | None = None
+    robot: str = ""
+
+    def __post_init__(self) -> None:
+        n, k = len(self.time), len(self.joints)
+        if not n:
+            raise ExportError("a trajectory needs samples and there is none; record some motion first")
+        for name, width in (("q", 7 + k), ("v", 6 + k), ("torque", k)):
+            values = getattr(self, name)
+            if values is not None and np.shape(values) != (n, width):
+                expected = f"{n} samples of {width} numbers for {k} joints"
+                raise ExportError(f"trajectory: {name} has shape {np.shape(values)}; expected {expected}")
+        for name in ("time", "q"):
+            wrong = ~np.isfinite(getattr(self, name)).reshape(n, -1).all(axis=1)
+            if wrong.any():
+                raise ExportError(f"trajectory: {name} is not finite at sample {int(wrong.argmax())}; cut it off there")
+        if (np.diff(self.time) <= 0.0).any():
+            at = int((np.diff(self.time) <= 0.0).argmax())
+            raise ExportError(f"trajectory: time does not grow from sample {at} to {at + 1}; expected seconds in order")
+        length = np.linalg.norm(self.q[:, 3:7], axis=1)
+        if (np.abs(length - 1.0) > UNIT_TOLERANCE).any():
+            at = int(np.abs(length - 1.0).argmax())
+            raise ExportError(f"trajectory: the quaternion of sample {at} has length {length[at]:.4g}; expected 1")
+        q = np.array(self.q)
+        q[:, 3:7] /= length[:, None]
+        object.__setattr__(self, "q", q)
+
+    @classmethod
+    def of(cls, recording: Recording) -> Trajectory:
+        """The motion of a recording: as it truly was, where the controller saw something else."""
+        q = "true/q" if "true/q" in recording else "q"
+        v = "true/v" if "true/v" in recording else "v"
+        if q not in recording or not len(recording):
+            raise ExportError("the recording holds no motion: it has no samples of 'q'; record some first")
+        joints = recording.labels[q][7:]
+        torque = None
+        if "command/torque" in recording:
+            places = [recording.labels["command/torque"].index(name) for name in joints]
+            torque = recording["command/torque"][:, places]
+        units = tuple(recording.units[f"{q}/{name}"] for name in joints)
+        known = str(recording.provenance.get("robot", ""))
+        rates = recording.channels.get(v)
+        return cls(recording.time, recording[q], joints, units, None if rates is None else rates.values, torque, known)
+
+    @property
+    def duration(self) -> float:
+        """From the first sample to the last (s)."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def period(self) -> float:
+        """The usual time between two samples (s); 0 for a single one."""
+        return float(np.median(np.diff(self.time))) if len(self.time) > 1 else 0.0
+
+    def at(self, time: Array) -> Trajectory:
+        """The same at other times (s), which are held inside its own.
+
+        Linear between samples; the orientation of the base turns on the shortest way at constant speed (slerp).
+        """
+        time = np.clip(np.asarray(time, dtype=np.float64), self.time[0], self.time[-1])
+        if len(self.time) == 1:
+            which = np.zeros(len(time), dtype=int)
+            parts = [None if values is None else values[which] for values in (self.q, self.v, self.torque)]
+        else:
+            parts = [_linear(time, self.time, values) for values in (self.q, self.v, self.torque)]
+            assert parts[0] is not None
+            parts[0][:, 3:7] = Slerp(self.time, Rotation.from_quat(self.q[:, 3:7]))(time).as_quat()
+        assert parts[0] is not None
+        return Trajectory(time, parts[0], self.joints, self.units, parts[1], parts[2], self.robot)
+
+    def resampled(self, rate: float) -> Trajectory:
+        """The same at ``rate`` samples a second, from its first moment on."""
+        if not (np.isfinite(rate) and rate > 0.0):
+            raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
+        count = int(self.duration * rate + SAME) + 1
+        return self.at(self.time[0] + np.arange(count) / rate)
+
+    def states(self, robot: Robot) -> list[State]:
+        """Its samples as states of a robot with the same joints; nothing is known of what it stands on."""
+        q, v = arranged(self, robot)
+        return [State(robot, q[i], v[i], float(self.time[i])) for i in range(len(self.time))]
+
+
+def arranged(trajectory: Trajectory, robot: Robot) -> tuple[Array, Array]:
+    """q and v (zeros if unknown) in the order of a robot's joints."""
+    places = _places(trajectory.joints, [joint.name for joint in robot.joints], robot.name)
+    n = len(trajectory.time)
+    q, v = np.zeros((n, robot.model.nq)), np.zeros((n, robot.model.nv))
+    q[:, :7] = trajectory.q[:, :7]
+    q[:, [joint.q for joint in robot.joints]] = trajectory.q[:, 7:][:, places]
+    if trajectory.v is not None:
+        v[:, :6] = trajectory.v[:, :6]
+        v[:, [joint.v for joint in robot.joints]] = trajectory.v[:, 6:][:, places]
+    return q, v
+
+
+def torques(trajectory: Trajectory, robot: Robot) -> Array:
+    """Torques in the order of a robot's joints."""
+    if trajectory.torque is None:
+        raise ExportError("the trajectory holds no torques; record one with torques (--mode torque), or do without")
+    return trajectory.torque[:, _places(trajectory.joints, [joint.name for joint in robot.joints], robot.name)]
+
+
+def _places(given: Sequence[str], wanted: Sequence[str], robot: str) -> list[int]:
+    missing = [name for name in wanted if name not in given]
+    strange = [name for name in given if name not in wanted]
+    if missing or strange:
+        what = f"has no '{missing[0]}'" if missing else f"moves '{strange[0]}', which the robot does not have"
+        raise ExportError(f"the trajectory is not one of {robot}: it {what}; give the robot that it was made with")
+    return [given.index(name) for name in wanted]
+
+
+def _linear(time: Array, known: Array, values: Array | None) -> Array | None:
+    if values is None:
+        return None
+    after = np.clip(np.searchsorted(known, time, side="right"), 1, len(known) - 1)
+    share = ((time - known[after - 1]) / (known[after] - known[after - 1]))[:, None]
+    # Where a sample is met exactly, its neighbour does not matter: not even one that is NaN.
+    before, then = values[after - 1], values[after]
+    return np.where(share == 0.0, before, np.where(share == 1.0, then, (1.0 - share) * before + share * then))

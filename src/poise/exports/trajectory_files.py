@@ -1,0 +1,170 @@
+"""Joint trajectories as CSV and NPZ files, written and read."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.exports.formats import Job
+from poise.exports.joint_trajectory import ExportError, Trajectory
+from poise.recording import load_recording
+
+#: Digits of a number: nanometres in a hall of a metre, far below what any encoder sees.
+DIGITS = "%.9g"
+BASE_Q = ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
+BASE_V = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
+
+
+def export_csv(job: Job, file: Path) -> None:
+    """One head, ``time [s],q/base_x [m],...``, then the samples; of a torque that is not known the place says nan."""
+    trajectory = job.trajectory()
+    names, columns = ["time [s]"], [trajectory.time[:, None]]
+    for name, values, labels, units in _blocks(trajectory):
+        names += [
+            f"{name}/{label} [{unit}]" if unit else f"{name}/{label}" for label, unit in zip(labels, units, strict=True)
+        ]
+        columns.append(values)
+    with open(file, "w", encoding="utf-8", newline="\n") as stream:
+        stream.write(",".join(names) + "\n")
+        for time, line in zip(trajectory.time, np.hstack(columns), strict=True):
+            stream.write(",".join(DIGITS % number for number in line) + "\n")
+            job.progress(float(time - trajectory.time[0]))
+
+
+def read_csv(path: Path) -> Trajectory:
+    """The trajectory in such a file. Units in the head may be missing; they are then s, m and rad."""
+    try:
+        head, _, body = path.read_text(encoding="utf-8-sig").partition("\n")
+        names = [re.sub(r"\s*\[.*\]$", "", word.strip().strip('"')) for word in head.split(",")]
+        if "time" not in names or not any(name.startswith("q/") for name in names):
+            raise ExportError(f"{path} is no joint trajectory: its head has no columns 'time' and 'q/...'", str(path))
+        rows = [line.split(",") for line in body.splitlines() if line.strip()]
+        uneven = [i for i, row in enumerate(rows) if len(row) != len(names)]
+        if uneven:
+            line, count = uneven[0] + 2, len(rows[uneven[0]])
+            raise ExportError(f"{path}: line {line} has {count} columns and the head {len(names)}; mend it", str(path))
+        values = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+    except UnicodeDecodeError:
+        raise ExportError(f"{path} is no text; give a .csv that 'poise export' wrote", str(path)) from None
+    except ValueError as error:
+        raise ExportError(f"{path} holds something that is no number: {error}", str(path)) from None
+    found = {name: values[:, i] for i, name in enumerate(names)}
+    joints = tuple(name[2:] for name in names if name.startswith("q/") and name[2:] not in BASE_Q)
+    units = re.findall(r"q/([^,\[]*?)\s*\[m\]", head)
+    return Trajectory(
+        found["time"],
+        _stacked(found, "q", (*BASE_Q, *joints), path),
+        joints,
+        tuple("m" if joint in units else "rad" for joint in joints),
+        _stacked(found, "v", (*BASE_V, *joints), path) if any(name.startswith("v/") for name in names) else None,
+        _stacked(found, "torque", joints, path) if any(name.startswith("torque/") for name in names) else None,
+    )
+
+
+def _blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, ...], tuple[str, ...]]]:
+    """Name, values, labels and units of what there is."""
+    joints, units = trajectory.joints, trajectory.units
+    blocks = [("q", trajectory.q, (*BASE_Q, *joints), ("m", "m", "m", "", "", "", "", *units))]
+    if trajectory.v is not None:
+        rates = (*["m/s"] * 3, *["rad/s"] * 3, *(f"{unit}/s" for unit in units))
+        blocks.append(("v", trajectory.v, (*BASE_V, *joints), rates))
+    if trajectory.torque is not None:
+        efforts = tuple("N" if unit == "m" else "N m" for unit in units)
+        blocks.append(("torque", trajectory.torque, joints, efforts))
+    return blocks
+
+
+def _stacked(found: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
+    missing = [f"{name}/{label}" for label in labels if f"{name}/{label}" not in found]
+    if missing:
+        raise ExportError(f"{path} has no column '{missing[0]}'; give a .csv that 'poise export' wrote", str(path))
+    return np.column_stack([found[f"{name}/{label}"] for label in labels])
+
+
+# -- NPZ: a joint trajectory as named arrays of numpy ----------------------------------------------------------------
+
+
+#: Arrays that every file has, and those of which it has both or none.
+NEEDED = ("time", "joints", "base_position", "base_quaternion", "positions")
+
+
+def export_npz(job: Job, file: Path) -> None:
+    """The arrays are named and described in docs/export.md; quaternions are (x, y, z, w)."""
+    trajectory = job.trajectory()
+    arrays: dict[str, Any] = {
+        "time": trajectory.time,
+        "period": np.float64(trajectory.period),
+        "robot": np.array(trajectory.robot),
+        "joints": np.array(trajectory.joints, dtype=np.str_),
+        "units": np.array(trajectory.units, dtype=np.str_),
+        "base_position": trajectory.q[:, :3],
+        "base_quaternion": trajectory.q[:, 3:7],
+        "positions": trajectory.q[:, 7:],
+    }
+    if trajectory.v is not None:
+        arrays |= {"base_velocity": trajectory.v[:, :6], "velocities": trajectory.v[:, 6:]}
+    if trajectory.torque is not None:
+        arrays |= {"torques": trajectory.torque}
+    with open(file, "wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+def read_npz(path: Path) -> Trajectory:
+    """The trajectory in such a file, bit by bit as it was."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {name: file[name] for name in file.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, NotImplementedError):
+        raise ExportError(f"{path} is no file of arrays; give a .npz that 'poise export' wrote", str(path)) from None
+    missing = [name for name in NEEDED if name not in found]
+    if missing:
+        raise ExportError(f"{path} has no array '{missing[0]}'; give a .npz that 'poise export' wrote", str(path))
+    joints = tuple(str(name) for name in np.atleast_1d(found["joints"]))
+    units = tuple(str(unit) for unit in found["units"]) if "units" in found else ("rad",) * len(joints)
+    try:
+        q = np.hstack([found[name] for name in ("base_position", "base_quaternion", "positions")]).astype(np.float64)
+        v = None
+        if "base_velocity" in found and "velocities" in found:
+            v = np.hstack([found["base_velocity"], found["velocities"]]).astype(np.float64)
+        time, torque = found["time"].astype(np.float64), found.get("torques")
+    except ValueError as error:
+        raise ExportError(f"{path} holds arrays that do not fit together: {error}", str(path)) from None
+    return Trajectory(time, q, joints, units, v, torque, str(found.get("robot", "")))
+
+
+# -- Reading a joint trajectory back ---------------------------------------------------------------------------------
+
+
+READERS: dict[str, Callable[[Path], Trajectory]] = {
+    ".csv": read_csv,
+    ".npz": read_npz,
+    ".poise": lambda path: Trajectory.of(load_recording(path)),
+}
+
+
+def trajectory(path: str | PathLike[str]) -> Trajectory:
+    """The joint trajectory in a ``.csv`` or ``.npz`` that was exported, or in a recording.
+
+    >>> trajectory("walk.csv").joints
+    """
+    place = Path(path).expanduser()
+    if place.suffix.lower() not in READERS:
+        raise ExportError(f"'{path}' does not end in {', '.join(READERS)}; give a joint trajectory", str(path))
+    if place.is_dir():
+        raise ExportError(f"'{path}' is a folder; give a file in it", str(path))
+    if not place.exists():
+        raise ExportError(f"'{path}' does not exist; give a joint trajectory ({', '.join(READERS)})", str(path))
+    try:
+        return READERS[place.suffix.lower()](place)
+    except OSError as error:
+        raise ExportError(f"'{path}' cannot be read: {error.strerror or error}", str(path)) from None
+    except ExportError as error:
+        named = str(error) if str(place) in str(error) else f"{place}: {error}"
+        raise ExportError(named, str(path)) from None

@@ -1,0 +1,347 @@
+"""Level, Hierarchy and Behavior: tasks in order of importance; solve_pose: the posture that a hierarchy describes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pinocchio
+
+from poise.arrays import Array
+from poise.constraints import JointRange
+from poise.errors import HierarchyError, PoiseError
+from poise.robots import Robot, State
+from poise.solvers import Lexicographic, Solution
+from poise.state import Snapshot
+from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task, moving, shown
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Tasks that matter equally, under a name. Inside a level their weights decide, between levels the order.
+
+    Args:
+        name: a word of your own; levels are known by it.
+        tasks: one, or several.
+        damping: adds ``damping² |x|²`` to what the level minimises. A level that can only be met by wild motion, near a
+            singularity or against its superiors, then rather waits: motion is worth at most error / damping. Zero is
+            exact; 0.05 to 0.2 (in metres or radians of error rate per rad/s) calms a gaze or a stretched arm.
+
+    >>> Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
+    """
+
+    name: str
+    tasks: tuple[Task, ...] = ()
+    damping: float = 0.0
+
+    def __init__(self, name: str, tasks: Iterable[Task] | Task = (), damping: float = 0.0) -> None:
+        if not isinstance(name, str) or not name:
+            raise HierarchyError(f"a level is named {name!r}; expected a word, like 'balance'")
+        group = tuple(tasks) if isinstance(tasks, Iterable) else (tasks,)
+        for task in group:
+            if not isinstance(task, Task):
+                raise HierarchyError(f"level '{name}' holds {task!r}; expected tasks and constraints")
+        if not (isinstance(damping, (int, float)) and 0.0 <= damping < float("inf")):
+            raise HierarchyError(f"level '{name}' has damping {damping!r}; expected a number, zero or more")
+        object.__setattr__(self, "damping", float(damping))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "tasks", group)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A motion: what must hold, then levels in order of importance.
+
+    `always` is the level above all others. If it contradicts itself the solver keeps as much of it as it can and says
+    so, like for any other level. Hierarchies never change: the methods below return new ones, and a controller that
+    is handed a new one passes over to it smoothly.
+
+    Args:
+        always: constraints, e.g. ``[constraints.JointRange(robot), constraints.JointSpeed(robot)]``.
+        levels: the most important first.
+
+    >>> print(Hierarchy(always=[constraints.JointRange(robot)], levels=[Level("posture", [tasks.Posture(start)])]))
+    """
+
+    always: tuple[Task, ...] = ()
+    levels: tuple[Level, ...] = ()
+
+    def __init__(self, always: Iterable[Task] | Task = (), levels: Iterable[Level] | Level = ()) -> None:
+        object.__setattr__(self, "always", Level("always", always).tasks)
+        object.__setattr__(self, "levels", tuple(levels) if isinstance(levels, Iterable) else (levels,))
+        seen: set[str] = {"always"}
+        for level in self.levels:
+            if not isinstance(level, Level):
+                raise HierarchyError(f"levels holds {level!r}; expected poise.Level(name, [task, ...])")
+            if level.name in seen:
+                raise HierarchyError(f"two levels are called '{level.name}'; give each its own name")
+            seen.add(level.name)
+        if not self.tasks:
+            raise HierarchyError("the hierarchy has no task; give it constraints in always= or tasks in levels=")
+        self._one_robot()
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        """A hierarchy is the behavior that never changes."""
+        return self
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All tasks, those of `always` first."""
+        return self.always + tuple(task for level in self.levels for task in level.tasks)
+
+    @property
+    def robot_name(self) -> str | None:
+        """The robot it is made for, if a task says so."""
+        return next(iter(_robots(self.tasks)), None)
+
+    def groups(self) -> list[tuple[str, tuple[Task, ...]]]:
+        """Names and tasks of the levels of the program, `always` first."""
+        return [("always", self.always), *((level.name, level.tasks) for level in self.levels)]
+
+    def damping(self) -> tuple[float, ...]:
+        """Of the levels of the program, `always` first."""
+        return (0.0, *(level.damping for level in self.levels))
+
+    # -- other hierarchies -----------------------------------------------------------------------------------------
+
+    def level(self, name: str) -> Level:
+        """The level of that name."""
+        return self.levels[self._index(name)]
+
+    def with_level(self, level: Level, before: str | None = None) -> Hierarchy:
+        """With one more level, above the one named or as the last."""
+        at = len(self.levels) if before is None else self._index(before)
+        return Hierarchy(self.always, (*self.levels[:at], level, *self.levels[at:]))
+
+    def without(self, name: str) -> Hierarchy:
+        """Without the level of that name."""
+        at = self._index(name)
+        return Hierarchy(self.always, self.levels[:at] + self.levels[at + 1 :])
+
+    def with_tasks(self, name: str, tasks: Iterable[Task] | Task) -> Hierarchy:
+        """With other tasks in the level of that name."""
+        at = self._index(name)
+        return Hierarchy(
+            self.always, (*self.levels[:at], Level(name, tasks, self.levels[at].damping), *self.levels[at + 1 :])
+        )
+
+    def reordered(self, names: Sequence[str]) -> Hierarchy:
+        """With the same levels in another order."""
+        order = [str(name) for name in names]
+        if sorted(order) != sorted(level.name for level in self.levels):
+            known = ", ".join(level.name for level in self.levels)
+            raise HierarchyError(f"the order {', '.join(order)} does not name each level once; there are {known}")
+        return Hierarchy(self.always, [self.level(name) for name in order])
+
+    def common_levels(self, other: Hierarchy) -> int:
+        """How many of the first levels are the same, task for task; -1 when `always` is not."""
+        if not _same(self.always, other.always):
+            return -1
+        count = 0
+        for ours, theirs in zip(self.levels, other.levels, strict=False):
+            if not _same(ours.tasks, theirs.tasks) or ours.damping != theirs.damping:
+                break
+            count += 1
+        return count
+
+    # -- words -----------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        lines = [("", "level", "task", "unit", "wants", "weight")]
+        for k, (name, tasks) in enumerate(self.groups()):
+            for i, task in enumerate(tasks):
+                number, word = ("", "") if i else ("-" if k == 0 else str(k), name)
+                lines.append((number, word, task.name, task.unit, wants(task), _weight(task)))
+            if not tasks:
+                lines.append(("-" if k == 0 else str(k), name, "(nothing)", "", "", ""))
+        widths = [max(len(line[i]) for line in lines) for i in range(6)]
+        return "\n".join("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({len(self.always)} always, levels {', '.join(level.name for level in self.levels)})"
+
+    def replace(self, **changes: object) -> Hierarchy:
+        """With another `always` or other `levels`."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def _index(self, name: str) -> int:
+        names = [level.name for level in self.levels]
+        if name not in names:
+            near = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names) or 'none'}"
+            raise HierarchyError(f"no level is called '{name}'; {hint}")
+        return names.index(name)
+
+    def _one_robot(self) -> None:
+        robots = _robots(self.tasks)
+        if len(robots) > 1:
+            (first, a), (second, b) = list(robots.items())[:2]
+            raise HierarchyError(f"'{a}' is made for {first}, '{b}' for {second}; a hierarchy moves one robot")
+
+
+class Behavior(Protocol):
+    """A hierarchy as a function of what is the case; a plain `Hierarchy` is the constant one.
+
+    It is called at every tick. As long as it returns the same hierarchy, nothing is built anew; when it returns
+    another one, the controller passes over smoothly.
+    """
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy: ...
+
+
+def wants(task: Task) -> str:
+    """What a task asks for, in a word: zero error, an interval, a rate or a limit."""
+    if not isinstance(task, MotionTask):
+        return "limits"
+    if task.within is not None:
+        return "interval"
+    return "rate" if task.wants_rate else "equality"
+
+
+def _weight(task: Task) -> str:
+    import numpy as np
+
+    weight = np.unique(np.asarray(task.weight))
+    return f"{weight[0]:g}" if len(weight) == 1 else f"{weight[0]:g} to {weight[-1]:g}"
+
+
+def _robots(tasks: Sequence[Task]) -> dict[str, str]:
+    """Robots that the tasks speak of, each with one of its tasks."""
+    found: dict[str, str] = {}
+    for task in tasks:
+        robot = getattr(task, "robot", None)
+        names = [frame.robot_name for frame in task.frames()]
+        for name in [*names, *([robot.name] if isinstance(robot, Robot) else [])]:
+            found.setdefault(name, task.name)
+    return found
+
+
+def _same(ours: Sequence[Task], theirs: Sequence[Task]) -> bool:
+    return len(ours) == len(theirs) and all(a is b for a, b in zip(ours, theirs, strict=True))
+
+
+# -- solve_pose: the posture that a hierarchy describes --------------------------------------------------------------
+
+
+#: A task is met when no row misses by more: a tenth of a millimetre or milliradian.
+MET = 1e-4
+#: Longest step of one iteration, rad or m: what linearised tasks can be trusted for.
+TRUST = 0.3
+#: How much of a controller's caution near singularities is left here, where short steps see to it that linearised tasks
+#: do not mislead: in full it would take far more of them,
+#: with a twentieth a target out of reach shook the feet.
+CAUTION = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """A posture and how well it meets its hierarchy.
+
+    Attributes:
+        state: the posture, at rest.
+        errors: per level its largest error beyond what it allows, in the unit of the task at fault.
+        unmet: names of levels that could not be met, the most important first.
+        iterations: how many were made.
+        converged: whether the last one moved nothing any more.
+        solution: of the last iteration; `solution.explain()` tells what stands in the way.
+    """
+
+    state: State
+    errors: dict[str, float]
+    unmet: tuple[str, ...]
+    iterations: int
+    converged: bool
+    solution: Solution
+
+    def __str__(self) -> str:
+        head = f"{'converged' if self.converged else 'stopped'} after {self.iterations} iterations"
+        words = {name: "   not met" if name in self.unmet else "" for name in self.errors}
+        return "\n".join([head, *(f"  {name:<16} {error:.2e}{words[name]}" for name, error in self.errors.items())])
+
+
+def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> Posed:
+    """Iterates a hierarchy to a posture: each step solves its linearised tasks in full, as a Newton step does.
+
+    Targets are taken at the time of `start`; reference behaviours, speeds and tasks that want a rate have no part in a
+    posture and are left out, but for the range of joints.
+
+    Args:
+        hierarchy: e.g. for a stance: feet, centre of mass, posture.
+        start: where to begin; it decides which of several postures is found.
+        iterations: at most how many.
+        tolerance: the posture is found when a step is shorter (rad, m).
+
+    >>> standing = solve_pose(hierarchy, start).state
+    """
+    if not isinstance(hierarchy, Hierarchy) or not isinstance(start, State):
+        raise PoiseError(f"solve_pose takes a Hierarchy and a State; given {shown(hierarchy)} and {shown(start)}")
+    if not isinstance(iterations, int) or iterations < 1:
+        raise PoiseError(f"iterations is {iterations!r}; expected a number, one or more")
+    robot = start.robot
+    if hierarchy.robot_name not in (None, robot.name):
+        raise PoiseError(f"the hierarchy is made for {hierarchy.robot_name}, the state is of {robot.name}")
+    levels = [Level(level.name, _at_rest(level.tasks, start.time), level.damping) for level in hierarchy.levels]
+    still = Hierarchy(_at_rest(hierarchy.always, start.time), levels)
+    snapshot = Snapshot(robot).at(start)
+    layout = Layout(VELOCITY, 1.0, robot.model.nv, robot.model.nv)
+    groups = still.groups()
+    assembly = Assembly(snapshot, groups, layout, still.damping())
+    solver = Lexicographic(damping=1e-6)
+    state, trust, last = start.replace(v=np.zeros(robot.model.nv)), TRUST, np.zeros(robot.model.nv)
+    count, length = 0, np.inf
+    while count < iterations and length >= tolerance:
+        count += 1
+        step = _newton_step(snapshot.at(state), assembly, solver).x
+        # Steps that turn back circle around a target out of reach; shorter ones settle.
+        trust = 0.5 * trust if step @ last < 0.0 else min(1.5 * trust, TRUST)
+        step = step * min(1.0, trust / max(float(np.abs(step).max(initial=0.0)), 1e-12))
+        state, last = state.replace(q=pinocchio.integrate(robot.model, state.q, step)), step
+        length = float(np.abs(step).max(initial=0.0))
+    solution = _newton_step(snapshot.at(state), assembly, solver)
+    pairs = list(zip(_misses(assembly), assembly.labels(), strict=True))
+    worst = {name: max((miss for miss, label in pairs if label.level == name), default=0.0) for name, _ in groups}
+    unmet = tuple(name for name, error in worst.items() if error > MET)
+    return Posed(state, worst, unmet, count, length < tolerance, solution)
+
+
+def _at_rest(tasks: Sequence[Task], time: float) -> list[Task]:
+    """What the tasks that have a say in a posture want at a time, without how and how fast they want it."""
+    found: list[Task] = []
+    for task in tasks:
+        if isinstance(task, MotionTask) and not task.wants_rate:
+            task = copy(task)
+            task.reference = Decay(1.0)
+            if moving(getattr(task, "target", None)):
+                vars(task)["target"] = Halted(vars(task)["target"], time)
+            found.append(task)
+        elif isinstance(task, JointRange) or not task.wants_rate:
+            found.append(task)
+    return found
+
+
+class Halted:
+    """What a target is at one time, for good."""
+
+    def __init__(self, target: Target, time: float) -> None:
+        value, rate, acceleration = target.sample(time)
+        self._sample = value, np.zeros_like(rate), np.zeros_like(acceleration)
+
+    def sample(self, time: float) -> tuple[Any, Array, Array]:
+        return self._sample
+
+
+def _newton_step(snapshot: Snapshot, assembly: Assembly, solver: Lexicographic) -> Solution:
+    assembly.column("gain")[assembly.column("coupling") > 0.0] = 1.0
+    assembly.write()
+    assembly.stack.caution[:] *= CAUTION
+    return solver.solve(assembly.stack.program())
+
+
+def _misses(assembly: Assembly) -> list[float]:
+    error, low, high = (assembly.column(name) for name in ("error", "low", "high"))
+    miss = np.abs(error - np.clip(error, low, high))
+    return [float(miss[block.rows].max(initial=0.0)) for block in assembly.stack.blocks]

@@ -1,0 +1,131 @@
+"""A page: sections, style sheet, assembly, and writing it to a file atomically."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from poise.errors import PoiseError
+
+
+class Section(NamedTuple):
+    """A part of the page: its title (text) and what stands below (HTML)."""
+
+    title: str
+    html: str
+
+    @property
+    def anchor(self) -> str:
+        """The name under which it can be linked."""
+        return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
+
+
+# -- How the page looks: dark text on white, one typeface, figures side by side --------------------------------------
+
+
+STYLE = """
+:root { color-scheme: light; }
+body { margin: 0 auto; max-width: 1040px; padding: 24px 20px 60px; background: #fff; color: #1a1a1a;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "DejaVu Sans",
+  sans-serif; }
+h1 { font-size: 26px; line-height: 1.25; margin: 0 0 4px; font-weight: 600; }
+h2 { font-size: 19px; margin: 44px 0 6px; padding-top: 8px; border-top: 1px solid #ccc; font-weight: 600; }
+h3 { font-size: 15px; margin: 22px 0 4px; font-weight: 600; }
+p { margin: 6px 0 10px; max-width: 46em; }
+section ul { margin: 6px 0 10px; padding-left: 20px; max-width: 46em; }
+.beside > div { min-width: 0; }
+.made { color: #555; margin: 0 0 14px; }
+.note { background: #f4f4f4; border-left: 3px solid #8a8a8a; padding: 6px 12px; }
+nav ul { columns: 2; padding: 0; margin: 10px 0; list-style: none; max-width: 46em; }
+a { color: #00568a; }
+.beside { display: grid; gap: 10px 18px; align-items: start; margin: 8px 0; }
+.across2 { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.across3 { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+figure { margin: 0 0 6px; min-width: 0; }
+figcaption { font-size: 13px; line-height: 1.4; color: #444; }
+figure img { display: block; width: 100%; height: auto; border: 1px solid #ddd; box-sizing: border-box; }
+svg { display: block; width: 100%; height: auto; }
+svg * { stroke-linejoin: round; stroke-linecap: butt; }
+svg text { font-family: inherit; fill: #222; }
+.table { overflow-x: auto; margin: 10px 0 14px; }
+table { border-collapse: collapse; font-size: 13.5px; line-height: 1.35; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: #444; font-size: 13px; padding-bottom: 4px; }
+th, td { padding: 3px 14px 3px 0; text-align: right; vertical-align: top; }
+td { max-width: 26em; }
+.words th, .words td { text-align: left; }
+th:first-child { text-align: left; }
+thead tr:last-child th { border-bottom: 1px solid #555; }
+thead th { font-weight: 600; vertical-align: bottom; }
+th[colspan] { text-align: center; padding-bottom: 1px; }
+tbody th { font-weight: 400; white-space: nowrap; }
+tbody th small { display: block; white-space: normal; max-width: 46em; color: #555; font-size: 12px; }
+tbody tr { border-bottom: 1px solid #e4e4e4; }
+@media (max-width: 700px) { .across2, .across3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; } }
+@page { size: A4 landscape; margin: 10mm 14mm; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav { display: none; }
+  a { color: inherit; text-decoration: none; }
+  section + section { break-before: page; }
+  h2 { margin-top: 10pt; }
+  section + section h2 { margin-top: 0; border-top: 0; padding-top: 0; }
+  h3 { margin-top: 8pt; }
+  .beside { gap: 6pt 14pt; margin: 4pt 0; }
+  h2, h3, section > p { break-after: avoid; }
+  figure, tr, .note { break-inside: avoid; }
+  .table { break-inside: avoid; }
+  thead { display: table-header-group; }
+  table { font-size: 9pt; }
+  figcaption, caption { font-size: 8.5pt; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+""".strip()
+
+# -- A whole page: sections below each other in one file, which appears whole or not at all --------------------------
+
+
+def assembled(title: str, sections: Sequence[Section]) -> str:
+    """HTML with its style and links to its sections; nothing is fetched from anywhere."""
+    links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
+    bodies = "\n".join(f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>\n{s.html}</section>' for s in sections)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>
+{STYLE}
+</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+<p class="made">A report by Poise. Everything is in this file.</p>
+<nav><ul>{links}</ul></nav>
+{bodies}
+</body>
+</html>
+"""
+
+
+def saved(path: str | os.PathLike[str], made: Callable[[], str]) -> Path:
+    """Writes a page to a file and returns its path; what is wrong with the place is said before the page is made."""
+    file = Path(path)
+    if file.is_dir():
+        raise PoiseError(f"save_page: {file} is a folder; give the name of a file in it")
+    if not file.absolute().parent.is_dir():
+        raise PoiseError(f"save_page: there is no folder {file.parent}; make it first")
+    text = made()
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, file)
+    except OSError as error:
+        raise PoiseError(f"save_page: {file} cannot be written: {error.strerror or error}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return file

@@ -1,0 +1,292 @@
+"""Read BVH files: skeletons over time, as joint positions or as a trial whose markers are joint centres."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.human.files.file_conventions import Z_UP, checked_up
+from poise.human.files.text_tables import check_stillness, number, number_table, text_lines
+from poise.human.files.trial_reader import beginning
+from poise.human.trial import Trial, TrialError, refused
+
+#: Rotation of any joint from one frame to the next (rad) that no person manages, even at 30 frames a second, and how
+#: many times the usual one of the same file it must be.
+JUMP, TIMES = np.radians(15.0), 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class BvhMotion:
+    """Joints and their motion, lengths in m, in the axes of the file.
+
+    Attributes:
+        path: the file.
+        joints: k names, each behind its parent; the end of a chain is called after it, e.g. ``"Head_end"``.
+        parents: place of each joint's parent among the joints, -1 for the root.
+        offsets: k x 3, m, of a joint in its parent, in the rest pose.
+        translations: n x k x 3, m, of a joint in its parent; the offset unless the file moves it.
+        rotations: n x k x 3 x 3, ``parent_from_joint``.
+        time: n, s, begins at 0.
+        up: the axis of the file that is up.
+        notes: what was decided on the way, one sentence each.
+    """
+
+    path: str
+    joints: tuple[str, ...]
+    parents: tuple[int, ...]
+    offsets: Array
+    translations: Array
+    rotations: Array
+    time: Array
+    up: str = "y"
+    notes: tuple[str, ...] = ()
+
+    def positions(self) -> Array:
+        """Where the joints are in the world, n x k x 3, m, z up.
+
+        With t_j and R_j of a joint in its parent p: ``x_j = x_p + G_p t_j``, ``G_j = G_p R_j``; then turned so that z
+        is up.
+        """
+        x, G = np.array(self.translations), np.array(self.rotations)
+        for j, p in enumerate(self.parents):
+            if p >= 0:
+                x[:, j] = x[:, p] + np.einsum("nij,nj->ni", G[:, p], self.translations[:, j])
+                G[:, j] = G[:, p] @ self.rotations[:, j]
+        world: Array = x @ Z_UP[self.up].T
+        return world
+
+    def as_trial(self) -> Trial:
+        """The joint centres as if they were markers, with the names of the joints as labels."""
+        rate = 1.0 / float(self.time[1] - self.time[0]) if len(self.time) > 1 else 1.0
+        return Trial(
+            self.path,
+            rate,
+            self.time,
+            self.joints,
+            self.positions(),
+            notes=(*self.notes, "Joint centres of a skeleton, not markers."),
+        )
+
+
+def turns(axis: int, angles: Array) -> Array:
+    """Rotations about a coordinate axis, n angles (rad) to n x 3 x 3."""
+    c, s = np.cos(angles), np.sin(angles)
+    R = np.zeros((len(angles), 3, 3))
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    R[:, axis, axis] = 1.0
+    R[:, i, i], R[:, i, j], R[:, j, i], R[:, j, j] = c, -s, s, c
+    return R
+
+
+def first_frame_apart(rotations: Array) -> bool:
+    """Whether the first frame is far from the second, n x k x 3 x 3: a pose that somebody put there."""
+    if len(rotations) < 4:
+        return False
+    cosine = (np.einsum("nkij,nkij->nk", rotations[:-1], rotations[1:]) - 1.0) / 2.0
+    largest = np.arccos(np.clip(cosine, -1.0, 1.0)).max(axis=1)
+    return bool(largest[0] > max(JUMP, TIMES * np.median(largest[1:])))
+
+
+# -- BVH: skeletons over time as animation software has them ---------------------------------------------------------
+
+
+MOVES = ("xposition", "yposition", "zposition")
+TURNS = ("xrotation", "yrotation", "zrotation")
+
+
+@dataclass
+class _Joint:
+    name: str
+    parent: int
+    offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    channels: list[str] = field(default_factory=list)
+
+
+def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int = 0) -> BvhMotion:
+    """A skeleton and its motion.
+
+    Args:
+        path: the file.
+        scale: m per unit of the file; 1 for what Poise exports, ``0.0254 / 0.45`` for the files of CMU.
+        up: the axis that is up in the file.
+        skip: frames to leave out at the beginning; 1 for the files of CMU, whose first is a T-pose that was added.
+
+    >>> motion = read_bvh("07_01.bvh", scale=0.0254 / 0.45, skip=1)
+    >>> motion.positions()[0, motion.joints.index("Hips")]
+    array([0.5, 1.79, 0.89])
+    """
+    path = Path(path)
+    beginning(path)
+    checked_up(up, path)
+    if not (math.isfinite(scale) and scale > 0.0):
+        raise refused(path, f"scale is {scale!r}; expected a positive number of m per unit", "scale")
+    lines = text_lines(path)
+    if not lines[0].strip().upper().startswith("HIERARCHY"):
+        raise refused(path, "not a BVH file: it does not begin with HIERARCHY")
+    joints, motion_line = _hierarchy(path, lines)
+    said, period, start = _motion_header(path, lines, motion_line)
+    columns = sum(len(joint.channels) for joint in joints)
+    numbers = number_table(path, lines, start, columns)
+    check_stillness(path, lines, len(numbers), len(joints))
+    if not np.isfinite(numbers).all():
+        line = start + 1 + int(np.argmax(~np.isfinite(numbers).all(axis=1)))
+        raise refused(path, f"line {line}: fewer numbers than the {columns} channels", f"line {line}")
+    notes = [] if said == len(numbers) else [f"The file says {said} frames and has {len(numbers)}."]
+    if not 0 <= skip < len(numbers):
+        raise refused(path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, fewer than there are frames", "skip")
+    moves, rotations = _channels(joints, numbers)
+    if first_frame_apart(rotations):
+        notes.append(
+            "The first frame is far from the second, perhaps a pose that was added"
+            + (" and is left out." if skip else ": skip=1 leaves it out.")
+        )
+    if skip:
+        notes.append(f"Frames left out at the beginning: {skip}.")
+    return BvhMotion(
+        path=str(path),
+        joints=tuple(_names(joints)),
+        parents=tuple(joint.parent for joint in joints),
+        offsets=scale * np.array([joint.offset for joint in joints]),
+        translations=scale * moves[skip:],
+        rotations=rotations[skip:],
+        time=np.arange(len(numbers) - skip) * np.float64(period),
+        up=up,
+        notes=tuple(notes),
+    )
+
+
+def _hierarchy(path: Path, lines: list[str]) -> tuple[list[_Joint], int]:
+    """Joints, each behind its parent, and the number of the line MOTION."""
+    joints: list[_Joint] = []
+    open_joints: list[int] = []
+    current = -1
+    for i, line in enumerate(lines[1:], 1):
+        words = line.split()
+        word = words[0].upper() if words else ""
+        if word == "MOTION":
+            if open_joints or not joints:
+                raise _broken(path, i, "MOTION before the last brace of the skeleton")
+            return joints, i
+        if word in ("ROOT", "JOINT", "END"):
+            parent = open_joints[-1] if open_joints else -1
+            name = f"{joints[parent].name}_end" if word == "END" and joints else "_".join(words[1:])
+            if (word != "ROOT" and parent < 0) or not name:
+                raise _broken(path, i, f"{word} without a name or a parent")
+            joints.append(_Joint(name, parent))
+            current = len(joints) - 1
+        elif word == "{":
+            open_joints.append(current)
+        elif word == "}":
+            if not open_joints:
+                raise _broken(path, i, "a brace too many")
+            open_joints.pop()
+        elif word == "OFFSET" and current >= 0:
+            joints[current].offset = _offset(path, words[1:], i)
+        elif word == "CHANNELS" and current >= 0:
+            joints[current].channels = _channel_words(path, words[1:], i)
+        elif word:
+            raise _broken(path, i, f"{words[0][:30]!r} is not a word of a skeleton")
+    raise refused(path, "BVH file without MOTION: truncated or damaged")
+
+
+def _motion_header(path: Path, lines: list[str], line: int) -> tuple[int, float, int]:
+    """Frames that the file says it has, seconds a frame, and the first line of numbers."""
+    values: dict[str, float] = {}
+    for i in range(line + 1, min(line + 10, len(lines))):
+        name, colon, value = lines[i].partition(":")
+        if colon:
+            values[" ".join(name.lower().split())] = number(path, value.strip(), i + 1)
+        if "frame time" in values:
+            period, said = values["frame time"], values.get("frames", math.nan)
+            if not period > 0.0:
+                raise _broken(path, i, f"a frame time of {period:g} s; expected a positive number")
+            return int(said) if math.isfinite(said) else -1, period, i + 1
+    raise refused(path, "BVH file without 'Frame Time:' under MOTION")
+
+
+def _channels(joints: list[_Joint], numbers: Array) -> tuple[Array, Array]:
+    """Positions in and rotations to the parent, n x k x 3 and n x k x 3 x 3; a position replaces the offset."""
+    n = len(numbers)
+    moves = np.tile(np.array([joint.offset for joint in joints]), (n, 1, 1))
+    rotations = np.tile(np.eye(3), (n, len(joints), 1, 1))
+    column = 0
+    for j, joint in enumerate(joints):
+        for channel in joint.channels:
+            if channel in MOVES:
+                moves[:, j, MOVES.index(channel)] = numbers[:, column]
+            else:
+                rotations[:, j] = rotations[:, j] @ turns(TURNS.index(channel), np.radians(numbers[:, column]))
+            column += 1
+    return moves, rotations
+
+
+def _names(joints: list[_Joint]) -> list[str]:
+    """Names, each once: a second one of the same name gets a number."""
+    names: dict[str, None] = {}
+    counts: dict[str, int] = {}
+    for joint in joints:
+        name = joint.name
+        while name in names:
+            counts[joint.name] = counts.get(joint.name, 1) + 1
+            name = f"{joint.name}_{counts[joint.name]}"
+        names[name] = None
+    return list(names)
+
+
+def _offset(path: Path, words: list[str], line: int) -> list[float]:
+    values = [number(path, word, line + 1) for word in words]
+    if len(values) != 3 or not all(math.isfinite(value) for value in values):
+        raise _broken(path, line, f"OFFSET {' '.join(words)[:40]!r}; expected three numbers")
+    return values
+
+
+def _channel_words(path: Path, words: list[str], line: int) -> list[str]:
+    channels = [word.lower() for word in words[1:]]
+    known = set(channels) <= {*MOVES, *TURNS}
+    if not words or words[0].lstrip("0") != (str(len(channels)) if channels else "") or not known:
+        raise _broken(
+            path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and so many of Xposition .."
+        )
+    return channels
+
+
+def _broken(path: Path, line: int, complaint: str) -> TrialError:
+    return refused(path, f"line {line + 1}: {complaint}", f"line {line + 1}")
+
+
+# -- Skeletons as trials: the joint centres of a BVH file, in metres, whatever its unit is ---------------------------
+
+
+#: Units that BVH files are in (m): their format does not say which. The last is that of the files of CMU.
+UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "0.45 inch": 0.0254 / 0.45}
+#: Height of a skeleton, from its lowest to its highest joint, of a person of usual stature (m).
+TALL = 1.65
+
+
+def read_skeleton(path: str | Path, up: str | None = None) -> Trial:
+    """The joint centres of a BVH file as a trial, which `fit` takes with the marker set ``skeleton``.
+
+    The unit is the one of `UNITS` in which the skeleton is as tall as a person; a first frame that is far from the
+    second, the T-pose that is added to many files, is left out. The notes tell of both.
+
+    >>> human.fit(read_skeleton("07_01.bvh")).rms
+    """
+    whole = read_bvh(path, up=up or "y")
+    skip = int(first_frame_apart(whole.rotations))
+    motion = read_bvh(path, up=up or "y", skip=skip) if skip else whole
+    length = _length(motion)
+    unit = min(UNITS, key=lambda name: abs(np.log(UNITS[name] * length / TALL)))
+    trial = replace(
+        motion, offsets=UNITS[unit] * motion.offsets, translations=UNITS[unit] * motion.translations
+    ).as_trial()
+    return trial.replace(notes=(*trial.notes, f"Lengths taken to be in units of {unit}, by the size of the skeleton."))
+
+
+def _length(motion: BvhMotion) -> float:
+    """From the lowest to the highest joint, median over the frames, in units of the file."""
+    heights = motion.positions()[:, :, 2]
+    return float(np.median(heights.max(axis=1) - heights.min(axis=1))) or 1.0

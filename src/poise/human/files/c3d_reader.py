@@ -1,0 +1,412 @@
+"""Read C3D files through `ezc3d`: markers, gait events, force plates, stored angles and moments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.human.files.c3d_layout import check_layout
+from poise.human.files.file_conventions import METRES, Z_UP, kept, metres, upwards
+from poise.human.markers import bare
+from poise.human.trial import Event, Kind, Plate, Subject, Trial, refused
+from poise.robots import Side
+
+#: Parameters of the group POINT that list the labels of results; long lists go on in ANGLES2, ANGLES3 ...
+GROUPS = {"ANGLES": "angle", "MOMENTS": "moment", "FORCES": "other", "POWERS": "other", "SCALARS": "other"}
+#: The same by name, for files that do not list them; some end with a V.
+NAMES = {
+    "angle": re.compile(r".*Angles?V?", flags=re.IGNORECASE),
+    "moment": re.compile(r".*Moments?V?", flags=re.IGNORECASE),
+    "other": re.compile(r".*(Forces?|Powers?|GRF|Torques?|Work)V?", flags=re.IGNORECASE),
+}
+CENTER = re.compile(r"(whole_?body_?)?cent(re|er)_?of_?mass(_?floor)?", flags=re.IGNORECASE)
+#: Plug-in Gait stores the axes of each segment as four points: its origin and one along each axis.
+SEGMENT = re.compile(r"(?P<segment>HED|PEL|TRX|[LR](CL|FE|FO|HN|HU|RA|TI|TO))(?P<end>[OALP])")
+
+
+class Channels(NamedTuple):
+    """Columns of the points by what they are: markers, then angles, moments and computed points by name."""
+
+    markers: list[int]
+    angles: dict[str, int]
+    moments: dict[str, int]
+    computed: dict[str, int]
+    notes: list[str]
+
+
+def separated(labels: Sequence[str], parameters: Mapping[str, Any]) -> Channels:
+    """Sorts the labels of points; ``parameters`` is the group POINT as `ezc3d` gives it."""
+    listed = {
+        label.strip(): kind for group, kind in GROUPS.items() for label in _texts(parameters, group) if label.strip()
+    }
+    frames = _segments(bare(label) for label in labels)
+    found: dict[str, dict[str, int]] = {"angle": {}, "moment": {}, "computed": {}}
+    markers: list[int] = []
+    others = 0
+    for column, label in enumerate(labels):
+        kind = listed.get(label) or _by_name(bare(label), frames)
+        if kind is None:
+            markers.append(column)
+        elif kind == "other":
+            others += 1
+        else:
+            name = bare(label)
+            name = name[:-1] if kind != "computed" and name.endswith("V") else name
+            found[kind].setdefault(name, column)
+    notes = []
+    if others:
+        notes.append(f"{others} channels of forces and powers stored as points left out.")
+    return Channels(markers, found["angle"], found["moment"], found["computed"], notes)
+
+
+def point_labels(parameters: Mapping[str, Any]) -> list[str]:
+    """Labels of all points; those beyond 255 stand in LABELS2, LABELS3 ..."""
+    return _texts(parameters, "LABELS")
+
+
+def _texts(parameters: Mapping[str, Any], name: str) -> list[str]:
+    """Texts of a parameter and of its continuations."""
+    words: list[str] = []
+    number = 1
+    while (key := name if number == 1 else f"{name}{number}") in parameters:
+        words += [str(word).strip() for word in parameters[key]["value"] if isinstance(word, str)]
+        number += 1
+    return words
+
+
+def _by_name(name: str, frames: set[str]) -> str | None:
+    for kind, pattern in NAMES.items():
+        if pattern.fullmatch(name):
+            return kind
+    match = SEGMENT.fullmatch(name)
+    return "computed" if CENTER.fullmatch(name) or (match and match["segment"] in frames) else None
+
+
+def _segments(names: Iterable[str]) -> set[str]:
+    """Segments whose four points are all there: one such name alone may be anybody's marker."""
+    ends: dict[str, set[str]] = {}
+    for name in names:
+        if match := SEGMENT.fullmatch(name):
+            ends.setdefault(match["segment"], set()).add(match["end"])
+    return {segment for segment, found in ends.items() if found == set("OALP")}
+
+
+# -- Foot strikes and foot offs of C3D files, which spell, shape and count them in many ways -------------------------
+
+
+STRIKE = re.compile(
+    r"(foot|heel|toe|ball|initial)[\s_\-]*(strike|contact|down|on)|touch[\s_\-]*down|[lr]?(fs|hs|ic|fc|td)"
+)
+OFF = re.compile(r"(foot|toe|heel)[\s_\-]*off|lift[\s_\-]*off|[lr]?(fo|to)")
+#: Whole words, or the letter in front of short forms such as RHS.
+SIDE = {"left": re.compile(r"left|l|l(fs|hs|ic|fc|td|fo|to)"), "right": re.compile(r"right|r|r(fs|hs|ic|fc|td|fo|to)")}
+
+
+def events(
+    parameters: Mapping[str, Any], header: Mapping[str, Any], first_frame: int, frames: int, rate: float
+) -> tuple[tuple[Event, ...], list[str]]:
+    """Events on a clock that is zero at the first frame, in order, and what was decided.
+
+    Times in files count from the start of the recording, of which a file often holds a part: the time of the first
+    frame, counted from zero, is taken off.
+
+    Args:
+        parameters: the group EVENT as `ezc3d` gives it, empty if there is none.
+        header: the part ``events`` of the header, where old files have them.
+        first_frame: number of the first frame, counted from zero.
+        frames: how many there are.
+        rate: frames a second (Hz).
+    """
+    labels, contexts, stored = _stored(parameters, header)
+    notes: list[str] = []
+    if not labels:
+        return (), notes
+    duration, start, slack = (frames - 1) / rate, first_frame / rate, 1.5 / rate
+    times = _times(stored, len(labels), start, duration, slack, notes)
+    if times is None:
+        return (), ["Events left out: their times do not fit their labels."]
+    found: list[Event] = []
+    unclear: list[str] = []
+    outside = 0
+    for time, label, context in zip(times, labels, contexts, strict=True):
+        kind, side = _kind(label), _side(context) or _side(label)
+        if kind is None or side is None:
+            unclear.append(f"{context} {label}".strip())
+        elif not -slack <= time <= duration + slack:
+            outside += 1
+        else:
+            found.append(Event(float(np.clip(time, 0.0, duration)), side, kind))
+    if unclear:
+        notes.append(f"Events left out, neither strike nor off of a foot: {', '.join(dict.fromkeys(unclear))}.")
+    if outside:
+        notes.append(f"{outside} events before the first or after the last frame left out.")
+    return tuple(sorted(found, key=lambda event: event.time)), notes
+
+
+def _stored(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> tuple[list[str], list[str], Array]:
+    """Labels, contexts and times as they stand."""
+
+    def texts(name: str) -> list[str]:
+        return [str(word).strip() for word in parameters.get(name, {}).get("value", [])]
+
+    labels = texts("LABELS")
+    if labels and "TIMES" in parameters:
+        contexts = [*texts("CONTEXTS"), *[""] * len(labels)][: len(labels)]
+        return labels, contexts, np.asarray(parameters["TIMES"]["value"], dtype=float)
+    short = [str(word).strip() for word in header.get("events_label", ())]
+    pairs = [(label, time) for label, time in zip(short, header.get("events_time", ()), strict=False) if label]
+    return [label for label, _ in pairs], [""] * len(pairs), np.array([time for _, time in pairs], dtype=float)
+
+
+def _times(stored: Array, count: int, start: float, duration: float, slack: float, notes: list[str]) -> Array | None:
+    """Seconds since the first frame: of the ways to read what is stored, the first that puts all events into the trial,
+    or else most of them."""
+    best: Array | None = None
+    inside = -1
+    for seconds in _readings(stored, count):
+        for offset in (start, 0.0):
+            times = seconds - offset
+            fits = int(((times >= -slack) & (times <= duration + slack)).sum())
+            if fits > inside:
+                best, inside, relative = times, fits, offset != start
+    if best is not None and relative:
+        notes.append("Event times count from the first frame of the file.")
+    return best
+
+
+def _readings(stored: Array, count: int) -> Iterator[Array]:
+    """Seconds of the events: minutes and seconds in rows, in columns, one after the other, or just seconds."""
+    if stored.ndim == 2 and stored.shape[0] == 2 and stored.shape[1] >= count:
+        yield 60.0 * stored[0, :count] + stored[1, :count]
+    if stored.ndim == 2 and stored.shape[1] == 2 and stored.shape[0] >= count:
+        yield 60.0 * stored[:count, 0] + stored[:count, 1]
+    flat = stored.ravel()
+    if len(flat) >= 2 * count:
+        yield 60.0 * flat[0 : 2 * count : 2] + flat[1 : 2 * count : 2]
+        yield 60.0 * flat[:count] + flat[count : 2 * count]
+    elif len(flat) >= count:
+        yield flat[:count]
+
+
+def _kind(label: str) -> Kind | None:
+    words = label.lower()
+    if _says(STRIKE, words):
+        return "strike"
+    return "off" if _says(OFF, words) else None
+
+
+def _side(words: str) -> Side | None:
+    sides: Sequence[Side] = ("left", "right")
+    found = [side for side in sides if _says(SIDE[side], words.lower())]
+    return found[0] if len(found) == 1 else None
+
+
+def _says(pattern: re.Pattern[str], words: str) -> bool:
+    """Whether a text is a pattern or has it among its words."""
+    return bool(re.search(rf"(?<![a-z])(?:{pattern.pattern})(?![a-z])", words))
+
+
+# -- Force plates of C3D files, brought to the frames of the markers -------------------------------------------------
+
+
+#: Force along the plate's normal below which nobody stands on it, and where the centre of pressure is noise (N).
+LOADED = 20.0
+#: N m per unit of moment.
+MOMENTS = {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0}
+TYPES = (2, 4)
+
+
+def plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[Plate, ...], list[str]]:
+    """The plates of a file and what was left out.
+
+    Args:
+        c3d: the file as `ezc3d.c3d` read it.
+        swig: the module `ezc3d.ezc3d`, which makes forces of channels.
+        rotation: 3 x 3, from the axes of the file to z up.
+        frames: how many frames the markers have.
+    """
+    group = c3d["parameters"].get("FORCE_PLATFORM", {})
+    types = [int(number) for number in np.ravel(group.get("TYPE", {}).get("value", []))]
+    used = int(next(iter(np.ravel(group.get("USED", {}).get("value", [0]))), 0))
+    found: list[Plate] = []
+    notes: list[str] = []
+    for number, kind in enumerate(types[:used]):
+        if kind not in TYPES:
+            notes.append(f"Force plate {number + 1} left out: type {kind}, where 2 and 4 are read.")
+            continue
+        try:
+            raw = swig.ForcePlatform(number, c3d.c3d_swig)
+            found.append(_plate(f"plate {number + 1}", raw, rotation, frames))
+        except Exception as error:  # whatever a damaged group makes the reader say
+            notes.append(f"Force plate {number + 1} left out: {' '.join(str(error).split())[:120]}.")
+    return tuple(found), notes
+
+
+def _plate(name: str, raw: Any, rotation: Array, frames: int) -> Plate:
+    length = METRES.get(raw.positionUnit().strip().lower(), 1e-3)
+    corners = length * np.array([corner.to_array()[:, 0] for corner in raw.corners()]) @ rotation.T
+    with np.errstate(all="ignore"):  # numbers of a damaged file overflow; what comes of it is looked at below
+        force, moment = (_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
+    if not (np.isfinite(force).all() and np.isfinite(moment).all() and np.isfinite(corners).all()):
+        raise ValueError("forces or corners that are no numbers")
+    moment = moment * MOMENTS.get(raw.momentUnit().strip().lower(), 1e-3)
+    return loaded(name, corners, force, moment)
+
+
+def loaded(name: str, corners: Array, force: Array, moment: Array) -> Plate:
+    """A plate from the force F on it or on the body and the moment M about the middle of its surface.
+
+    The centre of pressure is the point c of the plane, with normal n, about which the moment has no part in the plane,
+    and what is left is the free moment τ, with p = c - middle:
+
+        M = p x F + τ,    n x M = p (n · F)   since   p · n = 0  and  τ is along n
+
+    so ``p = n x M / (n · F)``. F is turned about if it would pull the person into the ground: then the file has the
+    force on the plate. Below `LOADED` all is zero.
+    """
+    diagonals = corners[2] - corners[0], corners[3] - corners[1]
+    n = np.cross(*diagonals)
+    n = n / np.linalg.norm(n)
+    n = n if n[2] > 0.0 else -n
+    normal = force @ n
+    strongest = int(np.abs(normal).argmax())
+    if normal[strongest] < 0.0:
+        force, moment, normal = -force, -moment, -normal
+    on = normal > LOADED
+    p = np.cross(n, moment[on]) / normal[on, None]
+    center, rest, push = (np.zeros((len(force), 3)) for _ in range(3))
+    center[on] = corners.mean(axis=0) + p
+    rest[on] = moment[on] - np.cross(p, force[on])
+    push[on] = force[on]
+    return Plate(name, corners, push, center, rest)
+
+
+def _frames(vectors: Any, frames: int) -> Array:
+    """Means over the samples around each frame, n x 3: half of them before its moment, half after.
+
+    The first sample of a frame is at its moment; a mean of all its samples would be half a frame late.
+    """
+    samples = np.array([vector.to_array()[:, 0] for vector in vectors])
+    each = len(samples) // frames
+    if each == 0:
+        raise ValueError(f"{len(samples)} samples for {frames} frames")
+    whole = samples[: each * frames]
+    before = each // 2
+    shifted = np.vstack([np.repeat(whole[:1], before, axis=0), whole])[: each * frames]
+    means: Array = shifted.reshape(frames, each, 3).mean(axis=1)
+    return means
+
+
+# -- C3D: the file that motion capture laboratories exchange, read through `ezc3d` -----------------------------------
+
+
+#: Height of a person, m, and mass, kg, that are believed; laboratories write 0 for unknown, and heights in mm or m.
+HEIGHTS, MASSES = (0.4, 2.6), (2.0, 400.0)
+
+
+def read_c3d(path: Path, up: str | None = None) -> Trial:
+    """A trial with markers, events, force plates, and the angles and moments that the laboratory's software stored."""
+    check_layout(path)
+    try:
+        import ezc3d  # type: ignore[import-untyped]
+        from ezc3d import ezc3d as swig
+    except ImportError:
+        raise refused(path, "C3D files need the package ezc3d, which is not installed; pip install ezc3d") from None
+    try:
+        c3d = ezc3d.c3d(str(path))
+        points, residuals = c3d["data"]["points"], c3d["data"]["meta_points"]["residuals"]
+    except Exception as error:  # the reader raises whatever it likes about a damaged file
+        raise refused(path, f"not a readable C3D file: {error}") from None
+    parameters, header = c3d["parameters"], c3d["header"]
+    group = parameters.get("POINT", {})
+    rate = _number(group, "RATE") or float(header["points"]["frame_rate"])
+    if not (np.isfinite(rate) and rate > 0.0):
+        raise refused(path, f"a point rate of {rate:g} Hz; expected a positive number of frames a second", "POINT:RATE")
+    frames = points.shape[2]
+    if not frames or not points.shape[1]:
+        raise refused(path, f"{points.shape[1]} points in {frames} frames; expected markers")
+    values, labels, notes = _samples(points, residuals, point_labels(group))
+    channels = separated(labels, group)
+    markers = values[:, channels.markers]
+    gaps = (markers == 0.0).all(axis=2)
+    markers[gaps] = np.nan
+    named = kept([labels[i] for i in channels.markers], np.isfinite(markers).all(axis=2).sum(axis=0))
+    markers = markers[:, named.columns]
+    if not named.columns:
+        raise refused(path, f"no marker with a name and samples among {len(labels)} points")
+    scale, unit_note = metres(" ".join(group.get("UNITS", {}).get("value", [])[:1]), markers)
+    axis, up_note = upwards(markers, named.labels, up, "z", path)
+    rotation = Z_UP[axis]
+    to_metres = scale * rotation.T
+    found_events, event_notes = events(
+        parameters.get("EVENT", {}), header["events"], int(header["points"]["first_frame"]), frames, rate
+    )
+    found_plates, plate_notes = plates(c3d, swig, rotation, frames)
+    subject, subject_notes = _subject(parameters)
+    turns = 1.0 if not _word(group, "ANGLE_UNITS").startswith("rad") else float(np.degrees(1.0))
+    remarks = [*notes, *channels.notes, *named.notes, unit_note, up_note, *event_notes, *plate_notes, *subject_notes]
+    return Trial(
+        path=str(path),
+        rate=rate,
+        time=np.arange(frames) / rate,
+        labels=tuple(named.labels),
+        positions=markers @ to_metres,
+        events=found_events,
+        plates=found_plates,
+        subject=subject,
+        angles={name: turns * values[:, column] for name, column in channels.angles.items()},
+        moments={name: values[:, column] for name, column in channels.moments.items()},
+        notes=tuple(remark for remark in remarks if remark),
+        computed={name: values[:, column] @ to_metres for name, column in channels.computed.items()},
+    )
+
+
+def _samples(points: Array, residuals: Array, labels: list[str]) -> tuple[Array, list[str], list[str]]:
+    """Values, frames x points x 3 with NaN where a point was not seen, one label a point, and what did not fit."""
+    values = np.array(points[:3].transpose(2, 1, 0), dtype=float)
+    if residuals.shape[1:] == points.shape[1:]:
+        values[residuals[0].T < 0.0] = np.nan
+    values[~np.isfinite(values).all(axis=2)] = np.nan
+    notes = []
+    count = values.shape[1]
+    if len(labels) > count:
+        notes.append(f"{len(labels)} labels for {count} points: the last {len(labels) - count} have no data.")
+    if len(labels) < count:
+        notes.append(f"{len(labels)} labels for {count} points: the last {count - len(labels)} have no name.")
+    return values, [*labels, *[""] * count][:count], notes
+
+
+def _subject(parameters: Mapping[str, Any]) -> tuple[Subject, list[str]]:
+    """Name, mass and height; zero is unknown, and a height in mm or cm is one in m."""
+    processing = {name.lower(): value for name, value in parameters.get("PROCESSING", {}).items()}
+    mass, height = _number(processing, "bodymass"), _number(processing, "height")
+    notes = []
+    if mass and not MASSES[0] <= mass <= MASSES[1]:
+        notes.append(f"A body mass of {mass:g} kg is not believed.")
+        mass = None
+    if height:
+        in_metres = next((height * f for f in (1.0, 1e-2, 1e-3) if HEIGHTS[0] <= height * f <= HEIGHTS[1]), None)
+        if in_metres is None:
+            notes.append(f"A height of {height:g} is not believed.")
+        height = in_metres
+    return Subject(_word(parameters.get("SUBJECTS", {}), "NAMES", lower=False), mass or None, height or None), notes
+
+
+def _number(group: Mapping[str, Any], name: str) -> float | None:
+    """The first number of a parameter; None if it is not there, and if it is not one."""
+    values = np.ravel(group.get(name, {}).get("value", []))
+    if not len(values) or not np.issubdtype(values.dtype, np.number) or not np.isfinite(values[0]):
+        return None
+    return float(values[0])
+
+
+def _word(group: Mapping[str, Any], name: str, lower: bool = True) -> str:
+    """The first text of a parameter."""
+    values = group.get(name, {}).get("value", [])
+    word = str(values[0]).strip() if len(values) and isinstance(values[0], str) else ""
+    return word.lower() if lower else word

@@ -1,0 +1,64 @@
+"""Read a trial from any supported file: C3D, TRC or BVH."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from poise.human.files.c3d_layout import KEY
+from poise.human.files.c3d_reader import read_c3d
+from poise.human.files.file_conventions import checked_up
+from poise.human.files.trc_files import read_trc
+from poise.human.trial import Trial, refused
+
+#: Largest file that is read (bytes): half an hour of 60 markers at 200 Hz with plates. In memory it is thrice that.
+LARGEST = 1 << 30
+#: Files that hold motions of joints instead of markers, and what reads them.
+OTHERS = {".mot": "read_motion", ".sto": "read_motion"}
+
+
+def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
+    """A trial from a C3D or TRC file, in m with z up; the content decides, whatever the file is called. A BVH file
+    gives the joint centres of its skeleton.
+
+    Args:
+        path: the file.
+        up: the axis that is up in the file, ``"x"``, ``"y"``, ``"z"`` or one of these with a minus. None: decided by
+            the markers of pelvis, feet and head, or else by what is usual in the format; the notes say which.
+
+    >>> trial = read_trial("walk.c3d")
+    >>> trial.rate, len(trial.labels), trial.notes[-1]
+    (100.0, 35, 'z is up in the file, by where pelvis, feet and head are.')
+    """
+    path = Path(path)
+    if up is not None:
+        checked_up(up, path)
+    start = beginning(path)
+    if start[1:2] == bytes([KEY]) and not start.lstrip().lower().startswith(b"path"):
+        return read_c3d(path, up)
+    if b"pathfiletype" in start.lower() or path.suffix.lower() == ".trc":
+        return read_trc(path, up)
+    if path.suffix.lower() == ".c3d":
+        return read_c3d(path, up)
+    if path.suffix.lower() == ".bvh":
+        from poise.human.files.bvh_reader import read_skeleton  # which needs this module
+
+        return read_skeleton(path, up)
+    if path.suffix.lower() in OTHERS:
+        raise refused(path, f"holds motions of joints, not markers; read it with {OTHERS[path.suffix.lower()]}")
+    raise refused(path, "neither a C3D nor a TRC or BVH file; expected one of these")
+
+
+def beginning(path: Path) -> bytes:
+    """The first bytes of a file that can be read and is not too large."""
+    try:
+        if not path.is_file():
+            raise refused(path, "no such file" if not path.exists() else "not a file")
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise refused(path, f"{size / 1e9:.1f} GB; expected at most {LARGEST / 1e9:.1f} GB")
+        if size == 0:
+            raise refused(path, "is empty; expected a file of motion capture")
+        with path.open("rb") as stream:
+            return stream.read(4096)
+    except OSError as error:
+        raise refused(path, f"cannot be read: {error.strerror or error}") from None

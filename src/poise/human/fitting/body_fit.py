@@ -1,0 +1,344 @@
+"""Fit a body to the markers of a trial: body, filtered motion with its derivatives, and the recording of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio
+from scipy.interpolate import CubicSpline
+from threadpoolctl import threadpool_limits
+
+from poise.analysis import FEWEST, low_passed
+from poise.arrays import Array
+from poise.human.fitting.body_adjustment import Adjusted
+from poise.human.fitting.calibration import Measured, calibrated, robot_of
+from poise.human.fitting.marker_tracking import Placed, Points, Tracked, Tracker
+from poise.human.markers import MarkerSet, Matched, match
+from poise.human.trial import Trial, filled
+from poise.recording import Body, Channel, Recording, circumstances
+from poise.robots import SEXES, BodyShape, Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Time (n, s), configuration (n x nq), velocity and acceleration (n x nv), and how they were made, in words."""
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    note: str
+
+
+def motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> Motion:
+    """A smooth motion from configurations in equal steps.
+
+    The quaternion is filtered by components, with continuous sign, and made a unit again. Velocities are those of cubic
+    splines; that of the base is turned into its own frame.
+    """
+    quaternion = _continuous(q[:, 3:7])
+    values = np.column_stack([q[:, :3], quaternion, q[:, 7:]])
+    rate = (len(time) - 1) / (time[-1] - time[0]) if len(time) > 1 else 1.0
+    note = "motion not filtered"
+    if cutoff is not None and len(time) >= FEWEST and cutoff < 0.5 * rate:
+        values = low_passed(values, rate, cutoff)
+        note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, there and back)"
+    values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
+    if len(time) < 4:
+        still = np.zeros((len(time), robot.model.nv))
+        return Motion(time, values, still, still, note)
+    spline = CubicSpline(time, values, axis=0)
+    rate_of = np.asarray(spline(time, 1))
+    v = _velocity(values, rate_of)
+    a = np.asarray(CubicSpline(time, v, axis=0)(time, 1))
+    return Motion(time, values, v, a, note)
+
+
+def _continuous(quaternion: Array) -> Array:
+    """The same rotations with signs such that neighbours are near."""
+    flips = np.sign(np.sum(quaternion[1:] * quaternion[:-1], axis=1))
+    flips[flips == 0.0] = 1.0
+    return np.asarray(quaternion * np.concatenate([[1.0], np.cumprod(flips)])[:, None])
+
+
+def _velocity(q: Array, rate: Array) -> Array:
+    """Velocity in pinocchio's sense: linear and angular of the base in its own frame, then joint rates.
+
+    With the unit quaternion c of the base and its rate ċ, the angular velocity in its frame is the vector part of
+    ``2 c* ċ``.
+    """
+    rotation = np.array([pinocchio.Quaternion(*each[[3, 0, 1, 2]]).matrix() for each in q[:, 3:7]])
+    linear = np.einsum("nji,nj->ni", rotation, rate[:, :3])
+    x, y, z, w = q[:, 3:7].T
+    dx, dy, dz, dw = rate[:, 3:7].T
+    angular = 2.0 * np.column_stack(
+        [w * dx - x * dw - y * dz + z * dy, w * dy - y * dw - z * dx + x * dz, w * dz - z * dw - x * dy + y * dx]
+    )
+    return np.column_stack([linear, angular, rate[:, 7:]])
+
+
+# -- A fit as a recording: the body's motion, its markers, and where all of it comes from ----------------------------
+
+
+#: How a recording of a measured motion calls what made it.
+FIT_BEHAVIOR = "human fit"
+
+
+def recording_of(fit: Fit) -> Recording:
+    """Channels of any motion (time, q, v, center_of_mass), and of markers: measured and on the body (m), distances (m).
+
+    The provenance says which body it is, how the trial was read and cleaned, and where the markers sit.
+    """
+    robot, body = fit.robot, Body.of(fit.robot)
+    labels = fit.placed.labels
+    axes = tuple(f"{label} {axis}" for label in labels for axis in "xyz")
+    seen = np.stack([fit.trial.marker(label) for label in labels], axis=1)
+    points = fit.placed.points(robot)
+    channels = [
+        Channel("time", "s", fit.time),
+        Channel("q", body.q_units, fit.q, body.q_labels),
+        Channel("v", body.rates("/s"), fit.v, body.v_labels),
+        Channel("center_of_mass", "m", _centers(fit), ("x", "y", "z")),
+        Channel("markers/measured", "m", seen.reshape(len(seen), -1), axes),
+        Channel("markers/body", "m", _on_body(points, fit.q), axes),
+        Channel("markers/distance", "m", fit.errors, labels),
+    ]
+    return Recording(channels, {**circumstances(robot), **facts(fit)}, robot)
+
+
+def facts(fit: Fit) -> dict[str, Any]:
+    """What is known of a fit beside its numbers, to be kept with them."""
+    return {
+        "behavior": FIT_BEHAVIOR,
+        "trial": Path(fit.trial.path).name,
+        "rate": fit.trial.rate,
+        "subject": fit.trial.subject.name,
+        "notes": list(fit.notes),
+        "events": [[event.time, event.side, event.kind] for event in fit.trial.events],
+        "markers": {
+            label: {"link": link, "place": place.tolist()}
+            for label, link, place in zip(fit.placed.labels, fit.placed.links, fit.placed.places, strict=True)
+        },
+        "controller": {"period": float(np.median(np.diff(fit.time))) if len(fit.time) > 1 else None},
+    }
+
+
+def _centers(fit: Fit) -> np.ndarray:
+    data = fit.robot.model.createData()
+    return np.array([pinocchio.centerOfMass(fit.robot.model, data, q, False).copy() for q in fit.q])
+
+
+def _on_body(points: Points, q: np.ndarray) -> np.ndarray:
+    return np.array([points.world(each).ravel() for each in q])
+
+
+# -- fit: from the markers of a trial to a person's body and its motion ----------------------------------------------
+
+
+#: Longest stretch (s) over which a marker that jumped is filled in: splines are off by millimetres there.
+JUMPED = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A person's body and its motion in a trial.
+
+    Attributes:
+        robot: the body, a human of the library with its own shape.
+        shape: its numbers.
+        trial: what was fitted, with gaps filled.
+        placed: where the markers sit on the body.
+        tracked: configurations as found frame by frame, and the distances of the markers.
+        motion: the same filtered, with its derivatives.
+        notes: what was decided and done, one sentence each.
+        marker_set: whose labels the trial has.
+
+    >>> found = fit(read_trial("walk.c3d"), read_trial("static.c3d"))
+    >>> found.rms, found.robot, found.angles()["left_knee_flexion"]
+    """
+
+    robot: Robot
+    shape: BodyShape
+    trial: Trial
+    placed: Placed
+    tracked: Tracked
+    motion: Motion
+    notes: tuple[str, ...]
+    marker_set: str = ""
+
+    @property
+    def time(self) -> Array:
+        return self.motion.time
+
+    @property
+    def q(self) -> Array:
+        """Configurations (n x nq), filtered."""
+        return self.motion.q
+
+    @property
+    def v(self) -> Array:
+        """Velocities (n x nv)."""
+        return self.motion.v
+
+    @property
+    def a(self) -> Array:
+        """Accelerations (n x nv)."""
+        return self.motion.a
+
+    @property
+    def errors(self) -> Array:
+        """Distance of each marker from its place on the body (n x m, m; NaN where not seen)."""
+        return self.tracked.errors
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the distances of all markers in all frames (m)."""
+        return float(np.sqrt(np.nanmean(self.errors**2)))
+
+    @property
+    def worst(self) -> tuple[float, str, float]:
+        """The largest distance (m), its marker and its time (s)."""
+        k, i = np.unravel_index(int(np.nanargmax(self.errors)), self.errors.shape)
+        return float(self.errors[k, i]), self.placed.labels[i], float(self.time[k])
+
+    @cached_property
+    def by_marker(self) -> dict[str, float]:
+        """Root mean square distance by marker (m), the largest first."""
+        each = np.sqrt(np.nanmean(self.errors**2, axis=0))
+        return {self.placed.labels[i]: float(each[i]) for i in np.argsort(-each)}
+
+    def angles(self) -> dict[str, Array]:
+        """Angle of each joint over time (rad), filtered."""
+        return {joint.name: self.q[:, joint.q] for joint in self.robot.joints}
+
+    def recording(self) -> Recording:
+        """The motion and its markers as a recording, to be saved, exported, drawn and reported."""
+        return recording_of(self)
+
+
+def fit(
+    trial: Trial,
+    static: Trial | None = None,
+    *,
+    height: float | None = None,
+    mass: float | None = None,
+    sex: str | None = None,
+    marker_set: MarkerSet | str | Path | None = None,
+    cutoff: float = 6.0,
+    progress: Callable[[str, float], object] | None = None,
+) -> Fit:
+    """Fits a body to a person and follows it through a trial.
+
+    Lengths, torsion and varus of each leg and the places of all markers come from the static trial and the walk
+    together, or from the walk alone; those of trunk and arms from the walk alone, for in a static trial with raised
+    arms the shoulders are 3 to 8 cm higher. Then [Boukheddimi2019] eq. (1), frame by frame.
+
+    Args:
+        trial: the motion.
+        static: the same person standing, feet flat.
+        height: m; None: as the files say, else as the markers do.
+        mass: kg; None: as the files say, else 22.5 kg/m² of the height.
+        sex: whose tables; None: as the files say, else male.
+        marker_set: a set, its name or its file; None: that which fits best.
+        cutoff: of the low-pass filter on the result (Hz); human walking has little above 6 Hz.
+        progress: told what is being done and how much of it is done (0 to 1).
+    """
+    with threadpool_limits(1):  # matrices are small: threads of the algebra library would only wait for each other
+        return _fit(trial, static, height, mass, sex, marker_set, cutoff, progress or (lambda what, share: None))
+
+
+def _fit(
+    trial: Trial,
+    static: Trial | None,
+    height: float | None,
+    mass: float | None,
+    sex: str | None,
+    marker_set: MarkerSet | str | Path | None,
+    cutoff: float,
+    say: Callable[[str, float], object],
+) -> Fit:
+    say("body", 0.0)
+    trials = [each for each in (trial, static) if each is not None]
+    sex = sex or next((each.subject.sex for each in trials if each.subject.sex in SEXES), None) or "male"
+    height = height or next((each.subject.height for each in trials if each.subject.height), None)
+    mass = mass or next((each.subject.mass for each in trials if each.subject.mass), None)
+    matched = match(trial, marker_set)
+    trial = filled(trial)
+    walk = Measured.of(trial, matched.found)
+    notes = [f"marker set {matched.marker_set.name}: {len(walk.labels)} markers used"]
+    notes += [f"height {height:.3f} m" if height else "the height was not given: it is that of the markers"]
+    notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² of the height"]
+    notes += _strangers(matched)
+    standing = None if static is None else _standing(static, walk, matched.marker_set)
+    shape, adjusted = calibrated(walk, standing, height, mass, sex, lambda share: say("body", share), notes)
+    robot = robot_of(shape)
+    placed = Placed(walk.labels, tuple(marker.segment for marker in walk.markers), adjusted.places, walk.weights)
+    tracked = _tracked(robot, placed, walk, trial.rate, adjusted, lambda share: say("frames", share))
+    moved = motion(robot, trial.time, tracked.q, cutoff)
+    notes.append(moved.note)
+    notes += _doubts(walk, tracked)
+    notes += list(trial.notes)
+    name = matched.marker_set.name
+    return Fit(robot, shape, trial, placed, tracked, moved, tuple(dict.fromkeys(notes)), name)
+
+
+def _standing(static: Trial, walk: Measured, marker_set: MarkerSet) -> Measured:
+    """The markers of a walk in a static trial; those of trunk, head and arms are not looked at."""
+    found = match(static, marker_set).found
+    known = dict(zip(walk.labels, walk.markers, strict=True))
+    standing = Measured.of(filled(static), {**known, **found}, walk.labels)
+    for k, marker in enumerate(walk.markers):
+        if _upper(marker.segment):
+            standing.positions[:, k] = np.nan
+    return standing
+
+
+def _strangers(matched: Matched) -> list[str]:
+    """Labels that no marker of the set has, with what may have been meant."""
+    words = [
+        f"{label} (did you mean {' or '.join(near)}?)" if near else label for label, near in matched.unknown.items()
+    ]
+    return [f"labels not in the marker set, not used: {', '.join(words)}"] if words else []
+
+
+def _doubts(walk: Measured, tracked: Tracked) -> list[str]:
+    """Which markers were not believed, and how often."""
+    counts = tracked.ignored.sum(axis=0)
+    return [
+        f"marker {walk.labels[i]} jumped and was ignored in {counts[i]} of {len(tracked.q)} frames"
+        for i in np.flatnonzero(counts)
+    ]
+
+
+def _upper(segment: str) -> bool:
+    """Whether a link belongs to trunk, head or arms."""
+    return segment in ("torso", "head") or segment.endswith(("_arm", "_forearm", "_hand", "_fingers"))
+
+
+def _tracked(
+    robot: Robot,
+    placed: Placed,
+    walk: Measured,
+    rate: float,
+    adjusted: Adjusted,
+    say: Callable[[float], object],
+) -> Tracked:
+    """All frames, from the posture of the first that was adjusted; what is not seen rests as on average."""
+    rest = np.median(adjusted.postures, axis=0)
+    tracker = Tracker(robot, placed.points(robot), placed.weights, rest)
+    count = len(walk.positions)
+    found = tracker.track(walk.positions, adjusted.postures[0], lambda k: say((k + 1) / count))
+    if not found.ignored.any():
+        return found
+    # What jumped is a gap like any other: short ones are filled, and joints that only this marker shows do not wander.
+    believed = Trial(
+        "", rate, np.arange(count) / rate, walk.labels, np.where(found.ignored[:, :, None], np.nan, walk.positions)
+    )
+    again = tracker.track(filled(believed, JUMPED).positions, adjusted.postures[0])
+    errors = np.linalg.norm(walk.positions - np.array([tracker.points.world(q) for q in again.q]), axis=2)
+    return replace(again, errors=errors, ignored=found.ignored)

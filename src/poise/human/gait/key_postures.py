@@ -1,0 +1,267 @@
+"""Key postures of a gait cycle, and how the posture moves between them: target trajectories and task dynamics.
+
+Notation as in `poise.analysis.gait_cycle`: A is the foot whose cycle it is, B the other; HS a strike, TO a toe-off.
+
+| keys | moments after HS_A |
+|---|---|
+| "two" | HS_B, HS_A: the ends of the two steps, for which the paper reports a straight knee in swing |
+| "four" | TO_B, HS_B, TO_A, HS_A: the ends of the four phases of [Boukheddimi2019] |
+| "six" | TO_B, peak of B's knee, HS_B, TO_A, peak of A's knee, HS_A: the swing is given its own posture |
+| "eight" | the same, and between peak and strike of each swing the moment at which the shank is upright |
+
+A task with gain g, its derivative ġ, and damping k asks for ``ë = -(g k + ġ) e - (g + k) ė``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pinocchio
+
+from poise.analysis import Cycle
+from poise.arrays import Array
+from poise.errors import GaitError
+from poise.geometry import Quintic
+from poise.human.gait.reference_walk import Curve, Reference, continuous, motion_of, rates_of
+from poise.robots import Side
+from poise.tasks import Target
+
+KeyKind = Literal["two", "four", "six", "eight"]
+
+#: Steps in which the moments of a swing are searched, s.
+FINE = 0.001
+
+
+class Key(NamedTuple):
+    """A posture of the reference: when (s), what it is called, configuration (nq), velocity and acceleration (nv)."""
+
+    time: float
+    name: str
+    q: Array
+    v: Array
+    a: Array
+
+
+def keys(reference: Reference, cycle: Cycle, kind: KeyKind = "four") -> tuple[Key, ...]:
+    """The posture at the begin of a cycle, which is where a reproduction starts, and then its key postures.
+
+    >>> [key.name for key in keys(reference, reference.cycle("right"), "two")]
+    ['right strike', 'left strike', 'next right strike']
+    """
+    if kind not in get_args(KeyKind):
+        raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyKind))}")
+    a, b = cycle.side, _other(cycle.side)
+    moments = [
+        (cycle.strike, f"{a} strike"),
+        (cycle.opposite_strike, f"{b} strike"),
+        (cycle.next_strike, f"next {a} strike"),
+    ]
+    if kind != "two":
+        moments += [(cycle.opposite_off, f"{b} toe-off"), (cycle.off, f"{a} toe-off")]
+    if kind in ("six", "eight"):
+        swings: tuple[tuple[Side, float, float], ...] = (
+            (b, cycle.opposite_off, cycle.opposite_strike),
+            (a, cycle.off, cycle.next_strike),
+        )
+        for side, begin, end in swings:
+            peak = knee_peak(reference, side, begin, end)
+            moments.append((peak, f"{side} knee peak"))
+            if kind == "eight":
+                moments.append((shank_upright(reference, side, peak, end), f"{side} shank upright"))
+    found = [Key(time, name, *reference.sample(time)) for time, name in sorted(moments)]
+    for one, two in itertools.pairwise(found):
+        if not two.time > one.time:
+            raise GaitError(f"the keys '{one.name}' and '{two.name}' are both at {one.time:.3f} s; give another cycle")
+    return tuple(found)
+
+
+def knee_peak(reference: Reference, side: Side, begin: float, end: float) -> float:
+    """When a knee is bent most between two times, s, to the millisecond; strictly between them."""
+    at, angle = _between(side, begin, end), reference.robot.joint(f"{side}_knee_flexion").q
+    return float(at[int(np.argmax([reference.drawn(float(time))[0][angle] for time in at]))])
+
+
+def shank_upright(reference: Reference, side: Side, begin: float, end: float) -> float:
+    """When a shank, swinging forward, is most upright between two times, s: the end of the middle of the swing."""
+    at, data = _between(side, begin, end), reference.robot.model.createData()
+    shank = reference.robot.frame(f"{side}_shank").index
+
+    def upright(time: float) -> float:
+        pinocchio.forwardKinematics(reference.robot.model, data, reference.sample(time)[0])
+        return float(pinocchio.updateFramePlacement(reference.robot.model, data, shank).rotation[2, 2])
+
+    return float(at[int(np.argmax([upright(float(time)) for time in at]))])
+
+
+def _between(side: Side, begin: float, end: float) -> Array:
+    at = np.arange(begin + FINE, end - FINE / 2.0, FINE)
+    if not len(at):
+        raise GaitError(f"a swing of the {side} foot from {begin:.3f} to {end:.3f} s; expected one that lasts")
+    return at
+
+
+def _other(side: Side) -> Side:
+    return "left" if side == "right" else "right"
+
+
+# -- Paths: what the posture is to be between two keys ---------------------------------------------------------------
+
+
+class Timetable:
+    """Which key comes next at a time: the phases from one key to the next."""
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self.times = tuple(key.time for key in keys)
+        self.ends = tuple(keys[1:])
+
+    def phase(self, time: float) -> int:
+        """The number of the phase; the first before all, the last after all."""
+        # A tick that rounding puts a nanosecond before the end of a phase belongs to the next one.
+        return min(max(bisect_right(self.times, time + 1e-9) - 1, 0), len(self.ends) - 1)
+
+    def left(self, time: float) -> float:
+        """Seconds until the phase ends; negative after the last one."""
+        return self.ends[self.phase(time)].time - time
+
+    def duration(self, time: float) -> float:
+        """Of the phase, s."""
+        k = self.phase(time)
+        return self.times[k + 1] - self.times[k]
+
+
+class NextKey(Timetable):
+    """The posture of the next key, at rest: "a fixed vector" for the whole phase, as in [Boukheddimi2019]."""
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        q, v = self.ends[self.phase(time)].q, self.ends[self.phase(time)].v
+        return q, np.zeros_like(v), np.zeros_like(v)
+
+
+class ArrivingAtKey(Timetable):
+    """A posture that moves with the velocity of the next key and is at that key in time: y = y_end - ẏ_end τ."""
+
+    def sample(self, time: float) -> tuple[Array, Array, Array]:
+        key, left = self.ends[self.phase(time)], self.left(time)
+        rate, still = rates_of(key.q, key.v)
+        return motion_of(key.q - left * rate, rate, still)
+
+
+class Ahead:
+    """A motion for a loop that holds accelerations for a period: those of the middle of the period.
+
+    The acceleration at its begin would be half a period late at all times, which at 5 ms leaves a knee that swings a
+    quarter of a degree behind.
+
+    Args:
+        motion: anything with ``sample(time) -> (value, rate, acceleration)``.
+        period: s.
+    """
+
+    def __init__(self, motion: Target, period: float) -> None:
+        self.motion, self.half = motion, 0.5 * period
+
+    def sample(self, time: float) -> tuple[Any, Array, Array]:
+        value, rate, _ = self.motion.sample(time)
+        return value, rate, self.motion.sample(time + self.half)[2]
+
+
+class LeastJerk(Curve):
+    """The smoothest way through all keys: of all that pass them as is asked, that with the least jerk.
+
+        minimise  ∫ |d³y/dt³|² dt
+
+    Between two keys that is a polynomial of degree five, as for reaching hands [Flash1985].
+
+    Args:
+        keys: two or more.
+        order: how much of the reference is kept at the keys. 0: the posture; the body rests there. 1: the velocity as
+            well; the accelerations are those with which the jerk does not jump at any key and is zero at both ends, one
+            tridiagonal system. 2: velocity and acceleration.
+    """
+
+    def __init__(self, keys: Sequence[Key], order: int = 2) -> None:
+        self.times = np.array([key.time for key in keys])
+        y = continuous(np.array([key.q for key in keys]))
+        moving = [rates_of(q, key.v, key.a) for q, key in zip(y, keys, strict=True)]
+        rates, faster = (np.array(part) for part in zip(*moving, strict=True))
+        if order == 0:
+            rates, faster = np.zeros_like(y), np.zeros_like(y)
+        elif order == 1:
+            faster = _least_jerk(self.times, y, rates)
+        ends = list(zip(y, rates, faster, strict=True))
+        self._parts = [Quintic(ends[k], ends[k + 1], T) for k, T in enumerate(np.diff(self.times))]
+        super().__init__(self._numbers)
+
+    def _numbers(self, time: float) -> tuple[Array, Array, Array]:
+        k = min(max(int(np.searchsorted(self.times, time, "right")) - 1, 0), len(self._parts) - 1)
+        return self._parts[k].sample(time - self.times[k])
+
+
+def _least_jerk(times: Array, y: Array, rate: Array) -> Array:
+    """Accelerations at the keys (n x nq).
+
+    At the begin and the end of a part with duration T, from (y₀, ẏ₀, ÿ₀) to (y₁, ẏ₁, ÿ₁), with D = y₁ - y₀:
+
+        y'''(0) = (60 D - (36 ẏ₀ + 24 ẏ₁) T - (9 ÿ₀ - 3 ÿ₁) T²) / T³
+        y'''(T) = (60 D - (24 ẏ₀ + 36 ẏ₁) T - (3 ÿ₀ - 9 ÿ₁) T²) / T³
+    """
+    n = len(times)
+    A, b = np.zeros((n, n)), np.zeros_like(y)
+    for k, T in enumerate(np.diff(times)):
+        D = y[k + 1] - y[k]
+        # Jerk after key k, less the jerk before it: zero.
+        A[k, k] -= 9.0 / T
+        A[k, k + 1] += 3.0 / T
+        b[k] -= (60.0 * D - (36.0 * rate[k] + 24.0 * rate[k + 1]) * T) / T**3
+        A[k + 1, k] += 3.0 / T
+        A[k + 1, k + 1] -= 9.0 / T
+        b[k + 1] += (60.0 * D - (24.0 * rate[k] + 36.0 * rate[k + 1]) * T) / T**3
+    return np.asarray(np.linalg.solve(A, b))
+
+
+# -- Laws: how the posture goes to its target ------------------------------------------------------------------------
+
+
+#: The time to go is never counted as less, s: six periods of 5 ms. Gains would grow beyond all bounds.
+SOON = 0.03
+
+
+@dataclass(frozen=True)
+class DecayPerPhase:
+    """Critical damping with ``w = c / T``, T the duration of the phase: ``ë = -w² e - 2 w ė``.
+
+    A phase then ends with the part ``(1 + c) exp(-c)`` of the error that it began with, be it short or long: with c = 6
+    1.7 % of it.
+    """
+
+    timetable: Timetable
+    share: float
+    speed: float = np.inf
+    acceleration: float = np.inf
+    varies: bool = True
+
+    def gains(self, time: float) -> tuple[float, float, float]:
+        w = self.share / self.timetable.duration(time)
+        return w, 0.0, w
+
+
+@dataclass(frozen=True)
+class TimeToGo:
+    """The error vanishes, and its rate with it, when the phase ends: ``ë = -6 e / τ² - 4 ė / τ`` with τ the time to go.
+
+    It is the acceleration of the cubic that ends at rest at the target, found anew at every tick.
+    """
+
+    timetable: Timetable
+    speed: float = np.inf
+    acceleration: float = np.inf
+    varies: bool = True
+
+    def gains(self, time: float) -> tuple[float, float, float]:
+        left = max(self.timetable.left(time), SOON)
+        return 2.0 / left, 2.0 / left**2, 2.0 / left

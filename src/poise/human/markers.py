@@ -1,0 +1,306 @@
+"""Marker sets: which label sits on which landmark or segment; TOML files, and matching with the labels of a trial.
+
+name = "my_lab"
+description = "what it is"       # may be left out
+
+[markers]
+SACR = "sacrum"                  # a landmark; the segment and the usual weight follow from it
+"{S}ASI" = "{side}_asis"         # LASI and RASI at once
+"{S}THI" = { segment = "{side}_thigh", weight = 0.5 }    # anywhere on a segment
+"{S}TOE" = { landmark = "{side}_toe_end", weight = 2.0 }
+
+[optional]                       # the same; these are not missed where a trial has none
+"{S}KNM" = "{side}_medial_knee"
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poise.errors import near_misses
+from poise.human.trial import Trial, TrialError, refused
+from poise.parsing import parse_toml
+from poise.robots import SIDES, BodyShape, is_pattern, landmarks, named
+
+#: How much a marker counts, by the segment that carries it. A rigid trunk and shoulder blades that slide would pull the
+#: pelvis if all counted alike: hip adduction then has a range up to 7 degrees wrong instead of 1.5.
+WEIGHTS = {"pelvis": 5.0, "thigh": 1.0, "shank": 1.0, "foot": 1.0, "toes": 1.0, "torso": 0.5, "head": 0.5}
+ARM = 0.3
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marker of a set.
+
+    Attributes:
+        label: its name in files.
+        landmark: the place on the body, a word of `landmark_links`; None for a marker anywhere on its segment.
+        segment: the link that carries it.
+        weight: how much its error counts in a fit.
+    """
+
+    label: str
+    landmark: str | None
+    segment: str
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class MarkerSet:
+    """Markers by label; those named in ``optional`` are used where they are and not missed where they are not.
+
+    >>> marker_sets()["plug_in_gait"].markers["LASI"]
+    Marker(label='LASI', landmark='left_asis', segment='pelvis', weight=5.0)
+    """
+
+    name: str
+    description: str
+    markers: Mapping[str, Marker]
+    optional: frozenset[str] = field(default_factory=frozenset)
+
+
+@cache
+def landmark_links() -> Mapping[str, str]:
+    """Every landmark that a marker can be put on, and the link that carries it."""
+    return {name: link for name, (link, _) in landmarks(BodyShape.of(1.77, 75.0, "male")).items()}
+
+
+def segments() -> tuple[str, ...]:
+    """The links that carry markers."""
+    return tuple(dict.fromkeys(landmark_links().values()))
+
+
+def usual_weight(segment: str) -> float:
+    """What a marker on a segment counts unless its set says otherwise: pelvis 5, legs 1, torso and head .5, arms .3."""
+    return WEIGHTS.get(segment.removeprefix("left_").removeprefix("right_"), ARM)
+
+
+def plain(label: str) -> str:
+    """A label as it is compared: without the subject before a colon, letter case, blanks and separators.
+
+    >>> plain("Anna:L_ASI")
+    'lasi'
+    """
+    return re.sub(r"[\s._\-]+", "", bare(label)).casefold()
+
+
+def bare(label: str) -> str:
+    """A label without the subject before the last colon: ``bare("Anna:LASI") == "LASI"``."""
+    return label.rsplit(":", 1)[-1].strip()
+
+
+# -- Marker sets from TOML files: those of the library, and a user's own ---------------------------------------------
+
+
+KEYS = ("name", "description", "markers", "optional")
+MARKER_KEYS = ("landmark", "segment", "weight")
+
+
+@cache
+def marker_sets() -> dict[str, MarkerSet]:
+    """The marker sets of the library, by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ``skeleton``."""
+    folder = resources.files("poise.human") / "marker_sets"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    return {file.name.removesuffix(".toml"): _read(file.read_bytes(), file.name) for file in files}
+
+
+def load_marker_set(name_or_path: str | Path) -> MarkerSet:
+    """A marker set of the library by its name, or a user's own by the path of its TOML file.
+
+    >>> load_marker_set("skin49").markers["RGT"].landmark
+    'right_greater_trochanter'
+    """
+    known = marker_sets()
+    if str(name_or_path) in known:
+        return known[str(name_or_path)]
+    path = Path(name_or_path)
+    if path.suffix.lower() != ".toml" and not os.path.isfile(path):
+        near = near_misses(str(name_or_path), known)
+        raise TrialError(
+            f"no marker set '{name_or_path}'; there are {', '.join(known)}, or give the path of a .toml file",
+            element=str(name_or_path),
+            near=near,
+        )
+    try:
+        return _read(path.read_bytes(), str(path))
+    except OSError as error:
+        raise refused(path, f"cannot be read: {error.strerror or error}") from None
+
+
+def _read(content: bytes, file: str) -> MarkerSet:
+    try:
+        values = parse_toml(content)
+    except ValueError as error:
+        raise refused(file, f"not a TOML file: {error}") from None
+    for key in values:
+        if key not in KEYS:
+            raise _unknown(file, "a marker set has no key", key, KEYS)
+    for key in ("name", "description"):
+        if not isinstance(values.get(key, ""), str):
+            raise refused(file, f"{key} is {values[key]!r}; expected a text", key)
+    required, optional = (_markers(values.get(key, {}), file, key) for key in ("markers", "optional"))
+    if not required:
+        raise refused(file, 'no [markers]; expected lines such as LASI = "left_asis"', "markers")
+    compared: dict[str, str] = {}
+    for label in [*required, *optional]:
+        if plain(label) in compared:
+            raise refused(file, f"marker '{label}' is there twice, as '{compared[plain(label)]}', too", label)
+        compared[plain(label)] = label
+    name = values.get("name") or Path(file).stem
+    return MarkerSet(name, values.get("description", ""), {**required, **optional}, frozenset(optional))
+
+
+def _markers(table: Any, file: str, place: str) -> dict[str, Marker]:
+    if not isinstance(table, Mapping):
+        raise refused(file, f"[{place}] is {table!r}; expected a table of labels", place)
+    markers: dict[str, Marker] = {}
+    for pattern, value in table.items():
+        for side in SIDES if is_pattern(pattern) else SIDES[:1]:
+            label = named(pattern, side)
+            given = {"landmark": value} if isinstance(value, str) else value
+            if not isinstance(given, Mapping) or not given:
+                raise refused(file, f"{label} is {value!r}; expected a landmark or a table with its segment", label)
+            words = {key: named(word, side) if isinstance(word, str) else word for key, word in given.items()}
+            markers[label] = _marker(label, words, file)
+    return markers
+
+
+def _marker(label: str, words: Mapping[str, Any], file: str) -> Marker:
+    for key in words:
+        if key not in MARKER_KEYS:
+            raise _unknown(file, f"marker {label} has no key", key, MARKER_KEYS)
+    landmark, links = words.get("landmark"), landmark_links()
+    if landmark is not None and (not isinstance(landmark, str) or landmark not in links):
+        raise _unknown(file, f"{label}: no landmark", landmark, links)
+    segment = words.get("segment", links.get(landmark) if landmark else None)
+    if segment not in segments():
+        raise _unknown(file, f"{label}: no segment", segment, segments())
+    if landmark is not None and segment != links[landmark]:
+        raise refused(file, f"{label}: {landmark} is on {links[landmark]}, not on {segment}", label)
+    weight = words.get("weight", usual_weight(segment))
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not (math.isfinite(weight) and weight >= 0):
+        raise refused(file, f"{label}: weight is {weight!r}; expected a number that is not negative", label)
+    return Marker(label, landmark, segment, float(weight))
+
+
+def _unknown(file: str, what: str, name: object, known: Any) -> TrialError:
+    near = near_misses(str(name), known)
+    words = list(known)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(words[:30])}"
+    return TrialError(f"{file}: {what} '{name}'; {hint}", path=file, element=str(name), near=near)
+
+
+# -- Which marker of a set each label of a trial is ------------------------------------------------------------------
+
+
+#: Three points fix the place and the turn of the pelvis, from which everything else hangs; with two on a leg its plane
+#: is known at least.
+PELVIS, LEG = 3, 2
+LEG_SEGMENTS = ("thigh", "shank", "foot", "toes")
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Labels of a trial and markers of a set, brought together.
+
+    Attributes:
+        marker_set: the set.
+        found: label in the trial -> its marker.
+        unknown: labels of the trial that the set does not have, with markers not found yet that they may be meant as.
+        missing: markers of the set that the trial has no sample of.
+    """
+
+    marker_set: MarkerSet
+    found: dict[str, Marker]
+    unknown: dict[str, tuple[str, ...]]
+    missing: tuple[str, ...]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should know, one sentence each; empty if everything is where it belongs."""
+        name = self.marker_set.name
+        lines = []
+        for label, near in self.unknown.items():
+            lines.append(f"{label}: not in {name}" + (f"; did you mean {' or '.join(near)}?" if near else "."))
+        if self.missing:
+            lines.append(f"{name} without {', '.join(self.missing)}.")
+        return tuple(lines)
+
+
+def match(trial: Trial, marker_set: MarkerSet | str | Path | None = None) -> Matched:
+    """Finds the markers of a set in a trial; prefixes, letter case and separators do not count.
+
+    Args:
+        trial: the trial.
+        marker_set: a set, the name of one or the path of one's own. None: the set of the library that fits best.
+
+    >>> match(trial).missing, match(trial).unknown
+    (('RBAK',), {'LASIS': ('LASI',)})
+    """
+    seen = np.isfinite(trial.positions).all(axis=2).sum(axis=0)
+    labels = [label for label, samples in zip(trial.labels, seen, strict=True) if samples]
+    if isinstance(marker_set, str | Path):
+        marker_set = load_marker_set(marker_set)
+    chosen = marker_set or best_set(labels)
+    samples = dict(zip(trial.labels, seen, strict=True))
+    found = assigned(sorted(labels, key=lambda label: -samples[label]), chosen)
+    found = {label: found[label] for label in labels if label in found}
+    taken = {marker.label for marker in found.values()}
+    left = [label for label in chosen.markers if label not in taken]
+    unknown = {label: near_misses(bare(label), left) for label in labels if label not in found}
+    _enough(trial, chosen, found, unknown)
+    return Matched(chosen, found, unknown, tuple(label for label in left if label not in chosen.optional))
+
+
+def best_set(labels: Iterable[str]) -> MarkerSet:
+    """The set of the library with most markers among the labels; of equals the one with the larger share found."""
+    labels = list(labels)
+
+    def fit(marker_set: MarkerSet) -> tuple[int, float]:
+        count = len(assigned(labels, marker_set))
+        return count, count / len(marker_set.markers)
+
+    return max(marker_sets().values(), key=fit)
+
+
+def assigned(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Marker]:
+    """Labels that are markers of a set; of two labels for one marker the exact one counts, then the first."""
+    labels = list(labels)
+    spelled = {plain(label): marker for label, marker in marker_set.markers.items()}
+    found: dict[str, Marker] = {}
+    taken: set[str] = set()
+    for label in sorted(labels, key=lambda label: label not in marker_set.markers):
+        marker = spelled.get(plain(label))
+        if marker is not None and marker.label not in taken:
+            found[label] = marker
+            taken.add(marker.label)
+    return found
+
+
+def _enough(trial: Trial, chosen: MarkerSet, found: dict[str, Marker], unknown: dict[str, tuple[str, ...]]) -> None:
+    on = [marker.segment for marker in found.values()]
+    counts = {"pelvis": on.count("pelvis")}
+    counts |= {f"{side} leg": sum(on.count(f"{side}_{part}") for part in LEG_SEGMENTS) for side in SIDES}
+    needed = {"pelvis": PELVIS, **{f"{side} leg": LEG for side in SIDES}}
+    if all(counts[part] >= needed[part] for part in needed):
+        return
+    have = ", ".join(f"{counts[part]} on the {part}" for part in needed)
+    near = [f"{label} for {words[0]}?" for label, words in unknown.items() if words][:5]
+    guess = f"; meant perhaps: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
+    raise TrialError(
+        f"{trial.path}: {len(found)} markers of {chosen.name} found, {have}; expected {PELVIS} on the pelvis and "
+        f"{LEG} on each leg{guess}; give a marker set of your own (.toml) if the labels are others",
+        path=trial.path,
+        element=chosen.name,
+        near=tuple(unknown),
+    )

@@ -1,0 +1,295 @@
+"""Sample trials: markers with noise, gait events and force plates of a synthetic walk, written as C3D and TRC.
+
+The wrench of the ground as a whole follows from the motion. On one foot it is that foot's. On two it goes over from one
+to the other linearly in time: with w the share of the leading foot and p the zero-moment point,
+
+    F_1 = (1 - w) F,  F_2 = w F,  p_i = c_i + d,  d = p - (1 - w) c_1 - w c_2
+
+where c_1 and c_2 are where p was when the leading foot landed and where it will be when the other one leaves: so both
+centres of pressure go on without a jump, and the sum of both wrenches is the whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio
+
+from poise.arrays import Array
+from poise.errors import PoiseError
+from poise.human.files.c3d_writer import write_c3d
+from poise.human.files.trc_files import write_trc
+from poise.human.markers import Marker, MarkerSet, load_marker_set
+from poise.human.synthetic_walk import OFF, PeriodicMotion, ground_wrench, sample_walk
+from poise.human.trial import Event, Plate, Subject, Trial, TrialError
+from poise.robots import SIDES, BodyShape, Robot, Side, State, landmarks, load_robot
+
+#: Markers that sit anywhere on a segment, one after the other: how far along it, and where around it (degrees, from the
+#: outer side to the front): apart from each other, as a laboratory would put them.
+AROUND = ((0.50, 0.0), (0.65, 100.0), (0.35, -100.0), (0.80, 60.0), (0.25, 160.0))
+#: Half the thickness of segments as a share of their length: thigh 8 cm, shank 5 cm, upper arm 4 cm.
+THICK = {"thigh": 0.18, "shank": 0.12, "upper_arm": 0.16, "forearm": 0.13, "torso": 0.30, "foot": 0.20}
+#: Where joints are to be seen in a static trial even if the set has no marker there while walking.
+JOINTS = ("_knee", "_ankle")
+
+
+def worn(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
+    """The markers that a person wears: those of the set; in a static trial also optional ones on knees and ankles, if
+    the set has none there."""
+    always = [marker for label, marker in marker_set.markers.items() if label not in marker_set.optional]
+    seen = {marker.landmark for marker in always}
+    if not static or any(str(landmark).endswith(JOINTS) for landmark in seen):
+        return always
+    more = [marker_set.markers[label] for label in marker_set.markers if label in marker_set.optional]
+    return [*always, *(marker for marker in more if str(marker.landmark).endswith(JOINTS))]
+
+
+def places(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array]]:
+    """The link of each marker and its place there, m: its landmark, or a place of its own on its segment."""
+    known, count = landmarks(shape), Counter[str]()
+    found = []
+    for marker in markers:
+        if marker.landmark is not None:
+            found.append(known[marker.landmark])
+            continue
+        found.append((marker.segment, _anywhere(marker.segment, count[marker.segment], shape)))
+        count[marker.segment] += 1
+    return found
+
+
+def positions(robot: Robot, q: Array, worn_at: Sequence[tuple[str, Array]]) -> Array:
+    """Where markers are in the world, (n, markers, 3), m, at configurations (n, 43)."""
+    model, data = robot.model, robot.model.createData()
+    frames = [robot.frame(link).index for link, _ in worn_at]
+    out = np.empty((len(q), len(frames), 3))
+    for i, each in enumerate(q):
+        pinocchio.framesForwardKinematics(model, data, each)
+        for k, (frame, (_, place)) in enumerate(zip(frames, worn_at, strict=True)):
+            out[i, k] = data.oMf[frame].act(place)
+    return out
+
+
+def _anywhere(segment: str, number: int, shape: BodyShape) -> Array:
+    side = next((s for s in SIDES if segment.startswith(s)), None)
+    kind = segment.removeprefix(f"{side}_")
+    i = SIDES.index(side) if side else 0
+    y = 1.0 if side == "left" else -1.0
+    pair = getattr(shape, kind, shape.head)
+    length = float(pair[i] if isinstance(pair, tuple) else pair)
+    along = np.array([0.0, 0.0, length if kind in ("torso", "head", "pelvis") else -length])
+    outward, front = np.array([0.0, y, 0.0]), np.array([1.0, 0.0, 0.0])
+    if kind in ("foot", "toes"):
+        along, front = np.array([length, 0.0, -0.5 * shape.ankle_height[i]]), np.array([0.0, 0.0, 1.0])
+    share, degrees = AROUND[number % len(AROUND)]
+    if kind == "torso":
+        share, degrees = share + 0.2, degrees - 120.0  # on the shoulder blade, behind
+    angle = np.radians(degrees)
+    return share * along + THICK.get(kind, 0.2) * length * (np.cos(angle) * outward + np.sin(angle) * front)
+
+
+# -- Plates: one under each step of a sample walk, with forces that make exactly the motion that was -----------------
+
+
+#: Width of a plate (m), and its length as a share of the step, so that plates do not lie on each other.
+WIDTH, LENGTH = 0.40, 0.94
+
+
+class Step(NamedTuple):
+    """One stance of a foot: its side, and the phases of the walk at which it strikes and leaves."""
+
+    side: Side
+    strike: float
+    off: float
+
+
+def steps(first: float, last: float) -> list[Step]:
+    """The stances that lie at least partly between two phases, in the order of their strikes."""
+    numbers = range(math.floor(2.0 * (first - OFF)), math.ceil(2.0 * last) + 1)
+    every = [Step("left" if k % 2 else "right", k / 2.0, k / 2.0 + OFF) for k in numbers]
+    return [step for step in every if step.off > first and step.strike < last]
+
+
+def events(motion: PeriodicMotion, last: float) -> tuple[Event, ...]:
+    """Strikes and toe-offs from time 0 to a last one (s), as the walk was made."""
+    end = motion.start + last / motion.period
+    found = []
+    for step in steps(motion.start, end):
+        for phase, kind in ((step.strike, "strike"), (step.off, "off")):
+            if motion.start <= phase <= end:
+                found.append(Event((phase - motion.start) * motion.period, step.side, kind))  # type: ignore[arg-type]
+    return tuple(sorted(found, key=lambda event: event.time))
+
+
+def plates_under(motion: PeriodicMotion, time: Array) -> tuple[Plate, ...]:
+    """A plate for each step at times (n, s); together they carry the body at every instant."""
+    n = len(time)
+    phase = motion.start + time / motion.period
+    force, point, moment = ground_wrench(motion, time)
+    own = steps(float(phase[0]), float(phase[-1]))
+    share = np.zeros((len(own), n))
+    center = np.zeros((len(own), n, 2))
+    for k, step in enumerate(own):
+        share[k] = np.minimum(
+            _ramp(phase, step.strike, OFF - 0.5), 1.0 - _ramp(phase, step.off - (OFF - 0.5), OFF - 0.5)
+        )
+        share[k][(phase < step.strike) | (phase >= step.off)] = 0.0
+        center[k] = point
+    for (i, one), (j, two) in itertools.pairwise(enumerate(own)):
+        both = (phase >= two.strike) & (phase < one.off)
+        ends = (np.array([two.strike, one.off]) - motion.start) * motion.period
+        c1, c2 = ground_wrench(motion, ends)[1]
+        w = share[j][both][:, np.newaxis]
+        share[i][both] = 1.0 - share[j][both]
+        d = point[both] - (1.0 - w) * c1 - w * c2
+        center[i][both], center[j][both] = c1 + d, c2 + d
+    found = []
+    for k, step in enumerate(own):
+        on = share[k] > 0.0
+        flat = np.where(on[:, np.newaxis], np.column_stack([center[k], np.zeros(n)]), 0.0)
+        turn = np.column_stack([np.zeros((n, 2)), share[k] * moment])
+        found.append(Plate(f"plate {k + 1}", _corners(motion, step), share[k][:, np.newaxis] * force, flat, turn))
+    return tuple(found)
+
+
+def _ramp(phase: Array, begin: float, length: float) -> Array:
+    return np.clip((phase - begin) / length, 0.0, 1.0)
+
+
+def _corners(motion: PeriodicMotion, step: Step) -> Array:
+    """Around the zero-moment point in the middle of the step's single support, (4, 3), m."""
+    middle = (step.strike + step.off) / 2.0
+    x, y = ground_wrench(replace(motion, start=0.0), np.array([middle * motion.period]))[1][0]
+    half = LENGTH * motion.stride / 4.0
+    signs = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
+    return np.array([[x + a * half, y + b * WIDTH / 2.0, 0.0] for a, b in signs])
+
+
+# -- Sample trials: what a laboratory would have measured of a person who walks as the norms say ---------------------
+
+
+#: How much is walked before the first and after the last whole cycle, shares of the stride: filters settle in 0.3 s.
+MARGIN = 0.28
+#: Length of a static trial, s, and how the arms are held in it (rad): off the body, so that no marker is hidden.
+STANDING = 1.0
+ARMS = {"shoulder_adduction": -0.5, "elbow_flexion": 0.15, "forearm_pronation": 1.40}
+#: Most cycles, and what a camera can do (Hz); and the largest noise (m) that still is a measurement.
+MOST, RATES, LOUDEST = 100, (10.0, 2000.0), 0.1
+
+
+def sample_motion(robot: Robot, cycles: int = 3, rate: float = 100.0) -> tuple[Array, Array]:
+    """Times (n, s) and configurations (n, 43) of a walk with whole cycles of the right foot, and a margin at both ends.
+
+    It is the motion behind `sample_trial`: coordinates without noise, to judge a fit by.
+
+    >>> time, q = sample_motion(poise.load_robot("human", height=1.77, mass=75.0, sex="male"))
+    """
+    motion = replace(sample_walk(robot), start=-MARGIN)
+    time = _times(cycles, rate, motion.period)
+    return time, motion.at(time)[0]
+
+
+def sample_trial(
+    height: float = 1.77,
+    mass: float = 75.0,
+    sex: str = "male",
+    marker_set: str = "skin49",
+    noise: float = 0.002,
+    cycles: int = 3,
+    rate: float = 100.0,
+    seed: int = 0,
+    plates: bool = True,
+) -> tuple[Trial, Trial]:
+    """A walk and a static trial of a synthetic person.
+
+    Args:
+        height, mass, sex: of the body, m, kg, "male" or "female".
+        marker_set: name or path, see `load_marker_set`.
+        noise: standard deviation of each coordinate of each marker, m; cameras have 0.2 mm, skin several.
+        cycles: whole gait cycles of the right foot.
+        rate: frames a second.
+        seed: of the noise.
+        plates: whether force plates lie under the steps. Their forces are those of the motion: inverse dynamics with
+            the same body leaves no residual.
+
+    Events are those that the walk was made with: contacts, not what a rule finds in markers.
+
+    >>> walk, static = sample_trial(marker_set="plug_in_gait", seed=3)
+    """
+    if not 0.0 <= noise <= LOUDEST:
+        raise TrialError(f"sample: noise is {noise!r}; expected 0 to {LOUDEST:g} m", element="noise")
+    markers = load_marker_set(marker_set)
+    shape, motion = BodyShape.of(height, mass, sex), _walker(height, mass, sex)
+    robot = motion.robot
+    time = _times(cycles, rate, motion.period)
+    random = np.random.default_rng(seed)
+    note = (
+        f"Synthetic: norm curves of adults on a body of {height:g} m and {mass:g} kg, marker noise {1e3 * noise:g} mm."
+    )
+
+    def seen(q: Array, clock: Array, static: bool) -> Trial:
+        own = worn(markers, static=static)
+        where = positions(robot, q, places(own, shape))
+        return Trial(
+            path="sample static" if static else "sample walk",
+            rate=rate,
+            time=clock,
+            labels=tuple(marker.label for marker in own),
+            positions=where + random.normal(0.0, noise, where.shape),
+            subject=Subject(f"sample {seed}", mass, height, sex),
+            notes=(note,),
+        )
+
+    walk = seen(motion.at(time)[0], time, static=False)
+    still = np.arange(round(STANDING * rate) + 1) / rate
+    static = seen(np.tile(_standing(robot), (len(still), 1)), still, static=True)
+    under: tuple[Plate, ...] = plates_under(motion, time) if plates else ()
+    return walk.replace(events=events(motion, float(time[-1])), plates=under), static
+
+
+@functools.lru_cache(maxsize=8)
+def _walker(height: float, mass: float, sex: str) -> PeriodicMotion:
+    """One body may be asked for with many markers and noises: its walk is found once."""
+    return replace(sample_walk(load_robot("human", height=height, mass=mass, sex=sex)), start=-MARGIN)
+
+
+def _times(cycles: int, rate: float, period: float) -> Array:
+    if not isinstance(cycles, int) or isinstance(cycles, bool) or not 1 <= cycles <= MOST:
+        raise TrialError(f"sample: cycles is {cycles!r}; expected a whole number from 1 to {MOST}", element="cycles")
+    low, high = RATES
+    if not low <= rate <= high:
+        raise TrialError(f"sample: rate is {rate!r}; expected {low:g} to {high:g} Hz", element="rate")
+    return np.arange(math.floor((cycles + 2.0 * MARGIN) * period * rate) + 1) / rate
+
+
+def _standing(robot: Robot) -> Array:
+    """Upright with straight legs on the ground, arms a little off the body."""
+    q = pinocchio.neutral(robot.model)
+    for side in SIDES:
+        for joint, angle in ARMS.items():
+            q[robot.joint(f"{side}_{joint}").q] = angle
+    q[2] = -float(State(robot, q).pose(robot.foot("right")).translation[2])
+    return np.asarray(q)
+
+
+# -- Sample trials as files ------------------------------------------------------------------------------------------
+
+
+def write_sample(folder: Path, walk: Trial, static: Trial) -> list[Path]:
+    """Writes ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; makes the folder if need be."""
+    if folder.exists() and not folder.is_dir():
+        raise PoiseError(f"'{folder}' is a file; give the name of a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, trial in (("walk", walk), ("static", static)):
+        written.append(write_c3d(trial, folder / f"{name}.c3d"))
+        write_trc(trial, folder / f"{name}.trc")
+        written.append(folder / f"{name}.trc")
+    return written

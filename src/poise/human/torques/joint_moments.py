@@ -1,0 +1,187 @@
+"""Joint moments in the conventions of gait laboratories, compared with stored moments and with torques of robots.
+
+What is printed is the internal moment, that of muscles and ligaments: extensors, abductors, external rotators and
+plantarflexors are positive, which is minus the torque of the body's joints (flexion, adduction, internal rotation and
+dorsiflexion are positive there). That Plug-in Gait has these signs at hip, knee and ankle was found on its own files,
+where shapes agree with these signs and with no others. It stores N mm per kg, though the files say "Nmm".
+
+>>> moments(torques)["left knee extensor"].max()
+0.58
+>>> [(row.title, round(row.agreement.correlation, 2)) for row in against_stored(torques)]
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from poise.analysis import (
+    Agreement,
+    Span,
+    StrideComparison,
+    Strides,
+    agreement,
+    compare_strides,
+    leg_length,
+    strides_of,
+    turnings,
+)
+from poise.arrays import Array, Mask
+from poise.errors import RecordingError
+from poise.human.torques.joint_torques import Torques
+from poise.recording import Recording, named_robot
+from poise.robots import SIDES, Robot, Side
+
+#: N m per kg in what Plug-in Gait stores.
+STORED_UNIT = 1e-3
+#: Least part of the time on plates for which the file must have moments: at its edges some have a swing that ends late.
+COVERED = 0.5
+
+
+class Convention(NamedTuple):
+    """How a torque is printed.
+
+    Attributes:
+        joint: of the human of the library, without its side.
+        title: what is positive.
+        sign: from the torque of the joint to the printed moment.
+        stored: channel of Plug-in Gait without its side, "" if it stores none, and which of its three numbers.
+    """
+
+    joint: str
+    title: str
+    sign: float
+    stored: str = ""
+    component: int = 0
+
+
+#: Of each leg. Inversion is not compared: two markers on a foot do not show it.
+LEG = (
+    Convention("hip_flexion", "hip extensor", -1.0, "HipMoment", 0),
+    Convention("hip_adduction", "hip abductor", -1.0, "HipMoment", 1),
+    Convention("hip_rotation", "hip external rotator", -1.0, "HipMoment", 2),
+    Convention("knee_flexion", "knee extensor", -1.0, "KneeMoment", 0),
+    Convention("ankle_dorsiflexion", "ankle plantarflexor", -1.0, "AnkleMoment", 0),
+    Convention("ankle_inversion", "ankle evertor", -1.0),
+)
+#: Of the back.
+BACK = (
+    Convention("lumbar_extension", "lumbar extensor", 1.0),
+    Convention("lumbar_bending", "lumbar bender to the right", 1.0),
+    Convention("lumbar_rotation", "lumbar rotator to the left", 1.0),
+)
+
+
+def moments(torques: Torques, everywhere: bool = False) -> dict[str, Array]:
+    """Printed moments by title, n, N m per kg; NaN where not known, unless asked for `everywhere`.
+
+    Titles are those of the conventions, after the side: ``"left hip extensor"``, ``"lumbar extensor"``.
+    """
+    found = {}
+    for side in SIDES:
+        for own in LEG:
+            found[f"{side} {own.title}"] = _moment(torques, f"{side}_{own.joint}", own, everywhere)
+    for own in BACK:
+        found[own.title] = _moment(torques, own.joint, own, everywhere)
+    return found
+
+
+class Row(NamedTuple):
+    """One moment against the same as the file has it, N m per kg."""
+
+    side: Side
+    title: str
+    agreement: Agreement
+
+
+def against_stored(torques: Torques) -> tuple[Row, ...]:
+    """Moments against those that the laboratory's software stored in the file, for legs that it has.
+
+    Compared are the frames in which a plate bears the foot, also one that bears only some of it: the software was given
+    the same forces. Where it stores zeros it had none. In the air both are small, and some files hold what became of a
+    plate that was given to the wrong foot.
+    """
+    rows = []
+    for side in SIDES:
+        for own in LEG:
+            stored = torques.trial.moments.get(f"{side[0].upper()}{own.stored}") if own.stored else None
+            if stored is None:
+                continue
+            there = np.isfinite(stored).all(axis=1) & (stored != 0.0).any(axis=1) & torques.ground.loaded[side]
+            if there.sum() < COVERED * max(torques.ground.loaded[side].sum(), 1):
+                continue
+            ours = _moment(torques, f"{side}_{own.joint}", own, everywhere=True)
+            theirs = STORED_UNIT * stored[:, own.component]
+            rows.append(Row(side, own.title, agreement(ours[there], theirs[there])))
+    return tuple(rows)
+
+
+def _moment(torques: Torques, joint: str, own: Convention, everywhere: bool) -> Array:
+    return np.asarray(own.sign * torques.of(joint, everywhere) / torques.mass)
+
+
+# -- Comparing: the torques of a person who walked against those of any robot that did ([Saab2012] -------------------
+
+
+#: A foot that leaves the ground or stands for less than this, s, has not: no step is so short.
+SHORTEST = 0.1
+#: From one touchdown to the next no more than this passes in a walk, s.
+LONGEST = 3.0
+
+
+def human_strides(torques: Torques, name: str = "human") -> Strides:
+    """The strides of a person, from the frames at which feet come to stand and leave the ground.
+
+    Torques that are not known, because a foot is beside the plates, are NaN: one stride with a foot whole on a plate is
+    enough for a leg, and both legs tell of the same walk.
+    """
+    spans = []
+    for side in SIDES:
+        spans += _spans(torques.time, torques.ground.stands[side], side)
+    angle, torque = {}, {}
+    for own in turnings(torques.robot):
+        angle[own.side, own.rotation] = own.sign * torques.q[:, own.joint.q]
+        torque[own.side, own.rotation] = own.sign * torques.of(own.joint.name)
+    return Strides(name, torques.mass, leg_length(torques.robot), torques.time, tuple(spans), angle, torque)
+
+
+def compare_walks(
+    torques: Torques, recording: Recording, robot: Robot | None = None, cutoff: float | None = None
+) -> StrideComparison:
+    """A robot's walk against a person's, over the gait cycle, joint by joint.
+
+    Args:
+        torques: of the person.
+        recording: of the robot, with torques.
+        robot: whose recording it is; by default that which it names.
+        cutoff: of a low-pass filter on the robot's torques (Hz). The person's motion was filtered, at 6 Hz as a rule: a
+            part of the person's smoothness is the filter's. With the same cut-off here that part is in both.
+
+    >>> found = compare_walks(inverse_dynamics(fit(walk, static)), poise.load_recording("g1_walk.poise"))
+    >>> {row.rotation: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
+    """
+    owner = robot or recording.robot or named_robot(recording.provenance)
+    if isinstance(owner, str):
+        raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
+    return compare_strides(strides_of(recording, owner, cutoff=cutoff), human_strides(torques))
+
+
+def _spans(time: Array, stands: Mask, side: Side) -> list[Span]:
+    """Strides between the frames at which a foot comes to stand; what is too short to be a step does not count."""
+    edges = [0, *(np.flatnonzero(np.diff(stands.astype(np.int8))) + 1).tolist(), len(time)]
+    runs = [[a, b, bool(stands[a])] for a, b in itertools.pairwise(edges)]
+    merged: list[list[int]] = []
+    for begin, end, on in runs:
+        inner = begin > 0 and end < len(time)
+        if merged and (merged[-1][2] == on or (inner and time[end] - time[begin] < SHORTEST)):
+            merged[-1][1] = end
+        else:
+            merged.append([begin, end, on])
+    stances = [(begin, end) for begin, end, on in merged if on]
+    found = []
+    for (begin, off), (again, _) in itertools.pairwise(stances):
+        if begin > 0 and time[again] - time[begin] < LONGEST:
+            found.append(Span(side, float(time[begin]), float(time[off]), float(time[again])))
+    return found

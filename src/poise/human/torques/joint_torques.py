@@ -1,0 +1,318 @@
+"""Inverse dynamics: joint torques of a person from motion and force plates ([Saab2012] section 3.1).
+
+    S^T τ + (f, m) = M(q) a + h(q, v) - Σ over the feet of J_i^T w_i
+
+Notation: w_i is the wrench of the ground on foot i, M the inertia of the body without any motors, h what gravity and
+velocities ask for. The first six rows have no muscle: what is left there, (f, m), is the residual, a force and a moment
+that nobody gives, and a measure of how well motion, masses and plates agree.
+
+Torques above the feet, such as those of the back, do not depend on the plates: they follow from what moves above them.
+
+[Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
+generating complex movements in humans and humanoids.* SYROCO, 2012.
+
+With c_z the height of the centre of mass, over the frames in which all contact is measured,
+
+    m = Σ F_z / Σ (g + d²c_z/dt²)
+
+The mean of the force alone would be wrong by what the body falls and rises in these frames, some per cent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+
+from poise.arrays import Array, Mask
+from poise.human.torques.plate_forces import Ground, Moved, ground
+from poise.human.trial import Trial, TrialError
+from poise.recording import Body, Channel, Recording, circumstances
+from poise.robots import SIDES, Robot, Side
+from poise.state import GRAVITY
+
+#: What a fit says if it had to guess the mass.
+UNKNOWN = "the mass was not given"
+#: Least time, s, in which all contact must be measured: a third of a step has both falling and rising in it.
+LEAST = 0.2
+
+
+def mass_from_plates(fit: Moved, under: Ground | None = None) -> float:
+    """The mass of a person, kg, from frames in which every foot is in the air or whole on its plates.
+
+    Args:
+        fit: body and motion; of the masses only how they are distributed counts.
+        under: what the plates say, if it is at hand.
+
+    >>> mass_from_plates(fit(walk, static))
+    """
+    under = ground(fit) if under is None else under
+    standing = np.logical_or.reduce([under.loaded[side] for side in SIDES])
+    frames = np.flatnonzero(under.known & standing)
+    if len(frames) < LEAST * fit.trial.rate:
+        raise TrialError(
+            f"{fit.trial.path}: all contact is measured for {len(frames) / fit.trial.rate:.2f} s only; expected "
+            f"{LEAST:g} s or more to weigh a person, give the mass",
+            path=fit.trial.path,
+            element="mass",
+        )
+    model, data = fit.robot.model, fit.robot.model.createData()
+    rising = 0.0
+    for k in frames:
+        pinocchio.computeCentroidalMomentumTimeVariation(model, data, fit.q[k], fit.v[k], fit.a[k])
+        rising += GRAVITY + float(data.dhg.linear[2]) / fit.robot.mass
+    borne = sum(float(under.force[side][frames, 2].sum()) for side in SIDES)
+    return borne / rising
+
+
+# -- Inverse dynamics: the torques at the joints of a person, from motion and force plates ([Saab2012] ---------------
+
+
+#: A plate that bears so much less or more than the motion asks for while the other foot is in the air is worth a note.
+UNLIKE = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Torques:
+    """What the joints of a person did over n frames.
+
+    Attributes:
+        robot: the body.
+        trial: what it was measured in.
+        time: n, s.
+        q, v, a: the motion.
+        mass: of the body, kg, as it counted here.
+        torque: n x 42, N m at the joints as in `Robot.joints`, after six numbers of the base that are zero.
+        residual: n x 6, force (N) and moment about the origin of the pelvis (N m) that the plates leave unexplained, in
+            world axes: what would have to act on the pelvis beside the ground.
+        ground: what the plates said.
+        notes: what was decided on the way, one sentence each.
+
+    >>> torques = inverse_dynamics(fit(walk, static))
+    >>> np.nanmax(torques.of("left_ankle_dorsiflexion")), torques.residual_rms
+    """
+
+    robot: Robot
+    trial: Trial
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    mass: float
+    torque: Array
+    residual: Array
+    ground: Ground
+    notes: tuple[str, ...]
+
+    def of(self, joint: str, everywhere: bool = False) -> Array:
+        """Torque of one joint, n, N m; NaN where it is not known, unless asked for `everywhere`."""
+        values = self.torque[:, self.robot.joint(joint).v]
+        return values if everywhere else np.where(self.valid(joint), values, np.nan)
+
+    def valid(self, joint: str) -> Mask:
+        """When the torque of a joint is known: all that the ground does to the feet beyond it is measured.
+
+        Back, neck and arms have no foot beyond them. The wrench is put on the foot as a whole, so that the joint of the
+        toes is known only in the air.
+        """
+        return self._valid[joint]
+
+    @cached_property
+    def _valid(self) -> dict[str, Mask]:
+        model = self.robot.model
+        found = {}
+        for joint in self.robot.joints:
+            marks = np.ones(len(self.time), dtype=bool)
+            for side in SIDES:
+                foot = self.robot.foot(side).joint
+                if joint.index in model.supports[foot]:
+                    marks &= self.ground.measured[side]
+                elif foot in model.supports[joint.index]:
+                    marks &= ~self.ground.stands[side]
+            found[joint.name] = marks
+        return found
+
+    @property
+    def residual_rms(self) -> Array:
+        """Root mean square of the residual over the frames in which all contact is measured, 6; NaN without any."""
+        known = self.residual[self.ground.known]
+        return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
+
+
+def inverse_dynamics(fit: Moved, cutoff: float | None = None) -> Torques:
+    """Torques at all joints of a person whose motion was fitted, with the force plates of the trial.
+
+    Args:
+        fit: body and motion, a `poise.human.fitting.Fit` or alike; its motion is filtered already.
+        cutoff: of a low-pass filter on the ground forces (Hz); by default none. The same for motion and forces is often
+            recommended against peaks at the strike, but brought torques nearer to those of laboratories in no trial.
+
+    If the mass was not known to the fit, it is that which the plates bear. About 0.1 ms a frame.
+    """
+    if len(fit.time) != len(fit.trial.time):
+        raise TrialError(
+            f"{fit.trial.path}: {len(fit.time)} frames of motion and {len(fit.trial.time)} of the trial; fit it again",
+            path=fit.trial.path,
+        )
+    under = ground(fit, cutoff)
+    mass, notes = fit.robot.mass, list(fit.notes)
+    notes += ["ground forces not filtered" if cutoff is None else f"ground forces low-pass filtered at {cutoff:g} Hz"]
+    if any(UNKNOWN in note for note in fit.notes):
+        try:
+            mass = mass_from_plates(fit, under)
+            notes.append(f"mass {mass:.1f} kg, as the plates bear it")
+        except TrialError as error:
+            notes.append(str(error))
+    model = fit.robot.model.copy()
+    model.armature = np.zeros(model.nv)  # a trace of motor inertia steadies simulations; people have none
+    for k in range(model.njoints):
+        model.inertias[k] = pinocchio.Inertia(
+            model.inertias[k].mass * mass / fit.robot.mass,
+            model.inertias[k].lever,
+            model.inertias[k].inertia * mass / fit.robot.mass,
+        )
+    torque, residual = _torques(fit, model, under)
+    notes += _said(fit, under, residual, mass)
+    return Torques(
+        fit.robot, fit.trial, fit.time, fit.q, fit.v, fit.a, mass, torque, residual, under, tuple(dict.fromkeys(notes))
+    )
+
+
+def _torques(fit: Moved, model: pinocchio.Model, under: Ground) -> tuple[Array, Array]:
+    """Torques, n x nv, and residuals, n x 6."""
+    data = model.createData()
+    torque, residual = np.zeros((len(fit.time), model.nv)), np.zeros((len(fit.time), 6))
+    feet = {side: fit.robot.foot(side).joint for side in SIDES}
+    forces = [pinocchio.Force.Zero() for _ in range(model.njoints)]
+    for k, (q, v, a) in enumerate(zip(fit.q, fit.v, fit.a, strict=True)):
+        pinocchio.forwardKinematics(model, data, q)  # rnea does not place the joints in the world
+        for side, joint in feet.items():
+            wrench = pinocchio.Force(under.force[side][k], under.moment[side][k])
+            forces[joint] = data.oMi[joint].actInv(wrench)
+        every = pinocchio.rnea(model, data, q, v, a, forces)
+        torque[k, 6:] = every[6:]
+        turn = data.oMi[1].rotation
+        residual[k] = np.concatenate([turn @ every[:3], turn @ every[3:6]])
+    return torque, residual
+
+
+def _said(fit: Moved, under: Ground, residual: Array, mass: float) -> list[str]:
+    """What a reader should know of each plate."""
+    found = []
+    vertical = np.sum([under.force[side][:, 2] for side in SIDES], axis=0)
+    for each in under.intervals:
+        name, span = fit.trial.plates[each.plate].name, f"{fit.time[each.begin]:.2f} to {fit.time[each.end - 1]:.2f} s"
+        said = f"{name}, {span}: {each.side} foot"
+        if each.shared:
+            said += ", but the other foot is on it as well: its torques are not known"
+        elif not each.whole:
+            said += f", but {1e3 * each.beyond:.0f} mm of it are beyond the edge: its torques are not known"
+        else:
+            other = next(side for side in SIDES if side != each.side)
+            alone = np.zeros(len(fit.time), dtype=bool)
+            alone[each.begin : each.end] = True
+            alone &= ~under.stands[other]
+            asked = vertical + residual[:, 2]
+            share = float(vertical[alone].sum() / asked[alone].sum()) if alone.any() else 1.0
+            if abs(share - 1.0) > UNLIKE:
+                said += (
+                    f", which alone bears {100 * share:.0f} % of what the motion asks for: is the mass {mass:.1f} kg?"
+                )
+        found.append(said)
+    beside = {side: float(np.mean(~under.carried(side))) for side in SIDES}
+    found += [
+        f"{side} foot beside the plates in {100 * share:.0f} % of the frames" for side, share in beside.items() if share
+    ]
+    return found
+
+
+# -- Recording: the torques of a person as a recording like those of robots, to be reported, exported ----------------
+
+
+AXES = ("x", "y", "z")
+#: How a recording of measured torques calls what made it.
+TORQUES_BEHAVIOR = "human torques"
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+UNITS = ("N", "N", "N", "N m", "N m", "N m")
+
+
+def recorded(torques: Torques) -> Recording:
+    """Motion, torques, ground forces and residual on one clock.
+
+    Channels are named as in recordings of robots: ``q``, ``v``, ``center_of_mass``, ``contacts``, ``phase`` (which feet
+    stand), ``command/torque``; and ``torque_per_kg``, ``residual``. Torques that are not known are NaN. Forces are
+    ``sensed/force/...`` and count as all that feet carry if the plates measured every step; else ``plate/force/...``.
+    Both are wrenches about the middle of the sole, NaN where no plate is loaded.
+
+    >>> recorded(inverse_dynamics(fit(walk, static))).save("walk.poise")  # then: poise report walk.poise
+    """
+    robot = torques.robot
+    body = Body.of(robot)
+    known = np.column_stack([torques.of(joint.name) for joint in robot.joints])
+    names, units = body.efforts(len(robot.joints))
+    center, soles = _places(torques)
+    channels = [
+        Channel("time", "s", torques.time),
+        Channel("q", body.q_units, torques.q, body.q_labels),
+        Channel("v", body.rates("/s"), torques.v, body.v_labels),
+        Channel("center_of_mass", "m", center, AXES),
+        Channel("command/torque", units, known, names),
+        Channel("torque_per_kg", tuple(f"{unit}/kg" for unit in units), known / torques.mass, names),
+        Channel("residual", UNITS, torques.residual, WRENCH),
+        *_forces(torques, soles),
+        Channel("contacts", "", _words(torques, lambda on: ", ".join(robot.foot(side).name for side in on))),
+        Channel("phase", "", _words(torques, _phase)),
+    ]
+    facts = {
+        **circumstances(robot),
+        "behavior": TORQUES_BEHAVIOR,
+        "trial": Path(torques.trial.path).name,
+        "rate": torques.trial.rate,
+        "mass": torques.mass,
+        "torques": "inverse dynamics",
+        "notes": list(torques.notes),
+    }
+    return Recording(channels, facts, robot)
+
+
+def _places(torques: Torques) -> tuple[Array, dict[Side, Array]]:
+    """Center of mass and middle of each sole, n x 3, m."""
+    robot = torques.robot
+    model, data = robot.model, robot.model.createData()
+    center = np.empty((len(torques.time), 3))
+    soles: dict[Side, Array] = {side: np.empty((len(torques.time), 3)) for side in SIDES}
+    for k, q in enumerate(torques.q):
+        pinocchio.framesForwardKinematics(model, data, q)
+        center[k] = pinocchio.centerOfMass(model, data, q, False)
+        for side in SIDES:
+            foot = robot.foot(side)
+            soles[side][k] = data.oMf[foot.index].act(foot.sole.center)
+    return center, soles
+
+
+def _forces(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
+    ground = torques.ground
+    kind = "sensed/force" if ground.known.all() else "plate/force"
+    found = []
+    for side in SIDES:
+        force, place = ground.force[side], soles[side]
+        wrench = np.hstack([force, ground.moment[side] - np.cross(place, force)])
+        off = ~ground.loaded[side][:, np.newaxis]
+        name = torques.robot.foot(side).name
+        found.append(Channel(f"{kind}/{name}", UNITS, np.where(off, np.nan, wrench), WRENCH))
+        found.append(Channel(f"{kind}_point/{name}", "m", np.where(off, np.nan, place), AXES))
+    return found
+
+
+def _words(torques: Torques, said: Callable[[list[Side]], str]) -> NDArray[np.object_]:
+    on = [[side for side in SIDES if torques.ground.stands[side][k]] for k in range(len(torques.time))]
+    return np.array([said(each) for each in on], dtype=object)
+
+
+def _phase(on: list[Side]) -> str:
+    return "double support" if len(on) > 1 else f"{on[0]} support" if on else "flight"

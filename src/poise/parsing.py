@@ -1,0 +1,216 @@
+"""Parse user input: numbers typed as text, TOML files, and tables of typed keys; each mistake gives one line.
+
+Each reader takes a text and returns what it means, or raises a UsageError that says what was expected.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from poise.errors import RobotError, UsageError, near_misses, unknown
+
+
+def count(text: str) -> int:
+    """A whole number, 1 or more."""
+    if not text.isdecimal() or int(text) == 0:
+        raise UsageError(f"'{text}' is not a count; expected 1 or more")
+    return int(text)
+
+
+def whole(text: str) -> int:
+    """A whole number, 0 or more."""
+    if not text.isdecimal():
+        raise UsageError(f"'{text}' is not a whole number; expected 0 or more")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A positive number of seconds."""
+    value = number(text)
+    if value is None or not value > 0.0:
+        raise UsageError(f"'{text}' is not a time; expected positive seconds")
+    return value
+
+
+def setting(text: str) -> tuple[str, float | str]:
+    """``key=value``, with a number or, where a behavior takes one, a word."""
+    key, equals, value = text.partition("=")
+    meant = number(value)
+    word = value.isalpha() and value.lower() not in ("nan", "inf", "infinity")
+    if not equals or not key or (meant is None and not word):
+        raise UsageError(f"'{text}' is not a setting; expected key=value with a number, like phase=2.5")
+    return key, value if meant is None else meant
+
+
+def positive(text: str) -> float:
+    """A positive number."""
+    value = number(text)
+    if value is None or not value > 0.0:
+        raise UsageError(f"'{text}' is not a positive number")
+    return value
+
+
+def amount(text: str) -> float:
+    """A number, zero or more."""
+    value = number(text)
+    if value is None or not value >= 0.0:
+        raise UsageError(f"'{text}' is not an amount; expected a number, zero or more")
+    return value
+
+
+def percent(text: str) -> float:
+    """A change in percent, above -90."""
+    value = number(text)
+    if value is None or not -90.0 <= value <= 1000.0:
+        raise UsageError(f"'{text}' is not a change in percent; expected -90 to 1000")
+    return value
+
+
+def speed(text: str) -> tuple[float, float, float]:
+    """Forward, to the left, turning: ``VX``, ``VX,VY`` or ``VX,VY,WZ``."""
+    parts = [number(part) for part in text.split(",")]
+    values = [part for part in parts if part is not None]
+    if len(values) != len(parts) or not 1 <= len(parts) <= 3 or any(abs(value) > 3.0 for value in values):
+        raise UsageError(f"'{text}' is not a speed; expected VX,VY,WZ in m/s, m/s, rad/s, each below 3")
+    vx, vy, wz = [*values, 0.0, 0.0][:3]
+    return vx, vy, wz
+
+
+def number(text: str) -> float | None:
+    """A finite number; None if it is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+# -- TOML as people write it: whatever a file does beyond that is said in one line, before anybody trips -------------
+
+
+#: Tables within tables, of which no file of ours has more than four; Python's own way of printing a value ends at 1000.
+DEEPEST = 50
+#: Whole numbers that TOML promises to keep.
+LARGEST = 2**63
+
+
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """The tables of a TOML file; ValueError, with one line on what is wrong, for anything else.
+
+    >>> parse_toml(b"x = 1")
+    {'x': 1}
+    """
+    try:
+        values = tomllib.loads(content.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("lists or tables within each other without end") from None
+    _check(values)
+    return values
+
+
+def _check(values: Any) -> None:
+    """Refuses depth and numbers that nobody means; without recursion, which depth would break."""
+    level, depth = [values], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise ValueError(f"lists or tables more than {DEEPEST} deep within each other")
+        within: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                within += value.values()
+            elif isinstance(value, list):
+                within += value
+            elif isinstance(value, int) and not -LARGEST <= value < LARGEST:
+                raise ValueError("a whole number of more than 64 bits")
+        level = within
+
+
+# -- Reading tables of named values (from a TOML file or from arguments) with one clear line for each ----------------
+
+
+class Table:
+    """A table that is asked for its keys by type, and in the end whether any was left over.
+
+    Args:
+        values: the keys and values.
+        file: what to name in errors.
+        place: where in the file, e.g. ``"feet.left"``; empty at the top.
+    """
+
+    def __init__(self, values: Any, file: str, place: str = "") -> None:
+        self.file = file
+        self.place = place
+        if not isinstance(values, Mapping):
+            raise self.error("", f"is {values!r}; expected a table of keys and values")
+        self.values = values
+        self.asked: list[str] = []
+
+    def has(self, key: str) -> bool:
+        self.asked.append(key)
+        return key in self.values
+
+    def value(self, key: str) -> Any:
+        if not self.has(key):
+            near = near_misses(key, set(self.values) - set(self.asked))
+            raise self.error(key, f"is missing; is it meant by '{near[0]}'?" if near else "is missing", near)
+        return self.values[key]
+
+    def text(self, key: str, default: str | None = None) -> str:
+        if default is not None and not self.has(key):
+            return default
+        value = self.value(key)
+        if not isinstance(value, str) or not value:
+            raise self.error(key, f"is {value!r}; expected a text")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        if not self.has(key):
+            return default
+        value = self.value(key)
+        if not isinstance(value, bool):
+            raise self.error(key, f"is {value!r}; expected true or false")
+        return value
+
+    def number(self, key: str) -> float:
+        value = self.value(key)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise self.error(key, f"is {value!r}; expected a finite number")
+        return float(value)
+
+    def numbers(self, key: str, meaning: str, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """A list with one number for each word of the meaning, e.g. ``"x y z"``."""
+        if default is not None and not self.has(key):
+            return default
+        try:
+            numbers = tuple(float(number) for number in self.value(key))
+        except (TypeError, ValueError, OverflowError):
+            numbers = ()
+        if len(numbers) != len(meaning.split()) or not all(math.isfinite(number) for number in numbers):
+            raise self.error(key, f"is {self.value(key)!r}; expected the numbers [{', '.join(meaning.split())}]")
+        return numbers
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        values = self.value(key) if self.has(key) else ()
+        if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+            raise self.error(key, f"is {values!r}; expected a list of texts")
+        return tuple(values)
+
+    def table(self, key: str) -> Table:
+        values = self.value(key) if self.has(key) else {}
+        return Table(values, self.file, f"{self.place}.{key}" if self.place else key)
+
+    def done(self) -> None:
+        """Complain about a key that nobody asked for."""
+        for key in self.values:
+            if key not in self.asked:
+                where = f"[{self.place}]" if self.place else "a description"
+                raise unknown(f"{where} has no key", key, dict.fromkeys(self.asked), self.file)
+
+    def error(self, key: str, complaint: str, near: tuple[str, ...] = ()) -> RobotError:
+        where = " ".join(word for word in (f"[{self.place}]" if self.place else "", key) if word)
+        element = ".".join(word for word in (self.place, key) if word)
+        return RobotError(f"{self.file}: {where} {complaint}", file=self.file, element=element, near=near)

@@ -1,0 +1,96 @@
+"""Gait parameters: what a style means for a body of a given size, in metres and seconds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from poise.plans.dcm import Timing, natural_frequency
+from poise.plans.footsteps import Gait
+from poise.plans.style import Style
+
+#: Forward and to the left (m/s), and turning to the left (rad/s).
+Speed = tuple[float, float, float]
+
+#: The leg (m) for which styles give their durations; others take times as the root of their length, like pendulums.
+LEG = 0.8
+#: Faster walks make steps longer and quicker alike, the ratio of both stays, as it does with people [Sekiya1996]; but
+#: no quicker than this share of the style's own time.
+HURRY = 0.75
+#: Both feet stand for no less than this, s for a leg of 0.8 m.
+SHORTEST = 0.05
+#: A leg is not stretched beyond this share of its length: straight knees neither push nor yield. At the end of a step
+#: the foot is so many step lengths ahead of, or behind, the hip.
+STRETCH, ASTRIDE = 0.965, 0.6
+#: Hips are as high as the steps allow, but no higher than standing by more than this share of the leg: the less knees
+#: are bent, the less they and the ankles have to bear.
+HIGHER = 0.05
+
+
+@dataclass(frozen=True)
+class Stature:
+    """What a plan knows of a body.
+
+    Args:
+        leg: length of a leg (m).
+        width: between the middles of the feet, standing (m).
+        height: of the centre of mass above the ground, standing (m).
+        hip: likewise of the hips.
+        sole: length and width of a sole (m).
+        strength: largest torque of a leg's joint as a share of m g times the leg.
+    """
+
+    leg: float
+    width: float
+    height: float
+    hip: float
+    sole: tuple[float, float]
+    strength: float = 0.4
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a body walks, in metres and seconds.
+
+    Attributes:
+        gait: what each step adds.
+        timing: its durations (s).
+        lift: height of a step (m).
+        height: of the centre of mass above the ground (m).
+        omega: ω of a pendulum of that height (1/s).
+    """
+
+    gait: Gait
+    timing: Timing
+    lift: float
+    height: float
+    omega: float
+
+
+def paced(style: Style, body: Stature, speed: Speed | None = None) -> Pace:
+    """The pace of a style on a body.
+
+    Args:
+        speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths; faster walks
+            have quicker steps.
+    """
+    slower = math.sqrt(body.leg / LEG)
+    timing = Timing(slower * style.single_support, slower * style.double_support)
+    if speed is None:
+        gait = Gait(style.step_length * body.leg, style.lateral_step * body.leg, style.turn, body.width)
+    else:
+        own = abs(style.step_length) * body.leg / timing.whole
+        quicker = max(min(math.sqrt(own / max(math.hypot(*speed[:2]), 1e-9)), 1.0), HURRY)
+        # Both feet give up most of their time: the swinging leg needs what there is.
+        double = max(quicker**2 * timing.double, min(SHORTEST * slower, timing.double))
+        timing = Timing(quicker * timing.whole - double, double)
+        gait = Gait.of_speed(speed, timing.whole, body.width)
+    height = body.height - max(_stretched(body, gait), -HIGHER * body.leg) + style.height * body.leg
+    return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))
+
+
+def _stretched(body: Stature, gait: Gait) -> float:
+    """How much lower the hips must be for steps of this length (m)."""
+    away = ASTRIDE * math.hypot(gait.forward, 2.0 * gait.sideways)
+    reach = STRETCH * body.leg
+    return body.hip - math.sqrt(max(reach**2 - away**2, (0.7 * reach) ** 2))

@@ -1,0 +1,211 @@
+"""Path of the centre of mass in a motion segment: one time constant for all axes, relaxed boundary conditions.
+
+*Dynamical 3D-symmetrization*: with the virtual repellent point u (m, 3) and one constant ω for x, y and z alike,
+
+    p̈ = ω² (p - u)
+
+whatever the height of p. The force on the body is ``m (p̈ + g ẑ)``, so u at the height of p means no vertical
+acceleration, and u over a sole means that the ground pushes from there. u is a polygonal line through K knots, on whose
+pieces ``e = p - u`` obeys ``ë = ω² e``, and so after h seconds on a piece with slope s
+
+    p⁺ = u⁺ + C e + S/ω (v - s),    v⁺ = s + ω S e + C (v - s),    C, S = cosh ω h, sinh ω h
+
+Everything is linear in (p₀, v₀, u), with matrices that depend on the durations alone.
+
+*Boundary condition relaxation*: p₀ and v₀ hold exactly, and all else as far as its severity asks,
+
+    min  w_ξ |ξ_T - p_d|² + w_ζ |ζ_T - p_d|² + Σ_k w_k |u_k - ū_k|² + w_0 |u_0 - u_last|² + w_s |D² u|²
+
+where ``ξ = p + v/ω`` diverges, so that an error of it at the end is the most severe, ``ζ = p - v/ω`` converges, ū_k is
+the middle of the sole while one foot bears the body, and D² are second differences. Its minimum is one matrix times
+(p_d, ū, u_last), for x and y the same, for z one with other weights, since no sole bounds it ([Sugihara2008] section
+III-A, after the methods it names there).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from poise.arrays import Array
+
+#: Pieces of u per phase: fewer cannot both start and end a phase gently, more cost time and gain nothing.
+PIECES = 3
+#: Sampling time Δt of a segment (s), the paper's.
+SAMPLING = 0.005
+
+
+@dataclass(frozen=True)
+class Severity:
+    """Weights of the conditions that are relaxed.
+
+    Args:
+        divergent, convergent: of ξ and ζ at the end. What is wrong with ξ grows with e^{ωt} in the next segment.
+        single: of u at the middle of the sole on one foot: about 1 / (free half width of a sole)².
+        double: of u on two feet, where there is room.
+        smooth: of second differences of u.
+        before: of u at the begin where the last segment left it, which keeps the pressure from jumping.
+    """
+
+    divergent: float = 1e4
+    convergent: float = 1e2
+    single: float = 200.0
+    double: float = 0.05
+    smooth: float = 0.02
+    before: float = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Linear maps of one way to divide a duration.
+
+    Attributes:
+        times: of the samples (s, n); `knots`: of the knots (s, K).
+        place, speed, repellent: (n, 2 + K), from (p₀, v₀, u) to p, v and u at the samples.
+        knot_place, knot_speed: (K, 2 + K), the same at the knots.
+        end_divergent: (2 + K), to ξ_T.
+        gain: (K, 3 + K), from what is missing, (p_d - ξ_free, p_d - ζ_free, ū, u_last), to u over the ground.
+        gain_upwards: the same for its height, which no sole bounds.
+        free: (2, 2), from (p₀, v₀) to (ξ_T, ζ_T) with u = 0.
+    """
+
+    times: Array
+    knots: Array
+    place: Array
+    speed: Array
+    repellent: Array
+    knot_place: Array
+    knot_speed: Array
+    end_divergent: Array
+    gain: Array
+    gain_upwards: Array
+    free: Array
+
+
+@lru_cache(maxsize=1024)
+def basis(seconds: tuple[float, ...], single: tuple[bool, ...], omega: float, severity: Severity) -> Basis:
+    """The maps for phases of these durations (s), on one foot or on two.
+
+    They depend on their arguments alone; that they are remembered only saves time.
+    """
+    lengths = np.repeat(np.array(seconds) / PIECES, PIECES)
+    knots = np.concatenate([[0.0], np.cumsum(lengths)])
+    K = len(knots)
+    place, speed = np.zeros((K, 2 + K)), np.zeros((K, 2 + K))
+    repellent = np.hstack([np.zeros((K, 2)), np.eye(K)])
+    place[0, 0] = speed[0, 1] = 1.0
+    for k, h in enumerate(lengths.tolist()):
+        place[k + 1], speed[k + 1] = _ahead(place[k], speed[k], repellent[k], repellent[k + 1], h, h, omega)
+    count = max(round(knots[-1] / SAMPLING), 1)
+    times = np.linspace(0.0, knots[-1], count + 1)
+    at = np.minimum(np.searchsorted(knots, times, side="right") - 1, K - 2)
+    whole, after = lengths[at][:, None], (times - knots[at])[:, None]
+    p, v = _ahead(place[at], speed[at], repellent[at], repellent[at + 1], whole, after, omega)
+    u = repellent[at] + after / whole * (repellent[at + 1] - repellent[at])
+    ends = np.array([place[-1] + speed[-1] / omega, place[-1] - speed[-1] / omega])
+    weights = np.full(K, severity.double)
+    for j, alone in enumerate(single):
+        if alone:
+            weights[j * PIECES : (j + 1) * PIECES + 1] = severity.single
+    free = np.full(K, severity.double)
+    gains = [_gain(ends[:, 2:], weights, severity), _gain(ends[:, 2:], free, severity)]
+    found = times, knots, p, v, u, place, speed, ends[0], *gains, ends[:, :2]
+    for array in found:
+        array.setflags(write=False)
+    return Basis(*found)
+
+
+def _gain(ends: Array, weights: Array, severity: Severity) -> Array:
+    """From what is missing to the u of least relaxation.
+
+    The row of ξ_T grows with e^{ωT}; its square would drown all others, so the least squares are not put into normal
+    equations.
+    """
+    K = len(weights)
+    w = np.sqrt([severity.divergent, severity.convergent, *weights, severity.before, *[severity.smooth] * (K - 2)])
+    A = np.vstack([ends, np.eye(K), np.eye(K)[:1], np.diff(np.eye(K), 2, axis=0)])
+    return np.linalg.lstsq(w[:, None] * A, np.diag(w)[:, : K + 3], rcond=None)[0]
+
+
+def _ahead(
+    p: Array, v: Array, u: Array, u1: Array, h: float | Array, after: float | Array, omega: float
+) -> tuple[Array, Array]:
+    """Place and speed some seconds after the begin of a piece of h seconds on which the repellent goes from u to u1."""
+    C, S = np.cosh(omega * after), np.sinh(omega * after)
+    slope = (u1 - u) / h
+    e, w = p - u, v - slope
+    return u + slope * after + C * e + S / omega * w, slope + omega * S * e + C * w
+
+
+class CenterPath:
+    """p over time, in closed form.
+
+    Args:
+        maps: of its durations.
+        omega: ω, 1/s.
+        start: p₀ and v₀ (2, 3).
+        u: the knots (K, 3).
+    """
+
+    __slots__ = ("_knots", "_p", "_v", "maps", "omega", "u", "x")
+
+    def __init__(self, maps: Basis, omega: float, start: Array, u: Array) -> None:
+        self.maps, self.omega, self.u = maps, omega, u
+        self.x = np.concatenate([start, u])
+        self._p: Array | None = None
+
+    @classmethod
+    def relaxed(cls, maps: Basis, omega: float, start: Array, goal: Array, middle: Array, last: Array) -> CenterPath:
+        """The path of least relaxation.
+
+        Args:
+            start: p₀ and v₀ (2, 3).
+            goal: p_d (3).
+            middle: ū at the knots (K, 3).
+            last: u at the end of the segment before (3).
+        """
+        missing = np.concatenate([goal - maps.free @ start, middle, last[None]])
+        u = maps.gain @ missing
+        u[:, 2] = maps.gain_upwards @ missing[:, 2]
+        return cls(maps, omega, start, u)
+
+    @property
+    def end(self) -> tuple[Array, Array]:
+        """p and v at the end."""
+        return self.maps.knot_place[-1] @ self.x, self.maps.knot_speed[-1] @ self.x
+
+    @property
+    def divergent_end(self) -> Array:
+        """ξ at the end (m, 3)."""
+        return self.maps.end_divergent @ self.x
+
+    def samples(self) -> tuple[Array, Array, Array]:
+        """p, its acceleration and u at all samples (n, 3)."""
+        p, u = self.maps.place @ self.x, self.maps.repellent @ self.x
+        return p, self.omega**2 * (p - u), u
+
+    def at(self, time: float) -> tuple[Array, Array, Array]:
+        """p, v and p̈ at any time (s); beyond the ends, as at the ends."""
+        if self._p is None:
+            self._p, self._v = self.maps.knot_place @ self.x, self.maps.knot_speed @ self.x
+            self._knots = self.maps.knots.tolist()
+        knots = self._knots
+        time = min(max(time, 0.0), knots[-1])
+        k = min(_piece(knots, time), len(knots) - 2)
+        h, after, omega = knots[k + 1] - knots[k], time - knots[k], self.omega
+        slope = (self.u[k + 1] - self.u[k]) / h
+        u = self.u[k] + slope * after
+        C, S = math.cosh(omega * after), math.sinh(omega * after)
+        e, w = self._p[k] - self.u[k], self._v[k] - slope
+        p = u + C * e + S / omega * w
+        return p, slope + omega * S * e + C * w, omega**2 * (p - u)
+
+
+def _piece(knots: list[float], time: float) -> int:
+    k = 0
+    while k + 1 < len(knots) and knots[k + 1] <= time:
+        k += 1
+    return k

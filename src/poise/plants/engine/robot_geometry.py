@@ -1,0 +1,214 @@
+"""Collision and visual geometry of the robot in MuJoCo: sole corners, hand balls, capsules, meshes.
+
+A sole touches with four balls whose lowest points are the corners of its rectangle, so that the plant's sole is the
+controller's, and each ball is one force cell. A hand touches things with one ball at its frame; the capsules around the
+body of a hand are for the ground alone, where a robot that has fallen must not sink in: a wall they would reach before
+the ball does.
+
+A Collada file may hold several materials, whose triangles the reader behind `robot.visual_geometry` mixes up; such a
+mesh is drawn by its convex hull here. Pictures with every detail are made by `poise.report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+import pinocchio
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from poise.arrays import Array
+from poise.errors import RobotError
+from poise.plants.engine.robot_model import quaternion
+from poise.plants.environment import BALL
+from poise.robots import Capsule, Foot, Frame, Robot, capsules, vertices
+
+#: Radius of the balls under a sole (m).
+CORNER = 0.005
+#: What a geom is and what it collides with, in the bits of MuJoCo: a pair collides if the one is what the other wants.
+GROUND, THING, SELF = 1, 2, 4
+#: Friction of the robot's own surfaces. Of two surfaces the rougher one decides, which is always the other.
+SMOOTH = (1e-5, 1e-6, 1e-6)
+
+#: Groups of geoms in a viewer: what is seen, and what touches.
+SEEN, TOUCHING = 1, 3
+
+
+def add_parts(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame]) -> None:
+    """Adds the balls with which parts touch, called ``"left_sole 0"`` to ``"left_sole 3"``, and a site at each part."""
+    for part in parts:
+        body, joint_from_part = bodies[part.joint], robot.model.frames[part.index].placement
+        foot = isinstance(part, Foot)
+        middle = part.sole.center if isinstance(part, Foot) else np.zeros(3)
+        body.add_site(
+            name=part.name, pos=joint_from_part.act(middle), quat=quaternion(joint_from_part.rotation), group=TOUCHING
+        )
+        places = part.corners + np.array([0.0, 0.0, CORNER]) if isinstance(part, Foot) else np.zeros((1, 3))
+        for i, place in enumerate(places):
+            body.add_geom(
+                name=f"{part.name} {i}",
+                type=mujoco.mjtGeom.mjGEOM_SPHERE,
+                size=[CORNER if foot else BALL, 0.0, 0.0],
+                pos=joint_from_part.act(place),
+                contype=0,
+                conaffinity=GROUND | THING,
+                condim=3,
+                friction=SMOOTH,
+                group=TOUCHING,
+                rgba=[0.9, 0.4, 0.2, 1.0],
+            )
+
+
+def add_capsules(
+    bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame], self_collision: bool
+) -> tuple[str, ...]:
+    """Adds the capsules, called ``"capsule 0"`` and so on; returns a note if the robot's shapes cannot be read."""
+    try:
+        found = capsules(robot)
+    except RobotError as error:
+        return (f"only soles and hands touch, since the robot has no shapes: {error}",)
+    feet = {part.joint for part in parts if isinstance(part, Foot)}
+    others = {part.joint for part in parts} - feet
+    ankles = _ankles(robot, feet)
+    for i, capsule in enumerate(found):
+        if capsule.joint in feet:  # a capsule around a foot reaches below its sole
+            continue
+        ankle = ankles.get(capsule.joint)
+        segment = (capsule.center, capsule.half_axis) if ankle is None else _above(capsule, ankle)
+        if segment is None:
+            continue
+        center, half_axis = segment
+        length = float(np.linalg.norm(half_axis))
+        touched = GROUND if capsule.joint in others else GROUND | THING
+        bodies[capsule.joint].add_geom(
+            name=f"capsule {i}",
+            type=mujoco.mjtGeom.mjGEOM_CAPSULE if length > 0.0 else mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[capsule.radius, length, 0.0],
+            pos=center,
+            quat=quaternion(_from_z(half_axis / length)) if length > 0.0 else [1.0, 0.0, 0.0, 0.0],
+            contype=SELF if self_collision else 0,
+            conaffinity=touched | (SELF if self_collision else 0),
+            condim=3,
+            friction=SMOOTH,
+            group=TOUCHING,
+            rgba=[0.6, 0.65, 0.7, 1.0],
+        )
+    return ()
+
+
+def _ankles(robot: Robot, feet: set[int]) -> dict[int, Array]:
+    """Per body just above a foot (shin and ankle) where its next joint towards the foot is, in its own frame (m)."""
+    found = {}
+    for foot in feet:
+        *_, shin, ankle, last = robot.model.supports[foot]
+        found[shin] = np.array(robot.model.jointPlacements[ankle].translation)
+        found[ankle] = np.array(robot.model.jointPlacements[last].translation)
+    return found
+
+
+def _above(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
+    """Middle and half axis of a capsule whose round end does not reach beyond a joint; None if nothing is left of it.
+
+    A capsule around a shin ends in a ball as wide as the calf, which would touch ground that the ankle is far above.
+    """
+    far = float(np.linalg.norm(ankle))
+    if far <= capsule.radius:
+        return None
+    down = ankle / far
+    ends = [capsule.center + capsule.half_axis, capsule.center - capsule.half_axis]
+    low, high = sorted(ends, key=lambda end: float(end @ down), reverse=True)
+    room, along = far - capsule.radius, float((low - high) @ down)
+    if low @ down > room:
+        if along <= 0.0 or high @ down >= room:
+            return None
+        low = high + (low - high) * (room - float(high @ down)) / along
+    return 0.5 * (low + high), 0.5 * (low - high)
+
+
+def _from_z(axis: Array) -> Array:
+    """A rotation that turns z into an axis."""
+    x = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
+# -- What is drawn of a robot: its visual shapes, as geoms that touch nothing ----------------------------------------
+
+
+Faces = NDArray[np.int32]
+
+#: For shapes without a colour of their own.
+PLAIN = (0.80, 0.80, 0.78, 1.0)
+
+
+def add_looks(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -> tuple[str, ...]:
+    """Adds the shapes; returns one note for each that cannot be drawn."""
+    try:
+        shapes = list(robot.visual_geometry.geometryObjects)
+    except RobotError as error:
+        return (f"nothing of the robot is drawn: {error}",)
+    notes = []
+    for i, shape in enumerate(shapes):
+        try:
+            kind, size = _solid(spec, shape, f"shape {i}")
+        except (ValueError, QhullError, AttributeError) as error:
+            notes.append(f"'{shape.name}' is not drawn: {' '.join(str(error).split())[:80] or type(error).__name__}")
+            continue
+        color = tuple(float(part) for part in shape.meshColor)
+        bodies[shape.parentJoint].add_geom(
+            type=kind,
+            size=size,
+            meshname=f"shape {i}" if kind == mujoco.mjtGeom.mjGEOM_MESH else "",
+            pos=shape.placement.translation,
+            quat=quaternion(shape.placement.rotation),
+            contype=0,
+            conaffinity=0,
+            group=SEEN,
+            rgba=color if max(color[:3]) > 0.0 else PLAIN,  # black says that nobody chose
+        )
+    return tuple(notes)
+
+
+def _solid(
+    spec: mujoco.MjSpec, shape: pinocchio.GeometryObject, name: str
+) -> tuple[mujoco.mjtGeom, tuple[float, float, float]]:
+    """Kind and size of the geom; a mesh is added to the world, a solid that MuJoCo lacks becomes the box around it."""
+    solid, kinds = shape.geometry, mujoco.mjtGeom
+    match type(solid).__name__:
+        case "Sphere":
+            return kinds.mjGEOM_SPHERE, (solid.radius, 0.0, 0.0)
+        case "Cylinder":
+            return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
+    if not hasattr(solid, "tri_indices"):
+        half = np.abs(vertices(shape)).max(axis=0)
+        return kinds.mjGEOM_BOX, (float(half[0]), float(half[1]), float(half[2]))
+    points, faces = _surface(shape)
+    if len(faces) < 4:
+        raise ValueError("its mesh has fewer than four triangles")
+    spec.add_mesh(
+        name=name,
+        uservert=points.ravel(),
+        userface=faces.ravel(),
+        inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # the only kind that any surface has
+    )
+    return kinds.mjGEOM_MESH, (1.0, 1.0, 1.0)
+
+
+def _surface(shape: pinocchio.GeometryObject) -> tuple[Array, Faces]:
+    points = vertices(shape)
+    if not np.isfinite(points).all():
+        raise ValueError("its mesh is not finite")
+    if shape.meshPath.lower().endswith(".dae"):
+        hull = ConvexHull(points)
+        outward = np.cross(
+            points[hull.simplices[:, 1]] - points[hull.simplices[:, 0]],
+            points[hull.simplices[:, 2]] - points[hull.simplices[:, 0]],
+        )
+        turned = np.einsum("ni,ni->n", outward, hull.equations[:, :3]) < 0.0
+        faces = np.where(turned[:, None], hull.simplices[:, ::-1], hull.simplices)
+        return points, faces.astype(np.int32)
+    triangles = (shape.geometry.tri_indices(i) for i in range(shape.geometry.num_tris))
+    faces = np.array([(t[0], t[1], t[2]) for t in triangles], dtype=np.int32).reshape(-1, 3)
+    return points, faces[:, ::-1] if np.prod(shape.meshScale) < 0.0 else faces

@@ -1,0 +1,337 @@
+"""The environment of a simulated robot: terrain, and fixed objects such as walls and tables.
+
+>>> terrain("slope:5"), terrain("stairs:0.1,0.3,4")
+(Slope(degrees=5.0), Stairs(rise=0.1, run=0.3, count=4))
+
+They do not move. A box is placed by its middle; a plate, a wall or a table by the middle of the face that is touched.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike
+
+from poise.arrays import Array
+from poise.errors import UsageError
+from poise.plants.plant_errors import PlantError, number, positive, vector
+from poise.robots import Foot, Frame, State
+from poise.tasks import shown
+
+#: Radius of the ball with which a hand touches (m), about a fingertip: its frame is then all but the point of contact.
+BALL = 0.01
+#: A normal is horizontal or vertical to this (rad): rounding of angles that were given in degrees with four digits.
+STRAIGHT = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A solid box.
+
+    Args:
+        position: of its middle in the world (m, 3).
+        size: lengths of its edges (m, 3).
+        rotation: world_from_box, 3 x 3.
+        friction: coefficient; None: that of the ground.
+    """
+
+    position: ArrayLike
+    size: ArrayLike
+    rotation: Any = field(default_factory=lambda: np.eye(3))
+    friction: float | None = None
+
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        vector(self.position, 3, f"{what}.position", "m")
+        if not (vector(self.size, 3, f"{what}.size", "m") > 0.0).all():
+            raise PlantError(f"{what}.size is {shown(self.size)}; expected 3 positive lengths in m", "size")
+        turn = vector(np.ravel(self.rotation), 9, f"{what}.rotation").reshape(3, 3)
+        if np.abs(turn @ turn.T - np.eye(3)).max() > 1e-6 or np.linalg.det(turn) < 0.0:
+            raise PlantError(f"{what}.rotation is no rotation; expected a 3 x 3 matrix, columns of unit length", what)
+        if self.friction is not None:
+            number(self.friction, f"{what}.friction", low=0.0)
+
+    @property
+    def box(self) -> Box:
+        """Itself, as a box."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Plate:
+    """A flat plate, known by the face that is touched.
+
+    Args:
+        position: of the middle of this face in the world (m, 3).
+        normal: the way it faces, out of the plate (3, any length).
+        size: the two lengths of its edges, the first the more horizontal one (m, 2).
+        friction: coefficient; None: that of the ground.
+        thickness: behind the face (m).
+
+    >>> plate = Plate(position=(0, 0.1, 0), normal=(0, -0.5, 0.866), size=(0.3, 0.2))
+    """
+
+    position: ArrayLike
+    normal: ArrayLike
+    size: ArrayLike = (0.3, 0.3)
+    friction: float | None = None
+    thickness: float = 0.05
+
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        vector(self.position, 3, f"{what}.position", "m")
+        if float(np.linalg.norm(vector(self.normal, 3, f"{what}.normal"))) < 1e-9:
+            raise PlantError(f"{what}.normal is {shown(self.normal)}; expected a direction, not zero", "normal")
+        if not (vector(self.size, 2, f"{what}.size", "m") > 0.0).all():
+            raise PlantError(f"{what}.size is {shown(self.size)}; expected 2 positive lengths in m", "size")
+        if self.friction is not None:
+            number(self.friction, f"{what}.friction", low=0.0)
+        positive(self.thickness, f"{what}.thickness", "m")
+
+    @classmethod
+    def touching(cls, state: State, part: Frame, normal: ArrayLike | None = None, **settings: Any) -> Plate:
+        """The plate that a part just touches in a state.
+
+        Args:
+            state: where the robot is.
+            part: a foot, then the plate lies under its sole; or a hand or any frame, which touches with a ball.
+            normal: the way the plate faces; needed unless the part is a foot.
+            settings: size, friction, thickness.
+
+        >>> plate = Plate.touching(start, robot.hand("left"), normal=(-1, 0, 0))
+        """
+        pose = state.pose(part)
+        if isinstance(part, Foot) and normal is None:
+            return cls(pose.act(part.sole.center), pose.rotation[:, 2].copy(), **settings)
+        if normal is None:
+            raise PlantError(
+                f"Plate.touching({part.name}) has no normal; give the way it faces, e.g. (-1, 0, 0)", "normal"
+            )
+        n = vector(normal, 3, "normal")
+        return cls(pose.translation - BALL * n / np.linalg.norm(n), n, **settings)
+
+    @property
+    def box(self) -> Box:
+        """The same as a box: z along the normal, x horizontal."""
+        n = np.asarray(self.normal, dtype=np.float64)
+        z = n / np.linalg.norm(n)
+        level = np.cross([0.0, 0.0, 1.0], z)
+        x = level / np.linalg.norm(level) if np.linalg.norm(level) > STRAIGHT else np.array([1.0, 0.0, 0.0])
+        x = x - (x @ z) * z
+        x /= np.linalg.norm(x)
+        rotation = np.column_stack([x, np.cross(z, x), z])
+        middle = np.asarray(self.position) - 0.5 * self.thickness * z
+        return Box(middle, (*np.asarray(self.size), self.thickness), rotation, self.friction)
+
+
+class Wall(Plate):
+    """A plate that faces sideways: `normal` is horizontal.
+
+    >>> wall = Wall(position=(0.5, 0, 1), normal=(-1, 0, 0), size=(1, 2))
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = np.asarray(self.normal, dtype=np.float64)
+        if abs(n[2]) > STRAIGHT * np.linalg.norm(n):
+            raise PlantError(f"Wall.normal is {shown(self.normal)}; expected a horizontal one, or use Plate", "normal")
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Plate):
+    """A plate that faces up: `position` is the middle of its top.
+
+    >>> table = Table(position=(0.5, 0, 0.8), size=(1.0, 0.6))
+    """
+
+    normal: ArrayLike = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n = np.asarray(self.normal, dtype=np.float64)
+        if n[2] < (1.0 - STRAIGHT) * np.linalg.norm(n):
+            raise PlantError(f"Table.normal is {shown(self.normal)}; expected (0, 0, 1), or use Plate", "normal")
+
+
+#: Anything of these may stand in the world.
+Thing = Box | Plate
+
+
+def pose_of(box: Box) -> pinocchio.SE3:
+    """world_from_box."""
+    return pinocchio.SE3(np.asarray(box.rotation, dtype=np.float64), np.asarray(box.position, dtype=np.float64))
+
+
+# -- What a robot stands on: flat ground, a slope, stairs, or uneven ground ------------------------------------------
+
+
+#: The first step of stairs rises this far ahead of the origin (m): beyond the toes of every library robot, and near.
+STAIRS_AHEAD = 0.4
+#: Width of stairs, and length of the landing after them (m).
+WIDTH, LANDING = 4.0, 4.0
+#: Edge of the boxes of uneven ground (m): longer than a foot, so that one sole meets one or two of them, not ten.
+TILE = 0.3
+#: Uneven ground has so many boxes behind the origin and to each side, and so many ahead of it: 2.1 m, and 8.1 m for a
+#: walk of 20 steps.
+ASIDE, FORWARD = 7, 27
+
+
+class Ground(Protocol):
+    """Something to stand on; at the origin it has height zero."""
+
+    @property
+    def plane(self) -> pinocchio.SE3:
+        """world_from_plane: an endless plane, z its normal."""
+
+    def boxes(self, seed: int, level: Array) -> list[Box]:
+        """Boxes on the plane, for a plant of this seed; no random one rises inside the rectangle `level`.
+
+        It holds the soles of the start: lowest x and y, highest x and y (2 x 2, m).
+        """
+
+    def elevation(self, x: float, y: float) -> float:
+        """Of the ground at a place (m), roughly where it is uneven: good enough to tell whether a robot has fallen."""
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A floor at z = 0."""
+
+    @property
+    def plane(self) -> pinocchio.SE3:
+        return pinocchio.SE3.Identity()
+
+    def boxes(self, seed: int, level: Array) -> list[Box]:
+        return []
+
+    def elevation(self, x: float, y: float) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A plane through the origin that rises ahead of the robot, along x, by an angle; it falls for a negative one.
+
+    Args:
+        degrees: between -45 and 45; no sole grips on more.
+    """
+
+    degrees: float
+
+    def __post_init__(self) -> None:
+        number(self.degrees, "Slope.degrees", low=-45.0, high=45.0)
+
+    @property
+    def plane(self) -> pinocchio.SE3:
+        turn = pinocchio.rpy.rpyToMatrix(0.0, -math.radians(self.degrees), 0.0)
+        return pinocchio.SE3(turn, np.zeros(3))
+
+    def boxes(self, seed: int, level: Array) -> list[Box]:
+        return []
+
+    def elevation(self, x: float, y: float) -> float:
+        return x * math.tan(math.radians(self.degrees))
+
+
+@dataclass(frozen=True)
+class Stairs:
+    """Steps ahead of the robot, the first 0.4 m from the origin, and a landing after the last.
+
+    Args:
+        rise: of one step (m); negative ones lead down.
+        run: depth of one step (m).
+        count: of steps.
+    """
+
+    rise: float
+    run: float
+    count: int
+
+    def __post_init__(self) -> None:
+        number(self.rise, "Stairs.rise", low=-0.5, high=0.5, unit="m")
+        positive(self.run, "Stairs.run", "m")
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= 200:
+            raise PlantError(f"Stairs.count is {self.count!r}; expected a whole number from 1 to 200", "count")
+
+    @property
+    def plane(self) -> pinocchio.SE3:
+        """The lowest level."""
+        return pinocchio.SE3(np.eye(3), np.array([0.0, 0.0, min(self.count * self.rise, 0.0)]))
+
+    def boxes(self, seed: int, level: Array) -> list[Box]:
+        bottom = float(self.plane.translation[2])
+        begins = [STAIRS_AHEAD + i * self.run for i in range(self.count)]
+        spans = [
+            (-LANDING, STAIRS_AHEAD),
+            *((x, x + self.run) for x in begins[:-1]),
+            (begins[-1], begins[-1] + LANDING),
+        ]
+        found = []
+        for i, (begin, end) in enumerate(spans):
+            top = i * self.rise
+            if top > bottom:
+                size = (end - begin, WIDTH, top - bottom)
+                found.append(Box(((begin + end) / 2, 0.0, (top + bottom) / 2), size))
+        return found
+
+    def elevation(self, x: float, y: float) -> float:
+        return self.rise * min(max(math.floor((x - STAIRS_AHEAD) / self.run) + 1, 0), self.count)
+
+
+@dataclass(frozen=True)
+class Rough:
+    """Boxes of 30 cm with random heights; level under the feet of the start.
+
+    Args:
+        height: of the highest box (m); each is between zero and this, equally likely.
+        seed: of the heights; None: that of the plant.
+    """
+
+    height: float
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        number(self.height, "Rough.height", low=0.0, high=0.5, unit="m")
+
+    @property
+    def plane(self) -> pinocchio.SE3:
+        return pinocchio.SE3.Identity()
+
+    def boxes(self, seed: int, level: Array) -> list[Box]:
+        random = np.random.default_rng(seed if self.seed is None else self.seed)
+        found = []
+        for i, j in product(range(-ASIDE, FORWARD), range(-ASIDE, ASIDE)):
+            x, y, top = (i + 0.5) * TILE, (j + 0.5) * TILE, random.uniform(0.0, self.height)
+            apart = max(level[0, 0] - x, x - level[1, 0], level[0, 1] - y, y - level[1, 1]) >= TILE / 2
+            if apart and top > 0.0:
+                found.append(Box((x, y, top / 2), (TILE, TILE, top)))
+        return found
+
+    def elevation(self, x: float, y: float) -> float:
+        return 0.0
+
+
+def terrain(text: str) -> Ground:
+    """The ground that the command line names: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT."""
+    name, _, words = text.partition(":")
+    try:
+        numbers = [float(word) for word in words.split(",")] if words else []
+        match name, numbers:
+            case "flat", []:
+                return Flat()
+            case "slope", [degrees]:
+                return Slope(degrees)
+            case "rough", [height]:
+                return Rough(height)
+            case "stairs", [rise, run, count] if count.is_integer():
+                return Stairs(rise, run, int(count))
+    except PlantError as error:
+        raise UsageError(f"terrain '{text}': {error}") from None
+    except ValueError:
+        pass
+    raise UsageError(f"'{text}' is no terrain; expected flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT")

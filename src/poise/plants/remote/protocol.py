@@ -1,0 +1,408 @@
+"""The protocol of remote plants: addresses, messages in msgpack, and the states, commands and reports that they carry.
+
+| kind | from | carries |
+|---|---|---|
+| hello | client | protocol, robot, joints, token |
+| welcome | server | token, protocol, realtime, period, limit, start, and all that a state has |
+| command | client | session, sequence, sees, known, period, velocity, acceleration, torque, position, fallback, phase |
+| state | server | session, sequence, answers, state, sensed, time, fallen, fall, counts, server, notes, after, held |
+| refused | server | reason, text; and what is refused: token, session, or answers |
+| bye | client | session |
+
+`answers` is the sequence number of the last command that was obeyed; `sees` the sequence number of the state that a
+command was computed for; `known` how many notes of the plant the client has. A session is 16 random bytes that only its
+client and the server know.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgpack
+import numpy as np
+import zmq
+
+from poise.arrays import Array
+from poise.control import Command
+from poise.errors import StateError
+from poise.plants.control_loop import Plant
+from poise.plants.plant_errors import PlantError
+from poise.robots import Frame, Robot, State
+from poise.state import ContactForces, Imu, Sensed
+
+#: Where a plant is served unless told otherwise.
+ADDRESS = "tcp://127.0.0.1:5560"
+#: Largest message that is looked at, bytes: twenty times what a humanoid's state takes.
+LARGEST = 64 * 1024
+#: Larger messages than this libzmq does not even receive: it closes the connection. It lies above `LARGEST`, so that
+#: what is merely too large can be counted.
+WALL = 16 * LARGEST
+#: Messages that wait in a socket, and bytes in the buffers of the system below it: about as many states or commands as
+#: are made in the 0.2 s after which they are of no use.
+WAITING, BUFFER = 50, 64 * 1024
+
+
+def checked_address(address: Any, anywhere: bool = True) -> str:
+    """An address of the form ``tcp://HOST:PORT`` or ``ipc://PATH``, or a PlantError.
+
+    Args:
+        address: port 0 stands for any that is free; localhost for 127.0.0.1.
+        anywhere: whether the host may be another than this machine's loopback.
+    """
+    text = address.replace("//localhost:", "//127.0.0.1:") if isinstance(address, str) else repr(address)
+    if re.fullmatch(r"ipc://[^\s]+", text):
+        return text
+    found = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
+    if not found or int(found[2]) > 65535:
+        raise PlantError(f"'{text}' is no address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
+    if not anywhere and not is_loopback(found[1]):
+        raise PlantError(
+            f"'{text}' can be reached from other machines, and whoever reaches it moves the robot; "
+            f"if that is meant, say so: beyond_loopback=True, or 'poise serve --bind {found[1]}'",
+            "address",
+        )
+    return text
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def address_at_host(address: str, host: str) -> str:
+    """The same address at another host."""
+    return re.sub(r"^tcp://.*:(\d+)$", rf"tcp://{host}:\1", checked_address(address))
+
+
+def socket(kind: int, address: str) -> zmq.Socket[bytes]:
+    """A socket for an address, which never waits when it is closed and keeps only what is still of use."""
+    made: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
+    made.setsockopt(zmq.LINGER, 0)
+    made.setsockopt(zmq.MAXMSGSIZE, WALL)
+    made.setsockopt(zmq.IPV6, int("[" in address))
+    for option in (zmq.SNDHWM, zmq.RCVHWM):
+        made.setsockopt(option, WAITING)
+    for option in (zmq.SNDBUF, zmq.RCVBUF):
+        made.setsockopt(option, BUFFER)
+    # A link that is cut without a word is noticed and made anew; on a good one this is a few bytes a second.
+    made.setsockopt(zmq.HEARTBEAT_IVL, 1000)
+    made.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
+    made.setsockopt(zmq.RECONNECT_IVL, 20)
+    made.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
+    return made
+
+
+# -- The messages: maps in msgpack, one frame each, arrays as the bytes of their doubles -----------------------------
+
+
+Message = dict[str, Any]
+
+#: Changes whenever a message changes its meaning.
+PROTOCOL = 1
+#: Without a command for so long (s) a robot holds, and without a state a controller sees the last one again: the link
+#: is lost. In this time a deviation of the balance doubles (a body on its ankles falls with 3 to 4 per second).
+LIMIT = 0.2
+#: Longest that a command may hold (s): a simulation in lock-step makes so many steps before it listens again.
+LONGEST = 1.0
+#: Sequence numbers are below this: a thousand a second for longer than any machine runs.
+MANY = 2**62
+
+
+class MalformedError(ValueError):
+    """A message that is not one of ours; `name` is what it is counted as."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def packed(message: Mapping[str, Any]) -> bytes:
+    """The bytes of a message."""
+    data: bytes = msgpack.packb(message)
+    return data
+
+
+def unpacked(frames: list[bytes]) -> Message:
+    """The message of some frames, which must be one, small, and a map with a kind."""
+    if sum(map(len, frames)) > LARGEST:
+        raise MalformedError("oversized message")
+    if len(frames) != 1:
+        raise MalformedError("malformed message")
+    try:
+        message = msgpack.unpackb(frames[0])
+    except Exception:  # whatever the bytes are, they are not ours
+        raise MalformedError("malformed message") from None
+    if not isinstance(message, dict) or not isinstance(message.get("kind"), str):
+        raise MalformedError("malformed message")
+    return message
+
+
+def doubles(values: Any) -> bytes | None:
+    """Numbers as bytes, exact to the last bit; None stays None."""
+    return None if values is None else np.ascontiguousarray(values, dtype="<f8").tobytes()
+
+
+def array(message: Mapping[str, Any], name: str, size: int | None) -> Array:
+    """So many finite numbers of a message (None: as many as there are), or a MalformedError."""
+    data = message.get(name)
+    if not isinstance(data, bytes) or len(data) % 8 or (size is not None and len(data) != 8 * size):
+        raise MalformedError("malformed message")
+    values = np.frombuffer(data, dtype="<f8").astype(np.float64)
+    if not np.isfinite(values).all():
+        raise MalformedError("message not finite")
+    return values
+
+
+def maybe(message: Mapping[str, Any], name: str, size: int) -> Array | None:
+    """The same, or None where there are none."""
+    return None if message.get(name) is None else array(message, name, size)
+
+
+def number(message: Mapping[str, Any], name: str) -> float:
+    """A finite number of a message, or a MalformedError."""
+    value = message.get(name)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+        raise MalformedError("malformed message")
+    return float(value)
+
+
+def whole(message: Mapping[str, Any], name: str) -> int:
+    """A whole number, zero or more, or a MalformedError."""
+    value = message.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MANY:
+        raise MalformedError("malformed message")
+    return value
+
+
+def text(message: Mapping[str, Any], name: str) -> str:
+    """Words of a message, on one line, or a MalformedError."""
+    value = message.get(name)
+    if not isinstance(value, str):
+        raise MalformedError("malformed message")
+    return " ".join(value.split())
+
+
+def names(message: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A list of words, or a MalformedError."""
+    value = message.get(name)
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise MalformedError("malformed message")
+    return tuple(value)
+
+
+def counted(message: Mapping[str, Any], name: str) -> Counter[str]:
+    """Counts by name, or a MalformedError."""
+    value = message.get(name)
+    if not isinstance(value, dict) or not all(isinstance(word, str) for word in value):
+        raise MalformedError("malformed message")
+    return Counter({word: whole(value, word) for word in value})
+
+
+# -- States, and what sensors say with them, as parts of messages ----------------------------------------------------
+
+
+#: A robot touches the world with fewer parts than this.
+PARTS = 100
+
+
+def state_message(state: State) -> Message:
+    """A state without its robot, which both sides have."""
+    contacts = [part.name for part in state.contacts]
+    return {"q": doubles(state.q), "v": doubles(state.v), "time": float(state.time), "contacts": contacts}
+
+
+def sensed_message(sensed: Sensed | None, state: State) -> Message | None:
+    """What was sensed at the time of a state; the truth is left out where it is the state itself."""
+    if sensed is None:
+        return None
+    forces, imu, truth = sensed.forces, sensed.imu, state_message(sensed.truth)
+    return {
+        "names": list(forces.names),
+        "wrenches": doubles(forces.wrenches),
+        "points": doubles(forces.points),
+        "cells": {name: doubles(values) for name, values in sensed.cells.items()},
+        "imu": {name: doubles(getattr(imu, name)) for name in ("orientation", "angular_velocity", "acceleration")},
+        "positions": doubles(sensed.positions),
+        "rates": doubles(sensed.rates),
+        "truth": None if truth == state_message(state) else truth,
+    }
+
+
+class Reader:
+    """Makes states of a robot from messages; raises MalformedError for what can be none."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        parts: dict[str, Frame] = {**robot.frames, **{part.name: part for part in (*robot.hands, *robot.feet)}}
+        self._parts = parts
+        self._contacts: dict[tuple[str, ...], tuple[Frame, ...]] = {}
+
+    def state(self, message: Any) -> State:
+        """A state, looked at as closely as one that a user made."""
+        _map(message)
+        model = self.robot.model
+        q, v = array(message, "q", model.nq), array(message, "v", model.nv)
+        try:
+            return State(self.robot, q, v, number(message, "time"), self._touching(names(message, "contacts")))
+        except StateError:
+            raise MalformedError("malformed message") from None
+
+    def sensed(self, message: Any, state: State) -> Sensed | None:
+        """What was sensed with a state; None where the plant has no sensors."""
+        if message is None:
+            return None
+        _map(message)
+        words, joints = names(message, "names"), len(self.robot.joints)
+        cells, imu = message.get("cells"), message.get("imu")
+        _map(cells)
+        _map(imu)
+        if len(words) > PARTS or len(cells) > PARTS:
+            raise MalformedError("malformed message")
+        wrenches = array(message, "wrenches", 6 * len(words)).reshape(-1, 6)
+        points = array(message, "points", 3 * len(words)).reshape(-1, 3)
+        return Sensed(
+            forces=ContactForces(words, wrenches, points),
+            cells={name: array(cells, name, None) for name in cells},
+            imu=Imu(array(imu, "orientation", 4), array(imu, "angular_velocity", 3), array(imu, "acceleration", 3)),
+            positions=array(message, "positions", joints),
+            rates=array(message, "rates", joints),
+            truth=state if message.get("truth") is None else self.state(message["truth"]),
+        )
+
+    def _touching(self, words: tuple[str, ...]) -> tuple[Frame, ...]:
+        """The parts of these names; the same tuple for the same names, which controllers notice."""
+        found = self._contacts.get(words)
+        if found is None:
+            if len(words) > PARTS or not all(word in self._parts for word in words):
+                raise MalformedError("malformed message")
+            found = tuple(self._parts[word] for word in words)
+            if len(self._contacts) < PARTS:
+                self._contacts[words] = found
+        return found
+
+
+def _map(message: Any) -> None:
+    if not isinstance(message, Mapping) or not all(isinstance(key, str) for key in message):
+        raise MalformedError("malformed message")
+
+
+# -- Commands as messages --------------------------------------------------------------------------------------------
+
+
+def command_message(command: Command) -> Message:
+    """What a plant needs of a command; the solution that justifies it stays with the controller."""
+    return {
+        "velocity": doubles(command.velocity),
+        "acceleration": doubles(command.acceleration),
+        "torque": doubles(command.torque),
+        "position": doubles(command.position),
+        "period": float(command.period),
+        "fallback": str(command.fallback)[:200],
+        "phase": str(command.phase)[:200],
+    }
+
+
+def command_of(message: Mapping[str, Any], robot: Robot) -> Command:
+    """The command of a message for a robot, all of it finite, or a MalformedError."""
+    nv = robot.model.nv
+    period = number(message, "period")
+    if not 0.0 < period <= LONGEST:
+        raise MalformedError("malformed message")
+    return Command(
+        velocity=array(message, "velocity", nv),
+        acceleration=maybe(message, "acceleration", nv),
+        period=period,
+        fallback=text(message, "fallback"),
+        phase=text(message, "phase"),
+        torque=maybe(message, "torque", nv - 6),
+        position=maybe(message, "position", nv - 6),
+    )
+
+
+def in_steps(command: Command, step: float) -> Command:
+    """The same command for a plant that takes shorter or longer steps (s), until the next command comes.
+
+    A position q is meant for the end of the command's period T. Servos go there with the velocity v that comes with it,
+    on the line ``q + (t - T) v``, and are at its point ``q - (T - step) v`` when the first step is over.
+    """
+    if command.position is None:
+        return replace(command, period=step)
+    return replace(command, period=step, position=command.position - (command.period - step) * command.velocity[6:])
+
+
+# -- Reports: all that a served plant tells at one instant -----------------------------------------------------------
+
+
+#: Notes sent at once, and letters of each.
+NOTES, LETTERS = 10, 300
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What arrives with each state.
+
+    Attributes:
+        sequence: number of the state.
+        answers: number of the last command that was obeyed.
+        state, sensed, time, fallen, fall: as the plant has them, where it has them.
+        counts, server: what went wrong in the plant, and on the server's side of the link.
+        notes, after: further notes of the plant, after so many others.
+        held: whether the robot is held because commands are missing.
+    """
+
+    sequence: int
+    answers: int
+    state: State
+    sensed: Sensed | None
+    time: float
+    fallen: bool
+    fall: str
+    counts: Counter[str]
+    server: Counter[str]
+    notes: tuple[str, ...]
+    after: int
+    held: bool
+
+
+def report_message(plant: Plant, known: int) -> Message:
+    """What a plant tells, with notes after those that are known."""
+    state, sense = plant.state(), getattr(plant, "sensed", None)
+    notes = list(getattr(plant, "notes", ()))[known : known + NOTES]
+    return {
+        "state": state_message(state),
+        "sensed": None if sense is None else sensed_message(sense(), state),
+        "time": float(getattr(plant, "time", state.time)),
+        "fallen": bool(getattr(plant, "fallen", False)),
+        "fall": str(getattr(plant, "fall", ""))[:LETTERS],
+        "counts": {str(name): int(count) for name, count in getattr(plant, "counts", {}).items()},
+        "notes": [str(note)[:LETTERS] for note in notes],
+        "after": known,
+    }
+
+
+def report_of(message: Mapping[str, Any], reader: Reader) -> Report:
+    """The report of a message, all of it looked at, or a MalformedError."""
+    state = reader.state(message.get("state"))
+    return Report(
+        sequence=whole(message, "sequence"),
+        answers=whole(message, "answers"),
+        state=state,
+        sensed=reader.sensed(message.get("sensed"), state),
+        time=number(message, "time"),
+        fallen=message.get("fallen") is True,
+        fall=text(message, "fall"),
+        counts=counted(message, "counts"),
+        server=counted(message, "server"),
+        notes=names(message, "notes"),
+        after=whole(message, "after"),
+        held=message.get("held") is True,
+    )

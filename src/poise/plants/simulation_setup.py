@@ -1,0 +1,236 @@
+"""Setup of a simulation: actuators, sensors, the start on a slope, and all arguments of MujocoPlant, checked.
+
+Starts are given for a floor. On a slope each foot that carries the robot is turned with the plane and set down on it,
+its middle above or below where it was; the base keeps its orientation, and the center of mass stands above the middle
+of the soles again. What the posture has to give for that, it gives: ankles and knees mostly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike
+
+from poise.constraints import JointRange
+from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
+from poise.plants.environment import Box, Ground, Plate, Thing
+from poise.plants.plant_errors import PlantError, members, number, positive, vector
+from poise.robots import Foot, Frame, Robot, State
+from poise.tasks import CenterOfMass, Orientation, Pose, Posture, shown
+
+
+@dataclass(frozen=True)
+class TorqueMotors:
+    """Motors that give the torque they are told, up to the limits of the robot; what is cut off is counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class PositionServos:
+    """Servos that hold the joints at targets: ``torque = K (target - q) + D (rate - v)``, up to the robot's limits.
+
+    Targets start where the servos hold the robot still in its start, beyond its angles by ``torque / K``, and move with
+    the velocities that are commanded: ``target += rate · dt``. So a controller of velocities that sees a joint sag
+    raises its target until it is where it should be. A target stays within ``limit / K`` of the joint's angle, since
+    beyond that no torque is to be had. Torques in commands are not used.
+
+    Args:
+        stiffness: K (N m/rad), a number or one per joint; None: as the robot's data file says; where it says nothing, a
+            joint gives its largest torque at 0.02 rad.
+        share: of that stiffness, where none is given: drives have a gain that can be set.
+        damping: D (N m s/rad), a number or one per joint; None: critical, with the inertia that the joint sees in the
+            start, ``D = 2 √(K M_ii)``.
+
+    >>> plant = poise.MujocoPlant(start, actuators=PositionServos())
+    """
+
+    stiffness: ArrayLike | None = None
+    damping: ArrayLike | None = None
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(self.share, "PositionServos.share")
+        for name in ("stiffness", "damping"):
+            given = getattr(self, name)
+            if given is not None:
+                values = vector(np.ravel(given), np.size(given), f"PositionServos.{name}")
+                if not (values >= 0.0).all() or (name == "stiffness" and not (values > 0.0).all()):
+                    raise PlantError(f"PositionServos.{name} is {shown(given)}; expected positive numbers", name)
+
+
+# -- Sensors: how well a simulated robot knows its own state ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sensors:
+    """Noise, delay and steps of all sensors of a robot; perfect unless said otherwise.
+
+    Noise is white: a new value at every tick of the controller, normally distributed, with the standard deviations
+    below. One number s, the level, sets them all; 0.01 is what good sensors with a simple estimator leave.
+
+    | what | deviation |
+    |---|---|
+    | velocity of the base, linear and angular | s m/s, s rad/s |
+    | rates of the joints | 5 s rad/s |
+    | position and orientation of the base, angles of the joints | 0.1 s m, 0.1 s rad |
+    | orientation and angular velocity of the IMU, its acceleration | 0.1 s rad, s rad/s, 10 s m/s² |
+    | force cells and forces on parts; moments on them | 20 s N; 2 s N m |
+
+    Args:
+        noise: the level s.
+        delay: how old everything is that a controller sees (s): a whole number of steps of the simulation.
+        encoder_step: angles of the joints come in multiples of this (rad).
+        force_step: forces of cells and ankles come in multiples of this (N), moments in tenths of it (N m).
+
+    >>> Sensors(noise=0.01, delay=0.004, encoder_step=2e-5)
+    """
+
+    noise: float = 0.0
+    delay: float = 0.0
+    encoder_step: float = 0.0
+    force_step: float = 0.0
+
+    def __post_init__(self) -> None:
+        number(self.noise, "Sensors.noise", low=0.0)
+        number(self.delay, "Sensors.delay", low=0.0, unit="s")
+        number(self.encoder_step, "Sensors.encoder_step", low=0.0, unit="rad")
+        number(self.force_step, "Sensors.force_step", low=0.0, unit="N")
+
+
+# -- A start on ground that is not level -----------------------------------------------------------------------------
+
+
+#: A sole this near to the plane lies on it (m, and rad for its tilt): less than contacts give way.
+LYING = 1e-4
+
+
+def placed(start: State, ground: Ground) -> State:
+    """The start, with its soles on the plane of a ground; the same object if they lie on it already."""
+    feet = [part for part in start.contacts if isinstance(part, Foot)]
+    if np.abs(ground.plane.rotation[:, 2] - [0.0, 0.0, 1.0]).max() < LYING or not feet:
+        return start  # steps and boxes leave the start level
+    goals = [_on_plane(start, foot, ground) for foot in feet]
+    if all(goal.isApprox(start.pose(foot), LYING) for goal, foot in zip(goals, feet, strict=True)):
+        return start
+    robot = start.robot
+    above = np.mean([goal.act(foot.sole.center) for goal, foot in zip(goals, feet, strict=True)], axis=0)
+    base = robot.frame(robot.model.names[1])
+    found = solve_pose(
+        Hierarchy(
+            always=[JointRange(robot)],
+            levels=[
+                Level("soles", [Pose(foot, goal) for foot, goal in zip(feet, goals, strict=True)]),
+                Level("balance", [CenterOfMass(target=above[:2], axes="xy")]),
+                Level("base", [Orientation(base, start.pose(base))]),
+                Level("posture", [Posture(start)]),
+            ],
+        ),
+        start,
+    )
+    if {"soles", "balance"} & set(found.unmet):
+        raise PlantError(f"{robot.name} cannot stand on {ground}; give a start whose soles lie on it", "ground")
+    return State(robot, found.state.q, start.v, start.time, start.contacts)
+
+
+def _on_plane(start: State, foot: Foot, ground: Ground) -> pinocchio.SE3:
+    """world_from_foot with the sole on the plane."""
+    pose = start.pose(foot)
+    normal = ground.plane.rotation[:, 2]
+    turn = pinocchio.Quaternion.FromTwoVectors(pose.rotation[:, 2], normal).matrix()
+    rotation = turn @ pose.rotation
+    middle = pose.act(foot.sole.center)
+    middle[2] = ground.elevation(middle[0], middle[1])
+    return pinocchio.SE3(rotation, middle - rotation @ foot.sole.center)
+
+
+# -- Scene: all that a plant simulates, checked once -----------------------------------------------------------------
+
+
+#: The longest step of a simulation (s): half the time constant of a contact, the least that keeps it stable.
+LONGEST = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is to be simulated; `MujocoPlant` says what each of these is."""
+
+    start: State
+    parts: tuple[Frame, ...]
+    ground: Ground
+    things: tuple[Thing, ...]
+    friction: float
+    pushes: tuple[Push, ...]
+    loads: tuple[Load, ...]
+    carried: Carried | None
+    actuators: TorqueMotors | PositionServos
+    sensors: Sensors
+    breakdowns: tuple[Breakdown, ...]
+    model_error: ModelError
+    period: float
+    seed: int
+    self_collision: bool
+    visuals: bool
+
+    @property
+    def robot(self) -> Robot:
+        return self.start.robot
+
+    @property
+    def delay(self) -> int:
+        """Of the sensors, in steps of the simulation."""
+        return round(self.sensors.delay / self.period)
+
+
+def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
+    """A scene from what a user gave; a PlantError says what is wrong with it."""
+    if isinstance(start, Robot):
+        start = start.stance("standing")
+    if not isinstance(start, State):
+        raise PlantError(f"MujocoPlant starts from {shown(start)}; expected a Robot or a State", "start")
+    kinds: dict[str, tuple[Any, str]] = {
+        "actuators": ((TorqueMotors, PositionServos), "TorqueMotors() or PositionServos()"),
+        "sensors": (Sensors, "Sensors(noise=0.01)"),
+        "carried": ((Carried, type(None)), "Carried.share(robot, 0.10)"),
+        "model_error": (ModelError, "ModelError(mass=0.1)"),
+        "self_collision": (bool, "True or False"),
+        "visuals": (bool, "True or False"),
+    }
+    for name, (kind, example) in kinds.items():
+        if not isinstance(given[name], kind):
+            raise PlantError(f"{name} is {shown(given[name])}; expected {example}", name)
+    if not hasattr(given["ground"], "elevation"):
+        raise PlantError(
+            f"ground is {shown(given['ground'])}; expected Flat(), Slope(5), Stairs(...), Rough(...)", "ground"
+        )
+    number(given["friction"], "friction", low=0.0)
+    period, seed, delay = positive(given["period"], "period", "s"), given["seed"], given["sensors"].delay
+    if period > LONGEST:
+        raise PlantError(f"period is {period:g} s; expected at most {LONGEST:g} s, since contacts are fast", "period")
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise PlantError(f"seed is {seed!r}; expected a whole number, zero or more", "seed")
+    if abs(round(delay / period) * period - delay) > 1e-6 * period:
+        advice = f"expected a multiple of the period of the simulation, {period:g} s"
+        raise PlantError(f"Sensors.delay is {delay:g} s; {advice}", "delay")
+    given["things"] = members(given["things"], (Box, Plate), "things", "[Wall(...), Table(...)]")
+    given["pushes"] = members(given["pushes"], Push, "pushes", "[Push((100, 0, 0), 0.1, time=1.0)]")
+    given["loads"] = members(given["loads"], Load, "loads", "[Load(robot.hand('left'), mass=1.0)]")
+    given["breakdowns"] = members(given["breakdowns"], Breakdown, "breakdowns", "[BrokenCell(1.0, 'left', corner=2)]")
+    robot, parts = start.robot, members(touching, Frame, "touching", "[robot.frame('left_knee_link')]")
+    parts = tuple(dict.fromkeys((*robot.feet, *robot.hands, *parts)))
+    for what, frames in (
+        ("touching", parts),
+        ("pushes", [push.frame for push in given["pushes"] if push.frame is not None]),
+        ("loads", [load.frame for load in given["loads"]]),
+    ):
+        for frame in frames:
+            if frame.robot_name != robot.name:
+                raise PlantError(f"{what}: '{frame.name}' is of {frame.robot_name}; give parts of {robot.name}", what)
+    for breakdown in given["breakdowns"]:
+        breakdown.check(robot)
+    if given["carried"] is not None:
+        given["carried"].check(robot)
+    return Scene(start=placed(start, given["ground"]), parts=parts, **given)

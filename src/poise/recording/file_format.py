@@ -1,0 +1,302 @@
+"""Writing and reading .poise files, whole or cut off.
+
+A file is a row of Arrow IPC streams, one behind the other, and is only ever appended to:
+
+1. A head without fields. The metadata of its schema hold ``poise.recording`` (the version of this format) and
+   ``poise.provenance`` (JSON).
+2. For each stretch of time over which the channels stay the same, a stream with one field per channel: float64, int8
+   or text, in lists of fixed size where a channel has columns. The metadata of a field hold ``labels`` and ``units``
+   (JSON). Each record batch carries, in its own metadata, ``first`` (number of its first sample) and ``crc32``. A
+   batch that begins before the end of the one before repeats it.
+   Where the writer was interrupted, the eight bytes that end a stream may be there twice.
+3. An end without fields: ``poise.end`` (JSON: number of samples, how the recording ended).
+
+What is written reaches the operating system with each batch: a process that dies loses no more than the last one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow
+
+from poise.errors import RecordingError
+from poise.recording.channel import TYPES, Channel, Header, Kind, Values
+from poise.recording.provenance import as_json
+
+if TYPE_CHECKING:
+    from poise.recording.recording import Recording
+
+#: Version of the format; it grows when an older Poise could no longer read what is written.
+VERSION = 1
+
+#: Samples per batch in a file that is saved at once: some 10 MB for a humanoid.
+BATCH = 4096
+
+_TYPES = {"number": pyarrow.float64(), "code": pyarrow.int8(), "text": pyarrow.string()}
+
+
+class _Segment(NamedTuple):
+    """A stream that is being written, and what its channels are."""
+
+    headers: tuple[Header, ...]
+    checksum: int
+    schema: pyarrow.Schema
+    stream: pyarrow.ipc.RecordBatchStreamWriter
+
+
+class Writer:
+    """A file that is being written.
+
+    Args:
+        path: where to; what is there is overwritten.
+        provenance: goes into the head, which is written at once.
+
+    Raises:
+        OSError: from any method, when the file cannot be written.
+    """
+
+    def __init__(self, path: Path, provenance: Mapping[str, Any]) -> None:
+        self.path = path
+        self.samples = 0
+        self._segment: _Segment | None = None
+        # Not a Python file: nothing may interrupt a batch halfway, not even Ctrl-C.
+        self._file = pyarrow.OSFile(str(path), "wb")
+        self._sink = pyarrow.BufferedOutputStream(self._file, 1 << 20)
+        self._mark({"poise.recording": str(VERSION), "poise.provenance": as_json(provenance)})
+
+    def write(self, first: int, channels: Sequence[Channel]) -> None:
+        """Appends samples, of which the first has this number, and hands them to the operating system.
+
+        Safe to repeat after an interruption: samples that are there twice are read once.
+        """
+        headers = tuple(channel.header for channel in channels)
+        segment = self._segment
+        if segment is None or segment.headers != headers:
+            if segment is not None:
+                segment.stream.close()
+            schema = _schema(headers)
+            stream = pyarrow.ipc.new_stream(self._sink, schema)
+            self._segment = segment = _Segment(headers, headers_checksum(headers), schema, stream)
+        batch = pyarrow.record_batch([_column(channel) for channel in channels], schema=segment.schema)
+        facts = {"first": str(first), "crc32": str(checksum(channels, segment.checksum))}
+        segment.stream.write_batch(batch, custom_metadata=facts)
+        self._sink.flush()
+        self.samples = first + len(channels[0])
+
+    def close(self, ending: Mapping[str, Any]) -> None:
+        """Writes the end, without which a file counts as cut off."""
+        if self._sink.closed:
+            return
+        if self._segment is not None:
+            self._segment.stream.close()
+        self._mark({"poise.end": as_json({"samples": self.samples, **ending})})
+        self._sink.close()
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Closes the file as it is."""
+        with contextlib.suppress(OSError):
+            self._sink.close()
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def _mark(self, facts: Mapping[str, str]) -> None:
+        pyarrow.ipc.new_stream(self._sink, pyarrow.schema([], metadata=dict(facts))).close()
+        self._sink.flush()
+
+
+def save(recording: Recording, path: str | PathLike[str]) -> None:
+    """Writes a whole recording beside its place, then moves it there: it appears whole or not at all."""
+    place = checked_place(path)
+    beside = place.with_name(f".{os.urandom(8).hex()}.poise")
+    channels = tuple(recording.channels.values())
+    try:
+        writer = Writer(beside, recording.provenance)
+        try:
+            for first in range(0, len(recording), BATCH):
+                writer.write(first, [_cut(channel, first, first + BATCH) for channel in channels])
+            if not len(recording):
+                writer.write(0, channels)
+            writer.close({"complete": recording.complete})
+        finally:
+            writer.abandon()
+        descriptor = os.open(beside, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(beside, place)
+    except OSError as error:
+        raise unwritable(Path(path), error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def checked_place(path: str | PathLike[str]) -> Path:
+    """Where a file goes, links followed; what is wrong with the place is said before anything is written there."""
+    place = Path(os.path.realpath(os.path.expanduser(path)))
+    if os.path.isdir(place):
+        raise RecordingError(f"{path} is a directory; give the name of a file in it", path=str(path))
+    if not os.path.isdir(place.parent):
+        raise RecordingError(f"{path} cannot be written: its directory does not exist; create it", path=str(path))
+    return place
+
+
+def unwritable(path: Path, error: OSError) -> RecordingError:
+    """What a failed write is called."""
+    reason = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
+    return RecordingError(f"{path} cannot be written: {reason}; give another place or make room", path=str(path))
+
+
+def headers_checksum(headers: Sequence[Header]) -> int:
+    """CRC-32 of what the channels are."""
+    return zlib.crc32(json.dumps(headers).encode())
+
+
+def checksum(channels: Sequence[Channel], start: int) -> int:
+    """CRC-32 of the values of channels, continued from that of their headers."""
+    for channel in channels:
+        text = channel.header.kind == "text"
+        start = zlib.crc32("\n".join(channel.values.flat).encode() if text else channel.values.tobytes(), start)
+    return start
+
+
+def _cut(channel: Channel, start: int, stop: int) -> Channel:
+    return Channel._of(channel.header, channel.values[start:stop])
+
+
+def _schema(headers: Sequence[Header]) -> pyarrow.Schema:
+    fields = []
+    for header in headers:
+        kind = _TYPES[header.kind]
+        metadata = {"labels": json.dumps(header.labels), "units": json.dumps(header.units)}
+        whole = pyarrow.list_(kind, len(header.labels)) if header.labels else kind
+        fields.append(pyarrow.field(header.name, whole, metadata=metadata))
+    return pyarrow.schema(fields)
+
+
+def _column(channel: Channel) -> pyarrow.Array:
+    kind = _TYPES[channel.header.kind]
+    flat = pyarrow.array(channel.values.reshape(-1), type=kind)
+    return pyarrow.FixedSizeListArray.from_arrays(flat, len(channel.labels)) if channel.labels else flat
+
+
+# -- Reading ``.poise`` files, whole or cut off ----------------------------------------------------------------------
+
+
+_KINDS: dict[pyarrow.DataType, Kind] = {
+    pyarrow.float64(): "number",
+    pyarrow.int8(): "code",
+    pyarrow.string(): "text",
+}
+
+#: The bytes that end an Arrow stream.
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+
+
+class Contents:
+    """What is intact of a file, from its beginning to the first thing that is wrong.
+
+    Attributes:
+        provenance: from the head; how the recording ended is added from the end.
+        parts: channels of each batch.
+        finished: whether the end is there and agrees with the rest.
+        ending: what the end says.
+
+    Raises:
+        RecordingError: for bytes that are no recording at all, or of a later format; the message lacks the file.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        source = pyarrow.BufferReader(data)
+        self.provenance, head = _head(source)
+        self.parts: list[Sequence[Channel]] = []
+        self.samples = 0
+        self.finished = False
+        self.ending: dict[str, Any] = {}
+        try:
+            head.read_all()
+            while not self.finished:
+                self._stream(source)
+        except Exception:  # what Arrow, JSON and numpy raise on bytes that are missing or wrong has no common class
+            return
+
+    def _stream(self, source: pyarrow.BufferReader) -> None:
+        _skip_repeated_ends(source)
+        reader = pyarrow.ipc.open_stream(source)
+        end = (reader.schema.metadata or {}).get(b"poise.end")
+        if end is not None:
+            self.ending = dict(json.loads(end))
+            if self.ending["samples"] != self.samples:
+                raise ValueError("the end does not belong to what stands before it")
+            self.provenance.update(self.ending.get("provenance", {}))
+            self.finished = True
+            return
+        headers = tuple(_header(field) for field in reader.schema)
+        fields = headers_checksum(headers)
+        while True:
+            try:
+                batch, facts = reader.read_next_batch_with_custom_metadata()
+            except StopIteration:
+                return
+            batch.validate(full=True)
+            channels = [_channel(header, column) for header, column in zip(headers, batch.columns, strict=True)]
+            if int(facts["crc32"]) != checksum(channels, fields):
+                raise ValueError("the numbers are not those that were written")
+            first = int(facts["first"])
+            if first > self.samples:
+                raise ValueError("samples are missing")
+            if first == self.samples:  # otherwise it repeats what was read
+                self.parts.append(channels)
+                self.samples += batch.num_rows
+
+
+def _skip_repeated_ends(source: pyarrow.BufferReader) -> None:
+    at = source.tell()
+    while source.read(len(_END)) == _END:
+        at += len(_END)
+    source.seek(at)
+
+
+def _head(source: pyarrow.BufferReader) -> tuple[dict[str, Any], pyarrow.ipc.RecordBatchStreamReader]:
+    """The provenance, and the stream that must be read to its end before the next begins."""
+    try:
+        reader = pyarrow.ipc.open_stream(source)
+        head = {key.decode(): value.decode() for key, value in (reader.schema.metadata or {}).items()}
+        version = int(head["poise.recording"])
+    except Exception:  # as above
+        raise RecordingError("is not a Poise recording, or was cut off at its very beginning; record it anew") from None
+    if version > VERSION:
+        raise RecordingError(
+            f"was written in format {version}; this version of Poise reads formats up to {VERSION}: update Poise"
+        )
+    try:
+        return dict(json.loads(head["poise.provenance"])), reader
+    except Exception:  # as above
+        raise RecordingError("is damaged at its very beginning; record it anew") from None
+
+
+def _header(field: pyarrow.Field) -> Header:
+    labels, units = (tuple(map(str, json.loads(field.metadata[key]))) for key in (b"labels", b"units"))
+    columns = field.type.list_size if labels else 1
+    if columns != max(len(labels), 1) or columns != len(units):
+        raise ValueError("columns without label or unit")
+    return Header(field.name, _KINDS[field.type.value_type if labels else field.type], labels, units)
+
+
+def _channel(header: Header, column: pyarrow.Array) -> Channel:
+    if column.null_count:
+        raise ValueError("values are missing")
+    flat = column.flatten() if header.labels else column
+    values: Values = np.array(flat.to_numpy(zero_copy_only=False), dtype=TYPES[header.kind][0])
+    return Channel._of(header, values.reshape(len(column), len(header.labels)) if header.labels else values)

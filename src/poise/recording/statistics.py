@@ -1,0 +1,249 @@
+"""Statistics of a recording: residuals of levels, saturated rows, times, and a summary as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.arrays import Array
+from poise.recording.channel import joined_units
+from poise.solvers import LOWER, UPPER
+
+if TYPE_CHECKING:
+    from poise.recording.recording import Recording
+
+
+class Residual(NamedTuple):
+    """How far something was from being met: root mean square, maximum and last value of |e(t)|, None if never asked.
+
+    At time t, e(t) stacks the errors of the rows; rms is ``sqrt(mean_t |e(t)|^2)`` over the samples in which the task
+    was part of the hierarchy.
+    """
+
+    name: str
+    unit: str
+    rms: float | None
+    max: float | None
+    final: float | None
+
+
+class Level(NamedTuple):
+    """Residual of all tasks of a level together, and of each. Where no errors of tasks are known, it is the slack.
+
+    Tasks of different units are stacked as they are; the unit then names them all: ``"m, rad"``.
+    """
+
+    name: str
+    unit: str
+    rms: float | None
+    max: float | None
+    final: float | None
+    slack: float | None
+    tasks: tuple[Residual, ...]
+
+
+class Saturation(NamedTuple):
+    """A row that was at one of its bounds: ``side`` is "lower" or "upper", ``share`` of the samples from 0 to 1,
+    ``longest`` the longest time without a break (s)."""
+
+    level: str
+    row: str
+    side: str
+    share: float
+    longest: float
+
+
+def levels(recording: Recording) -> list[Level]:
+    """Levels in the order of the hierarchy, each with its tasks."""
+    names = [name.removeprefix("slack/") for name in recording.channels if name.startswith("slack/")]
+    tasks: dict[str, list[str]] = {name: [] for name in names}
+    for name, channel in recording.channels.items():
+        kind, _, rest = name.partition("/")
+        if kind == "error" and "/" in rest and channel.labels:
+            tasks.setdefault(rest.split("/")[0], []).append(name)
+    return [_level(recording, name, channels) for name, channels in tasks.items()]
+
+
+def _level(recording: Recording, name: str, channels: list[str]) -> Level:
+    slack = recording[f"slack/{name}"] if f"slack/{name}" in recording else np.zeros(0)
+    most = _residual("", "", np.abs(slack)).max
+    if not channels:
+        unit = recording.units.get(f"slack/{name}", "")
+        whole = _residual(name, unit, slack)
+        return Level(*whole, slack=most, tasks=())
+    parts = [np.sum(recording[channel] ** 2, axis=1) for channel in channels]
+    present = ~np.all(np.isnan(parts), axis=0)
+    size = np.where(present, np.sqrt(np.nansum(parts, axis=0)), np.nan)
+    whole = _residual(name, joined_units(recording.units[channel] for channel in channels), size)
+    own = [
+        _residual(channel.split("/", 2)[2], recording.units[channel], np.sqrt(part))
+        for channel, part in zip(channels, parts, strict=True)
+    ]
+    return Level(*whole, slack=most, tasks=tuple(own))
+
+
+def _residual(name: str, unit: str, size: Array) -> Residual:
+    known = size[~np.isnan(size)]
+    if not len(known):
+        return Residual(name, unit, None, None, None)
+    return Residual(name, unit, float(np.sqrt(np.mean(known**2))), float(known.max()), float(known[-1]))
+
+
+def saturations(recording: Recording) -> list[Saturation]:
+    """Rows at a bound, the one that was longest first."""
+    period = recording.period if len(recording) > 1 else 0.0
+    found = []
+    for name, channel in recording.channels.items():
+        if name.startswith("active/"):
+            for code, side in ((LOWER, "lower"), (UPPER, "upper")):
+                held = channel.values == code
+                for k in np.flatnonzero(held.any(axis=0)):
+                    level, row = name.removeprefix("active/"), channel.labels[k]
+                    longest = _longest(held[:, k]) * period
+                    found.append(Saturation(level, row, side, float(held[:, k].mean()), longest))
+    return sorted(found, key=lambda each: -each.share)
+
+
+def _longest(held: NDArray[np.bool_]) -> int:
+    """Length of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], held, [False]))))
+    return int((edges[1::2] - edges[::2]).max(initial=0))
+
+
+def percentiles(recording: Recording, name: str) -> dict[str, float | None]:
+    """Median, 99th percentile and maximum of a channel; None where it has no values."""
+    values = recording[name] if name in recording else np.zeros(0)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return {"median": None, "p99": None, "max": None}
+    median, high = np.percentile(values, [50, 99])
+    return {"median": float(median), "p99": float(high), "max": float(values.max())}
+
+
+def counts(recording: Recording, name: str) -> dict[str, int]:
+    """How often each text of a channel occurs, the most frequent first.
+
+    Empty texts do not count, and what follows a colon is no part of a name: ``"hold: the state has NaN"`` is a hold.
+    """
+    if name not in recording:
+        return {}
+    return dict(Counter(str(text).partition(":")[0] for text in recording[name] if text).most_common())
+
+
+# -- A recording in a page of text -----------------------------------------------------------------------------------
+
+
+#: How many rows at a bound are told.
+SHOWN = 8
+
+
+def summary(recording: Recording) -> str:
+    """Residual of each level and its tasks, tightest limit, rows at a bound, times, fallbacks."""
+    lines = [_title(recording)]
+    if not recording.complete:
+        lines.append("incomplete: the file was cut off; this is its intact part")
+    elif recording.provenance.get("ended", "finished") != "finished":
+        lines.append(f"ended early: {recording.provenance['ended']}")
+    if len(recording):
+        lines += [*_levels(recording), *_limits(recording), *_times(recording), *_incidents(recording)]
+    return "\n".join(lines)
+
+
+def _title(recording: Recording) -> str:
+    facts = recording.provenance
+    controller = facts.get("controller")
+    by = f", {controller['name']}" if isinstance(controller, Mapping) and controller.get("name") else ""
+    every = f" every {1e3 * recording.period:.4g} ms" if len(recording) > 1 else ""
+    made = ", ".join(
+        str(word) for word in (facts.get("poise") and f"poise {facts['poise']}", facts.get("date")) if word
+    )
+    title = (
+        f"{facts.get('robot', 'recording')}{by}: {recording.duration:.2f} s, {_count(len(recording), 'sample')}{every}"
+    )
+    return title + (f" ({made})" if made else "")
+
+
+def _levels(recording: Recording) -> list[str]:
+    table: list[tuple[str, ...]] = [("level, task", "rms", "max", "final", "unit", "slack")]
+    for level in levels(recording):
+        table.append((level.name, *map(_number, level[2:5]), level.unit, _slack(recording, level)))
+        table += [(f"  {task.name}", *map(_number, task[2:5]), task.unit, "") for task in level.tasks]
+    if len(table) == 1:
+        return []
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    align = (str.ljust, str.rjust, str.rjust, str.rjust, str.ljust, str.ljust)
+    return [
+        "  ".join(to(word, width) for to, word, width in zip(align, line, widths, strict=True)).rstrip()
+        for line in table
+    ]
+
+
+def _limits(recording: Recording) -> list[str]:
+    lines = []
+    if "joint_limit/margin" in recording:
+        margin = recording["joint_limit/margin"]
+        if not np.isnan(margin).all():
+            at = int(np.nanargmin(margin))
+            joint, _, side = str(recording["joint_limit/nearest"][at]).rpartition(" ")
+            reach = f"{abs(margin[at]):.3g} {recording.units.get(f'q/{joint}', '')}".rstrip()
+            where = f"comes within {reach} of" if margin[at] >= 0.0 else f"goes {reach} beyond"
+            lines.append(f"tightest limit: {joint} {where} its {side} limit, at {recording.time[at]:.3f} s")
+    held = saturations(recording)
+    if held:
+        lines.append("at a bound:")
+        for each in held[:SHOWN]:
+            longest = f", for {each.longest:.3g} s at longest" if each.longest else ""
+            lines.append(
+                f"  {each.row} ({each.level}): {each.side} bound {100 * each.share:.3g} % of the time{longest}"
+            )
+        if len(held) > SHOWN:
+            lines.append(f"  ... and {len(held) - SHOWN} more")
+    else:
+        lines.append("at a bound: no row")
+    return lines
+
+
+def _times(recording: Recording) -> list[str]:
+    lines = []
+    for what in ("control", "solver"):
+        spread = recording.milliseconds(what)
+        if spread["max"] is not None:
+            values = recording[f"{what}/milliseconds"]
+            at = recording.time[int(np.nanargmax(values))]
+            lines.append(
+                f"{what}: median {spread['median']:.3g} ms, p99 {spread['p99']:.3g} ms, "
+                f"slowest {spread['max']:.3g} ms (at {at:.3f} s)"
+            )
+    steps = percentiles(recording, "solver/iterations")
+    if steps["max"] is not None:
+        statuses = ", ".join(f"{name} {number}" for name, number in counts(recording, "solver/status").items())
+        lines.append(f"iterations: median {steps['median']:g}, p99 {steps['p99']:g}, most {steps['max']:g}; {statuses}")
+    return lines
+
+
+def _incidents(recording: Recording) -> list[str]:
+    used = ", ".join(f"{name} {_count(number, 'time')}" for name, number in recording.fallbacks().items())
+    if used:
+        texts = recording["control/fallback"]
+        at = int(np.flatnonzero(texts != "")[0])
+        used += f" (first at {recording.time[at]:.3f} s: {texts[at]})"
+    return [f"fallbacks: {used or 'none'}", f"non-finite commands: {recording.nonfinite_commands()}"]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _slack(recording: Recording, level: Level) -> str:
+    """The largest slack of a level, in the unit of its rows, which is not that of its errors."""
+    if level.slack is None:
+        return "-"
+    return f"{_number(level.slack)} {recording.units[f'slack/{level.name}']}".rstrip()
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"

@@ -1,0 +1,109 @@
+"""Camera: the viewpoint of a picture, and the projection of points into it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poise.arrays import Array
+from poise.errors import PoiseError
+
+#: Angle between the upper and the lower edge of a picture (rad): that of a portrait lens, which bends little.
+FIELD_OF_VIEW = 0.5
+#: Share of the picture that the robot may fill; the rest is air around it.
+FILL = 0.86
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Looks at a target from a direction, the world's z up in the picture.
+
+    Args:
+        direction: from the target towards the camera, in the world; any length. Robots face x, so that the default
+            sees them from the front, from their right and a little from above.
+        target: what is in the middle of the picture (m); by default the middle of what is drawn.
+        distance: from the target (m); by default as near as shows all of what is drawn.
+
+    >>> from_its_left = Camera(direction=(0, 1, 0.2))
+    """
+
+    direction: tuple[float, float, float] = (1.0, -0.75, 0.3)
+    target: tuple[float, float, float] | None = None
+    distance: float | None = None
+
+    def __post_init__(self) -> None:
+        direction = _point(self.direction, "direction")
+        if not np.linalg.norm(direction) > 0.0:
+            raise PoiseError(f"camera: direction is {self.direction!r}; expected numbers that are not all zero")
+        object.__setattr__(self, "direction", tuple(direction.tolist()))
+        if self.target is not None:
+            object.__setattr__(self, "target", tuple(_point(self.target, "target").tolist()))
+        distance: object = self.distance
+        if distance is not None and not (isinstance(distance, int | float) and 0.0 < distance < math.inf):
+            raise PoiseError(f"camera: distance is {distance!r}; expected a positive number of metres")
+
+    @property
+    def azimuth(self) -> float:
+        """Heading of the view about the world's z (rad); zero looks along x."""
+        return math.atan2(-self.direction[1], -self.direction[0])
+
+    @property
+    def elevation(self) -> float:
+        """Angle of the view above the horizon (rad), negative when it looks down."""
+        return -math.asin(self.direction[2] / math.hypot(*self.direction))
+
+    @property
+    def axes(self) -> Array:
+        """Rows: right, up and forward of the picture, in the world."""
+        a, e = self.azimuth, self.elevation
+        forward = np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
+        up = np.array([-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)])
+        return np.array([np.cross(forward, up), up, forward])
+
+    def framed(self, points: ArrayLike, width: int, height: int) -> Camera:
+        """The same camera with target and distance filled in, so that all points (n, 3) are in a picture of that size.
+
+        A point at (x, y, z) right of, above and beyond the target is seen if, with t the tangent of half the field of
+        view and d the distance,
+
+            |y| <= t (d + z),    |x| <= t (d + z) width / height
+        """
+        p = np.atleast_2d(np.asarray(points, dtype=np.float64))
+        R = self.axes
+        if self.target is None:
+            seen = p @ R.T
+            target = (seen.min(axis=0) + seen.max(axis=0)) / 2 @ R
+        else:
+            target = np.array(self.target)
+        distance = self.distance
+        if distance is None:
+            x, y, z = ((p - target) @ R.T).T
+            t = FILL * math.tan(FIELD_OF_VIEW / 2)
+            nearest = max(np.max(np.abs(y) / t - z), np.max(np.abs(x) * height / (width * t) - z))
+            distance = max(float(nearest), 0.1)  # never inside a point
+        return replace(self, target=(float(target[0]), float(target[1]), float(target[2])), distance=distance)
+
+    def project(self, points: ArrayLike, width: int, height: int) -> Array:
+        """Where points (n, 3) of the world appear: pixels (n, 2) from the left and from the top, NaN behind the camera.
+
+        Target and distance must be known: see `framed`.
+        """
+        if self.target is None or self.distance is None:
+            raise PoiseError("camera: project needs target and distance; give them, or use camera.framed(points, ...)")
+        x, y, z = ((np.atleast_2d(np.asarray(points, dtype=np.float64)) - self.target) @ self.axes.T).T
+        depth = np.where(self.distance + z > 0.0, self.distance + z, np.nan)
+        scale = height / (2.0 * math.tan(FIELD_OF_VIEW / 2)) / depth
+        return np.stack([width / 2 + scale * x, height / 2 - scale * y], axis=-1)
+
+
+def _point(given: ArrayLike, name: str) -> Array:
+    try:
+        point = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        point = np.empty(0)
+    if point.shape != (3,) or not np.isfinite(point).all():
+        raise PoiseError(f"camera: {name} is {given!r}; expected three numbers (x, y, z)")
+    return point

@@ -1,0 +1,67 @@
+"""An offscreen OpenGL context on any machine: EGL, OSMesa, GLFW or CGL."""
+
+from __future__ import annotations
+
+import ctypes.util
+import importlib
+import os
+import platform
+from typing import Any
+
+from poise.errors import PoiseError
+
+#: What each kind needs on a machine of the Debian family.
+NEEDS = {
+    "egl": "libEGL (apt install libegl1 libgl1-mesa-dri)",
+    "osmesa": "libOSMesa (apt install libosmesa6)",
+    "glfw": "a display",
+    "cgl": "macOS",
+}
+#: Other values of MUJOCO_GL, which leave the choice to us, and which forbid drawing.
+ANY = ("", "enable", "enabled", "on", "true", "1", "glx", "wgl")
+NONE = ("disable", "disabled", "off", "false", "0")
+
+
+def open_context(width: int, height: int) -> Any:
+    """An OpenGL context of MuJoCo that draws without a window; the caller makes it current and frees it.
+
+    The kind is what the environment variable MUJOCO_GL says; else a hidden window where there is a display, and EGL or
+    OSMesa where there is none. The kinds are imported here and not chosen by MuJoCo, which decides once, when it is
+    first imported by anybody, and then asks for a display.
+    """
+    try:
+        context = importlib.import_module(f"mujoco.{opengl_backend()}").GLContext(width, height)
+        context.make_current()
+    except PoiseError:
+        raise
+    except Exception as error:  # they fail in many ways: ImportError, AttributeError, RuntimeError, GLError
+        raise opengl_error(error) from error
+    return context
+
+
+def opengl_error(error: Exception) -> PoiseError:
+    """What to tell the user when MuJoCo or the chosen kind of context failed."""
+    kind, reason = opengl_backend(), " ".join(str(error).split()) or type(error).__name__
+    return PoiseError(
+        f"no picture without OpenGL: {kind} failed: {reason[:200]}; it needs {NEEDS[kind]}, "
+        "or choose another with MUJOCO_GL=egl, osmesa or glfw"
+    )
+
+
+def opengl_backend() -> str:
+    """The kind of context to use here: "egl", "osmesa", "glfw" or "cgl"."""
+    given = os.environ.get("MUJOCO_GL", "").lower().strip()
+    if given in NONE:
+        raise PoiseError(f"no picture without OpenGL: MUJOCO_GL is {given!r}; unset it, or give egl, osmesa or glfw")
+    if given not in ANY:
+        if given not in NEEDS:
+            raise PoiseError(f"MUJOCO_GL is {given!r}; expected egl, osmesa or glfw, or nothing")
+        return given
+    if platform.system() == "Darwin":
+        return "cgl"
+    if platform.system() != "Linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return "glfw"
+    for kind, library in (("egl", "EGL"), ("osmesa", "OSMesa")):
+        if ctypes.util.find_library(library):
+            return kind
+    raise PoiseError(f"no picture without OpenGL and no display: install {NEEDS['egl']} or {NEEDS['osmesa']}")

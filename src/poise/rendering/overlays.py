@@ -1,0 +1,56 @@
+"""Overlays of a picture: support polygon, projected center of mass, marked points and boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.robots import Foot, State
+
+Color = tuple[float, float, float]
+
+#: Colours that are told apart by most eyes: of marks and boxes, in turn; of the support polygon; of the centre of mass.
+COLORS: tuple[Color, ...] = ((0.0, 0.45, 0.70), (0.84, 0.37, 0.0), (0.80, 0.47, 0.65), (0.90, 0.62, 0.0))
+SUPPORT: Color = (0.0, 0.62, 0.45)
+CENTER: Color = (0.80, 0.10, 0.15)
+#: Lengths per m of the robot's height: radius of marks and of the centre of mass, half-width of drawn lines.
+MARK, LINE = 0.018, 0.003
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What is drawn beside a robot: named points (m), and named boxes as (lower, upper) corner (m), in the world."""
+
+    marks: Mapping[str, Array] = field(default_factory=dict)
+    boxes: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+
+    @property
+    def points(self) -> Array:
+        """All of it as points (n, 3), for framing."""
+        corners = [corner for box in self.boxes.values() for corner in box]
+        return np.array([*self.marks.values(), *corners]).reshape(-1, 3)
+
+
+def support_outline(state: State) -> Array:
+    """Corners (k, 3) of the support polygon, at the height of the lowest contact."""
+    polygon = state.support_polygon
+    return np.column_stack([polygon, np.full(len(polygon), floor_height(state))])
+
+
+def ground_below(state: State) -> Array:
+    """The centre of mass projected on the height of the lowest contact (3)."""
+    return np.array([*state.center_of_mass[:2], floor_height(state)])
+
+
+def floor_height(state: State) -> float:
+    """Of the lowest foot that touches, or else of what does (m)."""
+    feet = [part for part in state.contacts if isinstance(part, Foot)] or state.contacts
+    return min((float(state.pose(part).translation[2]) for part in feet), default=0.0)
+
+
+def turns(named: Mapping[str, object]) -> list[Color]:
+    """A colour for each of some named things."""
+    return [COLORS[i % len(COLORS)] for i in range(len(named))]

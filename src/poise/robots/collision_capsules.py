@@ -1,0 +1,261 @@
+"""Capsules: a simple solid around every part of a body, for distances that are cheap and smooth."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pinocchio
+from scipy.optimize import minimize
+from scipy.spatial import ConvexHull, QhullError
+
+from poise.arrays import Array
+from poise.cache import Arrays, store, stored
+from poise.errors import RobotError
+from poise.robots.robot import Robot
+from poise.robots.shapes import vertices
+
+#: Grows whenever the same shapes would give other capsules, or they are stored in another way.
+VERSION = 1
+#: Capsules of so many different shapes are at hand.
+KEPT = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """All points within a radius of a segment, fixed to one joint's body, around the shapes of one or more links.
+
+    Attributes:
+        links: names of the links that it holds, the bulkiest first.
+        joint: number of the joint that carries them.
+        center: middle of the segment, in the joint's frame (m).
+        half_axis: from the middle to one end of the segment, in the joint's frame (m); zero for a ball.
+        radius: m.
+        points: corners of the convex hull of the shapes, in the joint's frame (k x 3, m); all inside the capsule.
+    """
+
+    links: tuple[str, ...]
+    joint: int
+    center: Array
+    half_axis: Array
+    radius: float
+    points: Array
+
+    @property
+    def name(self) -> str:
+        """Of its bulkiest link."""
+        return self.links[0]
+
+    @property
+    def volume(self) -> float:
+        """m³."""
+        return _volume(2.0 * float(np.linalg.norm(self.half_axis)), self.radius)
+
+    def depth(self, points: Array) -> Array:
+        """How deep points lie inside (m); negative outside."""
+        from_center = points - self.center
+        squared = float(self.half_axis @ self.half_axis)
+        along = np.clip(from_center @ self.half_axis / squared, -1.0, 1.0) if squared else np.zeros(len(points))
+        return self.radius - np.linalg.norm(from_center - along[:, None] * self.half_axis, axis=1)
+
+
+def capsules(robot: Robot) -> tuple[Capsule, ...]:
+    """Capsules around all links of a robot, in the order of its joints; fitted once, in about a second.
+
+    A link is held by its collision shapes, or by those that are drawn if it has none (the hands of G1). Links that move
+    together share a capsule where that is not bulkier than one for each. Robots with the same shapes share theirs, and
+    those around meshes are kept on disk, see `poise.cache`.
+
+    >>> [(capsule.name, capsule.radius) for capsule in capsules(poise.load_robot("g1"))]
+    """
+    if robot not in _fitted:
+        key = robot._shapes.key()
+        _fitted[robot] = _made(robot) if key is None else _shared(f"capsules-{VERSION}-{key}", robot)
+    return _fitted[robot]
+
+
+_fitted: WeakKeyDictionary[Robot, tuple[Capsule, ...]] = WeakKeyDictionary()
+_recent: OrderedDict[str, tuple[Capsule, ...]] = OrderedDict()
+
+
+def _shared(key: str, robot: Robot) -> tuple[Capsule, ...]:
+    """Those of another robot with the same shapes, or those on disk, or new ones.
+
+    On disk are those around meshes, which take long to read.
+    """
+    meshes = bool(robot._shapes.meshes())
+    found = _recent.get(key) or _unpacked(stored(key) if meshes else None, robot)
+    if found is None:
+        found = _made(robot)
+        if meshes:
+            store(key, _packed(found))
+    _recent[key] = found
+    while len(_recent) > KEPT:
+        _recent.popitem(last=False)
+    return found
+
+
+def _made(robot: Robot) -> tuple[Capsule, ...]:
+    bodies: dict[int, list[tuple[tuple[str, ...], Array]]] = {}
+    for frame, points in _links(robot).items():
+        joint = int(robot.model.frames[frame].parentJoint)
+        bodies.setdefault(joint, []).append(((robot.model.frames[frame].name,), points))
+    parts = [(joint, *part) for joint in sorted(bodies) for part in _joined(bodies[joint])]
+    return tuple(Capsule(links, joint, *fit(points), points) for joint, links, points in parts)
+
+
+def _packed(found: tuple[Capsule, ...]) -> Arrays:
+    return {
+        "links": np.array([link for capsule in found for link in capsule.links], dtype=np.str_),
+        "joints": np.array([capsule.joint for capsule in found], dtype=np.int64),
+        "counts": np.array([(len(c.links), len(c.points)) for c in found], dtype=np.int64).reshape(-1, 2),
+        "solids": np.array([(*c.center, *c.half_axis, c.radius) for c in found]).reshape(-1, 7),
+        "points": np.concatenate([np.zeros((0, 3)), *(capsule.points for capsule in found)]),
+    }
+
+
+def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | None:
+    """The capsules of stored arrays; None if these are none, or are not what `_packed` makes."""
+    try:
+        assert arrays is not None
+        solids, points = arrays["solids"], arrays["points"]
+        assert solids.dtype == points.dtype == np.float64
+        assert np.isfinite(solids).all()
+        assert np.isfinite(points).all()
+        names, counts = [str(link) for link in arrays["links"]], arrays["counts"]
+        assert set(names) <= set(robot.frames)
+        assert (len(names), len(points)) == tuple(counts.sum(axis=0))
+        found, link, point = [], 0, 0
+        for joint, (links_of, points_of), solid in zip(arrays["joints"], counts, solids, strict=True):
+            assert 0 <= joint < robot.model.njoints
+            links, corners = tuple(names[link : link + links_of]), points[point : point + points_of].reshape(-1, 3)
+            found.append(Capsule(links, int(joint), solid[:3], solid[3:6], float(solid[6]), corners))
+            link, point = link + links_of, point + points_of
+        return tuple(found)
+    except (AssertionError, KeyError, ValueError, TypeError, IndexError):
+        return None
+
+
+def fit(points: Array) -> tuple[Array, Array, float]:
+    """Center, half axis and radius of a small capsule around points (k x 3, m), of volume near the least.
+
+    Starts from the axes of the box and of the principal inertia, and improves direction and place of the two slimmest
+    by a search without derivatives (the volume has corners). Every point is inside, to the last bit but one.
+    """
+    best = min((_improved(points, *start) for start in _starts(points)[:2]), key=lambda found: found[0])
+    _, axis, anchor = best
+    low, high, radius = _around(points, axis, anchor)
+    return anchor + 0.5 * (low + high) * axis, 0.5 * (high - low) * axis, radius * (1.0 + 1e-12)
+
+
+def _links(robot: Robot) -> dict[int, Array]:
+    """Corners of the convex hull of each link that has shapes, by the number of its frame, in its joint's frame."""
+    links: dict[int, Array] = {}
+    for shapes in _geometries(robot):
+        found: dict[int, list[Array]] = {}
+        for shape in shapes:
+            if shape.parentFrame not in links:
+                pose: pinocchio.SE3 = shape.placement
+                found.setdefault(shape.parentFrame, []).append(vertices(shape) @ pose.rotation.T + pose.translation)
+        links.update({frame: hull(np.vstack(parts)) for frame, parts in found.items()})
+    return links
+
+
+def _geometries(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
+    """Shapes that collide, then those that are drawn; without meshes on disk one kind has to do."""
+    failed = 0
+    for kind in ("collision_geometry", "visual_geometry"):
+        try:
+            yield getattr(robot, kind).geometryObjects
+        except RobotError:
+            failed += 1
+            if failed == 2:
+                raise
+
+
+def hull(points: Array) -> Array:
+    """Those of the points that are corners of their convex hull; all of them if they lie in a plane."""
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        return points
+
+
+def _joined(parts: list[tuple[tuple[str, ...], Array]]) -> list[tuple[tuple[str, ...], Array]]:
+    """Joins parts of one body as long as two of them fit into one capsule no bulkier than their own two together."""
+    sized = [(links, points, _starts(points)[0][0]) for links, points in parts]
+    while len(sized) > 1:
+        unions = []
+        for a, b in combinations(sorted(sized, key=lambda part: -part[2]), 2):
+            points = np.vstack([a[1], b[1]])
+            volume = _starts(points)[0][0]
+            unions.append((volume / (a[2] + b[2]), a, b, points, volume))
+        ratio, a, b, points, volume = min(unions, key=lambda union: union[0])
+        if ratio > 1.0:
+            break
+        sized = [part for part in sized if part is not a and part is not b]
+        sized.append(((*a[0], *b[0]), hull(points), volume))
+    return [(links, points) for links, points, _ in sized]
+
+
+def _starts(points: Array) -> list[tuple[float, Array, Array]]:
+    """(volume, axis, a point of the axis) of capsules along six axes, the slimmest first."""
+    axes = [*np.eye(3), *np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]]
+    found = []
+    for axis in axes:
+        across = _across(axis)
+        flat = points @ across
+        anchor = across @ (0.5 * (flat.min(axis=0) + flat.max(axis=0)))
+        low, high, radius = _around(points, axis, anchor)
+        found.append((_volume(high - low, radius), axis, anchor))
+    return sorted(found, key=lambda start: start[0])
+
+
+def _improved(points: Array, volume: float, axis: Array, anchor: Array) -> tuple[float, Array, Array]:
+    if volume < 1e-12:  # a tenth of a millimetre cubed: points on a line
+        return volume, axis, anchor
+    across = _across(axis)
+    size = np.ptp(points, axis=0).max()
+
+    def line(x: Array) -> tuple[Array, Array]:
+        tilted = axis + across @ x[:2]
+        return tilted / np.linalg.norm(tilted), anchor + size * (across @ x[2:])
+
+    def bulk(x: Array) -> float:
+        low, high, radius = _around(points, *line(x))
+        return _volume(high - low, radius) / volume
+
+    corners = np.vstack([np.zeros(4), 0.1 * np.eye(4)])  # tilts of 6 degrees, shifts of a tenth of the size
+    options = {"initial_simplex": corners, "maxfev": 250, "xatol": 1e-3, "fatol": 1e-3}  # a tenth of a percent will do
+    found = minimize(bulk, np.zeros(4), method="Nelder-Mead", options=options)
+    return (found.fun * volume, *line(found.x)) if found.fun < 1.0 else (volume, axis, anchor)
+
+
+def _around(points: Array, axis: Array, anchor: Array) -> tuple[float, float, float]:
+    """Ends (along the axis, from the anchor) and radius of the shortest capsule about an axis that holds all points.
+
+    A point at height z and distance x from the axis is inside if one end lies at ``z - √(r² - x²)`` or above and the
+    other at ``z + √(r² - x²)`` or below; r is the greatest x.
+    """
+    from_anchor = points - anchor
+    z = from_anchor @ axis
+    squared = np.maximum(np.einsum("ij,ij->i", from_anchor, from_anchor) - z * z, 0.0)
+    greatest = squared.max()
+    reach = np.sqrt(greatest - squared)
+    low, high = float((z + reach).min()), float((z - reach).max())
+    if low > high:  # one ball holds them all
+        low = high = 0.5 * (low + high)
+    return low, high, float(np.sqrt(greatest))
+
+
+def _across(axis: Array) -> Array:
+    """Two unit vectors across an axis, as columns."""
+    return np.linalg.svd(axis[None])[2][1:].T
+
+
+def _volume(length: float, radius: float) -> float:
+    return np.pi * radius**2 * (length + 4.0 / 3.0 * radius)

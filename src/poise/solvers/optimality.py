@@ -1,0 +1,357 @@
+"""Certificates of optimality, and explanations of solutions in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+from scipy.optimize import nnls
+
+from poise.arrays import Mask
+from poise.solvers.program import Program
+from poise.solvers.rows import Array
+from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
+from poise.solvers.unit_rows import UnitRows, sides_at
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far x is from satisfying the optimality conditions of every level.
+
+    Attributes:
+        levels: residual of each level.
+        least_norm: residual of the last condition, that no shorter x does as well.
+        multipliers: one array per level, a multiplier for each stacked row (unit-norm rows).
+    """
+
+    levels: tuple[float, ...]
+    least_norm: float
+    multipliers: tuple[Array, ...]
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of all."""
+        return max((*self.levels, self.least_norm), default=0.0)
+
+
+def certificate(program: Program, answer: Solution | Array, tolerance: float = 1e-11) -> Certificate:
+    """Karush-Kuhn-Tucker residuals of x, level by level.
+
+    Let a_i be the rows scaled to unit norm, s_i their slack at x and p_i their weight (times the squared norm, relative
+    to the heaviest row of the level). x is lexicographically optimal if and only if for every level k there are
+    multipliers lambda_i of the rows i of the levels above with::
+
+        sum_{i in k} p_i s_i a_i + sum_{i above k} lambda_i a_i = 0
+
+    where lambda_i is
+
+    - free for rows that are settled: equalities, violated rows, and rows with a multiplier at an earlier level (or so
+      nearly dependent on others that a relative error of 1e-12 in the rows hides whether they have one);
+    - of the sign of its bound for rows at a bound;
+    - zero for rows inside.
+
+    The slack of a row of level k within rounding of its bound cannot show the force by which it balances lighter
+    rows; where that serves better, these forces are unknowns too, no larger than p_i times the rounding.
+
+    The residual of level k is the norm of the sum, minimised over lambda, divided by
+    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x|,
+    and the sum by machine epsilon times |lambda|. The last condition is the same with x in place of the first sum: no
+    shorter x would do.
+
+    Only x is used: what the solver says of its active set is ignored. Damped solutions are not optimal in this sense.
+
+    Args:
+        program: the question.
+        answer: a Solution or its x.
+        tolerance: distance, relative to ``1 + |bound|``, at which a unit row counts as at its bound (rounding of
+            2e-14 |x| comes on top).
+    """
+    if program.center.any():
+        x = answer.x if isinstance(answer, Solution) else np.asarray(answer)
+        return certificate(program.about_center(), x - program.center, tolerance)
+    x = answer.x if isinstance(answer, Solution) else np.asarray(answer, dtype=float)
+    unit = _Standing(program, x, tolerance)
+    settled = unit.equality | unit.violated
+    residuals, multipliers = [], []
+    for k in range(len(program)):
+        span = program.slice(k)
+        upto = np.arange(program.rows) < span.stop
+        residual, lam, heaviest = min(
+            (_level_residual(unit, span, settled, hidden) for hidden in (False, True)), key=lambda proof: proof[0]
+        )
+        residuals.append(residual)
+        if unit.violated[span].any():
+            error = unit.multiplier_error(lam, upto, settled, span)
+            settled = settled | (np.abs(lam) > 1e-14 * heaviest) | (error > 1e-9 * heaviest)
+        multipliers.append(lam)
+    lam, rest = unit.balance(x, np.ones(program.rows, dtype=bool), settled)
+    size = 1.0 + unit.size + 1e-6 * float(np.abs(lam).max(initial=0.0))
+    return Certificate(tuple(residuals), float(np.linalg.norm(rest)) / size, tuple(multipliers))
+
+
+def _level_residual(unit: _Standing, span: slice, settled: Mask, hidden: bool) -> tuple[float, Array, float]:
+    """Residual, multipliers and largest force of one level.
+
+    With `hidden`, rows of the level within rounding of their bound have unknown forces instead of those of their slack.
+    """
+    known = unit.violated if hidden else unit.used
+    force = np.where(known, unit.pull * unit.slack, 0.0)[span]
+    above = np.arange(len(unit.A)) < span.start
+    if hidden:
+        above[span] = ~unit.violated[span]
+    lam, rest = unit.balance(unit.A[span].T @ force, above, settled)
+    beyond = np.maximum(np.abs(lam) - unit.pull * unit.near, 0.0)[span]  # more than a slack within rounding can give
+    heaviest = float(np.abs(force).max(initial=0.0))
+    rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
+    missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
+    lam[span] += force
+    return missing / (1.0 + heaviest + rounding), lam, heaviest
+
+
+class _Standing:
+    """Where x puts the unit rows of a program."""
+
+    def __init__(self, program: Program, x: Array, tolerance: float) -> None:
+        rows = UnitRows.of(program)
+        self.A: Array = np.where(rows.counts[:, None], rows.A, 0.0)
+        self.used: Mask = rows.counts
+        self.equality: Mask = rows.equality
+        self.size = float(np.linalg.norm(x))
+        value = self.A @ x
+        bounds = np.stack([rows.lower, rows.upper])
+        magnitude = np.abs(np.where(np.isfinite(bounds), bounds, 0.0)).max(axis=0)
+        near = self.near = tolerance * (1.0 + magnitude) + 2e-14 * self.size
+        self.slack: Array = np.where(self.used, value - np.clip(value, rows.lower, rows.upper), 0.0)
+        self.violated: Mask = np.abs(self.slack) > near
+        loose = self.used & ~self.equality & ~self.violated
+        self.at_lower: Mask = loose & (value - rows.lower <= near)
+        self.at_upper: Mask = loose & (rows.upper - value <= near)
+        self.pull: Array = np.where(self.used, rows.pull, 0.0) ** 2
+        for k in range(len(program)):
+            span = program.slice(k)
+            self.pull[span] /= max(float(self.pull[span].max(initial=0.0)), 1e-300)
+
+    def balance(self, gradient: Array, above: Mask, settled: Mask) -> tuple[Array, Array]:
+        """Multipliers of the rows `above` that best cancel the gradient, and what they leave."""
+        free = np.flatnonzero(above & settled)
+        push = np.flatnonzero(above & ~settled & self.at_upper)
+        pull = np.flatnonzero(above & ~settled & self.at_lower)
+        lam = np.zeros(len(self.A))
+        basis, combine = _row_space(self.A[free])
+        rest = gradient - basis @ (basis.T @ gradient)
+        if len(push) + len(pull) and np.linalg.norm(rest) > 0.0:
+            columns = np.concatenate([self.A[push], -self.A[pull]]).T
+            columns = columns - basis @ (basis.T @ columns)
+            size = float(np.linalg.norm(rest))
+            amounts = _nonnegative(columns, -rest / size) * size
+            rest = rest + columns @ amounts
+            lam[push] += amounts[: len(push)]
+            lam[pull] -= amounts[len(push) :]
+        lam[free] = -combine @ (basis.T @ (gradient + self.A.T @ lam))
+        return lam, rest
+
+    def multiplier_error(self, lam: Array, upto: Mask, settled: Mask, level: slice) -> Array:
+        """How well the multipliers of rows at a bound can be known when rows carry a relative error of 1e-12.
+
+        An error e of the balance changes the multiplier of row i by e / t_i, where t_i is the part of a_i that no other
+        active row has; the forces of the level themselves are known to e / t, with t its smallest independent part.
+        """
+        bound = np.flatnonzero(upto & ~settled & (self.at_lower | self.at_upper))
+        error = np.zeros(len(self.A))
+        if len(bound) == 0:
+            return error
+        above = upto.copy()
+        above[level] = False
+        basis, _ = _row_space(self.A[above & (settled | self.at_lower | self.at_upper)])
+        own = self.A[level][settled[level]]
+        diagonal = np.abs(np.diag(qr((own - own @ basis @ basis.T).T, mode="economic", pivoting=True)[1]))
+        weakest = float(diagonal[diagonal > 1e-11].min(initial=1.0))
+        active = np.concatenate([bound, np.flatnonzero(upto & settled)])
+        independent = 1.0 / np.linalg.norm(np.linalg.pinv(self.A[active].T, rcond=1e-11)[: len(bound)], axis=1)
+        error[bound] = 1e-12 * float(np.abs(lam).max()) / (weakest * independent)
+        return error
+
+
+def _row_space(rows: Array) -> tuple[Array, Array]:
+    """Orthonormal basis B of the span of the rows, and C with ``rows.T @ C = B``."""
+    m, n = rows.shape
+    if m == 0:
+        return np.zeros((n, 0)), np.zeros((0, 0))
+    q, r, order = qr(rows.T, mode="economic", pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(r)) > 1e-11))
+    combine = np.zeros((m, rank))
+    combine[order[:rank]] = solve_triangular(r[:rank, :rank], np.eye(rank))
+    return np.asarray(q[:, :rank]), combine
+
+
+def _nonnegative(columns: Array, target: Array) -> Array:
+    try:
+        amounts, _ = nnls(columns, target, maxiter=20 * (columns.shape[1] + 1))
+    except RuntimeError:  # did not converge: no certificate from these rows
+        amounts = np.zeros(columns.shape[1])
+    return np.asarray(amounts)
+
+
+# -- Why a solution is what it is, in words --------------------------------------------------------------------------
+
+
+#: Violations below this (for unit rows, relative to the size of the numbers) are rounding.
+MET = 1e-8
+#: How many rows are told in full, and how many obstacles of each.
+SHOWN, OBSTACLES = 10, 3
+
+_STATUS = {
+    "optimal": "optimal",
+    "budget": "budget: out of time, less important levels are not solved",
+    "iterations": "iterations: out of patience, less important levels are not solved",
+    "relaxed": "relaxed: what the solver should hold could not hold",
+}
+
+
+def explain(solution: Solution) -> str:
+    """A text that tells which rows are violated or saturated, by how much, and what stands in the way.
+
+    A violated row a_i would have to move along a_i towards its bound. The rows in its way are those that the same
+    motion would push beyond what they hold: with t = +1 or -1 the direction in which the value of row i should
+    go, and a_j the active rows of the same and higher levels, all scaled to unit length, find::
+
+        t a_i = sum_j mu_j a_j        mu_j >= 0 for rows at an upper bound, <= 0 at a lower bound
+
+    in the least-squares sense. What a higher level settled to a value resists in both directions. The rows with the
+    largest |mu_j| are named. "Nothing as important" in the way means that the solver stopped early, ignored the row
+    or gave it away for the sake of weights or damping.
+
+    >>> print(explain(Cascade().solve(program)))
+    optimal (by cascade, 4 iterations, 0.9 ms)
+    level 0 (6 rows): met
+    level 1 (1 row): 1 violated, by 0.12 m at most, 0.12 m RMS
+    violated:
+      reach[x] (level 1) misses by +0.12 m: at 0.33 m, wanted 0.45 m; in the way: limits[elbow] (upper bound, level 0)
+    saturated:
+      limits[elbow] (level 0): at its upper bound, 1.2 rad
+    """
+    with np.errstate(all="ignore"):
+        return "\n".join(_Explanation(solution).lines())
+
+
+class _Explanation:
+    def __init__(self, solution: Solution) -> None:
+        self.solution, self.program = solution, solution.program
+        self.rows = UnitRows.of(self.program)
+        self.value = self.program.A @ solution.x
+        self.slack = self.program.slack(solution.x)
+        size = np.where(self.rows.norm > 0.0, self.rows.norm, 1.0)
+        self.violation = np.where(self.program.weight > 0.0, np.abs(self.slack) / size, 0.0)
+        self.violation[self.violation <= MET * (1.0 + np.abs(self.value) / size)] = 0.0
+        # Where x stands and not only what the solver says: the text should be right for any solver.
+        self.sides = sides_at(self.program, solution.x, self.rows, tolerance=MET)
+        self.level = np.repeat(np.arange(len(self.program)), np.diff(self.program.level_begin))
+
+    def lines(self) -> list[str]:
+        solution = self.solution
+        status = _STATUS.get(solution.status, solution.status)
+        iterations = _count(solution.iterations, "iteration")
+        text = [f"{status} (by {solution.solver or 'unknown'}, {iterations}, {solution.milliseconds:.2g} ms)"]
+        text += [self.level_line(k) for k in range(len(self.program))]
+        worst = np.lexsort((-self.violation, self.level))  # the most important level first
+        worst = worst[self.violation[worst] > 0.0]
+        text += _listed("violated", [self.violated_line(int(i)) for i in worst[:SHOWN]], len(worst))
+        saturated = np.flatnonzero((self.sides != INSIDE) & (self.sides != EQUALITY) & (self.violation == 0.0))
+        text += _listed("saturated", [self.saturated_line(int(i)) for i in saturated[:SHOWN]], len(saturated))
+        return text
+
+    def level_line(self, k: int) -> str:
+        span, program = self.program.slice(k), self.program
+        title = f"level {k}" + (f" {program.names[k]}" if program.names[k] != f"level {k}" else "")
+        head = f"{title} ({_count(span.stop - span.start, 'row')})"
+        violated = self.violation[span] > 0.0
+        if not violated.any():
+            return f"{head}: met"
+        slack = np.where(violated, self.slack[span], 0.0)
+        units = {rows.unit for rows in program.levels[k] if len(rows)}
+        if len(units) > 1:
+            return f"{head}: {violated.sum()} violated"
+        unit = units.pop()
+        most, mean = np.abs(slack).max(), np.sqrt(np.mean(slack**2))
+        return f"{head}: {violated.sum()} violated, by {_quantity(most, unit)} at most, {_quantity(mean, unit)} RMS"
+
+    def violated_line(self, i: int) -> str:
+        level, rows, index = self.program.block(i)
+        value, slack = float(self.value[i]), float(self.slack[i])
+        lower, upper, unit = self.program.lower[i], self.program.upper[i], rows.unit
+        if lower == upper:
+            wanted = _quantity(lower, unit)
+        else:
+            wanted = f"at most {_quantity(upper, unit)}" if slack > 0.0 else f"at least {_quantity(lower, unit)}"
+        return (
+            f"{rows.label(index)} (level {level}) misses by {_quantity(-slack, unit, '+')}: "
+            f"at {_quantity(value, unit)}, wanted {wanted}; {self.obstacles(i)}"
+        )
+
+    def saturated_line(self, i: int) -> str:
+        level, rows, index = self.program.block(i)
+        bound = self.program.upper[i] if self.sides[i] == UPPER else self.program.lower[i]
+        return f"{rows.label(index)} (level {level}): at its {_side(self.sides[i])}, {_quantity(bound, rows.unit)}"
+
+    def obstacles(self, i: int) -> str:
+        if not self.rows.counts[i]:
+            return "in the way: nothing, it does not depend on x"
+        above = np.flatnonzero(self.rows.counts & (self.level <= self.level[i]) & (self.sides != INSIDE))
+        above = above[above != i]
+        direction = -np.sign(self.slack[i]) * self.rows.A[i]
+        amount, rest = self.resistance(direction, above, int(self.level[i]))
+        order = np.argsort(-amount, kind="stable")
+        order = order[amount[order] > 0.02 * amount.max(initial=0.0)]
+        names = [self.obstacle(int(above[j])) for j in order[:OBSTACLES]]
+        if len(order) > OBSTACLES:
+            names.append(f"and {len(order) - OBSTACLES} more")
+        if rest > 0.5:  # nothing resists most of the motion
+            return f"in the way: {', '.join([*names, 'otherwise nothing' if names else 'nothing'])} as important"
+        return f"in the way: {', '.join(names)}"
+
+    def obstacle(self, j: int) -> str:
+        level, rows, index = self.program.block(j)
+        side = "" if self.sides[j] == EQUALITY else f"{_side(self.sides[j])}, "
+        return f"{rows.label(index)} ({side}level {level})"
+
+    def resistance(self, direction: Array, above: NDArray[np.intp], level: int) -> tuple[Array, float]:
+        """|mu_j| of the rows above, and how much of the direction they leave unexplained (0 to 1)."""
+        if not len(above):
+            return np.zeros(0), 1.0
+        violated, equality = self.violation[above] > 0.0, self.sides[above] == EQUALITY
+        higher = self.level[above] < level
+        # Both ways: what a higher level settled to a value, and the equalities of this level that are met.
+        both = higher & (violated | equality) | ~higher & equality & ~violated
+        # One way: rows at a bound, and violated rows of this level, which share the cost.
+        sign = np.where(violated, np.sign(self.slack[above]), np.where(self.sides[above] == LOWER, -1.0, 1.0))
+        A = sign[:, None] * self.rows.A[above]
+        columns = np.vstack([A, -A[both]])
+        try:
+            mu, rest = nnls(columns.T, direction, maxiter=30 * len(columns) + 30)
+        except (RuntimeError, ValueError):  # not converged: how far each row alone opposes the motion
+            mu, rest = np.maximum(columns @ direction, 0.0), 0.0
+        amount = mu[: len(above)].copy()
+        amount[both] += mu[len(above) :]
+        return amount, float(rest)
+
+
+def _side(side: int) -> str:
+    return "upper bound" if side == UPPER else "lower bound"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _quantity(value: float, unit: str, sign: str = "") -> str:
+    return f"{value:{sign}.3g} {unit}".rstrip()
+
+
+def _listed(title: str, lines: Sequence[str], total: int) -> list[str]:
+    if not total:
+        return []
+    more = [f"  ... and {total - len(lines)} more"] if total > len(lines) else []
+    return [f"{title}:", *(f"  {line}" for line in lines), *more]

@@ -1,0 +1,228 @@
+"""Contacts with the environment, the forces they carry, and what force sensors and the IMU report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+import pinocchio
+from numpy.typing import ArrayLike
+
+from poise.arrays import Array
+from poise.errors import StateError
+from poise.robots import Foot, Frame, State
+
+ForceModel = Literal["wrench", "vertices", "normals"]
+
+#: Corners count as lying on the plane of the contact, and a polygon as a rectangle, to this (m).
+FLAT = 1e-6
+#: Of rubber or plastic soles on a dry floor; textbooks give 0.5 to 1.
+FRICTION = 0.7
+
+
+class Contact:
+    """A polygon on a body that presses on a plane of the world: it can push, not pull, and friction holds it.
+
+    Its own frame has the origin p in the middle of the corners, z along the normal (out of the surface, towards the
+    body) and x along the body frame's x as far as that lies in the plane. A force acts through unknowns y, in that
+    frame, as the wrench ``φ = G y`` about p. Three ways to write it:
+
+    - ``wrench``: y = (f, m / r), force and moment; r, half the diagonal, makes both of one size
+    - ``vertices``: y = (f_1, ..., f_l), a force at each corner
+    - ``normals``: y = (φ, f⊥), the wrench and the normal forces at the corners, bound by ``Q_c (φ, f⊥) = 0``, as in
+      [Saab2012] eq. 8; friction is not limited unless a cone says so
+
+    A contact in one point is written as a force there.
+
+    Args:
+        frame: a foot, a hand, or any frame.
+        corners: l x 3 in that frame (m), counter-clockwise about the normal; None: those of the sole for a foot, the
+            origin for anything else.
+        normal: out of the surface, in that frame.
+        friction: μ.
+        forces: how its forces are written, see above.
+        largest_force: along the normal, that surface or robot can bear (N).
+        name: how it is called in recordings; None: like the frame.
+
+    >>> contacts = [Contact(foot) for foot in robot.feet]
+    >>> Contact(robot.hand("left"), normal=(0, 0, 1), friction=0.5)
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        corners: ArrayLike | None = None,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        friction: float = FRICTION,
+        forces: ForceModel = "wrench",
+        largest_force: float = math.inf,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(frame, Frame):
+            raise StateError(f"a contact of {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
+        self.frame, self.name = frame, frame.name if name is None else str(name)
+        given = corners if corners is not None else frame.corners if isinstance(frame, Foot) else np.zeros((1, 3))
+        self.corners = self._numbers("corners", given, (-1, 3))
+        axis = self._numbers("normal", normal, (3,))
+        if not np.linalg.norm(axis) > 0.0:
+            raise self._error("the normal is zero; give the direction out of the surface")
+        if not (isinstance(friction, (int, float)) and 0.0 < friction < math.inf):
+            raise self._error(f"friction is {friction!r}; expected a positive number")
+        if not (isinstance(largest_force, (int, float)) and largest_force > 0.0):
+            raise self._error(f"largest_force is {largest_force!r}; expected a positive number (N)")
+        if forces not in get_args(ForceModel):
+            raise self._error(f"forces is {forces!r}; expected {', '.join(get_args(ForceModel))}")
+        self.friction, self.largest_force = float(friction), float(largest_force)
+        self.frame_from_contact = _placed(self.corners.mean(axis=0), axis / np.linalg.norm(axis))
+        R, p = self.frame_from_contact.rotation, self.frame_from_contact.translation
+        local = (self.corners - p) @ R
+        if np.abs(local[:, 2]).max() > FLAT:
+            raise self._error("the corners do not lie in one plane across the normal; give corners of a flat patch")
+        #: Corners in the contact's own plane, l x 2 (m).
+        self.outline: Array = local[:, :2]
+        self.radius = float(np.linalg.norm(self.outline, axis=1).max())
+        if len(local) > 1 and np.linalg.matrix_rank(self.outline, tol=FLAT) < 2:
+            raise self._error(
+                f"its {len(local)} corners lie on a line; give one point, or three or more around an area"
+            )
+        self.forces: ForceModel = "vertices" if self.point_like else forces
+        #: G, 6 x size: the wrench about the contact's point, in its own axes, of its unknowns.
+        self.basis: Array = self._basis()
+        self.size = self.basis.shape[1]
+
+    @property
+    def point_like(self) -> bool:
+        """Whether it is a single point, which can turn freely."""
+        return len(self.corners) == 1
+
+    @property
+    def rectangle(self) -> tuple[float, float] | None:
+        """Half lengths along x and y (m), if the outline is a rectangle along its own axes."""
+        if len(self.outline) != 4:
+            return None
+        half = np.abs(self.outline).max(axis=0)
+        return (float(half[0]), float(half[1])) if np.abs(np.abs(self.outline) - half).max() < FLAT else None
+
+    @property
+    def normal_row(self) -> Array:
+        """The normal force as a function of the unknowns: ``f_z = row y``."""
+        return self.basis[2]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Contact) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        where = (self.corners.tobytes(), self.frame_from_contact.rotation.tobytes())
+        return (self.name, self.frame, *where, self.friction, self.forces, self.largest_force)
+
+    def __repr__(self) -> str:
+        return f"Contact({self.name}, {len(self.corners)} corners, friction {self.friction:g}, {self.forces})"
+
+    def _basis(self) -> Array:
+        if self.forces == "wrench":
+            return np.diag([1.0] * 3 + [self.radius] * 3)
+        if self.forces == "vertices":
+            return np.hstack([np.vstack([np.eye(3), _cross(x, y)]) for x, y in self.outline])
+        return np.hstack([np.eye(6), np.zeros((6, len(self.outline)))])
+
+    def _numbers(self, what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+        try:
+            numbers = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.full(1, np.nan)
+        fits = numbers.ndim == len(shape) and numbers.shape[-1] == 3 and numbers.size > 0
+        if not (fits and np.isfinite(numbers).all()):
+            expected = "l x 3 finite numbers" if len(shape) == 2 else "3 finite numbers"
+            raise self._error(f"{what} is {' '.join(str(values).split())[:60]}; expected {expected}")
+        return numbers
+
+    def _error(self, message: str) -> StateError:
+        return StateError(f"contact of {self.name}: {message}", robot=self.frame.robot_name, element=self.name)
+
+
+def contact_of(part: Frame | Contact) -> Contact:
+    """The contact, or that of a bare frame with all defaults."""
+    return part if isinstance(part, Contact) else Contact(part)
+
+
+def _placed(origin: Array, normal: Array) -> pinocchio.SE3:
+    """A pose with z along the normal, and x along the first axis that does not lie along it."""
+    forward = next(axis for axis in np.eye(3) if abs(axis @ normal) < 0.9)
+    x = forward - (forward @ normal) * normal
+    x /= np.linalg.norm(x)
+    return pinocchio.SE3(np.column_stack([x, np.cross(normal, x), normal]), origin)
+
+
+def _cross(x: float, y: float) -> Array:
+    """Moment of a force at (x, y, 0): the matrix of r x."""
+    return np.array([[0.0, 0.0, y], [0.0, 0.0, -x], [-y, x, 0.0]])
+
+
+# -- What acts on a robot from outside, and what its sensors tell of it ----------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ContactForces:
+    """Forces of the world on the robot at some contacts, at one instant.
+
+    Attributes:
+        names: of the parts that touch, e.g. those of the feet's frames.
+        wrenches: per contact the force (N) and its moment about the contact's point (N m), in world axes: (k, 6).
+        points: per contact the point, in the world (m): (k, 3); of a sole its middle.
+    """
+
+    names: tuple[str, ...]
+    wrenches: Array
+    points: Array
+
+    def __getitem__(self, name: str) -> Array:
+        """The wrench at a contact; zeros where nothing touches."""
+        return self.wrenches[self.names.index(name)] if name in self.names else np.zeros(6)
+
+    @property
+    def total(self) -> Array:
+        """Sum of the forces (N, 3)."""
+        return np.asarray(self.wrenches[:, :3].sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Imu:
+    """An inertial unit in the base.
+
+    Attributes:
+        orientation: world_from_base as a quaternion (x, y, z, w).
+        angular_velocity: of the base in its own axes (rad/s).
+        acceleration: of the base minus gravity, in its own axes (m/s²): at rest 9.81 upwards.
+    """
+
+    orientation: Array
+    angular_velocity: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sensed:
+    """What a plant's sensors say at the time of a state.
+
+    Attributes:
+        forces: of the world on every part that can touch; at a foot the 6-axis ankle sensor, moved to the sole.
+        cells: per foot (by its name) the normal forces at the corners of its sole (N, 4).
+        imu: in the base.
+        positions, rates: of the joints, from their encoders (rad, rad/s).
+        truth: the state that the plant is really in; only for judging, no robot knows it.
+    """
+
+    forces: ContactForces
+    cells: Mapping[str, Array]
+    imu: Imu
+    positions: Array
+    rates: Array
+    truth: State

@@ -1,0 +1,151 @@
+"""Request and result of fitting a trial, as plain data that crosses processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from poise.analysis import JOINTS, ROTATIONS, norm, range_of_motion
+from poise.arrays import Array
+from poise.robots import BodyShape, Side
+
+#: Whose height, mass and sex count.
+PERSONS = OF_THE_FILE, GIVEN = ("as the file says", "as given here")
+#: Names of the variants that are made, all at once, since a reproduction takes a sixth of the time of a fit.
+VARIANTS = ("best", "paper", "two phases")
+
+
+class File(NamedTuple):
+    """A file of the user's: where a copy of it lies, and what the user calls it."""
+
+    path: Path
+    name: str
+
+
+class Order(NamedTuple):
+    """What is to be made.
+
+    Attributes:
+        trial: of the motion; None: a synthetic person walks.
+        static: of the same person standing, if there is one.
+        height, mass, sex: m, kg, "male" or "female"; None: as the file says.
+    """
+
+    trial: File | None = None
+    static: File | None = None
+    height: float | None = None
+    mass: float | None = None
+    sex: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the user calls it."""
+        return "sample walk" if self.trial is None else self.trial.name
+
+    def named(self, text: str) -> str:
+        """A line in which files are called what the user calls them."""
+        for file in (self.trial, self.static):
+            if file is not None:
+                text = text.replace(str(file.path), f"'{file.name}'")
+        return text
+
+
+# -- Exhibit: what the studio shows of a trial, as plain data that goes from process to process and to ---------------
+
+
+#: Rotations whose curves are drawn: those that clinics look at first.
+DRAWN = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduced:
+    """The gait cycle as a variant reproduces it.
+
+    Attributes:
+        time: n, s, on the clock of the trial.
+        q: n x nq.
+        curves: the twelve rotations over the cycle, 101 x 12, degrees.
+        words: how near it is in what angles do not tell.
+    """
+
+    time: Array
+    q: Array
+    curves: Array
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """A trial, the body that was fitted to it, and the reproductions of one gait cycle.
+
+    Attributes:
+        title: name of the file.
+        shape: of the body.
+        time: n, s.
+        q: n x nq, of the body, on a floor that does not move.
+        markers, others: n x k x 3, m; those that the body follows, and those that no marker set knows. NaN in gaps.
+        heading: where the person walks, a horizontal direction of length 1.
+        cycle: begin and end of the gait cycle, s; None: there is none, and nothing below.
+        side: the foot with whose strike it begins.
+        curves: the twelve rotations as measured, 101 x 12, degrees.
+        reproduced: by the name of their variant.
+        words: what the trial is, in sentences.
+        notes: what was decided and done, in sentences.
+    """
+
+    title: str
+    shape: BodyShape
+    time: Array
+    q: Array
+    markers: Array
+    others: Array
+    heading: Array
+    cycle: tuple[float, float] | None = None
+    side: Side = "right"
+    curves: Array | None = None
+    reproduced: dict[str, Reproduced] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """For pages: "curves" over the cycle, as "measured", of the "norm" (its deviation is the "band") and of all
+        "variants"; "rows" of the table of ranges; "words" by variant, and "notes". Angles in degrees."""
+        found: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
+        if self.curves is None:
+            return found
+        for side in (self.side, "left" if self.side == "right" else "right"):
+            for kind in DRAWN:
+                joint = f"{side}_{kind}"
+                k, usual = JOINTS.index(joint), norm(joint, self.side)
+                found["curves"].append(
+                    {
+                        "title": f"{side} {kind.split('_')[0]}",
+                        "help": ROTATIONS[k].title,
+                        "measured": _digits(self.curves[:, k]),
+                        "norm": _digits(np.degrees(usual.mean)),
+                        "band": _digits(np.degrees(usual.deviation)),
+                        "variants": {name: _digits(each.curves[:, k]) for name, each in self.reproduced.items()},
+                    }
+                )
+        measured = range_of_motion(self.curves)
+        ranges = {name: range_of_motion(each.curves) for name, each in self.reproduced.items()}
+        found["rows"] = [
+            {
+                "side": rotation.joint.split("_")[0],
+                "title": rotation.title.split(" ", 1)[1],
+                "measured": round(float(measured[k]), 1),
+                "variants": {name: _digits([own[k], own[k] - measured[k]]) for name, own in ranges.items()},
+            }
+            for k, rotation in enumerate(ROTATIONS)
+        ]
+        found["words"] = {name: list(each.words) for name, each in self.reproduced.items()}
+        return found
+
+
+def _digits(curve: Iterable[float]) -> list[float]:
+    """A tenth of a degree is less than the width of a line."""
+    return [round(float(value), 1) for value in curve]

@@ -1,0 +1,221 @@
+"""HTTP access control, and responses with security headers.
+
+A studio bound to loopback is reached by the user of this machine, and by every web page that this user has open: a page
+of a stranger may send requests to `127.0.0.1`, and may even bear its name by pointing the stranger's own domain there
+(DNS rebinding). So the `Host` of a request must be a name of loopback with our port, and an `Origin`, which browsers
+send along with every websocket, must be ours.
+
+A studio bound elsewhere is reached by the whole network. There a token opens it: `/?token=...` leaves a cookie, and
+without the cookie nothing is answered but one line.
+"""
+
+from __future__ import annotations
+
+import hmac
+import importlib.util
+import ipaddress
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import quote
+
+from websockets.datastructures import Headers
+from websockets.http11 import Response
+
+from poise.errors import UsageError
+
+#: Names of loopback that a browser may write into `Host`.
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+Header = Callable[[str], Sequence[str]]  # all values of a header by its name
+
+
+def is_loopback(host: str) -> bool:
+    """True if only this machine can reach what is bound to `host`; an empty host binds to everything.
+
+    Example:
+        >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+        (True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def bracketed(host: str) -> str:
+    """A host as it stands in an address: numbers of IPv6 in brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Decides on requests by their headers alone.
+
+    Args:
+        host: what the studio is bound to.
+        port: the port it is bound to.
+        token: what opens it; "" if nothing is needed, which is right on loopback only.
+
+    Example:
+        >>> Gate("127.0.0.1", 8080).refusal(lambda name: ["evil.example:8080"] if name == "Host" else [])[:26]
+        "'evil.example:8080' is not"
+    """
+
+    host: str
+    port: int
+    token: str = ""
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie. Browsers share cookies among the ports of a host, so it bears ours."""
+        return f"poise_studio_{self.port}"
+
+    def refusal(self, header: Header) -> str:
+        """Why a request is refused, in one line; "" if it is not."""
+        hosts = [value.lower() for value in header("Host")]
+        if len(hosts) != 1 or not re.fullmatch(r"[a-z0-9._\-]+(:\d+)?|\[[0-9a-f:.]+\](:\d+)?", hosts[0]):
+            return "the request does not name the host it wants; use a web browser"
+        if is_loopback(self.host) and hosts[0] not in self._names():
+            return f"'{hosts[0]}' is not a name of this studio; open http://{bracketed(self.host)}:{self.port}/"
+        origins = [value.lower() for value in header("Origin")]
+        if any(origin not in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins):
+            return "the request comes from a page of another site; open the studio's own page"
+        return ""
+
+    def opens(self, token: str) -> bool:
+        """True for our token. The time this takes does not tell how much of it was right."""
+        return bool(self.token) and hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+
+    def stranger(self, header: Header) -> str:
+        """Why a request without our token is refused, in one line; "" if it has the cookie or needs none."""
+        if not self.token or any(self.opens(value) for value in self._cookies(header)):
+            return ""
+        return "this studio needs its token; open the address with '?token=' that it printed when it started"
+
+    def _names(self) -> list[str]:
+        names = [*LOOPBACK, bracketed(self.host.lower())]
+        # Browsers leave the port of http out.
+        return [f"{name}:{self.port}" for name in names] + (names if self.port == 80 else [])
+
+    def _cookies(self, header: Header) -> list[str]:
+        pairs = [part.strip().partition("=") for value in header("Cookie") for part in value.split(";")]
+        return [value for name, _, value in pairs if name == self.cookie]
+
+
+# -- Answers over HTTP: the shell page, viser's client, files to download --------------------------------------------
+
+
+#: The shell page and everything it needs.
+PAGE = Path(__file__).parent / "page"
+#: viser's built client, inside its package: not part of what viser promises, so pinned in pyproject.toml.
+CLIENT = Path("client/build/index.html")
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+#: What is downloaded is never shown as a page of ours.
+DOWNLOAD = "application/octet-stream"
+
+
+def page_files() -> dict[str, bytes]:
+    """Content of the shell page's files by name. Only these names are served, so no path leads elsewhere."""
+    return {path.name: path.read_bytes() for path in sorted(PAGE.iterdir()) if path.suffix in KINDS}
+
+
+def viser_client() -> bytes:
+    """viser's built client: one HTML file with everything in it."""
+    found = importlib.util.find_spec("viser")
+    if found is None or found.origin is None:
+        raise UsageError("the studio needs viser, which is not installed; install it with: pip install 'poise[studio]'")
+    path = Path(found.origin).parent / CLIENT
+    if not path.is_file():
+        raise UsageError(
+            f"viser has no '{CLIENT.as_posix()}' in its package; expected viser 1.1: pip install 'viser>=1.1,<1.2'"
+        )
+    return path.read_bytes()
+
+
+def answer(body: bytes, kind: str, policy: str, status: HTTPStatus = HTTPStatus.OK, **more: str) -> Response:
+    """An answer that no other site may read or frame, that is taken for nothing but its `kind`, and not kept.
+
+    Args:
+        policy: Content-Security-Policy: what this document may load.
+        more: further headers, with `_` for `-`.
+    """
+    headers = Headers(
+        {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            "Content-Security-Policy": policy,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "SAMEORIGIN",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Connection": "close",
+            **{name.replace("_", "-"): value for name, value in more.items()},
+        }
+    )
+    return Response(status.value, status.phrase, headers, body)
+
+
+def line(text: str, status: HTTPStatus, **more: str) -> Response:
+    """One line of text."""
+    return answer(f"poise studio: {text}\n".encode(), "text/plain; charset=utf-8", policy(), status, **more)
+
+
+def download(name: str, body: bytes) -> Response:
+    """A file that the browser stores under `name`."""
+    where = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    return answer(body, DOWNLOAD, policy() + "; sandbox", Content_Disposition=where)
+
+
+def policy(*rules: str) -> str:
+    """A Content-Security-Policy: nothing but what `rules` allow; frames only of our own pages."""
+    return "; ".join(["default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"])
+
+
+def page_policy(host: str) -> str:
+    """Of the shell page: its own files, its own websockets, viser's client in a frame."""
+    own = "'self'"
+    # Older browsers do not take the websockets of a page for its own.
+    sockets = f"connect-src {own} ws://{host} wss://{host}"
+    return policy(f"script-src {own}", f"style-src {own}", f"img-src {own} data:", f"frame-src {own}", sockets)
+
+
+def viser_policy(host: str) -> str:
+    """Of viser's client: one file that unpacks and evaluates itself and starts workers; but no outside address."""
+    return policy(
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:",
+        "worker-src 'self' blob: data:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' blob: data:",
+        "font-src 'self' data:",
+        f"connect-src 'self' blob: data: ws://{host} wss://{host}",
+    )
+
+
+def as_text(value: object) -> str:
+    """JSON that every browser reads: numbers that are not finite become null."""
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return json.dumps(_finite(json.loads(json.dumps(value))), separators=(",", ":"))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value

@@ -1,1 +1,0 @@
-"""The process that simulates: one scene, at real time, whatever pages do."""

@@ -1,0 +1,195 @@
+"""Shapes of a robot as few triangles, for a browser that draws them thirty times a second."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poise.arrays import Array
+from poise.cache import Arrays, store, stored
+from poise.rendering import Mesh, figure, shape_mesh, surface
+from poise.robots import Robot
+
+#: Triangles of one piece: a link, or as much of it as has one colour. Without a graphics card G1 is then drawn 4.5
+#: times as often as in full detail.
+MOST = 800
+#: Grows whenever the same robot would give other triangles, or they are stored in another way.
+VERSION = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """What one joint carries in one colour.
+
+    Attributes:
+        joint: number of the joint of the pinocchio model.
+        color: red, green, blue, alpha, from 0 to 1.
+        points: n x 3, in the frame of the joint (m).
+        faces: m x 3, to be seen from both sides; points on an edge are there once for each side, so that normals that
+            are means over triangles do not round it.
+    """
+
+    joint: int
+    color: tuple[float, float, float, float]
+    points: NDArray[np.float32]
+    faces: NDArray[np.uint32]
+
+
+def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
+    """The shapes of a robot, one piece for each joint and colour, at most so many triangles each.
+
+    They are kept on disk, see `poise.cache`: making them takes seconds, reading them milliseconds.
+
+    >>> sum(len(piece.faces) for piece in pieces(poise.load_robot("g1")))
+    """
+    name = _name(robot, most)
+    found = _unpacked(stored(name) if name else None, robot)
+    if found is None:
+        found = tuple(
+            Piece(joint, color, mesh.points.astype(np.float32), mesh.faces.astype(np.uint32))
+            for joint, color, mesh in made(robot, most)
+        )
+        if name:
+            store(name, _packed(found))
+    return found
+
+
+def _name(robot: Robot, most: int) -> str | None:
+    """The same for robots that look the same; None if nobody can tell whether they do."""
+    key = robot._shapes.key()
+    facts = [VERSION, most, key, list(robot.model.names)]
+    return f"shapes-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}" if key else None
+
+
+def _packed(found: tuple[Piece, ...]) -> Arrays:
+    """All points and faces in one array each: reading many small ones takes longer."""
+    return {
+        "joints": np.array([piece.joint for piece in found], dtype=np.int64),
+        "colors": np.array([piece.color for piece in found], dtype=np.float64).reshape(-1, 4),
+        "counts": np.array([(len(p.points), len(p.faces)) for p in found], dtype=np.int64).reshape(-1, 2),
+        "points": np.concatenate([np.zeros((0, 3), np.float32), *(piece.points for piece in found)]),
+        "faces": np.concatenate([np.zeros((0, 3), np.uint32), *(piece.faces for piece in found)]),
+    }
+
+
+def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Piece, ...] | None:
+    """The pieces of stored arrays; None if these are none, or are not what `_packed` makes."""
+    try:
+        assert arrays is not None
+        joints, colors, counts = (arrays[name] for name in ("joints", "colors", "counts"))
+        n, m = np.cumsum(counts, axis=0)[:-1].T
+        points, faces = np.split(arrays["points"], n), np.split(arrays["faces"], m)
+        found = []
+        for joint, color, p, f, (points_of, faces_of) in zip(joints, colors, points, faces, counts, strict=True):
+            r, g, b, a = (float(part) for part in color)
+            assert (p.shape, f.shape) == ((points_of, 3), (faces_of, 3))
+            assert (p.dtype.name, f.dtype.name) == ("float32", "uint32")
+            assert 0 <= int(joint) < robot.model.njoints
+            assert np.isfinite(p).all()
+            assert not f.size or int(f.max()) < len(p)
+            found.append(Piece(int(joint), (r, g, b, a), p, f))
+        return tuple(found)
+    except (AssertionError, KeyError, ValueError, TypeError, IndexError):
+        return None
+
+
+# -- Mesh simplification: few triangles, most of them where most is to be seen ----------------------------------------
+
+
+Color = tuple[float, float, float, float]
+
+#: More than any mesh has: it is then only cleaned.
+ALL = 2**31 - 1
+#: How carefully `fast_simplification` chooses, 0 to 10. With 3, 600 triangles of the 18 000 of G1's chest are 2 mm from
+#: it in the mean and 15 mm at most; with its usual 7, 6 mm and 40 mm.
+CARE = 3
+#: Edges of the cubes in which points become one, tried in turn (m); a pixel is 2 mm when a robot fills the view.
+CELLS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
+
+
+def made(robot: Robot, most: int) -> list[tuple[int, Color, Mesh]]:
+    """Joint, colour and triangles of what each joint carries in each colour, at most so many triangles each."""
+    drawn = figure(robot)
+    carried: dict[tuple[int, Color], list[Mesh]] = defaultdict(list)
+    for shape in drawn.shapes:
+        r, g, b, a = shape.color
+        carried[shape.joint, (r, g, b, a)].append(_seen_once(shape_mesh(drawn, shape, ALL)))
+    found = []
+    for (joint, color), meshes in sorted(carried.items(), key=lambda item: item[0]):
+        limits = _shares(meshes, most)
+        found.append((joint, color, _joined([_within(mesh, k) for mesh, k in zip(meshes, limits, strict=True)])))
+    return found
+
+
+def _seen_once(mesh: Mesh) -> Mesh:
+    """Without the second of two triangles with the same corners: open surfaces come with a back of their own."""
+    _, first = np.unique(np.sort(mesh.faces, axis=1), axis=0, return_index=True)
+    return Mesh(mesh.points, mesh.faces[np.sort(first)])
+
+
+def _shares(meshes: list[Mesh], most: int) -> list[int]:
+    """How many triangles each mesh may keep, of so many for all: with widths w_i, roots of their areas,
+
+        n_i = min(what it has, c w_i),    sum n_i <= most
+
+    A head is a seventh of its chest in area, but wants more than a seventh of the triangles.
+    """
+    limits = np.array([len(mesh.faces) for mesh in meshes])
+    widths = np.array([math.sqrt(float(_areas(mesh).sum())) for mesh in meshes]) + 1e-9
+    whole = np.zeros(len(meshes), dtype=bool)  # those that get what they have
+    while limits[whole].sum() + limits[~whole].sum() > most:
+        share = max(most - int(limits[whole].sum()), 0) * widths / widths[~whole].sum()
+        modest = ~whole & (limits <= share)
+        if not modest.any():
+            limits[~whole] = share[~whole].astype(limits.dtype)
+            break
+        whole |= modest
+    return [int(limit) for limit in limits]
+
+
+def _areas(mesh: Mesh) -> Array:
+    a, b, c = (mesh.points[mesh.faces[:, i]] for i in range(3))
+    return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+
+def _within(mesh: Mesh, limit: int) -> Mesh:
+    """At most so many triangles, where it bends most.
+
+    What is of many pieces, such as a motor with its screws, cannot be simplified that far before nearby points have
+    become one; if even that does not help, the largest triangles stay.
+    """
+    import fast_simplification
+
+    for cell in CELLS:
+        if cell > 0.0 and len(mesh.faces) > limit:
+            mesh = _clustered(mesh, cell)
+        if len(mesh.faces) <= limit:
+            return mesh
+        points, faces = mesh.points.astype(np.float32), mesh.faces.astype(np.int32)
+        points, faces = fast_simplification.simplify(points, faces, target_count=limit, agg=CARE)
+        mesh = Mesh(points.astype(np.float64), faces.astype(np.int64))
+    largest = np.argsort(-_areas(mesh), kind="stable")[:limit]
+    return Mesh(mesh.points, mesh.faces[np.sort(largest)])
+
+
+def _clustered(mesh: Mesh, cell: float) -> Mesh:
+    """With all points of a cube of this edge (m) in their mean."""
+    _, which = np.unique(np.floor(mesh.points / cell).astype(np.int64), axis=0, return_inverse=True)
+    which = which.ravel()
+    count = np.bincount(which)
+    points = np.stack([np.bincount(which, mesh.points[:, i]) / count for i in range(3)], axis=1)
+    faces = which[mesh.faces]
+    return _seen_once(Mesh(points, faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]))
+
+
+def _joined(meshes: list[Mesh]) -> Mesh:
+    """Meshes as one, with a point on an edge once for each side."""
+    starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes)])
+    faces = np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)])
+    whole = surface(0, (), Mesh(np.concatenate([mesh.points for mesh in meshes]), faces))
+    return Mesh(whole.points, whole.faces)

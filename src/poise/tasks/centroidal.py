@@ -1,0 +1,218 @@
+"""Centroidal tasks: center of mass, linear and angular momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poise.arrays import Array
+from poise.robots import Frame, Robot
+from poise.state import CENTER_OF_MASS, FRAMES, MOMENTUM, Snapshot, _motion
+from poise.tasks.arguments import axis_indices, numbers, selection
+from poise.tasks.frame import frame_name
+from poise.tasks.motion_task import MotionTask, Within
+from poise.tasks.reference import Reference
+from poise.tasks.relative import relative_point
+from poise.tasks.target import Live, Target, checked_target, moving
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
+
+
+class CenterOfMass(MotionTask):
+    """The centre of mass c goes to a point: ``e = c - c*``, in m, world axes or the axes of a frame.
+
+    Args:
+        target: one number (m) per axis, or all three, or a `Target` of such.
+        axes: which components matter; ``"xy"`` is its projection on the ground.
+        frame: None for the world; else c is seen from this frame, usually a foot ([Galdeano2014] eq. 7), and so is
+            the target: ``e = R_fᵀ (c - p_f) - c*``.
+
+    >>> tasks.CenterOfMass(target=start.support_center, axes="xy")
+    """
+
+    unit = "m"
+    needs = CENTER_OF_MASS | FRAMES
+    massive = True
+
+    def __init__(
+        self,
+        target: Any,
+        axes: str = "xyz",
+        frame: Frame | None = None,
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "center of mass",
+    ) -> None:
+        self.axes = axes
+        self.indices = list(axis_indices(axes, name))
+        super().__init__(name, weight, within, reference, len(self.indices))
+        if frame is not None:
+            frame_name(frame)
+        self.frame = frame
+        values = target.sample(0.0)[0] if moving(target) else target
+        size = 3 if np.size(values) == 3 else len(axes)
+        self._spatial = size == 3
+        first, last = self.indices[0], self.indices[-1]
+        together = self.indices == list(range(first, last + 1))
+        self._chosen: slice | list[int] = slice(first, last + 1) if together else self.indices
+        self.target: Any = (
+            checked_target(target, (size,), name)
+            if moving(target)
+            else self._spread(numbers(target, size, "target", name))
+        )
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(self.axes)
+
+    def frames(self) -> tuple[Frame, ...]:
+        return () if self.frame is None else (self.frame,)
+
+    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+        point = np.zeros(3)
+        # Where what the target gives stands among x, y and z, and what of it the rows are about.
+        into, of_rows = (slice(None), self._chosen) if self._spatial else (self._chosen, slice(None))
+        all_of_them = of_rows in (slice(None), slice(0, 3))
+
+        def write_target() -> None:
+            value, rate, acceleration = self.target.sample(snapshot.time)
+            point[into] = value
+            memory.target_rate[:] = rate if all_of_them else np.asarray(rate)[of_rows]
+            memory.target_acceleration[:] = acceleration if all_of_them else np.asarray(acceleration)[of_rows]
+
+        if moving(self.target):
+            write_target()
+        else:
+            point[:] = self.target
+        writer = self._writer(snapshot, point, memory)
+        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
+
+    def _writer(self, snapshot: Snapshot, point: Array, memory: Memory) -> Any:
+        """The compiled writer of error, rows and drift."""
+        moved = (snapshot.center_of_mass_jacobian, snapshot.center_of_mass, snapshot.center_of_mass_drift)
+        written = (point, memory.error, memory.A, memory.drift)
+        if self.frame is None:
+            return _motion.PointWriter(*moved, selection(tuple(self.indices), 3), *written)
+        components = np.array(self.indices, dtype=np.int32)
+        base = 6  # columns of v that move the whole body
+        return _motion.RelativePointWriter(*moved, snapshot.v, snapshot.frame(self.frame), base, components, *written)
+
+    # -- seen from a frame: the definition that the compiled rows are tested against ------------------------------
+
+    def value(self, snapshot: Snapshot) -> Array:
+        if self.frame is None:
+            return super().value(snapshot)
+        R, p = snapshot.rotation(self.frame), snapshot.position(self.frame)
+        return (R.T @ (snapshot.center_of_mass - p) - self._sample(snapshot.time)[0])[self.indices]
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        if self.frame is None:
+            return super().jacobian(snapshot)
+        return relative_point(snapshot, self.frame, snapshot.center_of_mass, snapshot.center_of_mass_jacobian)[0][
+            self.indices
+        ]
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        if self.frame is None:
+            return super().drift(snapshot)
+        c, J = snapshot.center_of_mass, snapshot.center_of_mass_jacobian
+        return relative_point(snapshot, self.frame, c, J, snapshot.center_of_mass_drift)[1][self.indices]
+
+    def target_rate(self, time: float) -> Array | None:
+        return self._sample(time)[1][self.indices] if moving(self.target) else None
+
+    def target_acceleration(self, time: float) -> Array | None:
+        return self._sample(time)[2][self.indices] if moving(self.target) else None
+
+    def _sample(self, time: float) -> tuple[Array, Array, Array]:
+        if not moving(self.target):
+            return self.target, np.zeros(3), np.zeros(3)
+        value, rate, acceleration = (self._spread(np.asarray(x, dtype=float)) for x in self.target.sample(time))
+        return value, rate, acceleration
+
+    def _spread(self, values: Array) -> Array:
+        """Three components from those of the chosen axes."""
+        if len(values) == 3:
+            return values
+        full = np.zeros(3)
+        full[self.indices] = values
+        return full
+
+
+# -- Momentum of the whole body: a task that speaks of velocities only -----------------------------------------------
+
+
+class Momentum(MotionTask):
+    """``A_g v`` takes a value, which may be `Live`, or move as a `Target` whose value is the momentum h*.
+
+    At acceleration order ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` ([Dalibard2012])."""
+
+    needs = MOMENTUM
+    wants_rate = True
+    curvature = 0.0
+    first = 0
+
+    def __init__(
+        self,
+        target: ArrayLike | Target = 0.0,
+        axes: str = "xyz",
+        within: Within = None,
+        weight: ArrayLike = 1.0,
+        reference: Reference | None = None,
+        name: str = "",
+    ) -> None:
+        name = name or self.default_name
+        self.axes = axes
+        self.indices = [self.first + i for i in axis_indices(axes, name)]
+        super().__init__(name, weight, within, reference, len(self.indices))
+        if isinstance(target, Live):
+            self.target: Any = target.value  # read where it stands, at every tick
+        elif moving(target):
+            self.target = checked_target(target, (len(axes),), name)  # type: ignore[arg-type]
+        else:
+            self.target = numbers(target, len(axes), "target", name)  # type: ignore[arg-type]
+
+    default_name = "momentum"
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        return tuple(self.axes)
+
+    def value(self, snapshot: Snapshot) -> Array:
+        """Zero: a rate has no error in position. What is missing in rate is the slack of the rows."""
+        return np.zeros(len(self.indices))
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        return snapshot.momentum_matrix[self.indices]
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        return snapshot.momentum_drift[self.indices]
+
+    def target_rate(self, time: float) -> Array | None:
+        return self.target.sample(time)[0] if moving(self.target) else self.target
+
+    def target_acceleration(self, time: float) -> Array | None:
+        return self.target.sample(time)[1] if moving(self.target) else None
+
+
+class LinearMomentum(Momentum):
+    """The body's linear momentum, kg m/s, in world axes.
+
+    >>> tasks.LinearMomentum(target=(1.0, 0.0, 0.0))
+    """
+
+    unit = "kg m/s"
+    default_name = "linear momentum"
+
+
+class AngularMomentum(Momentum):
+    """The body's angular momentum about its centre of mass, kg m²/s, in world axes.
+
+    >>> tasks.AngularMomentum(axes="z")  # arms swing against the legs
+    """
+
+    unit = "kg m²/s"
+    default_name = "angular momentum"
+    first = 3
