@@ -88,6 +88,6 @@ def test_settings_that_make_no_sense_are_named(setting: dict, evidence: str) -> 
         WalkSettings(**setting)
 
 
-@pytest.mark.parametrize("name", ["feedback", "adapt", "calm", "wait"])
+@pytest.mark.parametrize("name", ["feedback", "calm", "wait"])
 def test_some_settings_may_be_zero(name: str) -> None:
     assert getattr(WalkSettings(**{name: 0.0}), name) == 0.0  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 import pinocchio
@@ -13,9 +13,9 @@ from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.ground_contact import sole_motion
 from poise.behaviors.servo_stabilizer import StabilizerSettings
-from poise.behaviors.settings_check import check_settings
 from poise.behaviors.walk_tasks import apart, joints_of
 from poise.hierarchy import Hierarchy, Level
+from poise.parameters import check_parameters, gain
 from poise.plans import Sample
 from poise.robots import Robot, Side, State
 from poise.state import Contact
@@ -23,45 +23,30 @@ from poise.state import Contact
 
 @dataclass(frozen=True)
 class NavigateSettings:
-    """Gains of a guided motion, the same on all robots.
+    """Gains of a guided motion, the same on all robots, and those of the stabilizer on position servos."""
 
-    Args:
-        duration: T₀ of a segment (s); zero: 3 / ω, which is 0.5 s on mighty.
-        longest, increment: T_max and ΔT of the correction of durations (s).
-        feedback: k of the divergent component, 1/s: its error decays as e^{-kt}.
-        track: rate at which the centre of mass follows its plan where nothing falls (kinematics), 1/s.
-        swing, trunk, hands, posture, height: rates of these tasks, 1/s.
-        spin: angular momentum that is left alone about the horizontal axes, as a share of m h sqrt(g h).
-        spin_rate: how fast more than that is damped, 1/s.
-        friction: μ that contacts are trusted with.
-        stopping: rate at which a standing foot that rocks is brought to rest, 1/s.
-        calm: damping of hands and trunk: what they may ask of the other limbs.
-        astray: a segment is replaced when the pressure that would bring ξ back is further outside of the soles than
-            this share of their half width.
-        stabilizer: gains on robots with position servos.
-    """
-
-    duration: float = 0.0
-    longest: float = 3.0
-    increment: float = 0.1
-    feedback: float = 4.0
-    track: float = 20.0
-    swing: float = 20.0
-    trunk: float = 10.0
-    hands: float = 8.0
-    posture: float = 5.0
-    height: float = 9.0
-    spin: float = 0.03
-    spin_rate: float = 8.0
-    friction: float = 0.7
-    stopping: float = 20.0
-    calm: float = 0.05
-    astray: float = 2.0
+    duration: float = gain(0.0, "T₀ of a segment; zero: 3 / ω, which is 0.5 s on mighty", "s", zero=True)
+    longest: float = gain(3.0, "T_max of the correction of durations", "s")
+    increment: float = gain(0.1, "ΔT of the correction of durations", "s")
+    feedback: float = gain(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
+    track: float = gain(20.0, "rate at which the centre of mass follows its plan in kinematics")
+    swing: float = gain(20.0, "rate of the swing foot")
+    trunk: float = gain(10.0, "rate of the orientation of the trunk")
+    hands: float = gain(8.0, "rate of the hands")
+    posture: float = gain(5.0, "rate of the posture")
+    height: float = gain(9.0, "rate of the height of the centre of mass")
+    spin: float = gain(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
+    spin_rate: float = gain(8.0, "rate at which more angular momentum than that is damped")
+    friction: float = gain(0.7, "friction that contacts are trusted with", "")
+    stopping: float = gain(20.0, "rate at which a stance foot that rocks is brought to rest")
+    calm: float = gain(0.05, "damping of hands and trunk: what they may ask of the other limbs", "", zero=True)
+    astray: float = gain(
+        2.0, "a segment is replaced when the ZMP that would bring the DCM back is this far outside", "half sole widths"
+    )
     stabilizer: StabilizerSettings = field(default_factory=StabilizerSettings)
 
     def __post_init__(self) -> None:
-        names = [part.name for part in fields(self) if part.name != "stabilizer"]
-        check_settings(self, zero=("duration", "calm", "feedback"), names=names)
+        check_parameters(self, "navigate")
 
 
 # -- What matters in a guided motion, in order: feet, centre of mass, hands, attitude of the trunk, ------------------

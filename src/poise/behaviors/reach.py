@@ -10,9 +10,9 @@ import numpy as np
 import pinocchio
 
 from poise import constraints, tasks
-from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.parameters import check_parameters, gain
 from poise.robots import Frame, Robot, State
 from poise.state import Snapshot
 
@@ -79,33 +79,23 @@ PLACES: dict[str, tuple[float, float, float]] = {
 class ReachSettings:
     """Numbers of the sequence.
 
-    Args:
-        phase: seconds for each of the five points.
-        rate: gain of the exponential profile, 1/s.
-        hand_box: half-width of the box in which the left hand keeps the cup, m per m of height.
-        foot_box: half-width of the box of the left foot, likewise.
-        posture: gain of the last level, 1/s.
-        speed: share of the joints' speed limits that may be used.
-        calm: damping of the gaze, which on a robot without a neck takes the whole trunk.
-        apart: distance that the bodies of the robot keep from each other, m; 0: they may meet, as in the paper, and the
-            motion follows its profile exactly.
-        share: of each phase that a minimum-jerk motion takes; the rest lets it settle.
-        reach: multiplies how far forward and sideways the points are.
+    With `apart` zero, bodies may meet as in the paper, and the motion follows its profile exactly. On a robot without
+    a neck the gaze takes the whole trunk; `calm` damps it.
     """
 
-    phase: float = 2.0
-    rate: float = 4.0
-    hand_box: float = 0.03
-    foot_box: float = 0.02
-    posture: float = 2.0
-    speed: float = 0.5
-    calm: float = 0.1
-    apart: float = 0.01
-    share: float = 0.9
-    reach: float = 1.0
+    phase: float = gain(2.0, "time for each of the five points", "s")
+    rate: float = gain(4.0, "gain of the exponential profile")
+    hand_box: float = gain(0.03, "half-width of the box in which the left hand keeps the cup", "m per m of height")
+    foot_box: float = gain(0.02, "half-width of the box of the left foot", "m per m of height")
+    posture: float = gain(2.0, "rate of the posture")
+    speed: float = gain(0.5, "share of the joints' speed limits that may be used", "")
+    calm: float = gain(0.1, "damping of the gaze", "")
+    apart: float = gain(0.01, "distance that the bodies of the robot keep from each other", "m", zero=True)
+    share: float = gain(0.9, "share of each phase that a minimum-jerk motion takes; the rest lets it settle", "")
+    reach: float = gain(1.0, "factor on how far forward and sideways the points are", "")
 
     def __post_init__(self) -> None:
-        check_settings(self, zero=("apart",))
+        check_parameters(self, "reach")
 
 
 @dataclass(frozen=True)

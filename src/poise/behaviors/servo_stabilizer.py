@@ -10,8 +10,8 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.behaviors.settings_check import check_settings
 from poise.geometry import so3
+from poise.parameters import check_parameters, gain
 from poise.robots import Foot, Robot
 from poise.state import Sensed, Snapshot
 
@@ -25,24 +25,16 @@ STEEPEST = 0.15
 
 @dataclass(frozen=True)
 class StabilizerSettings:
-    """Gains of a stabilizer.
+    """Gains of a stabilizer. Soles that meet the ground hammer on their cells: hence the filters."""
 
-    Args:
-        admittance: A, 1/s: how fast the centre of mass gives way to a pressure that is not where it should be.
-        divergence: k_x, 1/s: feedback of the divergent component.
-        upright: k_t: share of the trunk's tilt that the soles undo.
-        leak: how fast a shift is forgotten, 1/s.
-        smooth: time constant of filters on pressure and tilt (s): soles that meet the ground hammer on their cells.
-    """
-
-    admittance: float = 6.0
-    divergence: float = 4.0
-    upright: float = 0.6
-    leak: float = 1.0
-    smooth: float = 0.02
+    admittance: float = gain(6.0, "A: rate at which the centre of mass yields to a misplaced pressure", zero=True)
+    divergence: float = gain(4.0, "k_x: feedback of the DCM", zero=True)
+    upright: float = gain(0.6, "k_t: share of the trunk's tilt that the soles undo", "", zero=True)
+    leak: float = gain(1.0, "rate at which a shift is forgotten", zero=True)
+    smooth: float = gain(0.02, "time constant of the filters on pressure and tilt", "s", zero=True)
 
     def __post_init__(self) -> None:
-        check_settings(self, zero=("admittance", "divergence", "upright", "leak", "smooth"))
+        check_parameters(self, "stabilizer")
 
 
 @dataclass(frozen=True, eq=False)

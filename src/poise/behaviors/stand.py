@@ -11,9 +11,9 @@ import numpy as np
 from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.ground_contact import footstep
-from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
+from poise.parameters import check_parameters, gain
 from poise.plans import Stature
 from poise.robots import Frame, Robot, State
 from poise.state import Contact, Snapshot
@@ -28,28 +28,21 @@ WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 class UprightSettings:
     """Gains of an upright body, the same on all robots.
 
-    Args:
-        balance: rate of the centre of mass, 1/s. With critical damping it answers like the feedback of the divergent
-            component of motion with gain 4/s: fast enough for the ankles, slow enough not to shake.
-        height: rate of its height, 1/s; stiffer, so that a body that is heavier than believed does not sink far.
-        spin: angular momentum that is left alone, as a share of m h sqrt(g h), with m the mass and h the height of its
-            centre. A walking human stays within 0.05 of m h v.
-        spin_rate: how fast more than that is damped, 1/s.
-        trunk: rate of the trunk's orientation, 1/s.
-        posture: rate of the posture, 1/s.
-        friction: μ that contacts are trusted with.
+    With critical damping the centre of mass answers like the feedback of the divergent component of motion with gain
+    4/s: fast enough for the ankles, slow enough not to shake. Its height is stiffer, so that a body that is heavier
+    than believed does not sink far. A walking human stays within 0.05 m h v of angular momentum.
     """
 
-    balance: float = 4.0
-    height: float = 9.0
-    spin: float = 0.02
-    spin_rate: float = 8.0
-    trunk: float = 6.0
-    posture: float = 4.0
-    friction: float = 0.7
+    balance: float = gain(4.0, "rate of the centre of mass")
+    height: float = gain(9.0, "rate of the height of the centre of mass")
+    spin: float = gain(0.02, "angular momentum that is left alone", "m h sqrt(g h)")
+    spin_rate: float = gain(8.0, "rate at which more angular momentum than that is damped")
+    trunk: float = gain(6.0, "rate of the orientation of the trunk")
+    posture: float = gain(4.0, "rate of the posture")
+    friction: float = gain(0.7, "friction that contacts are trusted with", "")
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        check_parameters(self, "upright")
 
 
 def upright(
@@ -172,20 +165,14 @@ class Stand:
 
 @dataclass(frozen=True)
 class SquatSettings(UprightSettings):
-    """As `UprightSettings`, and how deep and how fast.
+    """As `UprightSettings`, and how deep, how fast and how often."""
 
-    Args:
-        depth: of the centre of mass, as a share of the leg's length.
-        frequency: 1/s.
-        cycles: how many.
-    """
-
-    depth: float = 0.15
-    frequency: float = 0.5
-    cycles: float = 10.0
+    depth: float = gain(0.15, "how far the centre of mass goes down", "leg lengths")
+    frequency: float = gain(0.5, "squats per second")
+    cycles: float = gain(10.0, "number of squats", "")
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        check_parameters(self, "squat")
 
 
 class Squat(Stand):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,10 +12,10 @@ import pinocchio
 from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.ground_contact import sole_motion
-from poise.behaviors.settings_check import check_settings
 from poise.constraints import JointRange
-from poise.errors import PoiseError, RobotError, TaskError, UsageError
+from poise.errors import RobotError, TaskError, UsageError
 from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.parameters import check_parameters, gain, parameter
 from poise.plans import Style, Swing
 from poise.robots import Hand, Robot, Side, State, limbs
 from poise.state import Contact
@@ -25,51 +25,35 @@ from poise.state import Contact
 class WalkSettings:
     """Gains of a walk, the same on all robots and in all styles.
 
-    Args:
-        feedback: k of the divergent component, 1/s: its error decays as e^{-kt}.
-        start: seconds in which the weight shifts before the first step.
-        wait: seconds of standing before a walk begins.
-        swing, trunk, posture, height: rates of these tasks, 1/s.
-        calm: damping of the chest's level: what the chest may ask of the other limbs.
-        spin: angular momentum that is left alone about the horizontal axes, as a share of m h sqrt(g h): with none a
-            weak robot lets its trunk fall for the sake of its centre of mass.
-        spin_rate: how fast more than that is damped, 1/s.
-        friction: μ that contacts are trusted with.
-        stopping: rate at which a standing foot that rocks is brought to rest, 1/s: with twice of it, or half, a robot
-            whose foot lands on an edge is thrown about by it.
-        change: seconds in which a change of style is applied.
-        center: ``"divergent"``, or ``"sinusoid"`` as in [Dalibard2012].
-        contact: when a swing ends: at its ``"time"``, or as soon as a ``"force"`` is felt.
-        adapt: whether steps move where the body needs them: 1, or 0.
+    Without angular momentum that is left alone, a weak robot lets its trunk fall for the sake of its centre of mass.
+    With twice or half of `stopping`, a robot whose foot lands on an edge is thrown about by it.
     """
 
-    feedback: float = 4.0
-    start: float = 0.8
-    wait: float = 0.4
-    swing: float = 20.0
-    trunk: float = 12.0
-    posture: float = 6.0
-    height: float = 9.0
-    calm: float = 0.3
-    spin: float = 0.03
-    spin_rate: float = 8.0
-    friction: float = 0.7
-    stopping: float = 20.0
-    change: float = 0.3
-    center: Literal["divergent", "sinusoid"] = "divergent"
-    contact: Literal["time", "force"] = "time"
-    adapt: float = 1.0
+    feedback: float = gain(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
+    start: float = gain(0.8, "time in which the weight shifts before the first step", "s")
+    wait: float = gain(0.4, "time of standing before a walk begins", "s", zero=True)
+    swing: float = gain(20.0, "rate of the swing foot")
+    trunk: float = gain(12.0, "rate of the orientation of the trunk")
+    posture: float = gain(6.0, "rate of the posture")
+    height: float = gain(9.0, "rate of the height of the centre of mass")
+    calm: float = gain(0.3, "damping of the chest: what it may ask of the other limbs", "", zero=True)
+    spin: float = gain(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
+    spin_rate: float = gain(8.0, "rate at which more angular momentum than that is damped")
+    friction: float = gain(0.7, "friction that contacts are trusted with", "")
+    stopping: float = gain(20.0, "rate at which a stance foot that rocks is brought to rest")
+    change: float = gain(0.3, "time in which a change of style is applied", "s")
+    center: Literal["divergent", "sinusoid"] = parameter(
+        "divergent",
+        "what the centre of mass follows: a plan of the DCM, or the sinusoid of [Dalibard2012]",
+        choices=("divergent", "sinusoid"),
+    )
+    contact: Literal["time", "force"] = parameter(
+        "time", "when a swing ends: at its time, or as soon as a force is felt", choices=("time", "force")
+    )
+    adapt: bool = parameter(True, "whether footsteps move where the body needs them")
 
     def __post_init__(self) -> None:
-        words = {"center": ("divergent", "sinusoid"), "contact": ("time", "force")}
-        for name, known in words.items():
-            if getattr(self, name) not in known:
-                raise PoiseError(f"walk: {name} is {getattr(self, name)!r}; expected {' or '.join(known)}")
-        check_settings(
-            self,
-            zero=("calm", "adapt", "wait", "feedback"),
-            names=[f.name for f in fields(self) if f.name not in words],
-        )
+        check_parameters(self, "walk")
 
 
 # -- The posture that a style rests in: arms raised or spread, head up or down, everything else as it ----------------

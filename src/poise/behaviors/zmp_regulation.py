@@ -10,8 +10,7 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.behaviors.settings_check import check_settings
-from poise.errors import PoiseError
+from poise.parameters import check_parameters, gain, parameter
 from poise.robots import Foot, Robot, State
 from poise.state import Snapshot
 from poise.tasks import Live
@@ -24,43 +23,30 @@ COMFORTS = ("middle", "stance")
 class RegulatedSettings:
     """Gains of a body on position servos; a robot's data file may have its own (``[servos.regulation]``).
 
-    Args:
-        proportional, derivative: K_p and K_d (s) of the ZMP regulation, [Galdeano2014] eq. (13). A centre of mass that
-            is led back makes the ZMP go ahead before it follows, the more the stiffer the servos: too much of either
-            shakes the robot over.
-        across: share of both across the feet: two legs beside each other are stiff where one behind the other yields.
-        trim: K_i, 1/s: how fast what is left of the error, in which the paper's law rests, is taken out; zero: not.
-        smooth: time constant of the filter on the force cells (s).
-        spin: how strongly arms and trunk turn when the ZMP comes to the edge of the soles, see `Spin`; zero: not.
-        regulate: one, or zero for the centre of mass alone.
-        stiffness: of the servos, as a share of what the data file says: drives have a gain that can be set, and a body
-            that gives way a little is kinder to people and gears.
-        feet, center: rates of these tasks, 1/s.
-        beta: β of the joints' comfort, eq. (14), 1/s.
-        hands: rate of the hands, where these have a task, 1/s.
-        comfort: "middle" or "stance".
+    A centre of mass that is led back makes the ZMP go ahead before it follows, the more the stiffer the servos: too
+    much of K_p or K_d shakes the robot over. Across the feet less of both is needed: two legs beside each other are
+    stiff where one behind the other yields. A body that gives way a little is kinder to people and gears; drives have
+    a gain for that.
     """
 
-    proportional: float = 0.1
-    derivative: float = 0.01
-    across: float = 0.3
-    trim: float = 0.3
-    smooth: float = 0.1
-    spin: float = 0.0
-    regulate: float = 1.0
-    stiffness: float = 1.0
-    feet: float = 50.0
-    center: float = 20.0
-    beta: float = 4.0
-    hands: float = 10.0
-    comfort: str = "middle"
+    proportional: float = gain(0.1, "K_p of the ZMP regulation, [Galdeano2014] eq. (13)", "", zero=True)
+    derivative: float = gain(0.01, "K_d of the ZMP regulation", "s", zero=True)
+    across: float = gain(0.3, "share of both gains across the feet", "", zero=True)
+    trim: float = gain(0.3, "K_i: rate at which the error that is left is taken out", zero=True)
+    smooth: float = gain(0.1, "time constant of the filter on the force cells", "s", zero=True)
+    spin: float = gain(0.0, "how strongly arms and trunk turn when the ZMP is at the edge of the soles", "", zero=True)
+    regulate: bool = parameter(True, "whether the ZMP is regulated, or the centre of mass alone")
+    stiffness: float = gain(1.0, "stiffness of the servos, as a share of what the robot's data say", "")
+    feet: float = gain(50.0, "rate of the feet")
+    center: float = gain(20.0, "rate of the centre of mass")
+    beta: float = gain(4.0, "β of the joints' comfort, eq. (14)")
+    hands: float = gain(10.0, "rate of the hands, where these have a task")
+    comfort: str = parameter(
+        "middle", "comfortable joint angles: the middle of their ranges, or the first stance", choices=COMFORTS
+    )
 
     def __post_init__(self) -> None:
-        if self.comfort not in COMFORTS:
-            raise PoiseError(f"regulated: comfort is {self.comfort!r}; expected {' or '.join(COMFORTS)}")
-        zero = ("proportional", "derivative", "across", "trim", "smooth", "spin", "regulate")
-        names = [name for name in self.__dataclass_fields__ if name != "comfort"]
-        check_settings(self, zero=zero, names=names)
+        check_parameters(self, "regulated")
 
 
 # -- Regulator: the ZMP under each foot, brought back to its middle by shifting the centre of mass -------------------

@@ -12,11 +12,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from poise import __version__
 from poise.cli import bench, campaign, export, human, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
+from poise.parameters import suggestion
 
 __all__ = [
     "main",
@@ -112,5 +113,16 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Unknown options are refused by the parser of the subcommand, whose help lists those there are."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
+        found = re.match(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
+        if found:  # with a suggestion instead of all choices
+            known = [word.strip("'") for word in found[3].split(", ")]
+            raise UsageError(f"there is no {found[1].lower()} '{found[2]}'; {suggestion(found[2], known)}")
         raise UsageError(f"{message}; see '{self.prog} --help'")

@@ -15,7 +15,7 @@ from poise.errors import PoiseError, UsageError
 Meaning = TypeVar("Meaning")
 
 
-def asked(reader: Callable[[str], Meaning]) -> Callable[[str], Meaning]:
+def argument_type(reader: Callable[[str], Meaning]) -> Callable[[str], Meaning]:
     """A reader for argparse, whose errors name the option."""
 
     @wraps(reader)
@@ -28,11 +28,21 @@ def asked(reader: Callable[[str], Meaning]) -> Callable[[str], Meaning]:
     return read
 
 
-count, whole, seconds, setting = asked(words.count), asked(words.whole), asked(words.seconds), asked(words.setting)
-positive, amount, percent, speed = asked(words.positive), asked(words.amount), asked(words.percent), asked(words.speed)
+count, whole, seconds, setting = (
+    argument_type(words.count),
+    argument_type(words.whole),
+    argument_type(words.seconds),
+    argument_type(words.setting),
+)
+positive, amount, percent, speed = (
+    argument_type(words.positive),
+    argument_type(words.amount),
+    argument_type(words.percent),
+    argument_type(words.speed),
+)
 
 
-@asked
+@argument_type
 def push(text: str) -> str:
     """A push, looked at before anything starts."""
     from poise.plants import Push
@@ -41,7 +51,7 @@ def push(text: str) -> str:
     return text
 
 
-@asked
+@argument_type
 def breakdown(text: str) -> str:
     """A breakdown, likewise."""
     from poise.plants import Breakdown
@@ -50,7 +60,7 @@ def breakdown(text: str) -> str:
     return text
 
 
-@asked
+@argument_type
 def ground(text: str) -> str:
     """A terrain, likewise."""
     from poise.plants import terrain

@@ -1,153 +1,103 @@
-"""``poise run``: a behavior on a robot, recorded and judged."""
+"""``poise run``: run a motion on a robot, record it and judge it."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from poise.cli.options import (
-    amount,
-    breakdown,
-    check_writable,
-    ground,
-    percent,
-    positive,
-    push,
-    say_kept,
-    seconds,
-    setting,
-    speed,
-    whole,
-)
-from poise.errors import UsageError
+from poise.cli.options import argument_type, check_writable, say_kept, setting
 from poise.recording import Bar
 
+if TYPE_CHECKING:
+    from poise.parameters import Parameter
+    from poise.runs import Motion
+
 FAILED = 1
-MODES_HELP = "default: kinematic for reach; position for navigate on robots with servos; else torque"
 
 
 def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="reach, stand, squat, walk or navigate")
-    parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand, squat, walk or navigate")
-    parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
-    modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")
-    parser.add_argument("--mode", default="", choices=modes, help=MODES_HELP)
-    parser.add_argument("--plant", default="", choices=plants, help="default: ideal for kinematic reach, else mujoco")
-    parser.add_argument(
-        "--solver", default="strict", choices=("strict", "weighted", "null-space"), help="default: strict"
+    """Add the command, with one subcommand per motion."""
+    from poise.runs import MOTIONS
+
+    parser = commands.add_parser(name, help="run a motion on a robot, record it and judge it")
+    motions = parser.add_subparsers(title="motions", metavar="MOTION", dest="behavior", required=True)
+    for motion in MOTIONS.values():
+        add_motion(motions, motion)
+
+
+def add_motion(motions: Any, motion: type[Motion]) -> None:
+    """Add the subcommand of a motion: its options are its parameters."""
+    from poise.runs import World, motion_parameters
+
+    parser = motions.add_parser(
+        motion.name,
+        help=motion.summary,
+        description=f"{motion.__doc__}",
+        epilog=_settings_help(motion),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--seconds", type=seconds, metavar="S", help="of motion (default: as long as the behavior takes)"
-    )
+    world = parser.add_argument_group("world (with --plant mujoco)")
+    for each in motion_parameters(motion).values():
+        _add_option(world if each.name in World.__dataclass_fields__ else parser, each)
     parser.add_argument(
         "--set",
         type=setting,
         action="append",
         default=[],
-        metavar="KEY=VALUE",
+        metavar="NAME=VALUE",
         dest="settings",
-        help="a number of the behavior, like phase=2.5; may be given more than once",
+        help="a setting listed below; may be given more than once",
     )
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of everything random (default 0)")
-    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record")
+    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
-    parser.add_argument(
-        "--profile", default="exponential", choices=("exponential", "minimum-jerk"), help="of the reach"
-    )
-    walking = parser.add_argument_group("how to walk")
-    walking.add_argument(
-        "--style", metavar="NAME|FILE.toml", help="neutral (default), relaxed, cautious, proud, sad, ... or a file"
-    )
-    walking.add_argument("--steps", type=whole, metavar="N", help="default 20; 0 stands, and steps when pushed")
-    walking.add_argument(
-        "--speed", type=speed, metavar="VX,VY,WZ", help="in m/s, m/s and rad/s instead of the style's own"
-    )
-    guiding = parser.add_argument_group("what guides the robot (navigate)")
-    guide = guiding.add_mutually_exclusive_group()
-    guide.add_argument("--script", metavar="FILE.json", help='a list of {"time", "mode", "input": [6 numbers]}')
-    guide.add_argument("--random", action="store_true", help="a random stick, of the seed (default)")
-    guide.add_argument("--scenario", action="store_true", help="down three steps, across a room, a hand to its door")
-    guiding.add_argument(
-        "--remote", metavar="ADDRESS", help="of a plant that 'poise serve' moves, like tcp://127.0.0.1:5560"
-    )
-    outside = parser.add_argument_group("what happens to the robot (with --plant mujoco)")
-    outside.add_argument(
-        "--push", type=push, action="append", default=[], metavar="FX,FY,FZ,DURATION@TIME", dest="pushes",
-        help="in N and s at the base; may be given more than once",
-    )  # fmt: skip
-    outside.add_argument(
-        "--terrain",
-        type=ground,
-        default="flat",
-        metavar="KIND",
-        help="flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
-    )
-    outside.add_argument("--friction", type=positive, metavar="MU", help="of the ground (default 0.8)")
-    outside.add_argument(
-        "--mass-error", type=percent, default=0.0, metavar="PERCENT", help="heavier than the controller believes"
-    )
-    outside.add_argument("--delay", type=amount, default=0.0, metavar="MS", help="age of the measured state")
-    outside.add_argument(
-        "--noise",
-        type=amount,
-        metavar="LEVEL",
-        help="of sensors; 0.01 is what good ones leave (default there on servos, else 0)",
-    )
-    outside.add_argument(
-        "--break", type=breakdown, action="append", default=[], metavar="WHAT@TIME", dest="breakdowns",
-        help="cell:left:2:dead (stuck, nan), swapped, or weak:JOINT:SHARE; may be given more than once",
-    )  # fmt: skip
-    outside.add_argument(
-        "--carry", type=amount, default=0.0, metavar="PERCENT", help="of its weight, a box in both hands (on servos)"
-    )
-    parser.set_defaults(action=_run)
+    parser.set_defaults(action=_run, motion=motion)
 
 
-def _behavior(text: str) -> str:
-    """Asked before the other options are: those of a behavior that is not there yet are not known either."""
-    from poise.runs import known_behavior
+def _add_option(parser: Any, parameter: Parameter) -> None:
+    """An option that leaves no value where it is not given, so that defaults are declared once."""
+    option: dict[str, Any] = {"dest": parameter.name, "default": argparse.SUPPRESS, "help": parameter.help}
+    if parameter.kind == "flag":
+        action = argparse.BooleanOptionalAction if parameter.default else "store_true"
+        parser.add_argument(f"--{parameter.option}", action=action, **option)
+        return
+    if parameter.choices:
+        option["choices"] = parameter.choices
+    else:
+        option["type"] = argument_type(parameter.parse_one)
+        option["metavar"] = parameter.metavar or parameter.name.upper()
+    if parameter.kind == "list":
+        option["action"] = "append"
+    parser.add_argument(f"--{parameter.option}", **option)
 
-    return known_behavior(text)
+
+def _settings_help(motion: type[Motion]) -> str:
+    """The settings of a motion, as its help lists them."""
+    from poise.parameters import parameters
+
+    lines = []
+    for mode, type_ in motion.settings_types().items():
+        lines.append(f"settings (--set NAME=VALUE){f' with --mode {mode}' if mode else ''}:")
+        lines += [f"  {name:<18} {each.help}" for name, each in parameters(type_).items()]
+    for prefix, type_ in motion.prefixed_settings.items():
+        lines.append(f"settings of the {prefix.rstrip('.')} (--set {prefix}NAME=VALUE):")
+        lines += [f"  {prefix + name:<24} {each.help}" for name, each in parameters(type_).items()]
+    return "\n".join(lines)
 
 
 def _run(options: argparse.Namespace) -> int:
-    from poise import runs  # here, so that other commands start fast
+    from poise.runs import World
 
-    given = {name: getattr(options, name) for name in ("style", "steps", "speed")}
-    walking = {name: value for name, value in given.items() if value is not None}
-    if walking and options.behavior != "walk":
-        raise UsageError(f"--{next(iter(walking))} is for walks; give it to 'poise run walk'")
-    if options.random and options.behavior != "navigate":
-        raise UsageError("--random is for guided robots; give it to 'poise run navigate'")
-    request = runs.Request(
-        **walking,
-        behavior=options.behavior,
-        robot=options.robot,
-        mode=options.mode,
-        plant=options.plant,
-        seconds=options.seconds,
-        profile=options.profile,
-        solver=options.solver,
-        pushes=options.pushes,
-        terrain=options.terrain,
-        friction=options.friction,
-        mass_error=options.mass_error,
-        delay=options.delay,
-        noise=options.noise,
-        breakdowns=options.breakdowns,
-        carry=options.carry,
-        settings=dict(options.settings),
-        seed=options.seed,
-        script=options.script or "",
-        scenario=options.scenario,
-        remote=options.remote or "",
-    )
     check_writable(options.out)
-    bar = Bar(f"{options.behavior} on {options.robot}", options.seconds or runs.usual_seconds(request))
+    given = vars(options)
+    motion_type: type[Motion] = options.motion
+    names = {*motion_type.__dataclass_fields__, *World.__dataclass_fields__} - {"settings", "world"}
+    values = {name: given[name] for name in names if name in given}
+    motion: Motion = motion_type(**values, settings=dict(options.settings))
+    bar = Bar(f"{motion.name} on {motion.robot}", motion.seconds or motion.usual_seconds)
     try:
-        recording, result = runs.run(request, options.out, bar)
+        recording, result = motion.run(options.out, bar)
     except KeyboardInterrupt as interrupt:
         bar.close()
         say_kept(interrupt, options.out)

@@ -22,7 +22,7 @@ from poise.geometry import minimum_jerk, so3
 from poise.plants import Flat, Ground, PositionServos, Push, steps
 from poise.recording import Progress, Recording, record_steps, settings
 from poise.robots import Robot, State
-from poise.runs import LYING, Ran, Request, Result, failed, moved, summarised
+from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure, moved
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant
@@ -140,11 +140,10 @@ def replayed(
     }
     begin = time.perf_counter()
     recording = record_steps(_until_fallen(playback, plant), robot, path, progress, facts)
-    ran = Ran(recording, playback.seconds, time.perf_counter() - begin, plant.fall)
-    # Nothing that a stand is asked for differs from what a replay is.
-    result = {**summarised(Request("stand", robot=robot.name), ran, robot), "behavior": "replay", "mode": "position"}
-    result["distance_m"], result["heading_rad"] = moved(ran.states)
-    return recording, failed({**result, **_strayed(recording, trajectory, robot)}, [])
+    run = CompletedRun(recording, robot, playback.seconds, time.perf_counter() - begin, plant.fall)
+    result = {"behavior": "replay", "robot": robot.name, "mode": "position", "plant": "mujoco", **measure(run)}
+    result["distance_m"], result["heading_rad"] = moved(run.states)
+    return recording, finish_result({**result, **_strayed(recording, trajectory, robot)}, [])
 
 
 def _start(robot: Robot, trajectory: Trajectory) -> State:
@@ -166,7 +165,7 @@ def _until_fallen(playback: Playback, plant: MujocoPlant) -> Iterator[Step]:
         if i % RECORDED == 0:
             yield step
         if plant.fallen:
-            end = min(end, step.state.time + LYING)
+            end = min(end, step.state.time + SECONDS_AFTER_FALL)
         if step.state.time >= end:
             return
 

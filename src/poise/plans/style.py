@@ -6,73 +6,74 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from poise.errors import UsageError
+from poise.parameters import Parameter, check_parameters, parameter, parameters, suggestion
 from poise.parsing import parse_toml
 
-
-class Parameter(NamedTuple):
-    """What a number of a style is.
-
-    Attributes:
-        unit: of it.
-        low, high: between which it makes sense.
-        about: a sentence.
-    """
-
-    unit: str
-    low: float
-    high: float
-    about: str
+#: Which joints have their torque kept small.
+TORQUE_JOINTS = ("arms", "head", "arms and head")
 
 
 @dataclass(frozen=True)
 class Style:
     """The numbers of a walk. Lengths are shares of the leg, so that a style fits robots of any size.
 
-    `PARAMETERS` tells unit, range and meaning of each.
+    Each number is declared with its unit, range and meaning; `PARAMETERS` has these declarations by name.
 
     >>> STYLES["proud"].mixed(STYLES["sad"], 0.5)
     >>> Style.load("mine.toml")
     """
 
     name: str = "neutral"
-    step_length: float = 0.17
-    step_height: float = 0.055
-    lateral_step: float = 0.0
-    turn: float = 0.0
-    single_support: float = 0.5
-    double_support: float = 0.12
-    height: float = 0.0
-    sway: float = 0.04
-    sway_phase: float = 0.0
-    chest_pitch: float = 0.0
-    chest_roll: float = 0.0
-    chest_yaw: float = 0.0
-    head_pitch: float = 0.0
-    angular_momentum: float = 0.0
-    torque: float = 0.0
-    arm_posture: float = 1.0
-    arm_lift: float = 0.0
-    arm_spread: float = 0.0
-    torque_joints: str = "arms and head"
+    step_length: float = parameter(
+        0.17, "how far a foot goes beyond the other; negative is backwards", unit="leg lengths", low=-0.6, high=0.8
+    )
+    step_height: float = parameter(
+        0.055, "how high the swinging foot is lifted", unit="leg lengths", low=0.02, high=0.25
+    )
+    lateral_step: float = parameter(
+        0.0, "how far a step goes sideways, to the left", unit="leg lengths", low=-0.3, high=0.3
+    )
+    turn: float = parameter(0.0, "how far a step turns, to the left", unit="rad", low=-0.6, high=0.6)
+    single_support: float = parameter(
+        0.5, "time on one foot, of a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
+    )
+    double_support: float = parameter(0.12, "time on both feet, likewise", unit="s", low=0.04, high=0.6)
+    height: float = parameter(
+        0.0, "how much higher than usual the centre of mass is carried", unit="leg lengths", low=-0.2, high=0.02
+    )
+    sway: float = parameter(
+        0.04,
+        "sideways amplitude of the centre of mass, for the sinusoid of the paper",
+        unit="leg lengths",
+        low=0.0,
+        high=0.2,
+    )
+    sway_phase: float = parameter(
+        0.0, "when the sway is greatest, after the middle of a single support", unit="rad", low=-math.pi, high=math.pi
+    )
+    chest_pitch: float = parameter(0.0, "how far the chest leans; forward is positive", unit="rad", low=-0.6, high=0.8)
+    chest_roll: float = parameter(0.0, "how far it leans to the right", unit="rad", low=-0.4, high=0.4)
+    chest_yaw: float = parameter(0.0, "how far it is turned to the left", unit="rad", low=-0.6, high=0.6)
+    head_pitch: float = parameter(0.0, "how far the head looks down", unit="rad", low=-0.6, high=0.8)
+    angular_momentum: float = parameter(
+        0.0, "weight of little angular momentum beside that of the arms' posture", low=0.0, high=100.0
+    )
+    torque: float = parameter(
+        0.0, "weight of little torque in arms or head, as a share of their limits", low=0.0, high=100.0
+    )
+    arm_posture: float = parameter(1.0, "weight of the arms' posture", low=0.0, high=10.0)
+    arm_lift: float = parameter(0.0, "how far the arms are raised in front", unit="rad", low=-0.5, high=1.5)
+    arm_spread: float = parameter(0.0, "how far they are spread from the body", unit="rad", low=-0.1, high=1.2)
+    torque_joints: str = parameter("arms and head", "joints whose torque is kept small", choices=TORQUE_JOINTS)
     rest: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, parameter in PARAMETERS.items():
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and parameter.low <= value <= parameter.high):
-                unit = f" {parameter.unit}" if parameter.unit else ""
-                raise UsageError(
-                    f"style '{self.name}': {name} is {value!r}; expected {parameter.low:g} to {parameter.high:g}{unit}"
-                )
-        if self.torque_joints not in TORQUE_JOINTS:
-            known = ", ".join(repr(word) for word in TORQUE_JOINTS)
-            raise UsageError(f"style '{self.name}': torque_joints is {self.torque_joints!r}; expected one of {known}")
+        check_parameters(self, f"style '{self.name}'", UsageError)
         rest: Any = self.rest
         if not isinstance(rest, Mapping) or not all(_angle(value) for value in rest.values()):
             raise UsageError(f"style '{self.name}': rest is {rest!r}; expected joints and their angles in rad")
@@ -96,10 +97,10 @@ class Style:
     def text(self) -> str:
         """As a TOML file, each number with its unit and what it is."""
         lines = [f"name = {_quoted(self.name)}", ""]
-        for name, parameter in PARAMETERS.items():
-            unit = parameter.unit or "no unit"
-            between = f"{parameter.low:g} to {parameter.high:g}"
-            lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {between}: {parameter.about}")
+        for name, each in PARAMETERS.items():
+            unit = each.unit or "no unit"
+            between = f"{each.low:g} to {each.high:g}"
+            lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {between}: {each.about}")
         lines.append(
             f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}'
         )
@@ -136,32 +137,8 @@ class Style:
         return cls(name=name, **values)
 
 
-PARAMETERS: dict[str, Parameter] = {
-    "step_length": Parameter("leg lengths", -0.6, 0.8, "how far a foot goes beyond the other; negative is backwards"),
-    "step_height": Parameter("leg lengths", 0.02, 0.25, "how high the swinging foot is lifted"),
-    "lateral_step": Parameter("leg lengths", -0.3, 0.3, "how far a step goes sideways, to the left"),
-    "turn": Parameter("rad", -0.6, 0.6, "how far a step turns, to the left"),
-    "single_support": Parameter("s", 0.25, 1.2, "time on one foot, of a leg of 0.8 m; shorter legs are faster"),
-    "double_support": Parameter("s", 0.04, 0.6, "time on both feet, likewise"),
-    "height": Parameter("leg lengths", -0.2, 0.02, "how much higher than usual the centre of mass is carried"),
-    "sway": Parameter(
-        "leg lengths", 0.0, 0.2, "sideways amplitude of the centre of mass, for the sinusoid of the paper"
-    ),
-    "sway_phase": Parameter(
-        "rad", -math.pi, math.pi, "when the sway is greatest, after the middle of a single support"
-    ),
-    "chest_pitch": Parameter("rad", -0.6, 0.8, "how far the chest leans; forward is positive"),
-    "chest_roll": Parameter("rad", -0.4, 0.4, "how far it leans to the right"),
-    "chest_yaw": Parameter("rad", -0.6, 0.6, "how far it is turned to the left"),
-    "head_pitch": Parameter("rad", -0.6, 0.8, "how far the head looks down"),
-    "angular_momentum": Parameter("", 0.0, 100.0, "weight of little angular momentum beside that of the arms' posture"),
-    "torque": Parameter("", 0.0, 100.0, "weight of little torque in arms or head, as a share of their limits"),
-    "arm_posture": Parameter("", 0.0, 10.0, "weight of the arms' posture"),
-    "arm_lift": Parameter("rad", -0.5, 1.5, "how far the arms are raised in front"),
-    "arm_spread": Parameter("rad", -0.1, 1.2, "how far they are spread from the body"),
-}
-#: Which joints the torque of which is kept little.
-TORQUE_JOINTS = ("arms", "head", "arms and head")
+#: The numbers of a style, in the order of its fields.
+PARAMETERS: dict[str, Parameter] = {name: each for name, each in parameters(Style).items() if each.kind == "number"}
 
 NEUTRAL = Style()
 
@@ -179,9 +156,7 @@ def _check_names(values: Mapping[str, Any], style: str) -> None:
     for name in values:
         known = [*PARAMETERS, "torque_joints", "rest"]
         if name != "name" and name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-            raise UsageError(f"style '{style}': no parameter '{name}'; {hint}")
+            raise UsageError(f"style '{style}': no parameter '{name}'; {suggestion(name, known)}")
 
 
 def _styles(**changes: dict[str, Any]) -> dict[str, Style]:

@@ -1,85 +1,55 @@
-"""One behavior on one robot, run, recorded and judged: what the command line and campaigns do.
+"""Runs: one definition per motion, from which command line, campaigns, studio and Python calls are derived.
 
->>> recording, result = run(Request("reach", robot="talos", profile="minimum-jerk"))
+>>> from poise import runs
+>>> recording, result = runs.Walk(robot="g1", style="proud", push="60,0,0,0.1@3").run()
+>>> result["fell"], result["walk"]["speed"]
+
+A motion is a frozen dataclass: its fields carry units, ranges and one sentence each. `World` is what surrounds and
+disturbs the robot; its fields may be given as arguments of the motion, like ``push`` above.
 """
 
-from __future__ import annotations
-
-from functools import cache
-from os import PathLike
-
-from poise.behaviors import ReachSettings, SquatSettings, Stand
-from poise.devices import Script
-from poise.recording import Progress, Recording
-from poise.robots import Robot, library_names, load_robot
-from poise.runs.loop import LYING, Ran
-from poise.runs.navigation_run import run_navigate
-from poise.runs.request import NOISE, Request, known_behavior
-from poise.runs.result import Result, failed, moved, summarised
-from poise.runs.run_parameters import PARAMETERS, check_request, command_of, request_of
-from poise.runs.scenario import LONGEST
-from poise.runs.servo_run import WAIT, run_regulated
-from poise.runs.standing_runs import run_reach, run_upright
-from poise.runs.walk_run import known_ground, run_walk
+from poise.runs.balance_measures import moved, zmp_margin
+from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
+from poise.runs.motion import COMMON_COLUMNS, Motion, ResultColumn, Run, Setup, library_robot, motion_parameters
+from poise.runs.motions import MOTIONS, campaign_parameters, command_line, known_parameter, motion_from, motion_named
+from poise.runs.navigate_motion import Navigate
+from poise.runs.scenario import Scenario
+from poise.runs.servo_balance import ServoBalance, recovery_time, zmp_error
+from poise.runs.standing_motions import Reach, Squat, Stand
+from poise.runs.walk_motion import Walk, known_ground
+from poise.runs.world import NOISE, World
 
 __all__ = [
-    "LYING",
+    "COMMON_COLUMNS",
+    "MOTIONS",
     "NOISE",
-    "PARAMETERS",
-    "Ran",
-    "Request",
+    "SECONDS_AFTER_FALL",
+    "CompletedRun",
+    "Motion",
+    "Navigate",
+    "Reach",
     "Result",
-    "check_request",
-    "command_of",
-    "failed",
-    "known_behavior",
+    "ResultColumn",
+    "Run",
+    "Scenario",
+    "ServoBalance",
+    "Setup",
+    "Squat",
+    "Stand",
+    "Walk",
+    "World",
+    "campaign_parameters",
+    "command_line",
+    "finish_result",
     "known_ground",
+    "known_parameter",
+    "library_robot",
+    "measure",
+    "motion_from",
+    "motion_named",
+    "motion_parameters",
     "moved",
-    "request_of",
-    "run",
-    "summarised",
-    "usual_seconds",
+    "recovery_time",
+    "zmp_error",
+    "zmp_margin",
 ]
-
-
-def run(
-    request: Request, path: str | PathLike[str] | None = None, progress: Progress | None = None
-) -> tuple[Recording, Result]:
-    """Runs a request; `result["reason"]` says what failed, if anything did.
-
-    Args:
-        request: what to run.
-        path: a ``.poise`` file to record to.
-        progress: told the time of the motion after each step (s).
-    """
-    runner = {"reach": run_reach, "walk": run_walk, "navigate": run_navigate}.get(request.behavior, run_upright)
-    if request.regulated:
-        runner = run_regulated
-    robot = known(request.robot) if request.robot in library_names() else load_robot(request.robot)
-    return runner(request, robot, path, progress)
-
-
-@cache
-def known(name: str) -> Robot:
-    """A robot of the library, loaded once: robots never change, and fitting their capsules takes seconds."""
-    return load_robot(name)
-
-
-def usual_seconds(request: Request) -> float:
-    """How long the behavior takes when nothing else is asked."""
-    given = {
-        name: value if isinstance(value, (int, float)) and value > 0 else 1.0
-        for name, value in request.settings.items()
-    }
-    if request.behavior == "stand":
-        return Stand.seconds
-    if request.behavior == "walk":  # a guess: how long depends on the robot
-        return 3.0 + 0.6 * (request.steps + 1)
-    if request.behavior == "navigate":  # likewise
-        return LONGEST if request.scenario else (Script.load(request.script).seconds if request.script else 0.0) or 30.0
-    if request.behavior == "squat":
-        usual = SquatSettings
-        return (WAIT if request.regulated else 0.0) + float(given.get("cycles", usual.cycles)) / float(
-            given.get("frequency", usual.frequency)
-        )
-    return 5.0 * float(given.get("phase", ReachSettings.phase))

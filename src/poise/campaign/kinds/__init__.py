@@ -16,9 +16,9 @@ __all__ = ["KINDS", "Column", "Kind", "Outcome", "Value", "kind_named"]
 
 
 def _motion(name: str) -> Kind:
-    from poise.campaign.kinds.behavior_runs import Motion
+    from poise.campaign.kinds.motion_runs import MotionRuns
 
-    return Motion(name)
+    return MotionRuns(name)
 
 
 def _people(name: str) -> Kind:

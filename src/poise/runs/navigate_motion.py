@@ -1,28 +1,31 @@
-"""Run and judge a guided robot: its motion segments as recorded, and how soon it responds to commands."""
+"""Navigation: a robot guided by one point, its motion segments as recorded, and how soon it responds to commands."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from os import PathLike
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pinocchio.rpy import rpyToMatrix
 
+from poise import behaviors
 from poise.arrays import Array
-from poise.behaviors import Done, Navigate, NavigateSettings
+from poise.behaviors import Done, NavigateSettings
 from poise.devices import Device, RandomStick, Script
+from poise.errors import UsageError
+from poise.parameters import parameter
 from poise.plans import zero_moment_way
-from poise.plants import terrain
-from poise.recording import Progress, Recording
-from poise.robots import Foot, Robot, State
-from poise.runs.loop import plant_for, ran
-from poise.runs.request import Request, filled
-from poise.runs.result import Result, failed, moved, summarised
-from poise.runs.scenario import Scenario
-from poise.runs.walk_run import known_ground
+from poise.plants import Ground, IdealPlant, RemotePlant, Thing
+from poise.recording import Recording
+from poise.robots import Foot, Robot, State, library_names, takes_angles
+from poise.runs.balance_measures import moved
+from poise.runs.execution import CompletedRun, Result
+from poise.runs.motion import Motion, Plant, ResultColumn, Setup
+from poise.runs.scenario import LONGEST, Scenario
+from poise.runs.walk_motion import known_ground
 
 #: Planned ways are kept at so many places per second: more than enough to draw them.
 RATE = 20.0
@@ -46,7 +49,7 @@ class Segments:
     >>> recorder.provenance.update(segments.news())
     """
 
-    def __init__(self, navigate: Navigate, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def __init__(self, navigate: behaviors.Navigate, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.navigate, self.facts = navigate, facts
         self.found: list[dict[str, Any]] = []
         self._last: Done | None = None
@@ -61,7 +64,7 @@ class Segments:
         return {**self.facts, "segments": self.found}
 
 
-def described(navigate: Navigate, done: Done) -> dict[str, Any]:
+def described(navigate: behaviors.Navigate, done: Done) -> dict[str, Any]:
     """A segment in plain values, see `Segments`."""
     segment, goal = done.segment, done.segment.goal
     points = goal.points
@@ -84,7 +87,7 @@ def described(navigate: Navigate, done: Done) -> dict[str, Any]:
     }
 
 
-def _planned(navigate: Navigate, done: Done) -> dict[str, Any]:
+def _planned(navigate: behaviors.Navigate, done: Done) -> dict[str, Any]:
     segment = done.segment
     times = np.linspace(0.0, segment.seconds, max(round(RATE * segment.seconds), 1) + 1)
     samples = [segment.sample(time) for time in times.tolist()]
@@ -201,50 +204,143 @@ def _changed(device: Device, time: float, before: float) -> float | None:
     return at
 
 
-# -- Running and judging a robot that is guided by one point at a time -----------------------------------------------
+# -- Navigate: the motion --------------------------------------------------------------------------------------------
 
 
-def run_navigate(
-    request: Request, robot: Robot, path: str | PathLike[str] | None = None, progress: Progress | None = None
-) -> tuple[Recording, Result]:
-    """A guided motion, recorded and judged: it succeeds when nobody falls, and a scenario when it ends at its door."""
-    numbers, start = filled(NavigateSettings, request.settings), robot.stance("standing")
-    scenario = Scenario.of(robot) if request.scenario else None
-    device: Device
-    if scenario is None:
-        device, under = device_for(request), known_ground(terrain(request.terrain), robot)
-        plant = plant_for(request, start)
-    else:
-        plant = plant_for(request, start, scenario.stage, scenario.stage.things)
-        device, under = scenario.pilot(plant), scenario.stage.under
-    navigate = Navigate(robot, device, numbers, plant.state(), under)
-    segments = Segments(navigate, {} if scenario is None else {"world": scenario.stage.drawn})
-    try:
-        done = ran(request, navigate, plant, path, progress, segments.news, lambda: getattr(device, "done", False))
-    finally:
-        getattr(plant, "close", lambda: None)()  # a remote one
-    recording, result = done.recording, summarised(request, done, robot)
-    found = segments.found
-    result["seconds"] = min(done.seconds, recording.duration) if scenario else done.seconds
-    result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
-    result["distance_m"], result["heading_rad"] = moved(done.states)
-    result["navigate"] = {**_told(found), "response_s": response(found, recording, device)}
-    if request.plant == "ideal":  # which feet stand is not known there, so neither is how far inside them anything is
-        result["zmp_margin_m"] = None
-    wrong: list[str] = []
-    if scenario is not None:
-        last = getattr(plant, "truth", plant.state)()  # where the hand is, not where sensors see it
-        result["navigate"]["scenario"], wrong = scenario.judged(last, bool(getattr(device, "done", False)))
-    return recording, failed(result, [] if result["fell"] else wrong)
+@dataclass
+class NavigateSetup(Setup):
+    """As `Setup`, with the segments as they are recorded, and the scenario if it is one."""
+
+    segments: list[dict[str, Any]] = field(default_factory=list)
+    scenario: Scenario | None = None
 
 
-def device_for(request: Request) -> Device:
-    """What guides the robot: a script, or a random stick of the seed."""
-    return Script.load(request.script) if request.script else RandomStick(request.seed)
+@dataclass(frozen=True, kw_only=True)
+class Navigate(Motion):
+    """A robot guided by one point at a time, with a joystick, a script or at random ([Sugihara2008])."""
+
+    name: ClassVar[str] = "navigate"
+    summary: ClassVar[str] = "guide a foot, the trunk or a hand with a joystick, a script or at random"
+    available: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("torque", "mujoco"),
+        ("position", "mujoco"),
+        ("torque", "ideal"),
+        ("kinematic", "ideal"),
+    )
+    file_parameters: ClassVar[Mapping[str, Callable[[], list[str]]]] = {
+        "robot": lambda: list(library_names()),
+        "script": list,
+    }
+    columns: ClassVar[dict[str, ResultColumn]] = {
+        "segments": ResultColumn("count", "", "motion segments", "navigate.segments"),
+        "corrected": ResultColumn("count", "", "of them, those that were prolonged", "navigate.corrected"),
+        "projected": ResultColumn("count", "", "commands that were beyond a boundary", "navigate.projected"),
+        "longest_s": ResultColumn("number", "s", "longest segment", "navigate.longest_s"),
+        "response_s": ResultColumn("number", "s", "until a guided point moved, median", "navigate.response_s.median"),
+        "hand_to_door_m": ResultColumn(
+            "number", "m", "of the scenario: from the hand to the door", "navigate.scenario.hand_to_door_m"
+        ),
+    }
+
+    script: str = parameter("", 'a list of {"time", "mode", "input": [6 numbers]}', metavar="FILE.json")
+    random: bool = parameter(False, "a random joystick, drawn from the seed (default)")
+    scenario: bool = parameter(False, "down three steps, across a room, a hand to its door ([Sugihara2008], figure 9)")
+    remote: str = parameter(
+        "", "address of a plant that 'poise serve' moves, like tcp://127.0.0.1:5560", metavar="ADDRESS"
+    )
+
+    @classmethod
+    def settings_types(cls) -> dict[str, type]:
+        return {"": NavigateSettings}
+
+    def _possible(self) -> tuple[tuple[str, str], ...]:
+        """Robots that take joint angles are given those, unless another mode is chosen."""
+        if takes_angles(self.robot):
+            return tuple(sorted(self.available, key=lambda pair: pair[0] != "position"))
+        return self.available
+
+    def check(self) -> None:
+        guides = [name for name in ("script", "random", "scenario") if getattr(self, name)]
+        if len(guides) > 1:
+            raise UsageError(f"--{guides[0]} and --{guides[1]} both guide the robot; give one of them")
+        if self.remote and self.plant == "ideal":
+            raise UsageError("a remote plant is not ideal; leave --plant out, or --remote")
+        if self.remote and (self.scenario or self.world.disturbances):
+            first = "scenario" if self.scenario else next(iter(self.world.disturbances)).replace(" ", "-")
+            raise UsageError(f"the world of a remote plant is the server's; leave --{first} out, or --remote")
+        if self.scenario and self.world.terrain != "flat":
+            raise UsageError("the scenario has ground of its own; leave --terrain out")
+        if self.world.terrain.partition(":")[0] not in ("flat", "stairs"):
+            terrain = self.world.terrain
+            raise UsageError(f"a guided robot knows flat ground and stairs, not '{terrain}'; choose one of these")
+
+    def check_names(self) -> None:
+        super().check_names()
+        if self.script:
+            Script.load(self.script)
+
+    @property
+    def usual_seconds(self) -> float:
+        if self.scenario:
+            return LONGEST
+        return (Script.load(self.script).seconds if self.script else 0.0) or 30.0
+
+    def device(self) -> Device:
+        """What guides the robot outside of the scenario: a script, or a random joystick of the seed."""
+        return Script.load(self.script) if self.script else RandomStick(self.seed)
+
+    def build(self) -> Setup:
+        robot = self.load()
+        start = robot.stance("standing")
+        scenario = Scenario.of(robot) if self.scenario else None
+        device: Device
+        if scenario is None:
+            device, ground = self.device(), known_ground(self.world.ground, robot)
+            plant = self._plant(start)
+        else:
+            plant = self._plant(start, scenario.stage, scenario.stage.things)
+            device, ground = scenario.pilot(plant), scenario.stage.under
+        navigate = behaviors.Navigate(robot, device, self.resolved_settings(), plant.state(), ground)
+        segments = Segments(navigate, {} if scenario is None else {"world": scenario.stage.drawn})
+        guide = "scenario" if self.scenario else self.script or "random"
+        return NavigateSetup(
+            navigate,
+            self.controller(navigate, navigate.weights),
+            plant,
+            navigate.seconds,
+            {"guide": guide},
+            updates=segments.news,
+            finished=lambda: bool(getattr(device, "done", False)),
+            segments=segments.found,
+            scenario=scenario,
+        )
+
+    def _plant(self, start: State, ground: Ground | None = None, things: Sequence[Thing] = ()) -> Plant:
+        if self.plant == "ideal":
+            return IdealPlant(start)
+        if self.remote:
+            return RemotePlant(self.remote, start.robot)
+        return self.world.plant(start, seed=self.seed, servos=self.mode == "position", ground=ground, things=things)
+
+    def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
+        """It succeeds when the robot does not fall, and a scenario when it ends at its door."""
+        assert isinstance(setup, NavigateSetup)
+        found, scenario, device = setup.segments, setup.scenario, setup.behavior.device
+        result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
+        result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
+        result["distance_m"], result["heading_rad"] = moved(run.states)
+        result["navigate"] = {**_segment_counts(found), "response_s": response(found, run.recording, device)}
+        if self.plant == "ideal":  # which feet stand is not known there, so neither is any margin
+            result["zmp_margin_m"] = None
+        if scenario is None:
+            return []
+        last = getattr(setup.plant, "truth", setup.plant.state)()  # where the hand is, not where sensors see it
+        result["navigate"]["scenario"], reasons = scenario.judged(last, bool(getattr(device, "done", False)))
+        return [] if result["fell"] else reasons
 
 
-def _told(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """What became of the segments, in numbers."""
+def _segment_counts(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Outcomes of the segments, in numbers."""
     margins = [each["margin"] for each in found if each["margin"] is not None]
     return {
         "segments": len(found),

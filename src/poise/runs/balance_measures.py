@@ -1,10 +1,9 @@
-"""Result of a run, as `poise run --json` prints it, with its measures of balance."""
+"""Measures of a recorded motion: balance, displacement, speed, slip, and motors at their limits."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,6 @@ from poise.arrays import Array
 from poise.geometry import margin, so3
 from poise.recording import Recording
 from poise.robots import Robot, State
-from poise.runs.loop import Ran
-from poise.runs.request import Request
 from poise.state import Snapshot, zmp
 
 #: A motor is at its limit above this share of it.
@@ -95,49 +92,55 @@ def torque_limits(recording: Recording, robot: Robot) -> dict[str, dict[str, flo
     }
 
 
-# -- Result: what `poise run --json` prints --------------------------------------------------------------------------
+def mean_speed(recording: Recording, states: list[State], steps: float) -> tuple[float, float, float]:
+    """Of the base in the axes of its heading, while it walks at its speed: without the first and last steps."""
+    names = recording["phase"]
+    walking = [i for i, name in enumerate(names) if name.endswith("support")]
+    if len(walking) < 2:
+        return 0.0, 0.0, 0.0
+    low, high = recording.time[walking[0]], recording.time[walking[-1]]
+    margin = min(2.0, 0.25 * (high - low))
+    seen = [state for state in states if low + margin <= state.time <= high - margin]
+    if len(seen) < 3:
+        return 0.0, 0.0, 0.0
+    yaws = np.unwrap([_yaw(state) for state in seen])
+    points = np.array([state.q[:2] for state in seen])
+    turned = np.exp(-1j * 0.5 * (yaws[1:] + yaws[:-1])) * np.exp(1j * _yaw(states[0]))
+    went = np.sum((np.diff(points[:, 0]) + 1j * np.diff(points[:, 1])) * turned)
+    seconds = seen[-1].time - seen[0].time
+    return float(went.real / seconds), float(went.imag / seconds), float((yaws[-1] - yaws[0]) / seconds)
 
 
-Result = dict[str, Any]
+def largest_slip(recording: Recording, states: list[State], robot: Robot) -> float:
+    """How far a foot that stands alone moves over the ground, at worst (m)."""
+    names, period = recording["phase"], recording.period
+    worst, first, name = 0.0, None, ""
+    for state in states:
+        now = str(names[min(round((state.time - recording.time[0]) / period), len(names) - 1)])
+        if now not in ("left support", "right support"):
+            first, name = None, now
+            continue
+        foot = robot.foot("left" if now.startswith("left") else "right")
+        place = state.pose(foot).act(foot.sole.center)[:2]
+        if now != name or first is None:
+            first, name = place, now
+        worst = max(worst, float(np.linalg.norm(place - first)))
+    return worst
 
 
-def summarised(request: Request, ran: Ran, robot: Robot) -> Result:
-    """All keys of a run; those that only some behaviors know are None until they set them."""
-    recording = ran.recording
-    return {
-        "behavior": request.behavior,
-        "robot": request.robot,
-        "mode": request.mode,
-        "plant": request.plant,
-        "seconds": ran.seconds,
-        "fell": bool(ran.fall),
-        "reason": ran.fall or None,
-        "steps": None,
-        "distance_m": None,
-        "heading_rad": None,
-        "worst_tilt_deg": math.degrees(worst_tilt(ran.states, robot)),
-        "zmp_margin_m": zmp_margin(recording, robot, ran.states),
-        "reach_errors_m": None,
-        "control_ms": recording.milliseconds("control"),
-        "realtime_factor": recording.duration / ran.wall if ran.wall > 0.0 else None,
-        "fallbacks": recording.fallbacks(),
-        "nonfinite_commands": recording.nonfinite_commands(),
-        "levels": recording.levels(),
-        "limits": torque_limits(recording, robot),
-    }
+def _yaw(state: State) -> float:
+    """Of the feet, in the middle."""
+    poses = [state.pose(foot).rotation for foot in state.robot.feet]
+    return float(np.angle(sum(complex(R[0, 0], R[1, 0]) for R in poses)))
 
 
-def failed(result: Result, reasons: list[str]) -> Result:
-    """The same, with more reasons why it did not succeed, if there are any."""
-    given = [result["reason"]] if result["reason"] else []
-    result["reason"] = "; ".join([*given, *reasons]) or None
-    return finite(result)
+def capture_point_error(last: State, place: Array) -> float:
+    """Distance over the ground of the capture point c + v sqrt(h/g) from a place (m)."""
+    snapshot = Snapshot(last.robot).at(last)
+    c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
+    return float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
 
 
-def finite(result: Any) -> Any:
-    """The same with None where a number is infinite or NaN, which JSON does not know."""
-    if isinstance(result, dict):
-        return {key: finite(value) for key, value in result.items()}
-    if isinstance(result, list):
-        return [finite(value) for value in result]
-    return None if isinstance(result, float) and not math.isfinite(result) else result
+def middle_of_feet(state: State) -> Array:
+    """The point between the soles (m, 3)."""
+    return np.asarray(np.mean([state.pose(foot).act(foot.sole.center) for foot in state.robot.feet], axis=0))

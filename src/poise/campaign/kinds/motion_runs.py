@@ -1,0 +1,83 @@
+"""Campaigns of motions: one motion on one robot per run, as ``poise run`` does it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.errors import RecordingError
+from poise.runs import (
+    COMMON_COLUMNS,
+    Motion,
+    Run,
+    campaign_parameters,
+    command_line,
+    motion_from,
+    motion_named,
+)
+
+
+class MotionRuns(Kind):
+    """Runs of one motion. Parameters and columns are those of its definition, see `poise.runs`.
+
+    Args:
+        motion: its name, or its class.
+    """
+
+    def __init__(self, motion: str | type[Motion]) -> None:
+        self.motion = motion_named(motion) if isinstance(motion, str) else motion
+        self.name = self.motion.name
+        declared = {**COMMON_COLUMNS, **self.motion.columns}
+        self.columns: Mapping[str, Column] = {
+            name: Column(each.type, each.unit, each.about) for name, each in declared.items()
+        }
+
+    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
+        found = {name: self._located(base, name, value) for name, value in given.items()}
+        motion_from(self.motion, found).check_names()
+        return {name: self._typed(name, value) for name, value in found.items()}
+
+    def files(self, parameters: Mapping[str, Value]) -> list[str]:
+        named = [str(parameters[name]) for name in self.motion.file_parameters if parameters.get(name)]
+        beside = [str(Path(path).with_suffix(suffix)) for path in named for suffix in (".urdf", ".toml")]
+        return [path for path in dict.fromkeys([*named, *beside]) if os.path.isabs(path) and os.path.isfile(path)]
+
+    def command(self, parameters: Mapping[str, Value], seed: int) -> str:
+        return command_line(self.motion, parameters, seed)
+
+    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+        motion = motion_from(self.motion, parameters, seed)
+        recording, result = _run(motion, along)
+        times = {f"control_ms_{name}": value for name, value in (result["control_ms"] or {}).items()}
+        if result["realtime_factor"] is not None:
+            times["realtime_factor"] = result["realtime_factor"]
+        return Outcome(motion.row(recording, result), result["reason"] or "", recording.save, times=times)
+
+    def _located(self, base: Path, name: str, value: Value) -> Value:
+        """A file that the spec names is found from where the spec lies, and nowhere else."""
+        known = self.motion.file_parameters
+        if name in known and isinstance(value, str) and value and value not in known[name]():
+            path = (base / value).resolve()
+            return str(path) if Path(value).suffix or os.path.isfile(path) else value
+        return value
+
+    def _typed(self, name: str, value: Value) -> Value:
+        """A number where the parameter is one, even if the spec has it as text."""
+        parameter = campaign_parameters(self.motion).get(name)
+        if parameter is not None and isinstance(value, (str, int)) and not isinstance(value, bool):
+            meant = parameter.parse(str(value))
+            if isinstance(meant, (int, float)):
+                return meant
+        return float(value) if parameter is None and isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _run(motion: Motion, along: Path | None) -> Run:
+    try:
+        return motion.run(along)
+    except RecordingError:  # a disk that is full is not the motion's fault
+        if along is None:
+            raise
+        along.unlink(missing_ok=True)
+        return motion.run()

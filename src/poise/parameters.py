@@ -1,0 +1,267 @@
+"""Parameters: fields of a frozen dataclass that carry a unit, a range and one sentence.
+
+>>> @dataclass(frozen=True)
+... class Settings:
+...     gain: float = parameter(4.0, "rate at which the error decays", unit="1/s", above=0.0, high=100.0)
+>>> parameters(Settings)["gain"].parse("2.5")
+2.5
+
+A parameter is declared once. Command line, campaigns, studio and documentation read the declaration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+from poise import parsing
+from poise.errors import PoiseError, UsageError
+
+#: What a parameter holds. A list holds texts; on the command line it is an option that may be given more than once.
+Kind = Literal["number", "integer", "flag", "choice", "text", "list"]
+Settings = TypeVar("Settings")
+
+#: Gains and times are below this: no gain above the rate of control helps, and no motion lasts longer.
+LARGEST = 1e3
+_KEY = "parameter"
+_FLAGS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """What a field is, which values it takes, and how it is written.
+
+    Attributes:
+        name: of the field.
+        kind: what it holds.
+        default: its value if nothing is given; None: it follows from the rest.
+        about: one sentence fragment, as help texts print it.
+        unit: of a number; "" if it has none.
+        low, high: smallest and largest value.
+        above: whether `low` itself is excluded.
+        below: whether `high` itself is excluded.
+        choices: the words that it can be; empty: any.
+        suggestions: values of a text that are worth offering in a menu.
+        metavar: what stands for its value in help texts.
+        option: its name on the command line and in campaign specs, without dashes.
+        read: value of a text, with an error of its own; None: by `kind`.
+    """
+
+    name: str = ""
+    kind: Kind = "number"
+    default: Any = None
+    about: str = ""
+    unit: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    below: bool = False
+    choices: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    metavar: str = ""
+    option: str = ""
+    read: Callable[[str], Any] | None = None
+
+    def parse(self, text: str) -> Any:
+        """The value that a text means; UsageError with what was expected otherwise."""
+        if self.kind == "list":
+            return tuple(self._read(part.strip()) for part in text.split(";") if part.strip())
+        value = self._read(text)
+        if self.read is None and not self.accepts(value):
+            raise UsageError(f"'{text}' is not possible; expected {self.expected}")
+        return value
+
+    def parse_one(self, text: str) -> Any:
+        """The value of a text; of a list, one of its entries."""
+        return self._read(text) if self.kind == "list" else self.parse(text)
+
+    def _read(self, text: str) -> Any:
+        if self.read is not None:
+            return self.read(text)
+        if self.kind == "flag":
+            if text.lower() not in _FLAGS:
+                raise UsageError(f"'{text}' is neither true nor false")
+            return _FLAGS[text.lower()]
+        if self.kind in ("number", "integer"):
+            number = parsing.number(text)
+            if number is None:
+                raise UsageError(f"'{text}' is not a number")
+            return int(number) if self.kind == "integer" and number == int(number) else number
+        return text
+
+    def format(self, value: Any) -> str:
+        """A value as text; a float keeps all its digits."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, (tuple, list)):
+            return (";" if self.kind == "list" else ",").join(self.format(each) for each in value)
+        return str(value)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a field may have this value; None is accepted where it is the default."""
+        if value is None:
+            return self.default is None
+        if self.kind == "flag":
+            return isinstance(value, bool)
+        if self.kind in ("number", "integer"):
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                return False
+            if self.kind == "integer" and value != round(value):
+                return False
+            low = self.low < value if self.above else self.low <= value
+            return low and (value < self.high if self.below else value <= self.high)
+        if self.kind == "choice":
+            return value in self.choices
+        return isinstance(value, tuple if self.kind == "list" else (str, tuple))
+
+    @property
+    def expected(self) -> str:
+        """The values that it takes, in words."""
+        if self.kind == "flag":
+            return "true or false"
+        if self.kind == "choice":
+            words = [repr(word) if " " in "".join(self.choices) else word for word in self.choices]
+            return f"one of {', '.join(words)}" if len(words) > 2 else " or ".join(words)
+        if self.kind in ("text", "list"):
+            return "a text"
+        noun = "whole number" if self.kind == "integer" else "number"
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"a {noun}"
+        if math.isfinite(self.low) and math.isfinite(self.high) and not (self.above or self.below):
+            return f"{self.low:g} to {self.high:g}{f' {self.unit}' if self.unit else ''}"
+        positive = f"a positive {noun}" if self.above else f"a positive {noun} or zero"
+        return positive if math.isinf(self.high) else f"{positive}, below {self.high:g}"
+
+    @property
+    def help(self) -> str:
+        """The sentence of a help text: what it is, its unit and its default."""
+        facts = [self.unit] if self.unit else []
+        shown = self.default not in (None, "", ()) and self.kind != "flag"
+        facts += [f"default {self.format(self.default)}"] if shown else []
+        return f"{self.about} ({', '.join(facts)})" if facts else self.about
+
+
+def parameter(
+    default: Any,
+    about: str,
+    *,
+    kind: Kind | None = None,
+    unit: str = "",
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float | None = None,
+    below: float | None = None,
+    choices: Iterable[str] = (),
+    suggestions: Iterable[str] = (),
+    metavar: str = "",
+    option: str = "",
+    read: Callable[[str], Any] | None = None,
+) -> Any:
+    """A dataclass field with its declaration, see `Parameter`.
+
+    Args:
+        default, about, kind, unit, low, high, choices, suggestions, metavar, option, read: as of `Parameter`; `kind`
+            follows from the default if it is left out.
+        above, below: bounds that are excluded, instead of `low` and `high`.
+    """
+    words = tuple(choices)
+    declared = Parameter(
+        kind=kind or _kind_of(default, words),
+        default=default,
+        about=about,
+        unit=unit,
+        low=low if above is None else above,
+        high=high if below is None else below,
+        above=above is not None,
+        below=below is not None,
+        choices=words,
+        suggestions=tuple(suggestions),
+        metavar=metavar,
+        option=option,
+        read=read,
+    )
+    return field(default=default, metadata={_KEY: declared})
+
+
+def gain(default: float, about: str, unit: str = "1/s", zero: bool = False) -> Any:
+    """A positive number of ordinary size: a rate, a share or a time; with `zero` it may be zero, too."""
+    return parameter(default, about, unit=unit, low=0.0, above=None if zero else 0.0, below=LARGEST)
+
+
+def _kind_of(default: Any, choices: tuple[str, ...]) -> Kind:
+    if choices:
+        return "choice"
+    for type_, kind in ((bool, "flag"), (int, "integer"), (float, "number"), (str, "text"), (tuple, "list")):
+        if isinstance(default, type_):
+            return kind  # type: ignore[return-value]
+    raise PoiseError(f"the default {default!r} does not tell what the parameter holds; give kind=")
+
+
+def parameters(cls: Any) -> Mapping[str, Parameter]:
+    """The declared parameters of a dataclass by field name, those of nested dataclasses included."""
+    return _parameters(cls)
+
+
+@cache
+def _parameters(cls: Any) -> Mapping[str, Parameter]:
+    found: dict[str, Parameter] = {}
+    for each in fields(cls):
+        if _KEY in each.metadata:
+            declared: Parameter = each.metadata[_KEY]
+            option = declared.option or each.name.replace("_", "-")
+            found[each.name] = replace(declared, name=each.name, option=option)
+        elif (nested := _nested(each)) is not None:
+            found |= parameters(nested)
+    return found
+
+
+def _nested(each: Field[Any]) -> type | None:
+    """The dataclass that a field holds, if its default is made by one."""
+    made: Any = each.default_factory
+    return made if isinstance(made, type) and is_dataclass(made) else None
+
+
+def check_parameters(instance: Any, label: str, error: type[PoiseError] = PoiseError) -> None:
+    """Raise an error unless every declared field of a dataclass has a value that it accepts.
+
+    Args:
+        label: names the instance in the message, like ``"walk"``.
+        error: what is raised.
+    """
+    for name, declared in parameters(type(instance)).items():
+        if name not in instance.__dataclass_fields__:  # of a nested dataclass, which has checked itself
+            continue
+        value = getattr(instance, name)
+        if not declared.accepts(value):
+            raise error(f"{label}: {name} is {value!r}; expected {declared.expected}")
+
+
+def settings_from(cls: type[Settings], given: Mapping[str, Any]) -> Settings:
+    """A settings dataclass with some fields changed by name, also those of nested dataclasses.
+
+    Numbers stand for flags where a flag is expected: files of earlier versions have 1 and 0.
+    """
+    known = parameters(cls)
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise UsageError(f"no setting '{name}'; {suggestion(name, known)}")
+        flag = known[name].kind == "flag" and not isinstance(value, bool) and value in (0, 1)
+        values[name] = bool(value) if flag else value
+    own = {name: value for name, value in values.items() if name in cls.__dataclass_fields__}  # type: ignore[attr-defined]
+    for each in fields(cls):  # type: ignore[arg-type]
+        if (nested := _nested(each)) is not None:
+            inner = parameters(nested)
+            own[each.name] = nested(**{name: value for name, value in values.items() if name in inner})
+    return cls(**own)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What to try instead of a name that is not known."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"

@@ -1,0 +1,183 @@
+"""The motions by name, and motions from parameters as campaigns and command lines give them.
+
+>>> motion_from("walk", {"robot": "talos", "friction": 0.5, "style.step_length": 0.2, "push.size": 80}, seed=3)
+>>> command_line("walk", {"robot": "talos", "friction": 0.5}, seed=3)
+'poise run walk --robot talos --friction 0.5 --seed 3'
+
+Parameters are the options of ``poise run``, with ``_`` for ``-``. Beside them there are
+
+- ``style.NAME``: a number of the style of a walk, see `poise.plans.Style` (``--set style.NAME=...``);
+- ``set.NAME``: a setting of the behavior (``--set NAME=...``);
+- ``push.size`` (N), ``push.direction`` (degrees: 0 pushes forward, 90 to the left), ``push.duration`` (s, 0.1 if left
+  out), ``push.time`` (s, 3): one more push, in the plane of the ground;
+- ``speed.forward``, ``speed.left`` (m/s), ``speed.turning`` (rad/s): of a walk; those left out are zero.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from poise import parsing
+from poise.errors import UsageError
+from poise.parameters import Parameter, suggestion
+from poise.plans import PARAMETERS as STYLE_PARAMETERS
+from poise.plants import Push
+from poise.runs.motion import Motion, motion_parameters
+from poise.runs.navigate_motion import Navigate
+from poise.runs.standing_motions import Reach, Squat, Stand
+from poise.runs.walk_motion import Walk
+
+Value = str | int | float | bool | None
+
+MOTIONS: dict[str, type[Motion]] = {cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)}
+#: Parts of a push in the plane, with their defaults; its size has to be given.
+PUSH: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
+SPEED: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}
+#: Parameters that are tables of numbers, and what they can hold; the settings depend on the motion.
+TABLES: dict[str, tuple[str, ...]] = {
+    "style": tuple(STYLE_PARAMETERS),
+    "set": (),
+    "push": tuple(PUSH),
+    "speed": tuple(SPEED),
+}
+#: Tables whose entries together are one option.
+COMPOSED = ("push", "speed")
+
+
+def motion_named(name: str) -> type[Motion]:
+    """The motion of that name."""
+    if name not in MOTIONS:
+        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, MOTIONS)}")
+    return MOTIONS[name]
+
+
+def campaign_parameters(cls: type[Motion]) -> dict[str, Parameter]:
+    """Parameters of a motion by the names that campaign specs give them."""
+    found = {each.option.replace("-", "_"): each for each in motion_parameters(cls).values()}
+    del found["seed"]  # a campaign draws it
+    return found
+
+
+def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> Motion:
+    """The motion that parameters describe; UsageError for one that is not known or makes no sense.
+
+    Args:
+        motion: its name or its class.
+        given: values or texts by parameter name; None leaves the default.
+    """
+    cls = motion_named(motion) if isinstance(motion, str) else motion
+    values: dict[str, Any] = {"seed": seed, "settings": {}}
+    for name, value in given.items():
+        table, dot, key = name.partition(".")
+        if value is None or (dot and table in COMPOSED):
+            continue
+        if dot and table in TABLES:
+            _check_key(table, key)
+            values["settings"][name if table == "style" else key] = _setting(name, value)
+            continue
+        parameter = known_parameter(name, cls)
+        try:
+            values[parameter.name] = parameter.parse(_text(value))
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from None
+    composed = _composed(given)
+    if "push" in composed:
+        values["push"] = (*values.get("push", ()), composed["push"])
+    if "speed" in composed:
+        if "speed" in values:
+            raise UsageError("speed and its parts are both given; give one of them")
+        values["speed"] = known_parameter("speed", cls).parse(composed["speed"])
+    found: Motion = cls(**values)
+    return found
+
+
+def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> str:
+    """The command that runs the motion with these parameters."""
+    cls = motion_named(motion) if isinstance(motion, str) else motion
+    known = campaign_parameters(cls)
+    words = ["poise", "run", cls.name]
+    for name, value in given.items():
+        table, dot, key = name.partition(".")
+        if value is None or (dot and table in COMPOSED):
+            continue
+        text = _text(value)
+        if dot and table in TABLES:
+            words += ["--set", f"{name if table == 'style' else key}={text}"]
+        elif known[name].kind == "list":
+            words += [word for each in text.split(";") if each.strip() for word in (f"--{name}", each.strip())]
+        elif known[name].kind == "flag":
+            words += [f"--{known[name].option}"] if known[name].parse(text) else []
+        else:
+            option = f"--{known[name].option}"
+            words += [f"{option}={text}"] if text.startswith("-") else [option, text]
+    for name, text in _composed(given).items():
+        words += [f"--{name}", text]
+    return shlex.join([*words, "--seed", str(seed)])
+
+
+def known_parameter(name: str, cls: type[Motion]) -> Parameter:
+    """The parameter of a motion by its name in campaign specs; UsageError if the motion has none."""
+    known = campaign_parameters(cls)
+    if name in known:
+        return known[name]
+    for other in MOTIONS.values():
+        if name in campaign_parameters(other):
+            raise UsageError(f"'{name}' is for '{other.name}', not for '{cls.name}'; leave it out")
+    names = [*known, *(f"{table}.{key}" for table, keys in TABLES.items() for key in keys or ("NAME",))]
+    raise UsageError(f"there is no parameter '{name}'; {suggestion(name, names)}")
+
+
+def push_text(push: Mapping[str, float]) -> str:
+    """A push in the plane of the ground, given by size, direction, duration and time, as the command line takes it."""
+    whole = {**PUSH, **push}
+    if math.isnan(whole["size"]):
+        raise UsageError("push.size is missing; give the size of the push in N")
+    angle = math.radians(whole["direction"])
+    # Nine digits: the cosine of a right angle is to be zero.
+    x, y = (round(whole["size"] * part, 9) + 0.0 for part in (math.cos(angle), math.sin(angle)))
+    text = f"{x:.12g},{y:.12g},0,{whole['duration']:g}@{whole['time']:.12g}"
+    Push.parsed(text)
+    return text
+
+
+def _composed(given: Mapping[str, Value]) -> dict[str, str]:
+    """Options that are given by their parts, as the command line takes them."""
+    parts: dict[str, dict[str, float]] = {}
+    for name, value in given.items():
+        table, dot, key = name.partition(".")
+        if dot and table in COMPOSED and value is not None:
+            _check_key(table, key)
+            number = parsing.number(_text(value))
+            if number is None:
+                raise UsageError(f"{name}: '{value}' is not a number")
+            parts.setdefault(table, {})[key] = number
+    texts = {"push": push_text, "speed": _speed_text}
+    return {table: texts[table](values) for table, values in parts.items()}
+
+
+def _speed_text(speed: Mapping[str, float]) -> str:
+    return ",".join(repr(value) for value in {**SPEED, **speed}.values())
+
+
+def _check_key(table: str, key: str) -> None:
+    known = TABLES[table]
+    if known and key not in known:
+        hint = suggestion(f"{table}.{key}", [f"{table}.{each}" for each in known])
+        raise UsageError(f"there is no parameter '{table}.{key}'; {hint}")
+
+
+def _setting(name: str, value: Value) -> float | str | bool:
+    if isinstance(value, bool):
+        return value
+    try:
+        return parsing.setting(f"{name}={_text(value)}")[1]
+    except UsageError:
+        raise UsageError(f"{name}: '{value}' is not a number") from None
+
+
+def _text(value: Value) -> str:
+    """As on the command line; a float keeps all its digits."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,212 @@
+"""Motions on the spot: the reach of [Saab2012] on one foot, standing, and squatting."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from poise import behaviors
+from poise.behaviors import (
+    ReachSettings,
+    RegulatedSettings,
+    SquatSettings,
+    UprightSettings,
+    leg_length,
+    standing,
+)
+from poise.parameters import check_parameters, gain, parameter
+from poise.plans import Course, Squatting, Standing
+from poise.plants import IdealPlant
+from poise.robots import Robot, State
+from poise.runs.balance_measures import capture_point_error, moved, sole_tilt
+from poise.runs.execution import CompletedRun, Result
+from poise.runs.motion import Motion, Plant, ResultColumn, Setup
+from poise.runs.servo_balance import SERVO_COLUMNS, WAIT, ServoBalance
+
+#: A target is reached when the hand is this near at the end of its phase, m: without physics a hundredth of an arm.
+REACHED = {"ideal": 0.005, "mujoco": 0.01}
+#: What else a reach in physics must keep: centre of mass (m), boxes of the left hand and foot (m), sole (rad).
+OFF_BALANCE, OUT_OF_BOX, TILTED = 0.01, 0.005, math.radians(1.0)
+#: The capture point at the end of a stand is this near to the middle of the feet, m; further off the robot may fall.
+STEADY = 0.02
+#: A squat follows its centre of mass to this (m) with soles this flat (rad).
+FOLLOWED, FLAT = 0.02, math.radians(1.0)
+PROFILES = ("exponential", "minimum-jerk")
+
+
+def plant_of(motion: Motion, start: State) -> Plant:
+    """The plant of a motion that is not remote and not on servos."""
+    return IdealPlant(start) if motion.plant == "ideal" else motion.world.plant(start, seed=motion.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach(Motion):
+    """Five reaching tasks in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2)."""
+
+    name: ClassVar[str] = "reach"
+    summary: ClassVar[str] = "reach five points in turn on one foot, a cup in the other hand"
+    available: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("kinematic", "ideal"),
+        ("torque", "ideal"),
+        ("torque", "mujoco"),
+    )
+    columns: ClassVar[dict[str, ResultColumn]] = {
+        "reach_error_m": ResultColumn("number", "m", "by how much a target was missed, at worst", "reach_errors_m.max"),
+    }
+
+    profile: str = parameter("exponential", "how the hand approaches a point", choices=PROFILES)
+
+    @classmethod
+    def settings_types(cls) -> dict[str, type]:
+        return {"": ReachSettings}
+
+    @property
+    def usual_seconds(self) -> float:
+        return 5.0 * _positive(self.settings, "phase", ReachSettings.phase)
+
+    def provenance(self) -> dict[str, Any]:
+        return {"profile": self.profile}
+
+    def build(self) -> Setup:
+        reach = behaviors.Reach(self.load(), self.resolved_settings(), self.profile)  # type: ignore[arg-type]
+        # The exponential profile under torques is the paper's: tasks switch at once.
+        at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
+        return Setup(reach, self.controller(reach, **at_once), plant_of(self, reach.start), reach.seconds)
+
+    def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
+        """It succeeds when every target was reached, and in physics kept its balance."""
+        reach, recording, robot = setup.behavior, run.recording, run.robot
+        ends = {
+            phase.name: recording.state(max(round(phase.end / recording.period) - 1, 0), robot)
+            for phase in reach.phases
+            if phase.looks and phase.end <= recording.time[-1] + 1.5 * recording.period
+        }
+        misses = reach.misses(ends)
+        result["reach_errors_m"] = list(misses.values())
+        near = REACHED[self.plant]
+        reasons = [f"{name} missed by {miss * 1e3:.1f} mm" for name, miss in misses.items() if miss > near]
+        return reasons + (_shortcomings(reach, run.states) if self.plant == "mujoco" else [])
+
+
+def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
+    """What a reach in physics did not keep, as reasons."""
+    target = reach.start.support_center
+    off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
+    out = {part: reach.leaves_box(part, states) for part in ("hand", "foot")}
+    tilt = sole_tilt(states, reach.robot)
+    found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > OUT_OF_BOX]
+    if off > OFF_BALANCE:
+        found.append(f"centre of mass {1e3 * off:.1f} mm off its place")
+    if tilt > TILTED:
+        found.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stand(ServoBalance):
+    """Standing on both feet, recovering from pushes without a step."""
+
+    name: ClassVar[str] = "stand"
+    summary: ClassVar[str] = "stand on both feet, recovering from pushes without a step"
+    columns: ClassVar[dict[str, ResultColumn]] = SERVO_COLUMNS
+    torque_settings: ClassVar[type] = UprightSettings
+
+    @property
+    def usual_seconds(self) -> float:
+        return behaviors.Stand.seconds
+
+    def build_with_torques(self) -> Setup:
+        robot = self.load()
+        plant = plant_of(self, robot.stance("standing"))
+        behavior = self.behavior(robot, plant.state())
+        return Setup(behavior, self.controller(behavior, behavior.weights), plant, behavior.seconds)
+
+    def behavior(self, robot: Robot, start: State) -> behaviors.Stand:
+        """The behavior under torques."""
+        return behaviors.Stand(robot, self.resolved_settings(), start)
+
+    def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
+        """It succeeds when the robot stands at rest at the end."""
+        result["steps"] = 0
+        result["distance_m"], result["heading_rad"] = moved(run.states)
+        if result["fell"]:
+            return []
+        last = run.states[-1]
+        error = capture_point_error(last, setup.behavior.center_of_mass(last.time))
+        return [_not_at_rest(error)] if error > STEADY else []
+
+    def reference(self, settings: Any, start: State) -> Course:
+        return Standing(*standing(start))
+
+
+def _not_at_rest(error: float) -> str:
+    return f"not at rest at the end: the capture point is {1e3 * error:.0f} mm off its place"
+
+
+@dataclass(frozen=True)
+class SquatOnServos(RegulatedSettings):
+    """As `RegulatedSettings`, with depth, frequency and cycles as of `SquatSettings`."""
+
+    depth: float = gain(SquatSettings.depth, "how far the centre of mass goes down", "leg lengths")
+    frequency: float = gain(SquatSettings.frequency, "squats per second")
+    cycles: float = gain(SquatSettings.cycles, "number of squats", "")
+
+    def __post_init__(self) -> None:
+        check_parameters(self, "squat")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squat(Stand):
+    """Bending and stretching the knees: the centre of mass goes down and up, the soles stay flat."""
+
+    name: ClassVar[str] = "squat"
+    summary: ClassVar[str] = "bend and stretch the knees, soles flat on the ground"
+    available: ClassVar[tuple[tuple[str, str], ...]] = (*ServoBalance.available, ("kinematic", "ideal"))
+    torque_settings: ClassVar[type] = SquatSettings
+    servo_settings: ClassVar[type] = SquatOnServos
+
+    @property
+    def usual_seconds(self) -> float:
+        cycles = _positive(self.settings, "cycles", SquatSettings.cycles)
+        return (WAIT if self.zmp_regulated else 0.0) + cycles / _positive(self.settings, "frequency", 0.5)
+
+    def behavior(self, robot: Robot, start: State) -> behaviors.Stand:
+        return behaviors.Squat(robot, self.resolved_settings(), start)
+
+    def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
+        """It succeeds when the robot follows its path with flat soles and stands at rest at the end."""
+        reasons = super().judge_with_torques(setup, run, result)
+        return reasons if result["fell"] else reasons + _deviations(setup.behavior, run.states, result)
+
+    def reference(self, settings: Any, start: State) -> Course:
+        depth = settings.depth * leg_length(start.robot)
+        return Squatting(*standing(start), depth, settings.frequency, settings.cycles, WAIT)
+
+    def reference_provenance(self, reference: Any) -> dict[str, Any]:
+        return {"begin": reference.begin}
+
+
+def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> list[str]:
+    """What a squat did not keep, as reasons, with the motors that were at their limit."""
+    misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
+    tilt, worst = sole_tilt(states, squat.robot), max(misses)
+    found = []
+    if worst > FOLLOWED:
+        at_limit = ", ".join(
+            f"{name} at its {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
+            for name, entry in (result["limits"] or {}).items()
+        )
+        acting = f" ({at_limit})" if at_limit else ""
+        found.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
+    if tilt > FLAT:
+        found.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
+    return found
+
+
+def _positive(settings: Any, name: str, usual: float) -> float:
+    """A setting that was given, or the usual value; nonsense is refused later."""
+    value = settings.get(name, usual)
+    return float(value) if isinstance(value, (int, float)) and value > 0 else 1.0

@@ -1,0 +1,213 @@
+"""Walking with a style, under torques, or on servos along a walk that is planned in advance."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from poise import behaviors
+from poise.analysis import MEASURES, style_measures, walked
+from poise.behaviors import RegulatedSettings, WalkSettings, speed_of, walking
+from poise.errors import UsageError
+from poise.parameters import check_parameters, gain, parameter, settings_from
+from poise.parsing import speed as parse_speed
+from poise.parsing import whole
+from poise.plans import STYLES, Course, Footstep, Stairway, Style
+from poise.plants import STAIRS_AHEAD, Ground, Stairs
+from poise.recording import Recording
+from poise.robots import Robot, State, library_names
+from poise.runs.balance_measures import largest_slip, mean_speed, middle_of_feet, moved
+from poise.runs.execution import CompletedRun, Result
+from poise.runs.motion import ResultColumn, Setup
+from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
+from poise.runs.standing_motions import plant_of
+
+#: A robot whose DCM is further than this from its plan in the last second is about to fall, m.
+ASTRAY = 0.12
+#: Channel of that error.
+ERROR = "error/balance/divergent component"
+#: Prefix of settings that are numbers of the style, as in ``--set style.step_length=0.2``.
+OF_STYLE = "style."
+#: A walk on servos has arrived when it has come this share of the way.
+ARRIVED = 0.7
+#: What a walk on servos takes of a style.
+GAIT = ("single_support", "double_support", "step_length", "step_height")
+
+
+@dataclass(frozen=True)
+class WalkOnServos(RegulatedSettings):
+    """As `RegulatedSettings`, with the durations, lengths and heights of a `Style`."""
+
+    single_support: float = gain(Style.single_support, "time on one foot, of a leg of 0.8 m", "s")
+    double_support: float = gain(Style.double_support, "time on both feet, of a leg of 0.8 m", "s")
+    step_length: float = parameter(
+        Style.step_length, "how far a foot goes beyond the other", unit="leg lengths", low=-0.6, high=0.8
+    )
+    step_height: float = gain(Style.step_height, "how high the swing foot is lifted", "leg lengths")
+
+    def __post_init__(self) -> None:
+        check_parameters(self, "walk")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk(ServoBalance):
+    """A walk of some steps with a style, which ends side by side."""
+
+    name: ClassVar[str] = "walk"
+    summary: ClassVar[str] = "walk with a style, at a speed, over terrain, against pushes"
+    torque_settings: ClassVar[type] = WalkSettings
+    servo_settings: ClassVar[type] = WalkOnServos
+    prefixed_settings: ClassVar[Mapping[str, type]] = {OF_STYLE: Style}
+    file_parameters: ClassVar[Mapping[str, Callable[[], list[str]]]] = {
+        "robot": lambda: list(library_names()),
+        "style": lambda: list(STYLES),
+    }
+    columns: ClassVar[dict[str, ResultColumn]] = {
+        "speed_forward": ResultColumn("number", "m/s", "mean speed forward", "walk.speed.0"),
+        "speed_left": ResultColumn("number", "m/s", "mean speed to the left", "walk.speed.1"),
+        "speed_turning": ResultColumn("number", "rad/s", "mean rate of the heading", "walk.speed.2"),
+        "divergent_error_m": ResultColumn(
+            "number", "m", "how far the DCM was off its plan in the last second", "walk.divergent_error_m"
+        ),
+        "slip_m": ResultColumn("number", "m", "how far a standing foot slipped, at worst", "walk.slip_m"),
+        **{f"measure.{name}": ResultColumn("number", each.unit, each.about) for name, each in MEASURES.items()},
+        **SERVO_COLUMNS,
+    }
+
+    style: str = parameter(
+        "neutral",
+        "neutral, relaxed, cautious, proud, sad, ... or a TOML file",
+        metavar="NAME|FILE.toml",
+        suggestions=tuple(STYLES),
+    )
+    steps: float = parameter(
+        20, "number of steps; 0 stands, and steps when pushed", kind="number", low=0, metavar="N", read=whole
+    )
+    speed: tuple[float, float, float] | None = parameter(
+        None,
+        "speed in m/s, m/s and rad/s instead of the style's own",
+        kind="text",
+        metavar="VX,VY,WZ",
+        read=parse_speed,
+    )
+
+    def check(self) -> None:
+        if self.zmp_regulated and self.style != "neutral":
+            raise UsageError("on servos there is one style to walk in; leave --style out")
+        super().check()
+
+    def check_names(self) -> None:
+        super().check_names()
+        if not self.zmp_regulated:
+            self.styled()
+
+    @property
+    def usual_seconds(self) -> float:
+        return 3.0 + 0.6 * (self.steps + 1)  # a guess: how long depends on the robot
+
+    # -- under torques ---------------------------------------------------------------------------------------------
+
+    def resolved_settings(self) -> Any:
+        own = {name: value for name, value in self.settings.items() if not name.startswith(OF_STYLE)}
+        return settings_from(self.settings_type, own)
+
+    def styled(self) -> Style:
+        """The style by its name or from its file, with the numbers changed that were given."""
+        changes = {
+            name.removeprefix(OF_STYLE): value for name, value in self.settings.items() if name.startswith(OF_STYLE)
+        }
+        return style_named(self.style).but(**changes)
+
+    def build_with_torques(self) -> Setup:
+        robot = self.load()
+        plant = plant_of(self, robot.stance("standing"))
+        walk = self.behavior(robot, plant.state())
+        facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.own_speed}
+        return Setup(walk, self.controller(walk, walk.weights), plant, walk.seconds, facts)
+
+    def behavior(self, robot: Robot, start: State) -> behaviors.Walk:
+        """The behavior under torques; on stairs it knows where they are, other ground it has to feel."""
+        ground = known_ground(self.world.ground, robot)
+        return behaviors.Walk(robot, self.styled(), self.speed, self.steps, self.resolved_settings(), start, ground)
+
+    def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
+        """It succeeds when all steps were made and the robot is steady at the end."""
+        walk, recording, states = setup.behavior, run.recording, run.states
+        made = walk.phase().steps
+        result["steps"] = made
+        result["distance_m"], result["heading_rad"] = moved(states)
+        last = np.linalg.norm(recording[ERROR][-round(1.0 / recording.period) :], axis=1)
+        astray = float(np.nanmax(last)) if np.isfinite(last).any() else math.inf
+        result["walk"] = {
+            "style": walk.style.name,
+            "speed": list(mean_speed(recording, states, walk.steps)),
+            "commanded_speed": list(setup.provenance["speed"]),
+            "divergent_error_m": astray,
+            "slip_m": largest_slip(recording, states, run.robot),
+        }
+        if result["fell"]:
+            return []
+        reasons = []
+        if astray > ASTRAY:
+            reasons.append(f"about to fall: the divergent component is {100 * astray:.0f} cm off its plan at the end")
+        if made < self.steps and self.seconds is None:
+            reasons.append(f"made {made} of {self.steps:.0f} steps")
+        return reasons
+
+    def row(self, recording: Recording, result: Result) -> dict[str, Any]:
+        found = super().row(recording, result)
+        if result["fell"] or recording.robot is None:  # how a fall looks is no style
+            return found
+        measures = style_measures(walked(recording, recording.robot))
+        return found | {f"measure.{name}": float(getattr(measures, name)) for name in MEASURES}
+
+    # -- on servos -------------------------------------------------------------------------------------------------
+
+    def servo_defaults(self, robot: Robot) -> dict[str, Any]:
+        known = self.servo_settings.__dataclass_fields__  # type: ignore[attr-defined]
+        walking = {name: value for name, value in robot.servos.walking.items() if name in known}
+        return {**robot.servos.regulation, **walking}
+
+    def reference(self, settings: Any, start: State) -> Course:
+        if not math.isfinite(self.steps):
+            raise UsageError("a walk on servos is planned beforehand; give --steps a number")
+        style = replace(STYLES["neutral"], **{name: getattr(settings, name) for name in GAIT})
+        return walking(start, style, self.steps, self.speed)
+
+    def reference_provenance(self, reference: Any) -> dict[str, Any]:
+        return {"style": "on servos", "steps": self.steps, "speed": speed_of(reference.route.pace)}
+
+    def judge_reference(self, reference: Any, run: CompletedRun) -> list[str]:
+        if self.seconds is not None:
+            return []
+        way = reference.center(reference.seconds)[0][:2] - reference.center(0.0)[0][:2]
+        done = (middle_of_feet(run.states[-1]) - middle_of_feet(run.states[0]))[:2]
+        far = float(np.linalg.norm(way))
+        if far < 1e-3 or float(done @ way) / far**2 > ARRIVED:
+            return []
+        return [f"came {float(done @ way) / far:.2f} m of {far:.2f} m"]
+
+
+def known_ground(ground: Ground, robot: Robot) -> Callable[[Footstep], Footstep] | None:
+    """What a walk knows of its ground beforehand: where stairs are; None for all else."""
+    if not isinstance(ground, Stairs):
+        return None
+    sole = robot.feet[0].sole
+    half = 0.5 * (sole.x_max - sole.x_min)
+    return Stairway(STAIRS_AHEAD, ground.rise, ground.run, ground.count, half, half).under
+
+
+def style_named(name: str) -> Style:
+    """A style by its name, or from a file."""
+    if name.endswith(".toml"):
+        return Style.load(name)
+    if name not in STYLES:
+        known = ", ".join(STYLES)
+        hint = f"; '{name}' is a file: does it end in .toml?" if os.path.exists(name) else ""
+        raise UsageError(f"there is no style '{name}'; expected one of {known}, or a .toml file{hint}")
+    return STYLES[name]

@@ -1,0 +1,189 @@
+"""World: what surrounds and disturbs a robot in a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poise.errors import UsageError
+from poise.parameters import check_parameters, parameter
+from poise.parsing import amount, percent, positive
+from poise.plants import (
+    Breakdown,
+    Carried,
+    Ground,
+    ModelError,
+    MujocoPlant,
+    PositionServos,
+    Push,
+    Sensors,
+    Thing,
+    TorqueMotors,
+    terrain,
+)
+from poise.robots import State
+
+#: Of dry floors, if nothing else is given.
+FRICTION = 0.8
+#: Level of the noise of good sensors, see `poise.plants.Sensors`: perfect force cells would make regulation too easy.
+NOISE = 0.01
+
+
+def checked(reader: Callable[[str], object]) -> Callable[[str], str]:
+    """A reader that leaves a text as it is if another one understands it."""
+
+    def read(text: str) -> str:
+        reader(text)
+        return text
+
+    return read
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What surrounds and disturbs a robot in a simulation. An ideal plant knows none of it.
+
+    >>> World(push="100,0,0,0.1@1.0", terrain="slope:5")
+    """
+
+    push: tuple[str, ...] = parameter(
+        (),
+        "push at the base in N and s; may be given more than once",
+        metavar="FX,FY,FZ,DURATION@TIME",
+        read=checked(Push.parsed),
+    )
+    terrain: str = parameter(
+        "flat",
+        "flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
+        metavar="KIND",
+        read=checked(terrain),
+        suggestions=("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4"),
+    )
+    friction: float | None = parameter(
+        None,
+        f"friction of the ground (default {FRICTION:g})",
+        kind="number",
+        above=0.0,
+        high=2.0,
+        metavar="MU",
+        read=positive,
+    )
+    mass_error: float = parameter(
+        0.0,
+        "how much heavier the robot is than the controller believes",
+        unit="percent",
+        low=-90.0,
+        high=1000.0,
+        metavar="PERCENT",
+        read=percent,
+    )
+    delay: float = parameter(
+        0.0, "age of the measured state", unit="ms", low=0.0, high=1000.0, metavar="MS", read=amount
+    )
+    noise: float | None = parameter(
+        None,
+        f"noise of the sensors; {NOISE:g} is what good ones have (default there on servos, else 0)",
+        kind="number",
+        low=0.0,
+        high=1.0,
+        metavar="LEVEL",
+        read=amount,
+    )
+    faults: tuple[str, ...] = parameter(
+        (),
+        "hardware fault: cell:left:2:dead (stuck, nan), swapped, or weak:JOINT:SHARE; may be given more than once",
+        metavar="WHAT@TIME",
+        option="break",
+        read=checked(Breakdown.parsed),
+    )
+    carry: float = parameter(
+        0.0,
+        "weight of a box in both hands, as a share of the robot's weight (on servos)",
+        unit="percent",
+        low=0.0,
+        high=1000.0,
+        metavar="PERCENT",
+        read=amount,
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "push", tuple(_push_text(each) for each in _listed(self.push)))
+        object.__setattr__(self, "faults", _listed(self.faults))
+        check_parameters(self, "world", UsageError)
+        for text in self.push:
+            Push.parsed(text)
+        for text in self.faults:
+            Breakdown.parsed(text)
+        terrain(self.terrain)
+
+    @property
+    def disturbances(self) -> dict[str, Any]:
+        """What only a plant with physics has, by the names that recordings know it by, where it is not the default."""
+        given = {
+            "push": self.push,
+            "terrain": self.terrain if self.terrain != "flat" else None,
+            "friction": self.friction,
+            "mass error": self.mass_error,
+            "delay": self.delay,
+            "noise": self.noise,
+            "breakdown": self.faults,
+            "carry": self.carry,
+        }
+        return {name: value for name, value in given.items() if value or (name == "friction" and value is not None)}
+
+    @property
+    def ground(self) -> Ground:
+        """The ground under the robot."""
+        return terrain(self.terrain)
+
+    def plant(
+        self,
+        start: State,
+        *,
+        seed: int = 0,
+        servos: bool = False,
+        stiffness: float = 1.0,
+        ground: Ground | None = None,
+        things: Sequence[Thing] = (),
+    ) -> MujocoPlant:
+        """A simulated robot in this world. On ground that is not flat it may start elsewhere: ask its `state()`.
+
+        Args:
+            start: of the robot.
+            seed: of everything random.
+            servos: whether joints are driven by position servos instead of torques.
+            stiffness: of the servos, as a share of what the robot's data say.
+            ground: in place of the terrain.
+            things: objects that stand around.
+        """
+        return MujocoPlant(
+            start,
+            ground=self.ground if ground is None else ground,
+            things=things,
+            actuators=PositionServos(share=stiffness) if servos else TorqueMotors(),
+            friction=FRICTION if self.friction is None else self.friction,
+            pushes=[Push.parsed(text) for text in self.push],
+            sensors=Sensors(noise=self.noise or 0.0, delay=1e-3 * self.delay),
+            breakdowns=[Breakdown.parsed(text) for text in self.faults],
+            carried=Carried.share(start.robot, 0.01 * self.carry) if self.carry else None,
+            model_error=ModelError(mass=0.01 * self.mass_error),
+            seed=seed,
+        )
+
+
+def _listed(given: Any) -> tuple[Any, ...]:
+    """One entry or several, as a tuple."""
+    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
+
+
+def _push_text(push: str | Push) -> str:
+    """A push as the command line writes it."""
+    if isinstance(push, str):
+        return push
+    if push.frame is not None:
+        raise UsageError("a push of a run acts at the base; give a push at another part to MujocoPlant(pushes=...)")
+    x, y, z = np.asarray(push.force, dtype=float).tolist()
+    return f"{x!r},{y!r},{z!r},{push.duration!r}@{push.time!r}"
