@@ -13,9 +13,8 @@ import argparse
 import re
 import sys
 
-from poise import exports
+from poise import exports, runs
 from poise.robots import Robot, load_robot
-from poise.runs import Request, run
 
 ROBOTS = ("g1", "talos")
 #: The styles of [Dalibard2012] section VI, after the walk that they start from.
@@ -28,7 +27,7 @@ STEPS = 8
 
 def walked(robot: str, style: str) -> exports.Trajectory:
     """The joint trajectory of a walk at the style's own speed."""
-    recording, result = run(Request("walk", robot, style=style, steps=STEPS))
+    recording, result = runs.Walk(robot=robot, style=style, steps=STEPS).run()
     if result["reason"]:
         print(f"{robot}, {style}: the walk itself failed: {result['reason']}", file=sys.stderr)
     return exports.Trajectory.of(recording)

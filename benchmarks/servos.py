@@ -23,8 +23,7 @@ from itertools import product
 from poise import PositionController, runs
 from poise.behaviors import Regulated, regulation_of
 from poise.plants import RemotePlant, stepped
-from poise.runs import Request
-from poise.runs.servo_run import returned, zmp_error
+from poise.runs import recovery_time, zmp_error
 
 #: Directions of pushes (degrees), 0 ahead, 90 to the left.
 DIRECTIONS = (0, 45, 90, 135, 180, 225, 270, 315)
@@ -66,7 +65,7 @@ def realtime(robot: str, steps: int = 5000) -> str:
         try:
             assert server.stdout is not None
             server.stdout.readline()  # it is served
-            body = runs.known(robot)
+            body = runs.library_robot(robot)
             own = {key: value for key, value in body.servos.walking.items() if key in STIFF or key in ("trim", "spin")}
             controller = PositionController(Regulated(body, settings=regulation_of(body, **own)), period=0.001)
             with closing(RemotePlant(ADDRESS, body)) as plant:
@@ -104,7 +103,7 @@ def pushes(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
 
 def largest(robot: str, numbers: dict[str, float], regulate: float, angle: int) -> float:
     """Found by halving."""
-    low, high = 0.0, 5.0 * runs.known(robot).mass
+    low, high = 0.0, 5.0 * runs.library_robot(robot).mass
     while stands(robot, numbers, regulate, angle, high):
         low, high = high, 1.4 * high
     while high - low > FINE * high:
@@ -116,32 +115,31 @@ def largest(robot: str, numbers: dict[str, float], regulate: float, angle: int) 
     return low
 
 
-def pushed(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> Request:
+def pushed(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> runs.Motion:
     x, y = force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle))
-    return Request(
-        "stand", robot, "position", seconds=BEGIN + 3.5, settings={**numbers, "regulate": regulate},
-        pushes=[f"{x:.3f},{y:.3f},0,0.1@{BEGIN}"],
-    )  # fmt: skip
+    settings = {**numbers, "regulate": regulate}
+    push = f"{x:.3f},{y:.3f},0,0.1@{BEGIN}"
+    return runs.Stand(robot=robot, mode="position", seconds=BEGIN + 3.5, settings=settings, push=push)
 
 
 def stands(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> bool:
-    return not runs.run(pushed(robot, numbers, regulate, angle, force))[1]["fell"]
+    return not pushed(robot, numbers, regulate, angle, force).run()[1]["fell"]
 
 
 def returns(robot: str, force: float, angle: int) -> float | None:
     """Seconds until the ZMP is back."""
-    recording, result = runs.run(pushed(robot, {}, 1.0, angle, force))
+    recording, result = pushed(robot, {}, 1.0, angle, force).run()
     if result["fell"]:
         return None
-    return returned(recording.time, abs(zmp_error(recording, runs.known(robot))), BEGIN + 0.1)
+    return recovery_time(recording.time, abs(zmp_error(recording, runs.library_robot(robot))), BEGIN + 0.1)
 
 
 def squat(robot: str, how: str) -> str:
     """Twenty squats of a fifth of the leg, 5 cm on HOAP-3."""
     solver, carry = ("strict", 10.0) if how == "carry" else (how, 0.0)
     numbers = {"depth": 0.2, "cycles": 20.0}
-    request = Request("squat", robot, "position", solver=solver, carry=carry, settings=numbers)
-    result = runs.run(request)[1]
+    request = runs.Squat(robot=robot, mode="position", solver=solver, carry=carry, settings=numbers)
+    result = request.run()[1]
     told = result["regulation"]
     rms = told["cycle_rms_rad"]
     return (
@@ -153,7 +151,7 @@ def squat(robot: str, how: str) -> str:
 
 def walk(robot: str, carry: float) -> str:
     """Twenty steps."""
-    result = runs.run(Request("walk", robot, "position", carry=carry, steps=20))[1]
+    result = runs.Walk(robot=robot, mode="position", carry=carry, steps=20).run()[1]
     load = f" with {carry:.0f} % of its weight in the hands" if carry else ""
     end = result["reason"] or "stands at the end"
     return f"{robot}: walk{load}: {result['steps']} steps, {result['distance_m']:.2f} m, {end}"

@@ -25,13 +25,11 @@ import pinocchio
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from poise import runs
 from poise.control import Step
 from poise.plants import steps
 from poise.recording import record_steps
 from poise.robots import load_robot
-from poise.runs import Request
-from poise.runs.loop import controller_for, plant_for
-from poise.runs.walk_run import walk_for
 
 Array = NDArray[np.float64]
 
@@ -81,24 +79,22 @@ class Pass(NamedTuple):
     processor: float
 
 
-def walked(request: Request, reference: Reference, path: Path) -> Pass:
+def walked(motion: runs.Walk, reference: Reference, path: Path) -> Pass:
     """A walk, controlled, simulated and recorded to a file as `poise run walk --out` does."""
-    robot = load_robot(request.robot)
-    plant = plant_for(request, robot.stance("standing"))
-    walk = walk_for(request, robot, plant.state())
-    controller = controller_for(request, walk, walk.weights)
+    setup = motion.build()
+    plant, robot = setup.plant, setup.plant.robot
     reference.milliseconds.clear()
     begin, used = time.perf_counter(), time.process_time() - reference.processor
-    recording = record_steps(reference.beside(steps(controller, plant, walk.seconds)), robot, path)
+    recording = record_steps(reference.beside(steps(setup.controller, plant, setup.seconds)), robot, path)
     beside = np.array(reference.milliseconds)
     clock = time.perf_counter() - begin - 1e-3 * beside.sum()
     processor = time.process_time() - reference.processor - used
     if plant.fallen:
-        print(f"{request.robot}, {request.style}, {request.solver}: {plant.fall}")
+        print(f"{motion.robot}, {motion.style}, {motion.solver}: {plant.fall}")
     return Pass(recording["control/milliseconds"].copy(), beside, recording.duration, clock, processor)
 
 
-def line(request: Request, passes: list[Pass]) -> tuple[str, bool]:
+def line(motion: runs.Walk, passes: list[Pass]) -> tuple[str, bool]:
     """One line of the table, and whether the walk keeps to its bars."""
     ticks, beside = np.concatenate([each.ticks for each in passes]), np.concatenate([each.reference for each in passes])
     median, rare = np.median(ticks), np.quantile(ticks, 0.99)
@@ -109,7 +105,7 @@ def line(request: Request, passes: list[Pass]) -> tuple[str, bool]:
     on_clock, of_processor = motion / clock, motion / processor
     numbers = (f"{median:.2f}", f"{rare:.2f}", f"{quiet:.2f}", f"{fixed:.3f}", f"{median / fixed:.2f}")
     kept = bool(median <= MEDIAN and quiet <= RARE and of_processor >= REAL_TIME)
-    name = f"{request.robot}, {request.style}, {request.solver}"
+    name = f"{motion.robot}, {motion.style}, {motion.solver}"
     cells = (name, *numbers, f"{on_clock:.1f}", f"{of_processor:.1f}", "yes" if kept else "no")
     return f"| {' | '.join(cells)} |", kept
 
@@ -150,16 +146,16 @@ def main() -> int:
     )
     print(f"| robot, style, solver | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}", flush=True)
     cases = [
-        Request("walk", robot, style=style, solver=solver, steps=options.steps)
+        runs.Walk(robot=robot, style=style, solver=solver, steps=options.steps)
         for robot in options.robots.split(",")
         for style in STYLES
         for solver in SOLVERS
     ]
     kept = []
     with tempfile.TemporaryDirectory() as folder:
-        for request in cases:
+        for motion in cases:
             path = Path(folder) / "walk.poise"
-            text, good = line(request, [walked(request, reference, path) for _ in range(options.repeat)])
+            text, good = line(motion, [walked(motion, reference, path) for _ in range(options.repeat)])
             kept.append(good)
             print(text, flush=True)
     print(f"\nload after: {os.getloadavg()[0]:.1f}")

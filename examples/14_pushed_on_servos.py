@@ -5,7 +5,7 @@ from poise.behaviors import Regulated, regulation_of
 from poise.plants import MujocoPlant, PositionServos, Push, Sensors
 
 robot = poise.load_robot("hoap3")
-for regulate in (0.0, 1.0):
+for regulate in (False, True):
     body = Regulated(robot, settings=regulation_of(robot, regulate=regulate))
     plant = MujocoPlant(
         body.start,

@@ -14,13 +14,13 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 import poise
+from poise import runs
 from poise.behaviors import Reach, Regulated, one_foot_stance, regulation_of
 from poise.behaviors import standing as standing_on
 from poise.plans import Squatting
 from poise.plants import Carried, PositionServos, Push, Stage
 from poise.plants.engine.robot_model import Coordinates
 from poise.rendering import Camera, picture, save_picture
-from poise.runs import Request, run
 
 FOLDER = Path(__file__).parent
 ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")}
@@ -57,7 +57,7 @@ def torque_peaks(name: str) -> None:
         "minimum-jerk": "minimum jerk, ramped insertion",
     }
     for column, (profile, title) in enumerate(titles.items()):
-        recording, _ = run(Request("reach", robot=name, mode="torque", plant="mujoco", profile=profile))
+        recording, _ = runs.Reach(robot=name, mode="torque", plant="mujoco", profile=profile).run()
         torque, time = recording["command/torque"], recording.time
         rate = np.abs(np.diff(torque, axis=0)).max(axis=1) / recording.period
         effort = float(np.sqrt(np.mean(torque**2)))
@@ -81,7 +81,7 @@ def torque_peaks(name: str) -> None:
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
     """States of one stride in the middle of a walk, evenly in time, all with the centre of mass above the origin."""
     robot = ROBOTS[name]
-    recording, result = run(Request("walk", robot=name, style=style, steps=8))
+    recording, result = runs.Walk(robot=name, style=style, steps=8).run()
     if result["reason"]:
         print(f"{name}, {style}: {result['reason']}", file=sys.stderr)
     support = recording["phase"] == "right support"
@@ -123,7 +123,7 @@ def standing() -> None:
 def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
     """Guided down the steps, across the room and to the door: seven moments, in the world as the engine has it."""
     robot = ROBOTS[name]
-    recording, _ = run(Request("navigate", robot=name, scenario=True))
+    recording, _ = runs.Navigate(robot=name, scenario=True).run()
     stage = Stage.of(robot)
     plant = poise.MujocoPlant(robot, ground=stage, things=stage.things, visuals=True)
     places, camera = Coordinates(robot, plant.model), mujoco.MjvCamera()

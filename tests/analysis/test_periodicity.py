@@ -42,8 +42,8 @@ def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = No
 
 @cache
 def squat() -> Recording:
-    request = runs.Request("squat", robot="hoap3", mode="kinematic", plant="ideal", settings={"cycles": 4.0})
-    return runs.run(request)[0]
+    request = runs.Squat(robot="hoap3", mode="kinematic", plant="ideal", settings={"cycles": 4.0})
+    return request.run()[0]
 
 
 def test_a_periodic_motion_differs_by_nothing_from_cycle_to_cycle() -> None:

@@ -24,13 +24,13 @@ PUSHES = [("g1", 100.0), ("talos", 300.0)]
 @cache
 def ran(behavior: str, robot: str, **asked: object) -> runs.Result:
     settings = {"cycles": 2.0} if behavior == "squat" else {}
-    return runs.run(runs.Request(behavior, robot=robot, settings=settings, **asked))[1]  # type: ignore[arg-type]
+    return runs.MOTIONS[behavior](robot=robot, settings=settings, **asked).run()[1]  # type: ignore[arg-type]
 
 
 def pushed(robot: str, force: float, degrees: int, **asked: object) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
-    request = runs.Request("stand", robot=robot, seconds=3.0, pushes=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[arg-type]
-    return runs.run(request)[1]
+    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[arg-type]
+    return request.run()[1]
 
 
 @pytest.mark.parametrize("solver", ["strict", "weighted"])
@@ -75,12 +75,12 @@ def test_a_squat_follows_its_path_with_flat_soles(robot: str, solver: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_ten_cycles_of_squats_follow_their_path(robot: str) -> None:
-    _, result = runs.run(runs.Request("squat", robot=robot))
+    _, result = runs.Squat(robot=robot).run()
     assert (result["seconds"], result["fell"], result["reason"]) == (20.0, False, None)
 
 
 def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
-    _, result = runs.run(runs.Request("squat", robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}))
+    _, result = runs.Squat(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
     assert "off its path" in result["reason"] or result["fell"]
     assert any(entry["seconds"] > 0.0 for entry in result["limits"].values())
 
@@ -104,7 +104,7 @@ def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, object]) -> N
 
 
 def test_the_same_seed_gives_the_same_motion() -> None:
-    recordings = [runs.run(runs.Request("stand", seconds=0.5, noise=0.01, seed=seed))[0] for seed in (3, 3, 4)]
+    recordings = [runs.Stand(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]
     assert (recordings[0]["q"] == recordings[1]["q"]).all()
     assert not (recordings[0]["q"] == recordings[2]["q"]).all()
 
@@ -131,7 +131,7 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
 
 def test_the_weight_rests_on_the_feet_as_planned() -> None:
     robot = robot_of("g1")
-    recording, _ = runs.run(runs.Request("stand", seconds=1.0))
+    recording, _ = runs.Stand(seconds=1.0).run()
     for foot in robot.feet:
         planned, felt = recording[f"force/{foot.name}"][-1], recording[f"sensed/force/{foot.name}"][-1]
         assert felt[2] == pytest.approx(planned[2], rel=0.01)

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package exa
 
 @pytest.mark.parametrize("kind", ["stairs:0.05,0.3,1", "stairs:-0.05,0.3,1", "slope:5", "rough:0.01"])
 def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
-    request = runs.Request("walk", terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))
-    recording, result = runs.run(request)
+    request = runs.Walk(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))
+    recording, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["steps"] >= 7
     assert result["walk"]["slip_m"] < 0.02
@@ -38,8 +38,8 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
 )
 def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps: int) -> None:
     """Boxes of up to 2 cm. A standing foot that is stopped at twice the rate rocks ever more, until the robot falls."""
-    request = runs.Request("walk", terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)
-    _, result = runs.run(request)
+    request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)
+    _, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
-    _, result = runs.run(replace(request, settings={"stopping": 40.0}))
+    _, result = replace(request, settings={"stopping": 40.0}).run()
     assert result["fell"]

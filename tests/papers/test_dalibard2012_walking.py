@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package exa
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 #: As the paper leads the centre of mass: no preview, and feet that go where they were told to.
-PAPER = WalkSettings(center="sinusoid", adapt=0.0)
+PAPER = WalkSettings(center="sinusoid", adapt=False)
 #: The balance parameters of section IV.B, which the paper leaves to the user: found by hand, like there.
 BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sway_phase": -0.3}
 
@@ -191,7 +191,7 @@ class UnawareWalk(Walk):
 @ROBOTS
 def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
     """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
-    trial = Trial(UnawareWalk(robot_of(name), steps=12, settings=WalkSettings(adapt=0.0))).finish()
+    trial = Trial(UnawareWalk(robot_of(name), steps=12, settings=WalkSettings(adapt=False))).finish()
     assert trial.plant.fallen
     assert trial.walk.phase().steps < 8
 
@@ -200,7 +200,7 @@ def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
 def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> None:
     """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
     kept, undone = (
-        np.abs(Trial(Walk(robot_of(name), steps=10, settings=WalkSettings(feedback=k, adapt=0.0))).finish().errors)
+        np.abs(Trial(Walk(robot_of(name), steps=10, settings=WalkSettings(feedback=k, adapt=False))).finish().errors)
         for k in (0.0, 4.0)
     )
     assert undone.max() < 0.03

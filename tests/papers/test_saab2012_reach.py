@@ -20,7 +20,7 @@ MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]
 
 @cache
 def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording, runs.Result]:
-    return runs.run(runs.Request("reach", robot=robot, mode=mode, plant=plant, profile=profile))
+    return runs.Reach(robot=robot, mode=mode, plant=plant, profile=profile).run()
 
 
 @pytest.mark.parametrize(("mode", "plant"), MODES)

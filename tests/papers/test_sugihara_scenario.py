@@ -26,7 +26,7 @@ scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)
 
 @cache
 def ran(name: str, mode: str) -> tuple[Recording, runs.Result]:
-    return runs.run(runs.Request("navigate", robot=name, mode=mode, scenario=True))
+    return runs.Navigate(robot=name, mode=mode, scenario=True).run()
 
 
 @scenarios

@@ -22,8 +22,8 @@ TITLE = "Joint angles by limb"
 @cache
 def squat(cycles: float = 4.0, seconds: float | None = None) -> Recording:
     settings = {"cycles": cycles, "frequency": 1.0}
-    request = runs.Request("squat", "hoap3", "kinematic", "ideal", seconds, settings=settings)
-    return runs.run(request)[0]
+    request = runs.Squat(robot="hoap3", mode="kinematic", plant="ideal", seconds=seconds, settings=settings)
+    return request.run()[0]
 
 
 @pytest.fixture(scope="module")

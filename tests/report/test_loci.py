@@ -28,7 +28,7 @@ def without_graphics() -> None:
 
 @cache
 def guided() -> Recording:
-    return runs.run(runs.Request("navigate", robot="mighty", seconds=4.0, seed=3))[0]
+    return runs.Navigate(robot="mighty", seconds=4.0, seed=3).run()[0]
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def robot() -> Robot:
 @cache
 def pushed() -> Recording:
     """A push of 10 N for 0.1 s in MuJoCo."""
-    return runs.run(runs.Request("stand", "hoap3", seconds=1.0, pushes=["10,0,0,0.1@0.3"]))[0]
+    return runs.Stand(robot="hoap3", seconds=1.0, push=["10,0,0,0.1@0.3"]).run()[0]
 
 
 def read(recordings: dict[str, Recording]) -> Page:

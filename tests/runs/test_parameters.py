@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import math
+import re
 import shlex
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from poise.cli import _joined, _parsers
+from poise import runs
+from poise.campaign.kinds.motion_runs import MotionRuns
+from poise.cli import _joined, _Parser, _parsers
+from poise.cli.run import add_motion
 from poise.errors import UsageError
+from poise.parameters import parameter
 from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
-from poise.runs import PARAMETERS, Request, command_of, request_of
-from poise.runs.run_parameters import push_text
+from poise.runs import command_line, motion_from
+from poise.runs.motions import push_text
 
 GIVEN: dict[str, Any] = {
     "robot": "talos",
@@ -39,40 +47,70 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def typed(command: str) -> Request:
-    """What the command line makes of a command, before it runs."""
-    words = shlex.split(command)[1:]
-    options = vars(_parsers()[0].parse_args(_joined(words)))
-    plain = {name: options[name] for name in Request.__dataclass_fields__ if options.get(name) is not None}
-    return Request(**{**plain, "settings": dict(options["settings"])})
+def typed(command: str) -> runs.Motion:
+    """The motion that the command line makes of a command, before it runs."""
+    options = vars(_parsers()[0].parse_args(_joined(shlex.split(command)[1:])))
+    names = {*options["motion"].__dataclass_fields__, *runs.World.__dataclass_fields__} - {"settings", "world"}
+    given = {name: options[name] for name in names if name in options}
+    motion: runs.Motion = options["motion"](**given, settings=dict(options["settings"]))
+    return motion
 
 
-def test_the_command_asks_for_the_same_request() -> None:
-    request = request_of("walk", GIVEN, seed=3)
-    asked = typed(command_of("walk", GIVEN, seed=3))
-    assert tuple(asked.pushes) == tuple(request.pushes)
-    assert tuple(asked.breakdowns) == tuple(request.breakdowns)
-    names = set(Request.__dataclass_fields__) - {"pushes", "breakdowns"}
-    assert {name: getattr(asked, name) for name in names} == {name: getattr(request, name) for name in names}
-    assert request.speed == (1 / 3, 0.0, -0.1)
+def test_the_command_runs_the_same_motion() -> None:
+    motion = motion_from("walk", GIVEN, seed=3)
+    assert typed(command_line("walk", GIVEN, seed=3)) == motion
+    assert isinstance(motion, runs.Walk)
+    assert motion.speed == (1 / 3, 0.0, -0.1)
 
 
 def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_however_written() -> None:
     given: dict[str, Any] = {"push": "", "break": "", "mass_error": -1e-05, "robot": "nao"}
-    asked = typed(command_of("stand", given))
-    assert (tuple(asked.pushes), tuple(asked.breakdowns), asked.mass_error) == ((), (), -1e-05)
+    world = typed(command_line("stand", given)).world
+    assert (world.push, world.faults, world.mass_error) == ((), (), -1e-05)
 
 
-def test_every_option_of_a_run_is_a_parameter() -> None:
-    options = vars(_parsers()[0].parse_args(["run", "walk"])).keys()
-    not_asked = {"behavior", "action", "settings", "seed", "out", "json", "random", "remote"}
-    known = {parameter.field for parameter in PARAMETERS.values()}
-    assert options - not_asked == known
+@pytest.mark.parametrize("name", runs.MOTIONS)
+def test_the_options_of_a_run_are_its_parameters_and_no_others(name: str) -> None:
+    help_ = subparser(_parsers()[0], "run", name).format_help()
+    options = set(re.findall(r"^  --([a-z-]+)", help_, flags=re.MULTILINE))
+    known = {each.option for each in runs.motion_parameters(runs.MOTIONS[name]).values()}
+    assert options == known | {"set", "out", "json"}
+
+
+def subparser(parser: argparse.ArgumentParser, *words: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand."""
+    for word in words:
+        (action,) = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+        parser = action.choices[word]
+    return parser
 
 
 def test_every_number_of_a_style_is_a_parameter() -> None:
-    for name, parameter in STYLE_PARAMETERS.items():
-        assert request_of("walk", {f"style.{name}": parameter.high}).settings == {f"style.{name}": parameter.high}
+    for name, declared in STYLE_PARAMETERS.items():
+        assert motion_from("walk", {f"style.{name}": declared.high}).settings == {f"style.{name}": declared.high}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkWithHat(runs.Walk):
+    """A walk with one parameter more."""
+
+    hat: float = parameter(0.1, "height of the hat", unit="m", low=0.0, high=0.5)
+
+
+def test_a_parameter_that_is_declared_once_appears_everywhere() -> None:
+    assert WalkWithHat(hat=0.2).hat == 0.2
+    with pytest.raises(UsageError, match=r"walk: hat is 3; expected 0 to 0\.5 m"):
+        WalkWithHat(hat=3)
+    parser = _Parser(prog="poise run")
+    add_motion(parser.add_subparsers(), WalkWithHat)
+    options = parser.parse_args(["walk", "--hat", "0.3"])
+    assert options.hat == 0.3
+    assert "height of the hat (m, default 0.1)" in " ".join(subparser(parser, "walk").format_help().split())
+    kind = MotionRuns(WalkWithHat)
+    assert kind.read({"hat": "0.4", "robot": "g1"}, Path())["hat"] == 0.4
+    assert "--hat 0.4" in kind.command({"hat": 0.4}, 1)
+    with pytest.raises(UsageError, match="there is no parameter 'hat'"):
+        MotionRuns("walk").read({"hat": 0.4}, Path())
 
 
 @pytest.mark.parametrize("direction", [0, 30, 90, 135, 180, 270])
@@ -99,5 +137,5 @@ def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
 )
 def test_what_makes_no_sense_is_said(given: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
-        request_of("walk", given)
+        motion_from("walk", given)
     assert evidence in str(error.value)

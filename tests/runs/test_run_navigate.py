@@ -22,9 +22,8 @@ from poise import Recording, cli, runs
 from poise.behaviors import NavigateSettings
 from poise.control import KinematicController, PositionController, TorqueController
 from poise.errors import UsageError
+from poise.parameters import settings_from
 from poise.plants import IdealPlant, MujocoPlant, PlantServer, PositionServos
-from poise.runs.loop import controller_for, plant_for
-from poise.runs.request import filled
 from robot_states import robot_of
 
 SCRIPT = [
@@ -43,7 +42,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @cache
 def ran(**asked: object) -> tuple[Recording, runs.Result]:
-    return runs.run(runs.Request("navigate", **{"robot": "mighty", **asked}))  # type: ignore[arg-type]
+    return runs.Navigate(**{"robot": "mighty", **asked}).run()  # type: ignore[arg-type]
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------
@@ -62,12 +61,12 @@ def ran(**asked: object) -> tuple[Recording, runs.Result]:
     ],
 )
 def test_robots_with_servos_are_run_on_them(robot: str, asked: dict[str, str], mode: str, plant: str) -> None:
-    request = runs.Request("navigate", robot=robot, **asked)  # type: ignore[arg-type]
+    request = runs.Navigate(robot=robot, **asked)  # type: ignore[arg-type]
     assert (request.mode, request.plant) == (mode, plant)
 
 
 def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
-    assert runs.Request("stand", robot="mighty").mode == "torque"
+    assert runs.Stand(robot="mighty").mode == "torque"
 
 
 @pytest.mark.parametrize(
@@ -79,16 +78,13 @@ def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
     ],
 )
 def test_each_mode_has_its_controller_and_its_plant(mode: str, controller: type, plant: type) -> None:
-    robot = robot_of("mighty")
-    request = runs.Request("navigate", robot="mighty", mode=mode)
-    made = controller_for(request, poise.Hierarchy(levels=[poise.Level("p", [poise.tasks.Posture(robot.rest[7:])])]))
-    moved = plant_for(request, robot.stance("standing"))
-    assert (type(made), type(moved)) == (controller, plant)
+    setup = runs.Navigate(robot="mighty", mode=mode).build()
+    assert (type(setup.controller), type(setup.plant)) == (controller, plant)
 
 
 def test_a_plant_in_position_mode_has_servos() -> None:
-    request, start = runs.Request("navigate", robot="mighty"), robot_of("mighty").stance("standing")
-    ours, theirs = plant_for(request, start), MujocoPlant(start, actuators=PositionServos())
+    start = robot_of("mighty").stance("standing")
+    ours, theirs = runs.Navigate(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
     assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[union-attr]
 
 
@@ -116,8 +112,8 @@ def test_guided_points_move_within_one_segment_of_a_command() -> None:
 
 
 def test_the_same_seed_gives_the_same_motion_and_another_one_another() -> None:
-    once, again = (runs.run(runs.Request("navigate", robot="mighty", seconds=0.6, seed=5))[0] for _ in range(2))
-    other, _ = runs.run(runs.Request("navigate", robot="mighty", seconds=0.6, seed=6))
+    once, again = (runs.Navigate(robot="mighty", seconds=0.6, seed=5).run()[0] for _ in range(2))
+    other, _ = runs.Navigate(robot="mighty", seconds=0.6, seed=6).run()
     assert (once["q"] == again["q"]).all()
     assert not np.allclose(once["q"], other["q"])
 
@@ -136,8 +132,7 @@ def test_a_script_guides_the_trunk_ahead_and_then_the_hand_up(script: str) -> No
 
 
 def test_a_script_is_followed_to_its_end(script: str) -> None:
-    request = runs.Request("navigate", robot="mighty", script=script)
-    assert runs.usual_seconds(request) == 2.5
+    assert runs.Navigate(robot="mighty", script=script).usual_seconds == 2.5
 
 
 def test_kinematics_know_nothing_of_pressure(script: str) -> None:
@@ -241,11 +236,11 @@ def test_what_does_not_go_together_is_refused_in_one_line(
 
 
 def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
-    numbers = filled(NavigateSettings, {"swing": 15.0, "admittance": 4.0})
+    numbers = settings_from(NavigateSettings, {"swing": 15.0, "admittance": 4.0})
     assert (numbers.swing, numbers.stabilizer.admittance) == (15.0, 4.0)
     assert numbers.stabilizer.divergence == NavigateSettings().stabilizer.divergence
     with pytest.raises(UsageError, match="did you mean 'leak'"):
-        filled(NavigateSettings, {"leek": 1.0})
+        settings_from(NavigateSettings, {"leek": 1.0})
 
 
 # -- another process, and Ctrl-C --------------------------------------------------------------------------------------
@@ -259,9 +254,7 @@ def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
         served = threading.Thread(target=server.serve)
         served.start()
         try:
-            there, result = runs.run(
-                runs.Request("navigate", robot="mighty", script=script, seconds=1.0, remote=server.address)
-            )
+            there, result = runs.Navigate(robot="mighty", script=script, seconds=1.0, remote=server.address).run()
         finally:
             server.stop()
             served.join()

@@ -11,7 +11,8 @@ import pytest
 
 from poise import Recording, load_recording, runs
 from poise.robots.catalogue import models_folder
-from poise.runs.result import finite, worst_tilt, zmp_margin
+from poise.runs.balance_measures import worst_tilt, zmp_margin
+from poise.runs.execution import _json_ready
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
@@ -41,12 +42,12 @@ KEYS = [
 
 @cache
 def whole() -> tuple[Recording, runs.Result]:
-    return runs.run(runs.Request("reach", profile="minimum-jerk"))
+    return runs.Reach(profile="minimum-jerk").run()
 
 
 @cache
 def hurried() -> tuple[Recording, runs.Result]:
-    return runs.run(runs.Request("reach", settings={"phase": 0.2}))
+    return runs.Reach(settings={"phase": 0.2}).run()
 
 
 def test_a_result_has_the_keys_of_the_contract() -> None:
@@ -77,13 +78,13 @@ def test_a_reach_without_the_time_for_it_says_what_was_missed() -> None:
 
 
 def test_only_targets_whose_phase_is_over_are_judged() -> None:
-    _, result = runs.run(runs.Request("reach", seconds=4.1))
+    _, result = runs.Reach(seconds=4.1).run()
     assert len(result["reach_errors_m"]) == 1
     assert result["seconds"] == pytest.approx(4.1)
 
 
 def test_a_run_of_a_single_step_is_a_run() -> None:
-    recording, result = runs.run(runs.Request("reach", seconds=0.005))
+    recording, result = runs.Reach(seconds=0.005).run()
     assert len(recording) == 1
     assert result["seconds"] == 0.005
     assert result["reach_errors_m"] == []
@@ -92,9 +93,9 @@ def test_a_run_of_a_single_step_is_a_run() -> None:
 
 def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
-    request = runs.Request("reach", seconds=0.5, seed=7, settings={"rate": 3.0})
+    request = runs.Reach(seconds=0.5, seed=7, settings={"rate": 3.0})
     times: list[float] = []
-    recording, _ = runs.run(request, path, times.append)
+    recording, _ = request.run(path, times.append)
     loaded = load_recording(path)
     np.testing.assert_array_equal(loaded["q"], recording["q"])
     facts = loaded.provenance
@@ -108,12 +109,12 @@ def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
 
 
 def test_two_runs_of_one_request_are_the_same_motion() -> None:
-    one, other = (runs.run(runs.Request("reach", seconds=0.5))[0] for _ in range(2))
+    one, other = (runs.Reach(seconds=0.5).run()[0] for _ in range(2))
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
 def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
-    recording, _ = runs.run(runs.Request("reach", settings={"speed": 1e-9}, seconds=0.1))
+    recording, _ = runs.Reach(settings={"speed": 1e-9}, seconds=0.1).run()
     robot = robot_of("g1")
     sole = robot.foot("right").sole
     half = min(sole.x_max - sole.x_min, sole.y_max - sole.y_min) / 2
@@ -121,9 +122,7 @@ def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
 
 
 def test_a_slow_reach_keeps_its_zmp_inside_the_sole() -> None:
-    _, result = runs.run(
-        runs.Request("reach", robot="talos", profile="minimum-jerk", settings={"phase": 4.0, "apart": 0.0})
-    )
+    _, result = runs.Reach(robot="talos", profile="minimum-jerk", settings={"phase": 4.0, "apart": 0.0}).run()
     assert result["zmp_margin_m"] > 0.0
 
 
@@ -133,7 +132,7 @@ def test_the_tilt_of_a_robot_that_stands_is_zero() -> None:
 
 
 def test_numbers_that_json_does_not_know_become_none() -> None:
-    assert finite({"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": "inf", "e": 3}) == {
+    assert _json_ready({"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": "inf", "e": 3}) == {
         "a": [1.0, None],
         "b": {"c": None},
         "d": "inf",

@@ -14,8 +14,7 @@ from poise.errors import UsageError
 from poise.plans import STYLES, Footstep, Style
 from poise.plants import Flat, Stairs
 from poise.robots.catalogue import models_folder
-from poise.runs.loop import plant_for
-from poise.runs.walk_run import style_of, walk_for
+from poise.runs.walk_motion import style_named
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package exa
 
 @cache
 def ran(**asked: object) -> tuple[Recording, runs.Result]:
-    return runs.run(runs.Request("walk", **asked))  # type: ignore[arg-type]
+    return runs.Walk(**asked).run()  # type: ignore[arg-type]
 
 
 def test_a_walk_says_how_it_went() -> None:
@@ -64,14 +63,14 @@ def test_a_speed_is_asked_for_and_met() -> None:
 
 
 def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
-    _, result = ran(steps=4, pushes=("0,500,0,0.1@1.5",))
+    _, result = ran(steps=4, push=("0,500,0,0.1@1.5",))
     assert result["fell"]
     assert "fell at" in result["reason"]
     assert result["nonfinite_commands"] == 0
 
 
 def test_who_is_about_to_fall_when_the_run_ends_has_not_succeeded() -> None:
-    _, result = ran(steps=4, pushes=("0,500,0,0.1@1.5",), seconds=1.7)
+    _, result = ran(steps=4, push=("0,500,0,0.1@1.5",), seconds=1.7)
     assert not result["fell"]
     assert "about to fall" in result["reason"]
 
@@ -83,7 +82,7 @@ def test_a_walk_that_is_cut_short_is_judged_by_what_it_did() -> None:
 
 
 def test_the_same_request_gives_the_same_walk() -> None:
-    one, other = (runs.run(runs.Request("walk", robot="nao", steps=1, noise=0.01, seed=2))[0] for _ in range(2))
+    one, other = (runs.Walk(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
@@ -96,37 +95,34 @@ def test_it_walks_on_a_robot_that_does_as_it_is_told() -> None:
 
 
 def test_a_style_is_named_or_read(tmp_path: Path) -> None:
-    assert style_of("sad") is STYLES["sad"]
+    assert style_named("sad") is STYLES["sad"]
     own = Style("own", chest_pitch=0.2)
     own.save(tmp_path / "own.toml")
-    assert style_of(str(tmp_path / "own.toml")) == own
+    assert style_named(str(tmp_path / "own.toml")) == own
 
 
 def test_a_style_that_is_neither_says_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no style 'angry'; expected one of neutral, .*, or a \.toml file"):
-        style_of("angry")
+        style_named("angry")
     (tmp_path / "own.txt").write_text("")
     with pytest.raises(UsageError, match=r"does it end in \.toml"):
-        style_of(str(tmp_path / "own.txt"))
+        style_named(str(tmp_path / "own.txt"))
 
 
 def test_settings_are_those_of_the_walk() -> None:
-    request = runs.Request("walk", settings={"center": "sinusoid", "feedback": 2.0})  # type: ignore[dict-item]
     robot = robot_of("g1")
-    walk = walk_for(request, robot, robot.stance("standing"))
+    walk = runs.Walk(settings={"center": "sinusoid", "feedback": 2.0}).behavior(robot, robot.stance("standing"))
     assert (walk.settings.center, walk.settings.feedback) == ("sinusoid", 2.0)
     with pytest.raises(UsageError, match="no setting 'feedbak'; did you mean 'feedback'"):
-        walk_for(runs.Request("walk", settings={"feedbak": 2.0}), robot, robot.stance("standing"))
+        runs.Walk(settings={"feedbak": 2.0}).behavior(robot, robot.stance("standing"))
 
 
 @pytest.mark.parametrize("rise", [0.05, -0.05])
 def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
-    request = runs.Request("walk", terrain=f"stairs:{rise},0.3,3")
-    start = plant_for(request, robot_of("g1").stance("standing")).state()
-    route = walk_for(request, robot_of("g1"), start).route
+    route = runs.Walk(terrain=f"stairs:{rise},0.3,3").build().behavior.route
     stairs = Stairs(rise, 0.3, 3)
     for i in range(30):
         step = route.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
         assert step.z == pytest.approx(stairs.elevation(step.x, step.y))
-    flat = walk_for(runs.Request("walk"), robot_of("g1"), robot_of("g1").stance("standing")).route
+    flat = runs.Walk().build().behavior.route
     assert flat.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == Flat().elevation(0.5, -0.1)

@@ -12,13 +12,12 @@ from poise.cli import main
 from poise.errors import UsageError
 from poise.recording import load_recording
 from poise.robots import takes_angles
-from poise.runs import Request
-from poise.runs.servo_run import returned, zmp_error
+from poise.runs import recovery_time, zmp_error
 
 
 def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
-    request = Request("stand", "hoap3", "position", seconds=4.5, pushes=["0,15,0,0.1@3"])
-    recording, result = runs.run(request)
+    request = runs.Stand(robot="hoap3", mode="position", seconds=4.5, push=["0,15,0,0.1@3"])
+    recording, result = request.run()
     assert not result["fell"]
     assert result["reason"] is None
     assert result["nonfinite_commands"] == 0
@@ -31,13 +30,13 @@ def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
 
 
 def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
-    request = Request("squat", "hoap3", "position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
-    recording, result = runs.run(request)
+    request = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
+    recording, result = request.run()
     told = result["regulation"]
     assert not result["fell"]
     assert len(told["cycle_rms_rad"]) == 1
     assert told["cycle_rms_rad"][0] < 0.02
-    sole = runs.known("hoap3").feet[0].sole
+    sole = runs.library_robot("hoap3").feet[0].sole
     assert told["zmp_largest_m"] < 0.3 * sole.x_max
     low, high = np.ptp(recording["center_of_mass"][4000:, 2]), 0.2 * 0.26
     assert low == pytest.approx(high, rel=0.2)
@@ -46,42 +45,42 @@ def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
 def test_the_closed_form_and_the_strict_order_squat_alike_where_no_limit_is_near() -> None:
     numbers = {"depth": 0.15, "cycles": 0.5, "frequency": 1.0, "regulate": 0.0, "spin": 0.0}
     ends = [
-        runs.run(Request("squat", "hoap3", "position", solver=solver, settings=numbers, noise=0.0))[0]["q"]
+        runs.Squat(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]
         for solver in ("strict", "null-space")
     ]
     assert np.abs(ends[0] - ends[1]).max() < 1e-6
 
 
 def test_a_box_is_carried_in_both_hands() -> None:
-    recording, result = runs.run(Request("stand", "hoap3", "position", carry=10.0, seconds=2.5))
+    recording, result = runs.Stand(robot="hoap3", mode="position", carry=10.0, seconds=2.5).run()
     assert not result["fell"]
     weight = recording["sensed/cells/left_sole"].sum(axis=1) + recording["sensed/cells/right_sole"].sum(axis=1)
-    assert weight[-500:].mean() == pytest.approx(1.1 * 9.81 * runs.known("hoap3").mass, rel=0.02)
+    assert weight[-500:].mean() == pytest.approx(1.1 * 9.81 * runs.library_robot("hoap3").mass, rel=0.02)
     hands = "hands"
     assert hands in result["levels"]
     assert result["levels"][hands]["max"] < 0.02
 
 
 def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
-    _, result = runs.run(Request("stand", "hoap3", "position", breakdowns=["cell:left:2:nan@1"], seconds=2.0))
+    _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()
     assert not result["fell"]
     assert result["regulation"]["notes"] == ["the back right force cell of the left sole tells no number"]
     assert any("no ZMP regulation" in name for name in result["fallbacks"])
 
 
 @pytest.mark.parametrize(
-    ("request_", "complaint"),
+    ("motion", "given", "complaint"),
     [
-        ({"behavior": "stand", "solver": "weighted"}, "does not run with --solver weighted"),
-        ({"behavior": "stand", "mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
-        ({"behavior": "stand", "mode": "torque", "carry": 10.0}, "carried on position servos"),
-        ({"behavior": "walk", "style": "proud"}, "leave --style out"),
-        ({"behavior": "walk", "terrain": "slope:5"}, "leave --terrain out"),
+        ("stand", {"solver": "weighted"}, "does not run with --solver weighted"),
+        ("stand", {"mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
+        ("stand", {"mode": "torque", "carry": 10.0}, "carried on position servos"),
+        ("walk", {"style": "proud"}, "leave --style out"),
+        ("walk", {"terrain": "slope:5"}, "leave --terrain out"),
     ],
 )
-def test_what_servos_do_not_do_is_refused_in_one_line(request_: dict[str, object], complaint: str) -> None:
+def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[str, object], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        Request(**{"robot": "hoap3", "mode": "position", **request_})  # type: ignore[arg-type]
+        runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **given})
 
 
 @pytest.mark.parametrize(
@@ -129,9 +128,9 @@ def test_the_command_line_prints_and_records_a_walk_on_servos(tmp_path, capsys: 
 def test_the_time_of_return_is_that_after_which_nothing_leaves_again() -> None:
     time = np.arange(0.0, 3.0, 0.01)
     error = np.where((time > 1.2) & (time < 1.7), 0.02, 0.001)
-    assert returned(time, error, 1.0) == pytest.approx(0.7, abs=0.011)
-    assert returned(time, np.full(len(time), 0.001), 1.0) == 0.0
-    assert returned(time, np.full(len(time), 0.02), 1.0) is None
+    assert recovery_time(time, error, 1.0) == pytest.approx(0.7, abs=0.011)
+    assert recovery_time(time, np.full(len(time), 0.001), 1.0) == 0.0
+    assert recovery_time(time, np.full(len(time), 0.02), 1.0) is None
 
 
 def test_robots_that_take_angles_are_known_without_loading_them() -> None:
@@ -143,8 +142,8 @@ def test_robots_that_take_angles_are_known_without_loading_them() -> None:
 
 
 def test_the_error_of_a_recording_is_zero_where_nothing_presses() -> None:
-    recording, _ = runs.run(Request("stand", "hoap3", "position", seconds=0.3))
-    assert np.abs(zmp_error(recording, runs.known("hoap3"))[:3]).max() < 2e-3
+    recording, _ = runs.Stand(robot="hoap3", mode="position", seconds=0.3).run()
+    assert np.abs(zmp_error(recording, runs.library_robot("hoap3"))[:3]).max() < 2e-3
 
 
 def _status(words: list[str]) -> int:

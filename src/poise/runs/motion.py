@@ -93,7 +93,8 @@ class _MotionType(ABCMeta):
         outside = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}
         if outside:
             given["world"] = replace(given.get("world") or World(), **outside)
-        unknown = [name for name in given if name not in cls.__dataclass_fields__]  # type: ignore[attr-defined]
+        known = {each.name for each in fields(cls)}  # type: ignore[arg-type]
+        unknown = [name for name in given if name not in known]
         if unknown:
             hint = suggestion(unknown[0], parameters(cls))
             raise UsageError(f"{cls.name} has no parameter '{unknown[0]}'; {hint}")  # type: ignore[attr-defined]
