@@ -46,9 +46,11 @@ class Parameter:
         below: whether `high` itself is excluded.
         choices: the words that it can be; empty: any.
         suggestions: values of a text that are worth offering in a menu.
+        usual: range that is worth trying, for sliders; None: all of it.
         metavar: what stands for its value in help texts.
         option: its name on the command line and in campaign specs, without dashes.
         read: value of a text, with an error of its own; None: by `kind`.
+        types: of values that it takes as well, in Python.
     """
 
     name: str = ""
@@ -62,9 +64,11 @@ class Parameter:
     below: bool = False
     choices: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
+    usual: tuple[float, float] | None = None
     metavar: str = ""
     option: str = ""
     read: Callable[[str], Any] | None = None
+    types: tuple[type, ...] = ()
 
     def parse(self, text: str) -> Any:
         """The value that a text means; UsageError with what was expected otherwise."""
@@ -105,6 +109,8 @@ class Parameter:
         """Whether a field may have this value; None is accepted where it is the default."""
         if value is None:
             return self.default is None
+        if self.types and isinstance(value, self.types):
+            return True
         if self.kind == "flag":
             return isinstance(value, bool)
         if self.kind in ("number", "integer"):
@@ -157,15 +163,18 @@ def parameter(
     below: float | None = None,
     choices: Iterable[str] = (),
     suggestions: Iterable[str] = (),
+    usual: tuple[float, float] | None = None,
     metavar: str = "",
     option: str = "",
     read: Callable[[str], Any] | None = None,
+    types: tuple[type, ...] = (),
 ) -> Any:
     """A dataclass field with its declaration, see `Parameter`.
 
     Args:
-        default, about, kind, unit, low, high, choices, suggestions, metavar, option, read: as of `Parameter`; `kind`
-            follows from the default if it is left out.
+        default, about, kind, unit, low, high, choices, suggestions, usual, metavar, option, read, types: as of
+            `Parameter`;
+            `kind` follows from the default if it is left out.
         above, below: bounds that are excluded, instead of `low` and `high`.
     """
     words = tuple(choices)
@@ -180,9 +189,11 @@ def parameter(
         below=below is not None,
         choices=words,
         suggestions=tuple(suggestions),
+        usual=usual,
         metavar=metavar,
         option=option,
         read=read,
+        types=types,
     )
     return field(default=default, metadata={_KEY: declared})
 

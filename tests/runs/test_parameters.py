@@ -22,6 +22,9 @@ from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
 from poise.runs import command_line, motion_from
 from poise.runs.motions import push_text
+from poise.studio.controls import Slider
+from poise.studio.scene_base import MotionControls
+from robot_states import robot_of
 
 GIVEN: dict[str, Any] = {
     "robot": "talos",
@@ -111,6 +114,13 @@ def test_a_parameter_that_is_declared_once_appears_everywhere() -> None:
     assert "--hat 0.4" in kind.command({"hat": 0.4}, 1)
     with pytest.raises(UsageError, match="there is no parameter 'hat'"):
         MotionRuns("walk").read({"hat": 0.4}, Path())
+    controls = MotionControls(WalkWithHat, robot_of("g1"))
+    (slider,) = [each for each in controls.controls() if each.name == "hat"]
+    assert slider == Slider(
+        name="hat", label="hat", group="Motion", help="height of the hat", low=0.0, high=0.5, value=0.1, unit="m"
+    )
+    assert controls.set("hat", 0.25)
+    assert controls.definition().hat == 0.25
 
 
 @pytest.mark.parametrize("direction", [0, 30, 90, 135, 180, 270])

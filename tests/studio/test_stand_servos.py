@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from multiprocessing import Pipe
 
 import numpy as np
@@ -11,14 +10,12 @@ import pytest
 
 from poise.behaviors import Pressed
 from poise.control import PositionController, TorqueController
-from poise.plants import BrokenCell, MujocoPlant
+from poise.plans import SquatOscillator
 from poise.robots.catalogue import models_folder
 from poise.state import center_of_pressure
 from poise.studio.scene_base import DRIVES, on_servos
 from poise.studio.scene_runner import Stage
 from poise.studio.scenes import scene
-from poise.studio.scenes import stand as standing
-from poise.studio.scenes.stand import Squats
 from poise.studio.simulation_process import Begin, Simulation
 from poise.studio.sole_pressure import Soles
 from poise.studio.telemetry import Sketch
@@ -104,10 +101,10 @@ def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
     assert not stage.fell
 
 
-def test_a_force_cell_that_breaks_is_told_of_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = partial(MujocoPlant, breakdowns=[BrokenCell(0.2, "left", 1, "nan")])
-    monkeypatch.setattr(standing, "MujocoPlant", broken)
-    stage = stage_of()
+def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
+    played = scene("stand")(robot_of("hoap3"))
+    played.parameters.given["faults"] = "cell:left:1:nan@0.2"  # type: ignore[attr-defined]
+    stage = Stage(played)
     ran(stage, 0.4)
     assert any("force cell of the left sole" in line for line in stage.scene.words())
     assert any("force cell of the left sole" in event for event in stage.events)
@@ -138,7 +135,7 @@ def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> Non
 
 def test_the_rate_of_squats_is_that_of_their_height_whatever_is_changed_meanwhile() -> None:
     """Against differences of the height, and of the rate for the acceleration; neither jumps."""
-    squats, period = Squats(), 1e-4
+    squats, period = SquatOscillator(), 1e-4
     told = []
     for depth, frequency in ((0.05, 0.5), (0.02, 0.5), (0.02, 1.0), (0.05, 0.1), (0.0, 0.5)):
         for _ in range(round(1.3 / period)):
@@ -152,7 +149,7 @@ def test_the_rate_of_squats_is_that_of_their_height_whatever_is_changed_meanwhil
 
 
 def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to_rest() -> None:
-    squats, period = Squats(), 1e-3
+    squats, period = SquatOscillator(), 1e-3
     for _ in range(4000):
         squats.advance(period, 0.04, 0.5)
     heights = []

@@ -3,7 +3,16 @@
 from poise.behaviors.navigate import Done, Navigate
 from poise.behaviors.navigate_tasks import NavigateSettings
 from poise.behaviors.reach import Phase, Reach, ReachSettings, one_foot_stance
-from poise.behaviors.stand import Squat, SquatSettings, Stand, UprightSettings, above_support, leg_length, upright
+from poise.behaviors.stand import (
+    LiveSquat,
+    Squat,
+    SquatSettings,
+    Stand,
+    UprightSettings,
+    above_support,
+    leg_length,
+    upright,
+)
 from poise.behaviors.walk import Walk
 from poise.behaviors.walk_style import speed_of
 from poise.behaviors.walk_tasks import WalkSettings
@@ -12,6 +21,7 @@ from poise.behaviors.zmp_regulation import Pressed, RegulatedSettings, error_of_
 
 __all__ = [
     "Done",
+    "LiveSquat",
     "Navigate",
     "NavigateSettings",
     "Phase",

@@ -14,10 +14,10 @@ from poise.behaviors.ground_contact import footstep
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.parameters import check_parameters, gain
-from poise.plans import Stature
+from poise.plans import SquatOscillator, Stature
 from poise.robots import Frame, Robot, State
 from poise.state import Contact, Snapshot
-from poise.tasks import Oscillation
+from poise.tasks import Led, Oscillation
 
 #: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two Romeo,
 #: whose ankles make it lean, trades 4 cm of its centre of mass in a squat for an upright trunk.
@@ -197,6 +197,42 @@ class Squat(Stand):
 
     def _center_of_mass(self) -> Any:
         return self.path
+
+
+class LiveSquat(Stand):
+    """Squats whose depth and frequency change while it moves; with depth zero it stands.
+
+    Args:
+        robot, settings, start: as of `Stand`.
+        squats: moves the centre of mass; shared with whoever sets depth and frequency.
+
+    >>> squat = LiveSquat(robot)
+    >>> squat.advance(0.002, depth=0.08, frequency=0.5)  # once per period
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        settings: UprightSettings | None = None,
+        start: State | None = None,
+        squats: SquatOscillator | None = None,
+    ) -> None:
+        self.squats = squats or SquatOscillator()
+        self._high = above_support(robot.stance("standing") if start is None else start)
+        self._target = Led(self._high)
+        super().__init__(robot, settings, start)
+
+    def advance(self, period: float, depth: float, frequency: float) -> None:
+        """Move on by one period (s) towards a depth (m) and a frequency (1/s)."""
+        self.squats.advance(period, depth, frequency)
+        up, squats = np.array([0.0, 0.0, 1.0]), self.squats
+        self._target.lead(self._high + squats.height * up, squats.rate * up, squats.acceleration * up)
+
+    def center_of_mass(self, time: float) -> Array:
+        return self._high + np.array([0.0, 0.0, self.squats.height])
+
+    def _center_of_mass(self) -> Any:
+        return self._target
 
 
 def above_support(start: State) -> Array:

@@ -9,7 +9,16 @@ from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
 from poise.plans.guidance.stick import AXES, MODES, Mode, Stick, mode_named, stick_of
 from poise.plans.guidance.workspace import Workspace, standing
-from poise.plans.reference_trajectory import STILL, Course, Pattern, Squatting, Standing, Wanted
+from poise.plans.reference_trajectory import (
+    STILL,
+    Course,
+    LiveSquatting,
+    Pattern,
+    SquatOscillator,
+    Squatting,
+    Standing,
+    Wanted,
+)
 from poise.plans.segment.capture_step import caught
 from poise.plans.segment.planner import Planner
 from poise.plans.segment.segment import Beginning, Rates, Sample, Segment, SegmentPhase, SegmentSettings
@@ -36,6 +45,7 @@ __all__ = [
     "HandPoint",
     "Kind",
     "Legs",
+    "LiveSquatting",
     "Mode",
     "Motion",
     "Pace",
@@ -52,6 +62,7 @@ __all__ = [
     "SegmentSettings",
     "Sinusoid",
     "Speed",
+    "SquatOscillator",
     "Squatting",
     "Stairway",
     "Standing",

@@ -91,6 +91,76 @@ class Squatting:
         return Wanted(self._top + (1.0 - math.cos(angle)) * down, rate * math.sin(angle) * down, self._other, STILL)
 
 
+#: k (1/s): a change of a squat is applied to 95 % within a second.
+SQUAT_RATE = 5.0
+#: A squat that ends is over below this depth (m): less than what anybody sees.
+STANDING_DEPTH = 1e-4
+
+
+class SquatOscillator:
+    """Height of a squatting centre of mass below where it stands, a cosine whose depth and frequency may change::
+
+        h = -d (1 - cos φ) / 2        d̈ = k² (d* - d) - 2 k ḋ        φ̈ = k (ω* - φ̇)
+
+    with d* the wanted depth and ω* the wanted frequency. Both come so smoothly that ḣ never jumps: servos could not
+    follow that.
+
+    Attributes:
+        height, rate, acceleration: h (m) and its derivatives, now.
+
+    >>> squats = SquatOscillator()
+    >>> squats.advance(0.001, depth=0.05, frequency=0.5)
+    """
+
+    def __init__(self) -> None:
+        self.rest()
+
+    def rest(self) -> None:
+        """Stand, at once."""
+        self._deep = self._deepening = self._phase = self._turning = 0.0
+        self.height = self.rate = self.acceleration = 0.0
+
+    def advance(self, period: float, depth: float, frequency: float) -> None:
+        """Advance by one period (s) towards a depth (m; zero: stand) and a frequency (1/s)."""
+        wanted = math.tau * frequency
+        if depth == 0.0 and self._deep < STANDING_DEPTH:
+            return self.rest()
+        if self._deep == 0.0:
+            self._turning = wanted
+        d2 = SQUAT_RATE**2 * (depth - self._deep) - 2.0 * SQUAT_RATE * self._deepening
+        p2 = SQUAT_RATE * (wanted - self._turning)
+        self._deepening += period * d2
+        self._deep += period * self._deepening
+        self._turning += period * p2
+        self._phase = (self._phase + period * self._turning) % math.tau
+        d, d1, p1, c, s = self._deep, self._deepening, self._turning, math.cos(self._phase), math.sin(self._phase)
+        self.height = -0.5 * d * (1.0 - c)
+        self.rate = -0.5 * (d1 * (1.0 - c) + d * p1 * s)
+        self.acceleration = -0.5 * (d2 * (1.0 - c) + 2.0 * d1 * p1 * s + d * (p2 * s + p1**2 * c))
+
+
+class LiveSquatting:
+    """A squat whose depth and frequency change while it moves, for a body on position servos.
+
+    Args:
+        center: of mass, as seen from the reference sole, when it stands (m, 3).
+        other: reference_from_other.
+        squats: see there.
+
+    >>> LiveSquatting(*standing(start), squats).sample(0.0).center_rate
+    """
+
+    seconds = math.inf
+
+    def __init__(self, center: Array, other: pinocchio.SE3, squats: SquatOscillator) -> None:
+        self._top, self._other, self._squats = np.array(center), other, squats
+
+    def sample(self, time: float) -> Wanted:
+        """The reference now; `SquatOscillator.advance` moves it on."""
+        up = np.array([0.0, 0.0, 1.0])
+        return Wanted(self._top + self._squats.height * up, self._squats.rate * up, self._other, STILL)
+
+
 def eased(elapsed: float, seconds: float) -> tuple[float, float]:
     """From 0 to 1 with minimum jerk, and its rate (1/s)."""
     s, rate, _ = minimum_jerk(min(max(elapsed / seconds, 0.0), 1.0))

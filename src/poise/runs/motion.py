@@ -158,8 +158,12 @@ class Motion(metaclass=_MotionType):
     # -- what a motion says of itself ------------------------------------------------------------------------------
 
     @abstractmethod
-    def build(self) -> Setup:
-        """Behavior, controller and plant, ready to run."""
+    def build(self, robot: Robot | None = None) -> Setup:
+        """Behavior, controller and plant, ready to run.
+
+        Args:
+            robot: in place of the one that `robot` names, if it is loaded already.
+        """
 
     @abstractmethod
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:

@@ -289,8 +289,8 @@ class Navigate(Motion):
         """What guides the robot outside of the scenario: a script, or a random joystick of the seed."""
         return Script.load(self.script) if self.script else RandomStick(self.seed)
 
-    def build(self) -> Setup:
-        robot = self.load()
+    def build(self, robot: Robot | None = None) -> Setup:
+        robot = robot or self.load()
         start = robot.stance("standing")
         scenario = Scenario.of(robot) if self.scenario else None
         device: Device
@@ -320,7 +320,8 @@ class Navigate(Motion):
             return IdealPlant(start)
         if self.remote:
             return RemotePlant(self.remote, start.robot)
-        return self.world.plant(start, seed=self.seed, servos=self.mode == "position", ground=ground, things=things)
+        servos = self.mode == "position"
+        return self.world.plant(start, seed=self.seed, servos=servos, ground=ground, things=things)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """It succeeds when the robot does not fall, and a scenario when it ends at its door."""

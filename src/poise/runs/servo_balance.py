@@ -73,8 +73,9 @@ class ServoBalance(Motion):
         if self.zmp_regulated and self.world.terrain != "flat":
             raise UsageError("on servos there is flat ground; leave --terrain out")
 
-    def build(self) -> Setup:
-        return self._build_on_servos() if self.zmp_regulated else self.build_with_torques()
+    def build(self, robot: Robot | None = None) -> Setup:
+        loaded = robot or self.load()
+        return self._build_on_servos(loaded) if self.zmp_regulated else self.build_with_torques(loaded)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         judge = self._judge_on_servos if self.zmp_regulated else self.judge_with_torques
@@ -83,7 +84,7 @@ class ServoBalance(Motion):
     # -- with torques: each motion has its own behavior ------------------------------------------------------------
 
     @abstractmethod
-    def build_with_torques(self) -> Setup:
+    def build_with_torques(self, robot: Robot) -> Setup:
         """Behavior, controller and plant under torques (or in kinematics, where the motion runs so)."""
 
     @abstractmethod
@@ -108,8 +109,7 @@ class ServoBalance(Motion):
         """Reasons why a run on servos did not follow its reference, where it did not fall."""
         return []
 
-    def _build_on_servos(self) -> Setup:
-        robot = self.load()
+    def _build_on_servos(self, robot: Robot) -> Setup:
         settings: Any = settings_from(self.servo_settings, {**self._suitable(robot), **self.settings})
         if self.world.carry and "carrying" not in robot.stances:
             raise UsageError(f"{robot.name} has no stance 'carrying' to hold a box in; give it one in its data file")

@@ -70,8 +70,8 @@ class Reach(Motion):
     def provenance(self) -> dict[str, Any]:
         return {"profile": self.profile}
 
-    def build(self) -> Setup:
-        reach = behaviors.Reach(self.load(), self.resolved_settings(), self.profile)  # type: ignore[arg-type]
+    def build(self, robot: Robot | None = None) -> Setup:
+        reach = behaviors.Reach(robot or self.load(), self.resolved_settings(), self.profile)  # type: ignore[arg-type]
         # The exponential profile under torques is the paper's: tasks switch at once.
         at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
         return Setup(reach, self.controller(reach, **at_once), plant_of(self, reach.start), reach.seconds)
@@ -118,8 +118,7 @@ class Stand(ServoBalance):
     def usual_seconds(self) -> float:
         return behaviors.Stand.seconds
 
-    def build_with_torques(self) -> Setup:
-        robot = self.load()
+    def build_with_torques(self, robot: Robot) -> Setup:
         plant = plant_of(self, robot.stance("standing"))
         behavior = self.behavior(robot, plant.state())
         return Setup(behavior, self.controller(behavior, behavior.weights), plant, behavior.seconds)

@@ -79,11 +79,12 @@ class Walk(ServoBalance):
         **SERVO_COLUMNS,
     }
 
-    style: str = parameter(
+    style: str | Style = parameter(
         "neutral",
         "neutral, relaxed, cautious, proud, sad, ... or a TOML file",
         metavar="NAME|FILE.toml",
         suggestions=tuple(STYLES),
+        types=(Style,),
     )
     steps: float = parameter(
         20, "number of steps; 0 stands, and steps when pushed", kind="number", low=0, metavar="N", read=whole
@@ -121,10 +122,10 @@ class Walk(ServoBalance):
         changes = {
             name.removeprefix(OF_STYLE): value for name, value in self.settings.items() if name.startswith(OF_STYLE)
         }
-        return style_named(self.style).but(**changes)
+        style = self.style if isinstance(self.style, Style) else style_named(self.style)
+        return style.but(**changes)
 
-    def build_with_torques(self) -> Setup:
-        robot = self.load()
+    def build_with_torques(self, robot: Robot) -> Setup:
         plant = plant_of(self, robot.stance("standing"))
         walk = self.behavior(robot, plant.state())
         facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.own_speed}

@@ -62,12 +62,12 @@ class World:
         read=checked(terrain),
         suggestions=("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4"),
     )
-    friction: float | None = parameter(
-        None,
-        f"friction of the ground (default {FRICTION:g})",
-        kind="number",
+    friction: float = parameter(
+        FRICTION,
+        "friction of the ground",
         above=0.0,
         high=2.0,
+        usual=(0.1, 1.2),
         metavar="MU",
         read=positive,
     )
@@ -77,11 +77,12 @@ class World:
         unit="percent",
         low=-90.0,
         high=1000.0,
+        usual=(-30.0, 30.0),
         metavar="PERCENT",
         read=percent,
     )
     delay: float = parameter(
-        0.0, "age of the measured state", unit="ms", low=0.0, high=1000.0, metavar="MS", read=amount
+        0.0, "age of the measured state", unit="ms", low=0.0, high=1000.0, usual=(0.0, 40.0), metavar="MS", read=amount
     )
     noise: float | None = parameter(
         None,
@@ -89,6 +90,7 @@ class World:
         kind="number",
         low=0.0,
         high=1.0,
+        usual=(0.0, 0.05),
         metavar="LEVEL",
         read=amount,
     )
@@ -125,14 +127,14 @@ class World:
         given = {
             "push": self.push,
             "terrain": self.terrain if self.terrain != "flat" else None,
-            "friction": self.friction,
+            "friction": self.friction if self.friction != FRICTION else None,
             "mass error": self.mass_error,
             "delay": self.delay,
             "noise": self.noise,
             "breakdown": self.faults,
             "carry": self.carry,
         }
-        return {name: value for name, value in given.items() if value or (name == "friction" and value is not None)}
+        return {name: value for name, value in given.items() if value}
 
     @property
     def ground(self) -> Ground:
@@ -164,7 +166,7 @@ class World:
             ground=self.ground if ground is None else ground,
             things=things,
             actuators=PositionServos(share=stiffness) if servos else TorqueMotors(),
-            friction=FRICTION if self.friction is None else self.friction,
+            friction=self.friction,
             pushes=[Push.parsed(text) for text in self.push],
             sensors=Sensors(noise=self.noise or 0.0, delay=1e-3 * self.delay),
             breakdowns=[Breakdown.parsed(text) for text in self.faults],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
+
+from poise.parameters import Parameter
 
 #: A style has some twenty lines; nobody writes one of a quarter of a megabyte.
 MOST_BYTES = 256_000
@@ -119,6 +122,42 @@ class Order(Control):
 
     def as_json(self) -> dict[str, Any]:
         return {**super().as_json(), "items": [item.as_json() for item in self.items]}
+
+
+def control_for(parameter: Parameter, value: Any, group: str, name: str = "") -> Control | None:
+    """The control of a declared parameter: a slider, a choice or a switch; None for a free text or a list.
+
+    Args:
+        parameter: its declaration, with unit, range and sentence.
+        value: that it has now.
+        group: heading under which it stands.
+        name: by which the scene knows it; "": that of the parameter.
+    """
+    shown: dict[str, Any] = {
+        "name": name or parameter.name,
+        "label": (name or parameter.name).rpartition(".")[2].replace("_", " "),
+        "group": group,
+        "help": parameter.about,
+    }
+    if parameter.kind == "flag":
+        return Switch(**shown, value=bool(value))
+    options = parameter.choices or parameter.suggestions
+    if options:
+        return Choice(**shown, options=options if value in options else (*options, str(value)), value=str(value))
+    low, high = parameter.usual or (parameter.low, parameter.high)
+    if parameter.kind in ("number", "integer") and math.isfinite(low) and math.isfinite(high):
+        step = 1.0 if parameter.kind == "integer" else 0.0
+        return Slider(**shown, low=low, high=high, value=value, unit=parameter.unit, step=step)
+    return None
+
+
+def value_from_page(control: Control, value: object) -> Any:
+    """What a page sent for a control, inside its limits; nonsense is the lowest, the first, or off."""
+    if isinstance(control, Slider):
+        return number(value, control.low, control.high)
+    if isinstance(control, Choice):
+        return chosen(value, control.options)
+    return bool(value)
 
 
 def number(value: object, low: float, high: float) -> float:

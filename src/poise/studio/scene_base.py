@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ from poise.control import Step
 from poise.errors import UsageError
 from poise.plants import Flat, Ground, MujocoPlant, Push, Thing
 from poise.robots import Robot
-from poise.studio.controls import Button, Control, Slider, number
+from poise.runs import Motion, World, motion_parameters
+from poise.studio.controls import Button, Control, Slider, control_for, number, value_from_page
 from poise.studio.operator_input import Hands
 from poise.studio.scenery import Plan
 from poise.studio.sole_pressure import Soles
@@ -280,3 +281,53 @@ class PushedScene(Scene):
     def drag(self, name: str, place: Point) -> None:
         if self.plant is not None:
             self.pushes.drag(place, self.plant)
+
+
+# -- Motions: controls that follow from a definition -----------------------------------------------------------------
+
+
+class MotionControls:
+    """Controls of the parameters of a motion (`poise.runs`) that its scene has no control of its own for.
+
+    Every parameter that is a number with a range, a choice or a switch appears; changing one begins the scene anew.
+
+    Args:
+        motion: the definition.
+        robot: that moves.
+        own: names of parameters that the scene shows in another way, or that mean nothing in the studio.
+
+    Attributes:
+        given: parameters that the user changed.
+    """
+
+    #: The page has its own ways to choose the robot and to push, runs for as long as the user likes, and strictly.
+    ELSEWHERE = frozenset({"robot", "mode", "plant", "solver", "seconds", "seed", "push", "faults", "carry"})
+
+    def __init__(self, motion: type[Motion], robot: Robot, own: Iterable[str] = ()) -> None:
+        self.motion, self.robot, self._own = motion, robot, {*own, *self.ELSEWHERE}
+        self.given: dict[str, Any] = {}
+
+    def definition(self, **more: Any) -> Any:
+        """The motion with the user's parameters and more."""
+        return self.motion(**{"robot": self.robot.name, **self.given, **more})
+
+    def controls(self, **more: Any) -> list[Control]:
+        """One control per parameter, with the values of `definition(**more)`."""
+        made = self.definition(**more)
+        found = []
+        for each in motion_parameters(self.motion).values():
+            if each.name in self._own:
+                continue
+            outside = each.name in World.__dataclass_fields__
+            value = getattr(made.world if outside else made, each.name)
+            control = control_for(each, value, "World" if outside else "Motion")
+            found += [] if control is None else [control]
+        return found
+
+    def set(self, name: str, value: object, **more: Any) -> bool:
+        """Take over what a page sent; whether the motion has such a parameter."""
+        for control in self.controls(**more):
+            if control.name == name:
+                self.given[name] = value_from_page(control, value)
+                return True
+        return False

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from poise import runs
 from poise.arrays import Array
 from poise.behaviors import Done, Navigate
-from poise.control import PositionController, TorqueController
 from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD
 from poise.plans import MODES, Body, Goal, Mode, Points, Segment, Support, corners, guided
-from poise.plants import STAIRS_AND_DOOR, Flat, Ground, MujocoPlant, PositionServos, Stage, Thing
+from poise.plants import STAIRS_AND_DOOR, Flat, Ground, MujocoPlant, Stage, Thing
 from poise.robots import Robot, Side
 from poise.studio.controls import Choice, Control, Switch, chosen, number
 from poise.studio.operator_input import HINTS, Hands, Person, codes, legend
-from poise.studio.scene_base import AS_BUILT, DRIVES, Act, Point, Scene, on_servos
+from poise.studio.scene_base import AS_BUILT, DRIVES, Act, MotionControls, Point, Scene, on_servos
 from poise.studio.scenery import Plan
 
 #: What a segment of each outcome does; what was projected or discarded is a commanded one that was beyond a boundary.
@@ -164,6 +164,9 @@ class NavigateScene(Scene):
         super().__init__(robot)
         self.drives, self.world, self.rule, self.ahead = AS_BUILT, WORLDS[0], RULES[0], True
         self.person = Person()
+        self.parameters = MotionControls(
+            runs.Navigate, robot, own=("script", "random", "scenario", "remote", "terrain")
+        )
         self.navigate: Navigate | None = None
         self.plant: MujocoPlant | None = None
         self._drawn: tuple[object, Plan | None] = (None, None)
@@ -174,11 +177,14 @@ class NavigateScene(Scene):
         start, under = self.robot.stance("standing"), None if self.level else self.stage.under
         discard = self.rule == RULES[1]
         self.navigate = navigate = Navigate(self.robot, self.person, start=start, ground=under, discard=discard)
-        if self.servos:
-            self.plant = MujocoPlant(start, ground=self.ground, things=self.things, actuators=PositionServos())
-            return {"robot": Act(PositionController(navigate), self.plant)}
-        self.plant = MujocoPlant(start, ground=self.ground, things=self.things)
-        return {"robot": Act(TorqueController(navigate), self.plant)}
+        motion = self.parameters.definition(mode=self.mode)
+        self.plant = motion.world.plant(start, servos=self.servos, ground=self.ground, things=self.things)
+        return {"robot": Act(motion.controller(navigate, navigate.weights), self.plant)}
+
+    @property
+    def mode(self) -> str:
+        """Control mode, by what drives the joints."""
+        return "position" if self.servos else "torque"
 
     @property
     def servos(self) -> bool:
@@ -219,11 +225,13 @@ class NavigateScene(Scene):
                    help="what becomes of a command that goes too far: done as far as possible, or not at all"),
             Switch(name="ahead", label="show the next goal", group="Guidance", value=self.ahead,
                    help="where the stick, as it is held now, would lead next"),
+            *self.parameters.controls(mode=self.mode),
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
         own = {"world": self.world, "drives": self.drives, "lift": self.person.lift, "rule": self.rule}
-        return {**own, "ahead": self.ahead, "mode": self.person.mode}
+        world = {control.name: control.as_json()["value"] for control in self.parameters.controls(mode=self.mode)}
+        return {**own, **world, "ahead": self.ahead, "mode": self.person.mode}
 
     def do(self, name: str, value: Any) -> str:
         if name == "mode":
@@ -240,6 +248,8 @@ class NavigateScene(Scene):
             self.drives, self.stale = chosen(value, DRIVES), True
         elif name == "world":
             self.world, self.stale = chosen(value, WORLDS), True
+        elif self.parameters.set(name, value, mode=self.mode):
+            self.stale = True
         return ""
 
     # -- guiding ---------------------------------------------------------------------------------------------------

@@ -2,114 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import pinocchio
-
-from poise.arrays import Array
-from poise.behaviors import (
-    Regulated,
-    UprightSettings,
-    Walk,
-    above_support,
-    leg_length,
-    regulation_of,
-    standing,
-    upright,
-)
-from poise.control import PositionController, Step, TorqueController
-from poise.plans import STILL, Wanted
-from poise.plants import MujocoPlant, PositionServos, Sensors
-from poise.robots import Robot
-from poise.runs import NOISE
+from poise import runs
+from poise.behaviors import LiveSquat, Regulated, Stand, Walk, leg_length, standing
+from poise.control import Step
+from poise.plans import Course, LiveSquatting, SquatOscillator
+from poise.robots import Robot, State
 from poise.studio.controls import Choice, Control, Slider, Switch, chosen, number
-from poise.studio.scene_base import AS_BUILT, DRIVES, MOTORS, Act, PushedScene, on_servos
+from poise.studio.scene_base import AS_BUILT, DRIVES, MOTORS, Act, MotionControls, PushedScene, on_servos
 from poise.studio.sole_pressure import Soles
-from poise.tasks import Led
-
-#: k (1/s): what is changed is taken over to 95 % within a second.
-SOON = 5.0
-#: Who is asked for nothing and squats by less (m) stands: less than what anybody sees.
-LEAST = 1e-4
-
-
-class Squats:
-    """How far the centre of mass is below where it stands, like a cosine whose depth and frequency may change::
-
-        h = -d (1 - cos φ) / 2        d̈ = k² (d* - d) - 2 k ḋ        φ̈ = k (ω* - φ̇)
-
-    with d* the wanted depth and ω* the wanted frequency. Both come so smoothly that ḣ never jumps: servos could not
-    follow that.
-
-    Attributes:
-        height, rate, acceleration: h (m) and its derivatives, now.
-
-    >>> squats = Squats()
-    >>> squats.advance(0.001, depth=0.05, frequency=0.5)
-    """
-
-    def __init__(self) -> None:
-        self.rest()
-
-    def rest(self) -> None:
-        """Stands, at once."""
-        self._deep = self._deepening = self._phase = self._turning = 0.0
-        self.height = self.rate = self.acceleration = 0.0
-
-    def advance(self, period: float, depth: float, frequency: float) -> None:
-        """One period (s) later, with a depth (m; zero: to stand) and a frequency (1/s) that are wanted."""
-        wanted = math.tau * frequency
-        if depth == 0.0 and self._deep < LEAST:
-            return self.rest()
-        if self._deep == 0.0:
-            self._turning = wanted
-        d2 = SOON**2 * (depth - self._deep) - 2.0 * SOON * self._deepening
-        p2 = SOON * (wanted - self._turning)
-        self._deepening += period * d2
-        self._deep += period * self._deepening
-        self._turning += period * p2
-        self._phase = (self._phase + period * self._turning) % math.tau
-        d, d1, p1, c, s = self._deep, self._deepening, self._turning, math.cos(self._phase), math.sin(self._phase)
-        self.height = -0.5 * d * (1.0 - c)
-        self.rate = -0.5 * (d1 * (1.0 - c) + d * p1 * s)
-        self.acceleration = -0.5 * (d2 * (1.0 - c) + 2.0 * d1 * p1 * s + d * (p2 * s + p1**2 * c))
-
-
-class SquatCourse:
-    """Squats as a course for a body on position servos; it goes on for as long as somebody advances them.
-
-    Args:
-        center: of mass, as seen from the reference sole, when it stands (m, 3).
-        other: reference_from_other.
-        squats: see there.
-
-    >>> SquatCourse(*standing(start), squats).sample(0.0).center_rate
-    """
-
-    seconds = math.inf
-
-    def __init__(self, center: Array, other: pinocchio.SE3, squats: Squats) -> None:
-        self._top, self._other, self._squats = np.array(center), other, squats
-
-    def sample(self, time: float) -> Wanted:
-        """What is wanted now; time is told by whoever advances the squats."""
-        up = np.array([0.0, 0.0, 1.0])
-        return Wanted(self._top + self._squats.height * up, self._squats.rate * up, self._other, STILL)
-
-
-# -- Stand and squat: keep the balance while somebody pushes ---------------------------------------------------------
-
 
 WAYS = ANKLES, STEPS = ("ankles", "steps")
 #: Deepest squat, in leg lengths: with torque motors, and on servos, where HOAP-3 begins to rock below that.
 DEEPEST, DEEPEST_ON_SERVOS = 0.3, 0.25
 #: So long it stands on servos before it squats (s): meanwhile the regulation learns where the weight really is.
 SETTLES = 2.0
-#: Period of the control on position servos (s): that of the paper's robot. Control and physics of it take half a core.
-PERIOD = 0.001
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquattingStand(runs.Stand):
+    """Standing with squats whose depth and frequency change while it moves."""
+
+    squats: SquatOscillator = field(default_factory=SquatOscillator)
+
+    def behavior(self, robot: Robot, start: State) -> Stand:
+        return LiveSquat(robot, self.resolved_settings(), start, self.squats)
+
+    def reference(self, settings: Any, start: State) -> Course:
+        return LiveSquatting(*standing(start), self.squats)
 
 
 class StandScene(PushedScene):
@@ -127,10 +50,11 @@ class StandScene(PushedScene):
         self.way, self.drives, self.regulating = ANKLES, AS_BUILT, True
         self.squatting, self.depth, self.frequency = False, 0.12, 0.5
         self._leg = leg_length(robot)
-        self.squats = Squats()
+        self.squats = SquatOscillator()
+        self.parameters = MotionControls(SquattingStand, robot, own=("terrain",))
         self.walk: Walk | None = None
         self.body: Regulated | None = None
-        self._center: Led | None = None
+        self._squat: LiveSquat | None = None
 
     @property
     def servos(self) -> bool:
@@ -148,29 +72,29 @@ class StandScene(PushedScene):
         return self.body is None or (self.plant is not None and self.plant.time >= self.body.start.time + SETTLES)
 
     def acts(self) -> dict[str, Act]:
-        self.walk = self.body = self._center = self.soles = None
+        self.walk = self.body = self._squat = self.soles = None
         self.squats.rest()
-        if self.servos:
-            return {"robot": self._on_servos()}
-        self.plant = plant = MujocoPlant(self.robot)
-        start = plant.state()
-        if self.way == STEPS:
-            self.walk = Walk(self.robot, steps=0, start=start)
-            return {"robot": Act(TorqueController(self.walk), plant)}
-        self._high = above_support(start)
-        self._center = Led(self._high)
-        behavior = upright(start, self._center, UprightSettings())
-        return {"robot": Act(TorqueController(behavior), plant)}
+        setup = self._motion().build(self.robot)
+        self.plant = setup.plant
+        if isinstance(setup.behavior, Walk):
+            self.walk = setup.behavior
+        elif isinstance(setup.behavior, Regulated):
+            self.body, self.soles = setup.behavior, Soles(self.robot)
+            self.body.regulating = self.regulating
+        else:
+            self._squat = setup.behavior
+        return {"robot": Act(setup.controller, setup.plant)}
 
-    def _on_servos(self) -> Act:
-        start = self.robot.stance("standing")
-        course = SquatCourse(*standing(start), self.squats)
-        self.body = body = Regulated(self.robot, course, settings=regulation_of(self.robot), start=start)
-        body.regulating = self.regulating
-        self.soles = Soles(self.robot)
-        servos, sensors = PositionServos(share=body.settings.stiffness), Sensors(noise=NOISE)
-        self.plant = MujocoPlant(start, actuators=servos, sensors=sensors)
-        return Act(PositionController(body, period=PERIOD), self.plant)
+    def _motion(self) -> Any:
+        """The motion that the controls describe."""
+        if self.way == STEPS:
+            return runs.Walk(robot=self.robot.name, steps=0, **self.parameters.given)
+        return self.parameters.definition(mode=self.mode, squats=self.squats)
+
+    @property
+    def mode(self) -> str:
+        """Control mode, by what drives the joints."""
+        return "position" if self.servos else "torque"
 
     # -- controls --------------------------------------------------------------------------------------------------
 
@@ -187,13 +111,15 @@ class StandScene(PushedScene):
                    unit="leg lengths", value=self.depth),
             Slider(name="frequency", label="squats a second", group="Squat", low=0.1, high=1.0, step=0.05, unit="1/s",
                    value=self.frequency),
+            *self.parameters.controls(mode=self.mode),
             *self.pushes.controls(),
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
         own = {"way": self.way, "drives": self.drives, "regulating": self.regulating}
         squats = {"squatting": self.squatting, "depth": self.depth, "frequency": self.frequency}
-        return {**own, **squats, **self.pushes.values()}
+        world = {control.name: control.as_json()["value"] for control in self.parameters.controls(mode=self.mode)}
+        return {**own, **squats, **world, **self.pushes.values()}
 
     def do(self, name: str, value: Any) -> str:
         if name == "way":
@@ -218,6 +144,8 @@ class StandScene(PushedScene):
             self.depth = number(value, 0.0, self.deepest)
         elif name == "frequency":
             self.frequency = number(value, 0.1, 1.0)
+        elif self.parameters.set(name, value, mode=self.mode):
+            self.stale = True
         elif self.plant is not None:
             return self.pushes.do(name, value, self.plant)
         return ""
@@ -238,10 +166,10 @@ class StandScene(PushedScene):
         if self.body is not None and self.soles is not None:
             self.soles.feel(self.body.pressed, period)
         down = self.depth * self._leg if self.squatting and self.settled else 0.0
-        self.squats.advance(period, down, self.frequency)
-        if self._center is not None:
-            up, squats = np.array([0.0, 0.0, 1.0]), self.squats
-            self._center.lead(self._high + squats.height * up, squats.rate * up, squats.acceleration * up)
+        if self._squat is not None:
+            self._squat.advance(period, down, self.frequency)
+        else:
+            self.squats.advance(period, down, self.frequency)
 
     # -- what is the case ------------------------------------------------------------------------------------------
 

@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from poise import runs
 from poise.behaviors import Walk, WalkSettings
-from poise.control import TorqueController
+from poise.parameters import parameters
 from poise.plans import PARAMETERS, STYLES, Style
-from poise.plants import Ground, MujocoPlant, terrain
+from poise.plants import Ground
 from poise.robots import Robot
-from poise.runs import known_ground
-from poise.studio.controls import Button, Choice, Control, Save, Slider, Switch, Upload, chosen, number
-from poise.studio.scene_base import Act, PushedScene
+from poise.studio.controls import Button, Choice, Control, Save, Slider, Switch, Upload, chosen, control_for, number
+from poise.studio.scene_base import Act, MotionControls, PushedScene
 
+#: Declarations of the numbers of a style and of the settings of a walk.
+STYLE, SETTINGS = parameters(Style), parameters(WalkSettings)
 #: Where each parameter of a style stands.
 GROUPS = {
     "Steps": ("step_length", "step_height", "lateral_step", "turn", "single_support", "double_support"),
@@ -25,7 +27,6 @@ GROUPS = {
 }
 #: What a stick at its end means: m/s, m/s, rad/s for a leg of 0.8 m; shorter legs are slower, as pendulums are.
 FASTEST = (0.45, 0.15, 0.6)
-GROUNDS = ("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4")
 NOBODY = "nothing"
 
 
@@ -39,7 +40,9 @@ class WalkScene(PushedScene):
         super().__init__(robot)
         self.base, self.other, self.share = STYLES["neutral"], NOBODY, 0.5
         self.style = self.base
-        self.center, self.terrain, self.walking = "divergent", "flat", False
+        self.center: str = WalkSettings.center
+        self.walking = False
+        self.parameters = MotionControls(runs.Walk, robot, own=("style", "steps", "speed"))
         self._held = (0.0, 0.0, 0.0)
         self._told = ""
         self._last = -math.inf
@@ -47,21 +50,21 @@ class WalkScene(PushedScene):
 
     @property
     def ground(self) -> Ground:
-        return terrain(self.terrain)
+        ground: Ground = self.parameters.definition().world.ground
+        return ground
 
     def acts(self) -> dict[str, Act]:
-        self.plant = plant = MujocoPlant(self.robot, ground=self.ground)
-        settings = WalkSettings(center=self.center)  # type: ignore[arg-type]
-        under = known_ground(self.ground, self.robot)
-        self.walk = walk = Walk(self.robot, self.style, None, 0, settings, plant.state(), under)
+        settings = {"center": self.center}
+        setup = self.parameters.definition(style=self.style, steps=0, settings=settings).build(self.robot)
+        self.plant, self.walk = setup.plant, setup.behavior
         self._go()
-        return {"robot": Act(TorqueController(walk), plant)}
+        return {"robot": Act(setup.controller, setup.plant)}
 
     # -- controls --------------------------------------------------------------------------------------------------
 
     def controls(self) -> list[Control]:
         names = tuple(STYLES)
-        found: list[Control] = [
+        found: list[Control | None] = [
             Switch(name="walking", label="walk", group="Walk", help="walks on its own", value=self.walking),
             Choice(name="preset", label="style", group="Walk", options=(*names, "own"), value=self._preset()),
             Choice(
@@ -92,45 +95,17 @@ class WalkScene(PushedScene):
         ]
         for group, members in GROUPS.items():
             for name in members:
-                what = PARAMETERS[name]
-                found.append(
-                    Slider(
-                        name=f"style.{name}",
-                        label=name.replace("_", " "),
-                        group=group,
-                        help=what.about,
-                        low=what.low,
-                        high=what.high,
-                        unit=what.unit,
-                        value=getattr(self.style, name),
-                    )
-                )
-        joints = ("arms and head", "arms", "head")
-        found += [
-            Choice(
-                name="style.torque_joints",
-                label="little torque in",
-                group="Looseness",
-                options=joints,
-                value=self.style.torque_joints,
-            ),
-            Choice(
-                name="center",
-                label="centre of mass follows",
-                group="Balance",
-                options=("divergent", "sinusoid"),
-                value=self.center,
-                help="a plan of the divergent component, or the sine of the paper",
-            ),
-            Choice(name="ground", label="ground", group="World", options=GROUNDS, value=self.terrain),
-            *self.pushes.controls(),
-        ]
-        return found
+                found.append(control_for(PARAMETERS[name], getattr(self.style, name), group, f"style.{name}"))
+        joints = control_for(STYLE["torque_joints"], self.style.torque_joints, "Looseness", "style.torque_joints")
+        center = control_for(SETTINGS["center"], self.center, "Balance")
+        shown = [*found, joints, center, *self.parameters.controls(), *self.pushes.controls()]
+        return [control for control in shown if control is not None]
 
     def values(self) -> dict[str, Any]:
         style = {f"style.{name}": getattr(self.style, name) for name in (*PARAMETERS, "torque_joints")}
         own = {"walking": self.walking, "preset": self._preset(), "blend": self.other, "share": self.share}
-        return {**own, **style, "center": self.center, "ground": self.terrain, **self.pushes.values()}
+        world = {control.name: control.as_json()["value"] for control in self.parameters.controls()}
+        return {**own, **style, "center": self.center, **world, **self.pushes.values()}
 
     def do(self, name: str, value: Any) -> str:
         if name == "walking":
@@ -150,17 +125,19 @@ class WalkScene(PushedScene):
             return f"style '{self.style.name}' is loaded"
         elif name == "repair":
             return self._repair()
-        elif name in ("center", "ground"):
-            self._world(name, value)
+        elif name == "center":
+            self.center, self.stale = chosen(value, SETTINGS["center"].choices), True
         elif name.startswith("style."):
             self._turn(name.removeprefix("style."), value)
+        elif self.parameters.set(name, value):
+            self.stale = True
         elif self.plant is not None:
             return self.pushes.do(name, value, self.plant)
         return ""
 
     def _turn(self, name: str, value: Any) -> None:
         if name == "torque_joints":
-            value = chosen(value, ("arms and head", "arms", "head"))
+            value = chosen(value, STYLE[name].choices)
         elif name in PARAMETERS:
             value = number(value, PARAMETERS[name].low, PARAMETERS[name].high)
         else:
@@ -179,13 +156,6 @@ class WalkScene(PushedScene):
         if self.walk is not None:
             self.walk.style = style
         self.style = style
-
-    def _world(self, name: str, value: Any) -> None:
-        if name == "center":
-            self.center = chosen(value, ("divergent", "sinusoid"))
-        else:
-            self.terrain = chosen(value, GROUNDS)
-        self.stale = True
 
     def _repair(self) -> str:
         if self.walk is None:
@@ -245,7 +215,7 @@ class WalkScene(PushedScene):
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {"behavior": "walk", "style": self.style.name}
-        return facts if self.terrain == "flat" else {**facts, "terrain": self.terrain}
+        return {**facts, **self.parameters.definition().world.disturbances}
 
     # -- files -----------------------------------------------------------------------------------------------------
 
