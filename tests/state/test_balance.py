@@ -43,7 +43,7 @@ def test_the_support_polygon_is_the_hull_of_all_corners_seen_from_above(seed: in
 def test_a_robot_in_the_air_has_no_support() -> None:
     for nothing in ([], np.empty((0, 3)), [np.empty((0, 3)), []]):
         assert balance.support_polygon(nothing).shape == (0, 2)
-    assert balance.margin(balance.support_polygon([]), [0.0, 0.0]) == -math.inf
+    assert polygon.margin(balance.support_polygon([]), [0.0, 0.0]) == -math.inf
 
 
 def test_points_of_another_space_are_refused() -> None:
@@ -101,7 +101,7 @@ def test_the_centre_of_pressure_of_points_on_the_ground_is_their_weighted_mean(s
     mean = forces[:, 2] @ r[:, :2] / forces[:, 2].sum()
     np.testing.assert_allclose(balance.center_of_pressure(r, forces, ground=ground), mean, atol=1e-10)
     np.testing.assert_allclose(balance.center_of_pressure(r, forces[:, 2], ground=ground), mean, atol=1e-10)
-    assert balance.margin(balance.support_polygon(r), mean) >= -1e-12
+    assert polygon.margin(balance.support_polygon(r), mean) >= -1e-12
 
 
 @given(seeds)
@@ -151,7 +151,7 @@ def test_where_nothing_presses_there_is_no_such_point_and_no_error() -> None:
     none = balance.center_of_pressure(np.empty((0, 3)), np.empty((0, 3)))
     for point in (fall, swing, air, none):
         assert np.isnan(point).all()
-        assert balance.margin(balance.support_polygon(FOOT), point) == -math.inf
+        assert polygon.margin(balance.support_polygon(FOOT), point) == -math.inf
     assert np.isnan(balance.capture_point([0.0, 0.0, -1.0], np.zeros(3), -1.0)).all()
 
 

@@ -307,7 +307,7 @@ def sole_pressure(foot: Foot, cells: ArrayLike) -> tuple[Array, Array]:
         foot: whose cells.
         cells: forces at the corners of its sole (N): (4,), or (k, 4) for as many instants.
 
-    >>> amplitude, zmp = sole_pressure(foot, sensed.cells[foot.name])
+    Usage: ``amplitude, zmp = sole_pressure(foot, sensed.cells[foot.name])``.
     """
     forces = np.asarray(cells, dtype=np.float64)
     forces = np.where(np.isfinite(forces) & (forces > 0.0), forces, 0.0)
