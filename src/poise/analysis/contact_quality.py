@@ -19,7 +19,7 @@ from poise.errors import GaitError
 from poise.geometry import convex_hull, margin
 
 
-class Depth(NamedTuple):
+class PenetrationDepth(NamedTuple):
     """How far points are below the ground: at worst (m), the deepest on average (m), and the share of time (0 to 1)."""
 
     worst: float
@@ -27,7 +27,7 @@ class Depth(NamedTuple):
     share: float
 
 
-class Distance(NamedTuple):
+class TrajectoryDistance(NamedTuple):
     """How far two tracks are apart, m: root mean square over time, and at worst."""
 
     root_mean_square: float
@@ -73,7 +73,7 @@ def share_inside(points: ArrayLike, hulls: Sequence[ArrayLike], tolerance: float
     return float(np.mean(known >= -tolerance)) if len(known) else math.nan
 
 
-def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Depth:
+def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> PenetrationDepth:
     """How far points under the feet are below the ground.
 
         depth(t) = max over points of max(0, z_ground - z(t))
@@ -87,9 +87,9 @@ def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Depth:
     depth = np.maximum(np.asarray(ground, dtype=np.float64) - z, 0.0)
     depth = depth[np.isfinite(depth).all(axis=1)]
     if not depth.size:
-        return Depth(math.nan, math.nan, math.nan)
+        return PenetrationDepth(math.nan, math.nan, math.nan)
     deepest = depth.max(axis=1)
-    return Depth(float(deepest.max()), float(deepest.mean()), float(np.mean(deepest > 0.0)))
+    return PenetrationDepth(float(deepest.max()), float(deepest.mean()), float(np.mean(deepest > 0.0)))
 
 
 def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
@@ -117,7 +117,7 @@ def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
     return max(slides) if slides else math.nan
 
 
-def distance(track: ArrayLike, reference: ArrayLike) -> Distance:
+def trajectory_distance(track: ArrayLike, reference: ArrayLike) -> TrajectoryDistance:
     """How far a track is from another, such as heels (n, 2) or centers of mass (n, 3) of two motions, m.
 
     root mean square = sqrt(mean over t of |x - x_ref|²)
@@ -128,5 +128,5 @@ def distance(track: ArrayLike, reference: ArrayLike) -> Distance:
     squares = np.sum((x - y) ** 2, axis=tuple(range(1, x.ndim)))
     squares = squares[np.isfinite(squares)]
     if not len(squares):
-        return Distance(math.nan, math.nan)
-    return Distance(float(np.sqrt(squares.mean())), float(np.sqrt(squares.max())))
+        return TrajectoryDistance(math.nan, math.nan)
+    return TrajectoryDistance(float(np.sqrt(squares.mean())), float(np.sqrt(squares.max())))

@@ -26,7 +26,7 @@ from poise.errors import GaitError
 Verdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
 
 #: Bounds within which ranges of motion count as the same, degrees: what gait laboratories differ by among themselves.
-BOUND = 5.0
+EQUIVALENCE_BOUND = 5.0
 #: Allowed error of each test, as in [Boukheddimi2019].
 ALPHA = 0.05
 #: Fewest people that Shapiro and Wilk's test is defined for.
@@ -34,7 +34,7 @@ FEWEST = 3
 #: Deviations below this part of the bound are rounding: nobody measures an angle to a billionth.
 ROUNDING = 1e-9
 
-REMARK = (
+EQUIVALENCE_REMARK = (
     "A t-test that does not reject does not show equality: with few people, or people who differ much, it rejects "
     "nothing, and with many it rejects differences too small to matter. What shows equality is the test turned round "
     "(two one-sided tests, TOST): the motions are equivalent where the 90 % confidence interval of the mean difference "
@@ -77,7 +77,7 @@ class PairedTest:
 
 
 def paired_tests(
-    differences: ArrayLike, names: Sequence[str], bound: float = BOUND, alpha: float = ALPHA
+    differences: ArrayLike, names: Sequence[str], bound: float = EQUIVALENCE_BOUND, alpha: float = ALPHA
 ) -> tuple[PairedTest, ...]:
     """Tests of the differences of n people in k quantities, such as ranges of motion, simulated less measured.
 

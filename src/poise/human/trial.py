@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from poise.analysis import low_passed
+from poise.analysis import low_pass
 from poise.arrays import Array
 from poise.errors import PoiseError, near_misses
 from poise.robots import Side
@@ -254,7 +254,7 @@ def smoothed(trial: Trial, cutoff: float = 6.0) -> Trial:
     positions = np.array(trial.positions)
     for i in range(len(trial.labels)):
         for first, end in _runs(_seen(positions[:, i])):
-            positions[first:end, i] = low_passed(positions[first:end, i], trial.rate, cutoff)
+            positions[first:end, i] = low_pass(positions[first:end, i], trial.rate, cutoff)
     note = f"Markers low-pass filtered at {cutoff:g} Hz (Butterworth, second order, forth and back)."
     return trial.replace(positions=positions, notes=(*trial.notes, note))
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from poise.analysis import JOINTS, ROTATIONS, norm, range_of_motion
+from poise.analysis import TABLE_I, TABLE_I_JOINTS, normative_band, range_of_motion
 from poise.arrays import Array
 from poise.robots import BodyShape, Side
 
@@ -120,11 +120,11 @@ class Exhibit:
         for side in (self.side, "left" if self.side == "right" else "right"):
             for kind in DRAWN:
                 joint = f"{side}_{kind}"
-                k, usual = JOINTS.index(joint), norm(joint, self.side)
+                k, usual = TABLE_I_JOINTS.index(joint), normative_band(joint, self.side)
                 found["curves"].append(
                     {
                         "title": f"{side} {kind.split('_')[0]}",
-                        "help": ROTATIONS[k].title,
+                        "help": TABLE_I[k].title,
                         "measured": _digits(self.curves[:, k]),
                         "norm": _digits(np.degrees(usual.mean)),
                         "band": _digits(np.degrees(usual.deviation)),
@@ -140,7 +140,7 @@ class Exhibit:
                 "measured": round(float(measured[k]), 1),
                 "variants": {name: _digits([own[k], own[k] - measured[k]]) for name, own in ranges.items()},
             }
-            for k, rotation in enumerate(ROTATIONS)
+            for k, rotation in enumerate(TABLE_I)
         ]
         found["words"] = {name: list(each.words) for name, each in self.reproduced.items()}
         return found

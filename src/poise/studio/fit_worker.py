@@ -85,7 +85,7 @@ def _exhibited(found: Fit, order: Order, progress: Progress) -> Exhibit:
         trial.positions[:, known] + moved,
         trial.positions[:, ~known] + moved,
         heading,
-        None if cycle is None else (cycle.strike, cycle.next_strike),
+        None if cycle is None else (cycle.initial_contact, cycle.end),
         "right" if cycle is None else cycle.side,
         None if first is None else first.reference_curves,
         {name: _reproduced(each) for name, each in measures.items()},

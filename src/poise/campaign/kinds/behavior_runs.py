@@ -141,9 +141,9 @@ def _values(result: Mapping[str, Any], recording: Any) -> dict[str, Value]:
 
 def _measures(recording: Any) -> dict[str, Value]:
     """How a walk looked, from its steady steps."""
-    from poise.analysis import style_measures, walked
+    from poise.analysis import analyze_walk, style_measures
 
-    found = style_measures(walked(recording, recording.robot))
+    found = style_measures(analyze_walk(recording, recording.robot))
     return {f"measure.{name}": float(getattr(found, name)) for name in MEASURES}
 
 
