@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import poise
-from poise.analysis import compute_trajectories
+from poise.analysis import compute_trajectories, zmp_margin
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
 from poise.robots import Robot, library_names, limbs, load_robot
 from poise.robots.catalogue import models_folder
-from poise.runs.result import zmp_margin
 
 needs_models = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 

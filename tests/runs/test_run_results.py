@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from poise import Recording, load_recording, runs
+from poise.analysis import largest_trunk_tilt, zmp_margin
 from poise.robots.catalogue import models_folder
-from poise.runs.result import finite, worst_tilt, zmp_margin
+from poise.runs.result import finite
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
@@ -129,7 +130,7 @@ def test_a_slow_reach_keeps_its_zmp_inside_the_sole() -> None:
 
 def test_the_tilt_of_a_robot_that_stands_is_zero() -> None:
     robot = robot_of("g1")
-    assert worst_tilt([robot.stance("standing")], robot) == pytest.approx(0.0, abs=1e-6)
+    assert largest_trunk_tilt([robot.stance("standing")], robot) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_numbers_that_json_does_not_know_become_none() -> None:

@@ -56,6 +56,16 @@ from poise.analysis.motion_phases import (
     normalize_recording,
     phases,
 )
+from poise.analysis.motion_quality import (
+    Displacement,
+    base_displacement,
+    largest_foot_slip,
+    largest_sole_tilt,
+    largest_trunk_tilt,
+    mean_walking_speed,
+    torque_saturation,
+    zmp_margin,
+)
 from poise.analysis.recorded_walk import RecordedWalk, Speed, analyze_walk, support_phases
 from poise.analysis.recording_comparison import RecordingComparison, compare_recordings
 from poise.analysis.signals import (
@@ -95,6 +105,7 @@ __all__ = [
     "BodyTrajectories",
     "CycleCurves",
     "CyclePeriod",
+    "Displacement",
     "Footprint",
     "GaitCycle",
     "GaitEvent",
@@ -118,6 +129,7 @@ __all__ = [
     "analyze_walk",
     "anatomical_joints",
     "anatomical_walk",
+    "base_displacement",
     "belt_speed",
     "best_cycle",
     "compare_recordings",
@@ -132,10 +144,14 @@ __all__ = [
     "gait_cycles",
     "ground_penetration",
     "joint_angles",
+    "largest_foot_slip",
+    "largest_sole_tilt",
+    "largest_trunk_tilt",
     "leg_length",
     "limbs",
     "log_dimensionless_jerk",
     "low_pass",
+    "mean_walking_speed",
     "normalize_cycle",
     "normalize_cycles",
     "normalize_recording",
@@ -160,7 +176,9 @@ __all__ = [
     "support_hulls",
     "support_phases",
     "torque_arc_length",
+    "torque_saturation",
     "trajectory_distance",
     "true_state",
     "walking_direction",
+    "zmp_margin",
 ]

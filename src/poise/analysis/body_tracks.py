@@ -16,9 +16,10 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from poise.analysis.contact_quality import margins
 from poise.arrays import Array
 from poise.errors import RecordingError
-from poise.geometry import convex_hull, margin
+from poise.geometry import convex_hull
 from poise.plants import FALLEN_HEIGHT, FALLEN_TILT
 from poise.recording import Body, Recording
 from poise.robots import Foot, Frame, Robot, Side, State, limbs
@@ -81,9 +82,8 @@ class BodyTrajectories:
         n = len(self.recording)
         if n < 3 or not self.recording.period > 0.0:
             return np.full((n, 2), np.nan)
-        rate = np.gradient(self.momentum, self.recording.period, axis=0)
         above = self.center - np.column_stack([np.zeros((n, 2)), self.ground])
-        return zmp(above, rate[:, :3] / self.robot.mass, rate[:, 3:], self.robot.mass)
+        return zmp_from_momentum(above, self.momentum, self.recording.period, self.robot.mass)
 
     def support(self, sample: int) -> Array:
         """Support polygon of one sample, (k, 2), m: soles with their corners, other contacts with their origin."""
@@ -109,12 +109,21 @@ class BodyTrajectories:
 
 def support_margins(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
     """How far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
-    found = []
-    for i in samples:
-        polygon = support(i)
-        known = len(polygon) > 2 and np.isfinite(points[i]).all()
-        found.append(float(margin(polygon, points[i])) if known else np.nan)
-    return np.array(found)
+    return margins(points[list(samples)].reshape(-1, 2), [support(i) for i in samples], corners=3)
+
+
+def zmp_from_momentum(center: Array, momentum: Array, period: float, mass: float, ground: float = 0.0) -> Array:
+    """Zero-moment point of n samples, (n, 2), m, by differences of the momentum between samples.
+
+    Args:
+        center: of mass, (n, 3), m.
+        momentum: linear and about the center of mass, (n, 6), kg m/s and kg m²/s.
+        period: between samples, s.
+        mass: kg.
+        ground: height of the ground, m.
+    """
+    rate = np.gradient(momentum, period, axis=0)
+    return zmp(center, rate[:, :3] / mass, rate[:, 3:], mass, ground)
 
 
 def compute_trajectories(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> BodyTrajectories:
@@ -142,12 +151,12 @@ def compute_trajectories(recording: Recording, robot: Robot, more: Sequence[Fram
 
 
 def true_state(recording: Recording, name: str) -> Array:
-    """The true states ("q" or "v") where they were recorded, else the measured ones."""
+    """The true states ("q" or "v"), (n, numbers), where they were recorded, else the measured ones."""
     measured = np.asarray(recording[name])
-    if f"true/{name}" not in recording:
+    if f"true/{name}" not in recording or recording.labels[f"true/{name}"] != recording.labels[name]:
         return measured
     truth = recording[f"true/{name}"]
-    return np.where(np.isnan(truth), measured, truth)
+    return np.where(np.isfinite(truth), truth, measured)
 
 
 def _lowest(heights: Array) -> Array:

@@ -47,8 +47,13 @@ def support_hulls(points: ArrayLike, touching: ArrayLike) -> list[Array]:
     return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
 
 
-def margins(points: ArrayLike, hulls: Sequence[ArrayLike]) -> Array:
+def margins(points: ArrayLike, hulls: Sequence[ArrayLike], corners: int = 1) -> Array:
     """How far a point, such as the ZMP, is inside the hull of its frame, n, m; negative outside, NaN without a hull.
+
+    Args:
+        points: (n, 2 or more), m, of which x and y count.
+        hulls: n polygons (k, 2), m.
+        corners: fewest corners of a hull that counts; 3 leaves out contact in a point or along a line.
 
     >>> margins([[0.5, 0.4], [3.0, 0.5]], [square, square])
     array([ 0.4, -2. ])
@@ -58,7 +63,7 @@ def margins(points: ArrayLike, hulls: Sequence[ArrayLike]) -> Array:
         raise GaitError(f"points {p.shape} for {len(hulls)} hulls; give (n, 2) and one hull for each")
     found = np.full(len(p), np.nan)
     for i, (point, hull) in enumerate(zip(p[:, :2], hulls, strict=True)):
-        if len(np.asarray(hull)) and np.isfinite(point).all():
+        if len(np.asarray(hull)) >= corners and np.isfinite(point).all():
             found[i] = float(margin(hull, point))
     return found
 

@@ -18,7 +18,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from poise.arrays import Array
 from poise.errors import GaitError
@@ -134,6 +133,8 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
 
 
 def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
+    from scipy import stats  # slow to import, and most programs never test
+
     d = given[np.isfinite(given)]
     n = len(d)
     unknown = f"{len(given) - n} of {len(given)} people have no number here; " if n < len(given) else ""

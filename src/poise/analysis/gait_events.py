@@ -22,7 +22,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import find_peaks
 
 from poise.arrays import Array
 from poise.errors import GaitError
@@ -229,6 +228,8 @@ def _extrema(t: Array, values: Array) -> list[int]:
 
     Beyond both ends the values count as low, so that a maximum shortly before the end of a file is one.
     """
+    from scipy.signal import find_peaks  # slow to import, and few programs look for events
+
     period = float(np.median(np.diff(t)))
     apart, least = max(round(SHORTEST / period), 1), max(PROMINENCE * float(np.ptp(values)), 1e-9)
     low = [float(values.min())]

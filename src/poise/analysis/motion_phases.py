@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.analysis.body_tracks import true_state
 from poise.analysis.signals import HALF_PERCENT_SAMPLES, resample
 from poise.arrays import Array
 from poise.behaviors import SquatSettings
@@ -194,11 +195,7 @@ def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
         return (), np.zeros((len(recording), 0))
     channel = recording.channels["q"]
     columns = [k for k in range(7, len(channel.labels)) if channel.units[k] == "rad"]
-    angles: Array = recording["q"][:, columns]
-    if "true/q" in recording and recording.labels["true/q"] == channel.labels:
-        truth: Array = recording["true/q"][:, columns]
-        angles = np.where(np.isfinite(truth), truth, angles)
-    return tuple(channel.labels[k] for k in columns), angles
+    return tuple(channel.labels[k] for k in columns), true_state(recording, "q")[:, columns]
 
 
 def cycle_difference(

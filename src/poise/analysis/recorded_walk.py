@@ -232,7 +232,7 @@ def support_phases(walk: RecordedWalk) -> tuple[Phase, ...]:
     """Which feet carry the body, one phase after the other: "left support", "double support", and "standing" before
     the first and after the last step; "flight" where no foot stands.
 
-    >>> [phase.name for phase in supports(walk)]
+    >>> [phase.name for phase in support_phases(walk)]
     ['standing', 'right support', 'double support', 'left support', 'standing']
     """
     recording = walk.tracks.recording

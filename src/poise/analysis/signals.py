@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
-from scipy.signal import butter, sosfiltfilt
 
 from poise.arrays import Array
 
@@ -98,6 +97,8 @@ def low_pass(values: Array, rate: float, cutoff: float | None) -> Array:
         or not np.isfinite(values).all()
     ):
         return values
+    from scipy.signal import butter, sosfiltfilt  # slow to import, and few programs filter
+
     # Of a sampled filter frequencies are those of tan(π f / rate).
     single = rate / math.pi * math.atan(math.tan(math.pi * cutoff / rate) / DOUBLE_PASS)
     sections = butter(2, single, fs=rate, output="sos")

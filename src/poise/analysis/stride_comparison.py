@@ -24,7 +24,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.stats import spearmanr
 
 from poise.analysis.anatomy import BACK, DEGREES_OF_FREEDOM, MIRRORED, NECK, anatomical_joints, leg_length
 from poise.analysis.body_tracks import true_state
@@ -215,6 +214,8 @@ class StrideComparison:
     @property
     def order(self) -> float:
         """Rank correlation of the efforts: 1 if the joints are in the same order. NaN with fewer than three."""
+        from scipy.stats import spearmanr
+
         if len(self.rows) < 3:
             return math.nan
         one, two = (np.array([row.effort[k] for row in self.rows]) for k in (0, 1))

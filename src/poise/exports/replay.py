@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poise.analysis import base_displacement
 from poise.arrays import Array
 from poise.control import Command, Step
 from poise.exports.joint_trajectory import ExportError, Trajectory, arranged, torques
@@ -22,7 +23,7 @@ from poise.geometry import minimum_jerk, so3
 from poise.plants import Flat, Ground, PositionServos, Push, steps
 from poise.recording import Progress, Recording, record_steps, settings
 from poise.robots import Robot, State
-from poise.runs import LYING, Ran, Request, Result, failed, moved, summarised
+from poise.runs import LYING, Ran, Request, Result, failed, summarised
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant
@@ -143,7 +144,7 @@ def replayed(
     ran = Ran(recording, playback.seconds, time.perf_counter() - begin, plant.fall)
     # Nothing that a stand is asked for differs from what a replay is.
     result = {**summarised(Request("stand", robot=robot.name), ran, robot), "behavior": "replay", "mode": "position"}
-    result["distance_m"], result["heading_rad"] = moved(ran.states)
+    result["distance_m"], result["heading_rad"] = base_displacement(ran.states)
     return recording, failed({**result, **_strayed(recording, trajectory, robot)}, [])
 
 

@@ -15,7 +15,7 @@ from poise.robots import Robot, library_names, load_robot
 from poise.runs.loop import LYING, Ran
 from poise.runs.navigation_run import run_navigate
 from poise.runs.request import NOISE, Request, known_behavior
-from poise.runs.result import Result, failed, moved, summarised
+from poise.runs.result import Result, failed, summarised
 from poise.runs.run_parameters import PARAMETERS, check_request, command_of, request_of
 from poise.runs.scenario import LONGEST
 from poise.runs.servo_run import WAIT, run_regulated
@@ -34,7 +34,6 @@ __all__ = [
     "failed",
     "known_behavior",
     "known_ground",
-    "moved",
     "request_of",
     "run",
     "summarised",

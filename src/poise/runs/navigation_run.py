@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pinocchio.rpy import rpyToMatrix
 
+from poise.analysis import base_displacement, true_state
 from poise.arrays import Array
 from poise.behaviors import Done, Navigate, NavigateSettings
 from poise.devices import Device, RandomStick, Script
@@ -20,7 +21,7 @@ from poise.recording import Progress, Recording
 from poise.robots import Foot, Robot, State
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
-from poise.runs.result import Result, failed, moved, summarised
+from poise.runs.result import Result, failed, summarised
 from poise.runs.scenario import Scenario
 from poise.runs.walk_run import known_ground
 
@@ -130,7 +131,7 @@ def response(found: Sequence[dict[str, Any]], recording: Recording, device: Devi
         ``since_command``, the longest from the change of the stick, where the device can tell when that was.
     """
     stride = round(max(LOOK / recording.period, 1.0)) if recording.period > 0.0 else 1
-    times, q = recording.time[::stride], _true(recording)[::stride]
+    times, q = recording.time[::stride], true_state(recording, "q")[::stride]
     took, since, late = [], [], 0
     for before, each, after in zip([None, *found[:-1]], found, [*found[1:], None], strict=True):
         way = _way(each)
@@ -168,15 +169,6 @@ def _way(each: dict[str, Any]) -> float:
         return 0.0
     begin, end = each["planned"][name][0], each["goal"][name]
     return float(np.linalg.norm(np.subtract(end, begin))) if None not in (*begin, *end) else 0.0
-
-
-def _true(recording: Recording) -> Array:
-    """Configurations as they really were, where that was recorded."""
-    q: Array = recording["q"]
-    if "true/q" not in recording:
-        return q
-    truth = recording["true/q"]
-    return np.where(np.isfinite(truth), truth, q)
 
 
 def _places(robot: Robot | None, q: Array, mode: str) -> Array:
@@ -227,7 +219,7 @@ def run_navigate(
     found = segments.found
     result["seconds"] = min(done.seconds, recording.duration) if scenario else done.seconds
     result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
-    result["distance_m"], result["heading_rad"] = moved(done.states)
+    result["distance_m"], result["heading_rad"] = base_displacement(done.states)
     result["navigate"] = {**_told(found), "response_s": response(found, recording, device)}
     if request.plant == "ideal":  # which feet stand is not known there, so neither is how far inside them anything is
         result["zmp_margin_m"] = None

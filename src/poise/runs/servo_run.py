@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.analysis import base_displacement
 from poise.arrays import Array
 from poise.behaviors import (
     Pressed,
@@ -30,7 +31,7 @@ from poise.recording import Progress, Recording, plain
 from poise.robots import Robot, State
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
-from poise.runs.result import Result, failed, moved, summarised
+from poise.runs.result import Result, failed, summarised
 from poise.state import Snapshot, sole_pressure
 
 #: Before a squat the joints find their comfort for so long (s): what drifts there is not periodic.
@@ -93,7 +94,7 @@ def run_regulated(
     body = OnServos(request, course, settings, start)
     done = ran(request, body, plant, path, progress)
     recording, result = done.recording, summarised(request, done, robot)
-    _, result["heading_rad"] = moved(done.states)
+    result["heading_rad"] = base_displacement(done.states).heading
     went = _middle(done.states[-1]) - _middle(done.states[0])  # the base leans to and fro for the joints' comfort
     result["distance_m"] = float(np.linalg.norm(went[:2]))
     result["steps"] = _steps(course, recording.time[-1] - recording.time[0])

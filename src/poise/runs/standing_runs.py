@@ -7,12 +7,13 @@ from os import PathLike
 
 import numpy as np
 
+from poise.analysis import base_displacement, largest_sole_tilt
 from poise.behaviors import Reach, ReachSettings, Squat, SquatSettings, Stand, UprightSettings
 from poise.recording import Progress, Recording
 from poise.robots import Robot, State
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
-from poise.runs.result import Result, failed, moved, sole_tilt, summarised
+from poise.runs.result import Result, failed, summarised
 from poise.state import Snapshot
 
 #: A target is reached when the hand is this near at the end of its phase, m: without physics a hundredth of an arm.
@@ -45,7 +46,7 @@ def _shortcomings(reach: Reach, states: list[State]) -> list[str]:
     target = reach.start.support_center
     off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
     out = {part: reach.leaves_box(part, states) for part in ("hand", "foot")}
-    tilt = sole_tilt(states, reach.robot)
+    tilt = largest_sole_tilt(states, reach.robot)
     found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > OUT_OF_BOX]
     if off > OFF_BALANCE:
         found.append(f"centre of mass {1e3 * off:.1f} mm off its place")
@@ -78,7 +79,7 @@ def run_upright(
     recording, result = done.recording, summarised(request, done, robot)
     states = done.states
     result["steps"] = 0
-    result["distance_m"], result["heading_rad"] = moved(states)
+    result["distance_m"], result["heading_rad"] = base_displacement(states)
     wrong = [] if result["fell"] else _unsteady(behavior, states[-1])
     if isinstance(behavior, Squat) and not result["fell"]:
         wrong += _sloppy(behavior, states, result)
@@ -97,7 +98,7 @@ def _unsteady(behavior: Stand, last: State) -> list[str]:
 def _sloppy(squat: Squat, states: list[State], result: Result) -> list[str]:
     """What a squat did not keep, in words, with the motors that were at their limit."""
     misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
-    tilt, worst = sole_tilt(states, squat.robot), max(misses)
+    tilt, worst = largest_sole_tilt(states, squat.robot), max(misses)
     found = []
     if worst > FOLLOWED:
         at_limit = ", ".join(
