@@ -38,6 +38,7 @@ from poise.analysis.gait_cycle import (
 from poise.analysis.gait_events import (
     EVENT_RULE,
     LOADED_FORCE,
+    EventKind,
     GaitEvent,
     belt_speed,
     events_from_markers,
@@ -82,6 +83,7 @@ from poise.analysis.signals import (
     root_mean_square_rate,
     spectral_arc_length,
     torque_arc_length,
+    true_intervals,
 )
 from poise.analysis.step_detection import Footprint, Step
 from poise.analysis.stride_comparison import AnatomicalWalk, StrideComparison, anatomical_walk, compare_strides
@@ -106,6 +108,7 @@ __all__ = [
     "CycleCurves",
     "CyclePeriod",
     "Displacement",
+    "EventKind",
     "Footprint",
     "GaitCycle",
     "GaitEvent",
@@ -178,6 +181,7 @@ __all__ = [
     "torque_arc_length",
     "torque_saturation",
     "trajectory_distance",
+    "true_intervals",
     "true_state",
     "walking_direction",
     "zmp_margin",

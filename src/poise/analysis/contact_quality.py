@@ -6,7 +6,6 @@ else a motion must do. A measure that does not exist, such as that of no frames,
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.analysis.signals import true_intervals
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.geometry import convex_hull, margin
@@ -112,12 +112,10 @@ def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
     p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
     if on.shape != (len(p),):
         raise GaitError(f"{on.shape} marks of standing for {len(p)} positions; give one for each")
-    edges = np.flatnonzero(np.diff(on.astype(int))) + 1
-    bounds = [0, *edges.tolist(), len(p)]
     slides = [
-        float(np.nanmax(np.hypot(*(p[a:b] - p[a]).T)))
-        for a, b in itertools.pairwise(bounds)
-        if b > a and on[a] and np.isfinite(p[a]).all()
+        float(np.nanmax(np.hypot(*(p[begin:end] - p[begin]).T)))
+        for begin, end in true_intervals(on)
+        if np.isfinite(p[begin]).all()
     ]
     return max(slides) if slides else math.nan
 

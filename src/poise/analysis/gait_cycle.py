@@ -14,11 +14,12 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.analysis.gait_events import GaitEvent
 from poise.analysis.motion_phases import Phase
 from poise.analysis.signals import PERCENT_SAMPLES, Interpolation, resample
 from poise.arrays import Array, Mask
@@ -31,17 +32,6 @@ LONGEST_STRIDE = 3.0
 SHORTEST_PHASE = 0.1
 #: Where the foot leaves the ground on the scale of phases, %: as in adults, stance takes 60 % and swing 40 %.
 TOE_OFF_PERCENT = 60.0
-
-
-class Event(Protocol):
-    """Anything with a time (s), a side and a kind, "strike" (initial contact) or "off" (toe-off), as a `GaitEvent`."""
-
-    @property
-    def time(self) -> float: ...
-    @property
-    def side(self) -> Side: ...
-    @property
-    def kind(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +73,7 @@ class GaitCycle:
     @property
     def shares(self) -> tuple[float, float, float, float, float]:
         """The five events on the scale of the cycle, %, from 0 to 100."""
-        a, b, c, d, e = (100.0 * (t - self.initial_contact) / self.duration for t in self.times)
+        a, b, c, d, e = (self.share(t) for t in self.times)
         return a, b, c, d, e
 
     @property
@@ -91,10 +81,14 @@ class GaitCycle:
         """From initial contact to initial contact, s."""
         return self.end - self.initial_contact
 
+    def share(self, time: float) -> float:
+        """A time (s) on the scale of the cycle, %: 0 at its initial contact, 100 at its end."""
+        return 100.0 * (time - self.initial_contact) / self.duration
+
     @property
     def stance(self) -> float:
         """Part of the cycle in which A stands, %."""
-        return 100.0 * (self.toe_off - self.initial_contact) / self.duration
+        return self.share(self.toe_off)
 
     @property
     def double_support(self) -> float:
@@ -108,7 +102,7 @@ class GaitCycle:
         return 120.0 / self.duration
 
 
-def gait_cycles(events: Iterable[Event]) -> tuple[GaitCycle, ...]:
+def gait_cycles(events: Iterable[GaitEvent]) -> tuple[GaitCycle, ...]:
     """All complete cycles of both feet, in the order of time.
 
     Complete means that between two strikes of A there are one toe-off of B, one strike of B and one toe-off of A, in
@@ -120,7 +114,7 @@ def gait_cycles(events: Iterable[Event]) -> tuple[GaitCycle, ...]:
     return tuple(sorted(_examine(events)[0], key=lambda cycle: cycle.initial_contact))
 
 
-def best_cycle(events: Iterable[Event], first: float, last: float, side: Side | None = None) -> GaitCycle:
+def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Side | None = None) -> GaitCycle:
     """The complete cycle that stays farthest from both ends of the file, where filters and fits are at their worst.
 
         argmax over cycles of min(initial contact - first, last - end)
@@ -207,7 +201,7 @@ def stride_lengths(
     return StrideLengths(stride, stride / cycle.duration, float(d @ apart), abs(float(across @ apart)))
 
 
-def _examine(events: Iterable[Event]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
+def _examine(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
     """The complete cycles; and for each foot and pair of strikes without one, what is missing there."""
     known = sorted(events, key=lambda event: event.time)
     cycles: list[GaitCycle] = []
@@ -236,7 +230,7 @@ def _examine(events: Iterable[Event]) -> tuple[list[GaitCycle], list[tuple[Side,
     return cycles, missing
 
 
-def _times(events: Sequence[Event], side: Side, kind: str) -> list[float]:
+def _times(events: Sequence[GaitEvent], side: Side, kind: str) -> list[float]:
     return [event.time for event in events if event.side == side and event.kind == kind]
 
 

@@ -15,7 +15,6 @@ and overground walking using kinematic data.* Gait & Posture, 2008.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -23,6 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poise.analysis.signals import true_intervals
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.robots import Side
@@ -189,11 +189,8 @@ def events_from_plates(
         loaded = np.nan_to_num(np.asarray(values, dtype=np.float64)) > threshold
         if loaded.shape != t.shape:
             raise GaitError(f"{loaded.shape} forces of the {side} foot for {len(t)} times; give one for each frame")
-        edges = np.flatnonzero(np.diff(loaded.astype(int))) + 1
-        bounds = [0, *edges.tolist(), len(t)]
-        for begin, end in itertools.pairwise(bounds):
-            whole = begin > 0 and end < len(t)
-            if not len(t) or not loaded[begin] or (whole and t[end] - t[begin] < STANCE):
+        for begin, end in true_intervals(loaded):
+            if begin > 0 and end < len(t) and t[end] - t[begin] < STANCE:
                 continue
             found += [GaitEvent(float(t[begin]), side, "strike")] if begin > 0 else []
             found += [GaitEvent(float(t[end]), side, "off")] if end < len(t) else []

@@ -106,6 +106,16 @@ def low_pass(values: Array, rate: float, cutoff: float | None) -> Array:
     return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff))))
 
 
+def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
+    """Stretches of samples at which a mask (n) is true: ``begin <= i < end`` of each, in the order of time.
+
+    >>> true_intervals([True, False, True, True])
+    [(0, 1), (2, 4)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8)))
+    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
+
+
 # -- Smoothness: how evenly something moves, or how evenly torques change, in one number -----------------------------
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from poise.analysis.body_tracks import BodyTrajectories
+from poise.analysis.signals import true_intervals
 from poise.arrays import Array, Mask
 from poise.robots import Foot, Side
 from poise.state import GRAVITY
@@ -116,7 +117,7 @@ def _prints(way: FootTrajectory, time: Array) -> list[Footprint]:
     known = np.isfinite(way.sole).all(axis=1) & np.isfinite(way.yaw)
     loaded = way.loaded & known
     stances: list[tuple[int, int]] = []
-    for begin, end in _runs(loaded):
+    for begin, end in true_intervals(loaded):
         # Where the foot bounced, or was unloaded without leaving its place, one stance goes on.
         if stances and (time[begin] - time[stances[-1][1]] < BOUNCE or not _left(way, stances[-1][1], begin)):
             stances[-1] = stances[-1][0], end
@@ -167,12 +168,6 @@ def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
     if len(recording) < 3 or not recording.period > 0.0:
         return np.ones(len(recording), dtype=bool)
     return np.asarray(np.linalg.norm(np.gradient(sole, recording.period, axis=0), axis=1) < STILL)
-
-
-def _runs(flags: Mask) -> list[tuple[int, int]]:
-    """Stretches of samples that are true: begin and end."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
 def _unwrapped(angle: Array) -> Array:

@@ -118,7 +118,7 @@ def moments_of(cycle: GaitCycle) -> list[tuple[float, str]]:
         ((cycle.toe_off + cycle.end) / 2.0, f"{a} leg swings"),
         (cycle.end, f"{a} strike"),
     ]
-    return [(at, f"{name}\n{100.0 * (at - cycle.initial_contact) / cycle.duration:.0f} %") for at, name in named]
+    return [(at, f"{name}\n{cycle.share(at):.0f} %") for at, name in named]
 
 
 def stored_events(facts: dict[str, Any]) -> tuple[GaitEvent, ...]:
