@@ -182,6 +182,6 @@ def test_a_robot_that_fell_makes_no_more_steps(robot: Robot, how: str) -> None:
     else:
         tracks.rotations[fall:, tracks.parts.index(posture_frames(robot).chest)] = np.diag([1.0, -1.0, -1.0])
     walk = analyze_walk(tracks.recording, robot, tracks)
-    assert walk.fell == pytest.approx(rails.lift_off(5), abs=rails.period)
+    assert walk.fall_time == pytest.approx(rails.lift_off(5), abs=rails.period)
     assert len(walk.steps) == 5
-    assert math.isnan(found(robot, rails).fell)
+    assert math.isnan(found(robot, rails).fall_time)

@@ -108,9 +108,7 @@ def test_nonsense_in_controls_does_no_harm(exhibit: Exhibit, nonsense: object) -
 
 
 def test_a_single_frame_can_be_shown(exhibit: Exhibit) -> None:
-    one = dataclasses.replace(
-        exhibit, time=exhibit.time[:1], q=exhibit.q[:1], cycle=None, curves=None, reproduced={}, side="right"
-    )
+    one = dataclasses.replace(exhibit, time=exhibit.time[:1], q=exhibit.q[:1], cycle=None, curves=None, reproduced={})
     play = GaitPlayback(one, dict)
     assert play.duration == 0.0
     assert set(play.scenery().poses) == {"robot"}

@@ -97,7 +97,7 @@ def paired_tests(
         raise GaitError(f"differences of shape {x.shape} for {len(names)} names; give (people, {len(names)})")
     if not (bound > 0.0 and 0.0 < alpha < 0.5):
         raise GaitError(f"bound {bound} and alpha {alpha}; give a bound above zero and an alpha between 0 and 0.5")
-    tests = [_tested(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
+    tests = [_paired_test(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
     plain = [test.tost for test in tests]
     return tuple(
         replace(test, bonferroni=one, holm=two)
@@ -132,7 +132,7 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(None if own is None else float(new) for own, new in zip(probabilities, adjusted, strict=True))
 
 
-def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
+def _paired_test(name: str, given: Array, b: float, alpha: float) -> PairedTest:
     from scipy import stats  # slow to import, and most programs never test
 
     d = given[np.isfinite(given)]
@@ -141,11 +141,11 @@ def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
     if n < 2:
         m = float(d[0]) if n else None
         words = "nobody to test" if m is None else f"one person, {_place(m, b)}: a test needs two or more"
-        return _unjudged(name, n, m, None, unknown + words)
+        return _test_without_verdict(name, n, m, None, unknown + words)
     m, s = float(d.mean()), float(d.std(ddof=1))
     if s <= ROUNDING * b:
         words = f"all {n} differences are the same, {_place(m, b)}: no spread that a test could weigh"
-        return _unjudged(name, n, m, s, unknown + words)
+        return _test_without_verdict(name, n, m, s, unknown + words)
     e = s / math.sqrt(n)
     normality = float(stats.shapiro(d).pvalue) if n >= FEWEST else None
     student = float(2.0 * stats.t.sf(abs(m) / e, n - 1))
@@ -174,7 +174,7 @@ def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
     )
 
 
-def _unjudged(name: str, n: int, m: float | None, s: float | None, words: str) -> PairedTest:
+def _test_without_verdict(name: str, n: int, m: float | None, s: float | None, words: str) -> PairedTest:
     return PairedTest(name, n, m, s, None, None, None, None, None, None, None, "cannot be judged", words)
 
 

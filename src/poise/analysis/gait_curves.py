@@ -216,7 +216,7 @@ def normative_band(joint: str, cycle: Side | None = None, source: str = ADULTS) 
     if source not in table:
         raise GaitError(f"no norms called {source!r}; there are {', '.join(table)}", near=tuple(table))
     curves = table[source]["curves"]
-    side, kind = _parted(joint)
+    side, kind = _split_side(joint)
     if kind not in curves:
         near = tuple(difflib.get_close_matches(kind, curves, 3))
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(curves)}"
@@ -242,7 +242,7 @@ def normative_datasets() -> dict[str, str]:
     return {name: str(own["source"]) for name, own in _table().items()}
 
 
-def _parted(joint: str) -> tuple[Side | None, str]:
+def _split_side(joint: str) -> tuple[Side | None, str]:
     if joint.startswith("left_"):
         return "left", joint.removeprefix("left_")
     if joint.startswith("right_"):

@@ -67,7 +67,7 @@ class RecordedWalk:
         footprints: in the order in which they were made.
         steps: in the order of their touchdowns.
         heading: ψ, n, rad: the middle of the yaws of the feet, not wrapped.
-        fell: when the robot fell, s, after which it makes no steps; NaN if it did not.
+        fall_time: when the robot fell, s, after which it makes no steps; NaN if it did not.
     """
 
     tracks: BodyTrajectories
@@ -75,7 +75,7 @@ class RecordedWalk:
     footprints: tuple[Footprint, ...]
     steps: tuple[Step, ...]
     heading: Array
-    fell: float
+    fall_time: float
 
     @property
     def is_walk(self) -> bool:
@@ -221,8 +221,8 @@ def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | 
     feet = tuple(replace(way, loaded=way.loaded & upright) for way in foot_trajectories(known))
     prints = footprints(known, feet)
     heading = np.mean([way.yaw for way in feet], axis=0) if feet else np.zeros(len(recording))
-    fell = float(recording.time[fall]) if fall < len(recording) else np.nan
-    return RecordedWalk(known, feet, prints, steps(prints, feet), heading, fell)
+    fall_time = float(recording.time[fall]) if fall < len(recording) else np.nan
+    return RecordedWalk(known, feet, prints, steps(prints, feet), heading, fall_time)
 
 
 # -- Supports: the phases of a walk as its footprints have them, for recordings whose behavior named none ------------

@@ -109,11 +109,11 @@ def footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] | None
     """
     ways = foot_trajectories(tracks) if feet is None else feet
     time = tracks.recording.time
-    made = [each for way in ways for each in _prints(way, time)]
+    made = [each for way in ways for each in _footprints_of(way, time)]
     return tuple(sorted(made, key=lambda each: each.begin))
 
 
-def _prints(way: FootTrajectory, time: Array) -> list[Footprint]:
+def _footprints_of(way: FootTrajectory, time: Array) -> list[Footprint]:
     known = np.isfinite(way.sole).all(axis=1) & np.isfinite(way.yaw)
     loaded = way.loaded & known
     stances: list[tuple[int, int]] = []
@@ -124,10 +124,12 @@ def _prints(way: FootTrajectory, time: Array) -> list[Footprint]:
         else:
             stances.append((begin, end))
     last = len(time)
-    return [_print(way, time, loaded, b, e) for b, e in stances if time[e - 1] - time[b] > GRAZE or e == last or b == 0]
+    return [
+        _footprint(way, time, loaded, b, e) for b, e in stances if time[e - 1] - time[b] > GRAZE or e == last or b == 0
+    ]
 
 
-def _print(way: FootTrajectory, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
+def _footprint(way: FootTrajectory, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
     inside = np.flatnonzero(loaded[begin:end]) + begin
     both = (loaded[begin : end - 1] & loaded[begin + 1 : end])[:, np.newaxis]
     slid = np.cumsum(np.where(both, np.diff(way.sole[begin:end, :2], axis=0), 0.0), axis=0)

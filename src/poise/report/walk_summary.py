@@ -158,9 +158,9 @@ def footprints(subjects: Sequence[Subject]) -> Section | None:
     drawn = [_footprint_figure(view, size, HALF if narrow else WHOLE) for view in views]
     walking = [(view.subject, view.walk) for view in views]
     falls = [
-        note(f"{s.label}: it fell after {walk.fell:.2f} s; what it did with its feet from then on is not shown.")
+        note(f"{s.label}: it fell after {walk.fall_time:.2f} s; what it did with its feet from then on is not shown.")
         for s, walk in walking
-        if not math.isnan(walk.fell)
+        if not math.isnan(walk.fall_time)
     ]
     pictures = beside(drawn) if narrow else "".join(drawn)
     return Section(
@@ -169,7 +169,7 @@ def footprints(subjects: Sequence[Subject]) -> Section | None:
 
 
 def _view(subject: Subject, walk: RecordedWalk) -> View:
-    upright = walk.tracks.recording.time < (math.inf if math.isnan(walk.fell) else walk.fell)
+    upright = walk.tracks.recording.time < (math.inf if math.isnan(walk.fall_time) else walk.fall_time)
     shown = np.vstack([walk.tracks.center[upright, :2], *(sole(walk, each) for each in walk.footprints)])
     shown = shown[np.isfinite(shown).all(axis=1)]
     pad = 0.02 * float(np.ptp(shown, axis=0).max()) + 0.02
