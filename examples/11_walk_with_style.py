@@ -12,7 +12,7 @@ for style in ("neutral", "proud"):
     # Its levels are the same in all phases but for the feet, and its plan is smooth: nothing to pass over slowly.
     controller = poise.TorqueController(walk)
     recording = poise.record(controller, plant, walk.seconds)
-    measured[style] = analysis.style_measures(analysis.walked(recording, robot))
+    measured[style] = analysis.style_measures(analysis.analyze_walk(recording, robot))
     print(f"{style}: {walk.phase().steps} steps, {plant.fall or 'stands'} at the end")
 print(f"{'':<20} neutral   proud")
 for name in ("forward", "step_length", "cadence", "chest_pitch", "arm_swing", "angular_momentum_z"):

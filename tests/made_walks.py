@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.analysis import Tracks, landmarks
+from poise.analysis import BodyTrajectories, posture_frames
 from poise.recording import Body, Channel, Recording
 from poise.robots import SIDES, Foot, Robot, Side, load_robot
 
@@ -108,14 +108,14 @@ class Rails:
 
 def tracks_of(
     robot: Robot, rails: Rails, forces: str = "sensed/force", changes: dict[Side, Array] | None = None
-) -> Tracks:
+) -> BodyTrajectories:
     """Tracks of a made walk; with forces, or phases (`forces` = "phase"), or neither ("").
 
     Args:
         changes: what is added to the soles of a side, (n, 3), m.
     """
     n, h = len(rails.time), rails.period
-    parts = (*robot.feet, *robot.hands, *landmarks(robot).frames)
+    parts = (*robot.feet, *robot.hands, *posture_frames(robot).frames)
     feet = {side: rails.foot(side) for side in SIDES}
     heading = np.mean([feet[side][1] for side in SIDES], axis=0)
     across = np.stack([-np.sin(heading), np.cos(heading), np.zeros(n)], axis=1)
@@ -136,7 +136,7 @@ def tracks_of(
     momentum = np.hstack([robot.mass * velocity, np.zeros((n, 3))])
     recording = Recording(_channels(robot, rails, forces), {"robot": robot.name})
     velocities = np.gradient(positions, h, axis=0)
-    return Tracks(recording, robot, parts, positions, velocities, rotations, center, momentum)
+    return BodyTrajectories(recording, robot, parts, positions, velocities, rotations, center, momentum)
 
 
 def recording_of(robot: Robot, rails: Rails, swing: float = 0.3, torque: float = 10.0) -> Recording:

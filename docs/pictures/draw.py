@@ -179,7 +179,7 @@ def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
     reference = gait.Reference.of(human.fit(*sample_trial()))
     cycle = reference.cycle()
     shares = (0.02, 0.17, 0.33, 0.52, 0.7, 0.85)
-    times = [cycle.strike + share * cycle.duration for share in shares]
+    times = [cycle.initial_contact + share * cycle.duration for share in shares]
     rows = {"measured": [reference.sample(time)[0] for time in times]}
     for title, variant in (("six keys", gait.BEST), ("four keys", gait.PAPER), ("two phases", gait.TWO_PHASES)):
         found = gait.reproduce(reference, cycle, variant)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from poise.analysis import agreement
-from poise.analysis.gait_curves import NOTHING
+from poise.analysis.gait_curves import NO_AGREEMENT
 from poise.errors import GaitError
 
 CURVE = np.sin(np.linspace(0.0, 6.0, 50)) - 0.3
@@ -30,7 +30,7 @@ def test_samples_that_one_of_both_lacks_do_not_count() -> None:
     gap[10:20] = np.nan
     found = agreement(gap, CURVE)
     assert (found.samples, found.error) == (40, 0.0)
-    assert agreement(np.full(50, np.nan), CURVE) is NOTHING
+    assert agreement(np.full(50, np.nan), CURVE) is NO_AGREEMENT
 
 
 def test_a_curve_that_does_not_move_has_no_shape() -> None:

@@ -7,9 +7,9 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis import leg_length, turnings
-from poise.analysis.anatomy import MIDDLE
-from poise.analysis.body_tracks import standing
+from poise.analysis import anatomical_joints, leg_length
+from poise.analysis.anatomy import TRUNK_DEGREES_OF_FREEDOM
+from poise.analysis.body_tracks import standing_state
 from poise.robots import Robot
 
 BODIES = ("human", "g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")
@@ -26,7 +26,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 def moved(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarray, np.ndarray]:
     """How far a frame goes and turns when a joint is turned: displacement (m), and rotation in the world (rad)."""
-    q = standing(robot).q.copy()
+    q = standing_state(robot).q.copy()
     data = robot.model.createData()
     pinocchio.framesForwardKinematics(robot.model, data, q)
     before = data.oMf[frame].copy()
@@ -37,30 +37,30 @@ def moved(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarra
 
 
 def test_every_leg_has_its_six_rotations_each_by_a_joint_of_its_own(robot: Robot) -> None:
-    found = turnings(robot)
+    found = anatomical_joints(robot)
     for side in ("left", "right"):
         own = [each for each in found if each.side == side]
-        assert {each.rotation for each in own} == LEG
+        assert {each.degree_of_freedom for each in own} == LEG
         assert len({each.joint.name for each in own}) == len(LEG)
-    assert all(each.rotation in MIDDLE for each in found if each.side is None)
+    assert all(each.degree_of_freedom in TRUNK_DEGREES_OF_FREEDOM for each in found if each.side is None)
 
 
 def test_positive_rotations_move_the_foot_as_their_names_say(robot: Robot) -> None:
-    for each in turnings(robot):
+    for each in anatomical_joints(robot):
         if each.side is None:
             continue
         foot = robot.foot(each.side)
         gone, turned = moved(robot, foot.index, each.joint.q, 0.05 * each.sign)
         inward = -1.0 if each.side == "left" else 1.0
-        if each.rotation == "hip flexion":
+        if each.degree_of_freedom == "hip flexion":
             assert gone[0] > 0.0  # forward
-        elif each.rotation == "knee flexion":
+        elif each.degree_of_freedom == "knee flexion":
             assert gone[0] < 0.0  # heel to the seat
-        elif each.rotation == "hip adduction":
+        elif each.degree_of_freedom == "hip adduction":
             assert inward * gone[1] > 0.0  # towards the other leg
-        elif each.rotation == "hip rotation":
+        elif each.degree_of_freedom == "hip rotation":
             assert inward * turned[2] > 0.0  # toes inwards
-        elif each.rotation == "ankle dorsiflexion":
+        elif each.degree_of_freedom == "ankle dorsiflexion":
             assert turned[1] < 0.0  # toes up
         else:
             assert inward * turned[0] > 0.0  # the sole faces the other foot
@@ -68,25 +68,25 @@ def test_positive_rotations_move_the_foot_as_their_names_say(robot: Robot) -> No
 
 def test_positive_rotations_of_back_and_neck_move_the_gaze_as_their_names_say(robot: Robot) -> None:
     part = robot.head or robot.chest
-    for each in turnings(robot):
+    for each in anatomical_joints(robot):
         if each.side is not None or part is None:
             continue
         _, turned = moved(robot, part.index, each.joint.q, 0.05 * each.sign)
-        axis = {"extension": -turned[1], "bending": turned[0], "rotation": turned[2]}[each.rotation.split()[1]]
+        axis = {"extension": -turned[1], "bending": turned[0], "rotation": turned[2]}[each.degree_of_freedom.split()[1]]
         assert axis > 0.0, each
 
 
 def test_the_human_of_the_library_has_the_names_and_signs_that_are_used_here() -> None:
-    for each in turnings(poise.load_robot("human")):
-        assert each.joint.name == f"{f'{each.side}_' if each.side else ''}{each.rotation.replace(' ', '_')}"
+    for each in anatomical_joints(poise.load_robot("human")):
+        assert each.joint.name == f"{f'{each.side}_' if each.side else ''}{each.degree_of_freedom.replace(' ', '_')}"
         assert each.sign == 1.0
 
 
 def test_legs_are_as_long_with_bent_knees_as_with_straight_ones(robot: Robot) -> None:
-    feet = {foot.side: standing(robot).pose(foot).translation[2] for foot in robot.feet}
+    feet = {foot.side: standing_state(robot).pose(foot).translation[2] for foot in robot.feet}
     data = robot.model.createData()
-    pinocchio.forwardKinematics(robot.model, data, standing(robot).q)
-    hip = next(each for each in turnings(robot) if each.rotation == "hip flexion")
+    pinocchio.forwardKinematics(robot.model, data, standing_state(robot).q)
+    hip = next(each for each in anatomical_joints(robot) if each.degree_of_freedom == "hip flexion")
     height = data.oMi[hip.joint.index].translation[2] - feet[hip.side]
     assert 0.98 * height < leg_length(robot) < 1.25 * height
     assert leg_length(robot) < 0.7 * robot.height

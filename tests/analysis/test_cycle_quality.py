@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from poise.analysis import distance, ground_penetration, share_inside, sliding, support_hulls
+from poise.analysis import ground_penetration, share_inside, sliding, support_hulls, trajectory_distance
 from poise.analysis.contact_quality import margins
 from poise.errors import GaitError
 
@@ -58,6 +58,6 @@ def test_a_foot_slides_as_far_as_it_gets_from_where_it_was_set_down() -> None:
 def test_the_distance_of_two_tracks_is_that_of_their_points() -> None:
     reference = np.zeros((4, 2))
     track = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 0.0], [np.nan, 0.0]])
-    assert distance(track, reference) == pytest.approx((math.sqrt(25.0 / 3.0), 5.0))
+    assert trajectory_distance(track, reference) == pytest.approx((math.sqrt(25.0 / 3.0), 5.0))
     with pytest.raises(GaitError, match="one shape"):
-        distance(track, reference[:2])
+        trajectory_distance(track, reference[:2])

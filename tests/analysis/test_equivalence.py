@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from poise.analysis import REMARK, paired_tests
+from poise.analysis import EQUIVALENCE_REMARK, paired_tests
 from poise.analysis.equivalence import bonferroni, holm
 from poise.errors import GaitError
 
@@ -62,7 +62,7 @@ def test_a_t_test_that_does_not_reject_shows_nothing() -> None:
     (test,) = paired_tests([[-20.0], [24.0], [1.0]], ["knee"])
     assert test.student > 0.05
     assert test.verdict == "not shown"
-    assert "does not show equality" in REMARK
+    assert "does not show equality" in EQUIVALENCE_REMARK
 
 
 def test_and_one_that_rejects_may_speak_of_what_does_not_matter() -> None:

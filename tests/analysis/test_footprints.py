@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from made_walks import Rails, biped, tracks_of
-from poise.analysis import Walked, cycles, landmarks, supports, walked
+from poise.analysis import RecordedWalk, analyze_walk, posture_frames, support_phases
 from poise.analysis.step_detection import footprints
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
@@ -30,9 +30,9 @@ def robot() -> Robot:
     return biped()
 
 
-def found(robot: Robot, rails: Rails, forces: str = "sensed/force", **more) -> Walked:
+def found(robot: Robot, rails: Rails, forces: str = "sensed/force", **more) -> RecordedWalk:
     tracks = tracks_of(robot, rails, forces, **more)
-    return walked(tracks.recording, robot, tracks)
+    return analyze_walk(tracks.recording, robot, tracks)
 
 
 @pytest.mark.parametrize("name", GAITS)
@@ -110,7 +110,7 @@ def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(ro
 def test_a_foot_that_is_unloaded_in_place_makes_no_step(robot: Robot) -> None:
     rails = Rails(length=0.0, height=0.0005)
     walk = found(robot, rails)
-    assert (len(walk.footprints), len(walk.steps), walk.walks) == (2, 0, False)
+    assert (len(walk.footprints), len(walk.steps), walk.is_walk) == (2, 0, False)
 
 
 def test_a_foot_that_grazes_the_ground_does_not_stand(robot: Robot) -> None:
@@ -131,14 +131,14 @@ def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
     walk = found(robot, Rails(steps=11))
     assert walk.steady == walk.steps[3:9]  # an even number, so that left and right weigh the same
     assert walk.window == slice(walk.steps[2].after.begin, walk.steps[8].after.begin)
-    assert [stride.stop - stride.start for stride in walk.strides] == pytest.approx([200] * 5, abs=1)
+    assert [stride.stop - stride.start for stride in walk.stride_samples] == pytest.approx([200] * 5, abs=1)
     few = found(robot, Rails(steps=4))
     assert few.steady == few.steps
 
 
 def test_supports_are_the_phases_of_the_rails(robot: Robot) -> None:
     rails = Rails(steps=4)
-    parts = supports(found(robot, rails))
+    parts = support_phases(found(robot, rails))
     names = ["standing", "right support", "double support", "left support", "double support", "right support"]
     assert [part.name for part in parts] == [*names, "double support", "left support", "standing"]
     assert [part.end for part in parts[:-1]] == [part.begin for part in parts[1:]]
@@ -149,14 +149,14 @@ def test_a_gait_cycle_goes_from_touchdown_to_touchdown(robot: Robot) -> None:
     rails = Rails(steps=12)
     walk = found(robot, rails)
     stride = 2 * (rails.single + rails.double)
-    own = cycles(walk, (rails.time - rails.touchdown(0)) / stride % 1.0, "left")
+    own = walk.curves((rails.time - rails.touchdown(0)) / stride % 1.0, "left")
     assert own.values.shape[0] >= 3
     assert own.mean[5:95] == pytest.approx(own.share[5:95] / 100.0, abs=0.01)
-    assert own.lift_off == pytest.approx(100.0 * (1.0 - rails.single / stride), abs=1.5)
+    assert own.toe_off == pytest.approx(100.0 * (1.0 - rails.single / stride), abs=1.5)
     assert (own.low <= own.mean + 1e-12).all()
     assert (own.mean <= own.high + 1e-12).all()
     with pytest.raises(RecordingError, match="7 values for a walk"):
-        cycles(walk, np.zeros(7), "left")
+        walk.curves(np.zeros(7), "left")
 
 
 def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
@@ -165,11 +165,11 @@ def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
     tracks.positions[100:110] = np.nan
     tracks.rotations[100:110] = np.nan
     tracks.center[100:110] = np.nan
-    walk = walked(tracks.recording, robot, tracks)
+    walk = analyze_walk(tracks.recording, robot, tracks)
     assert len(walk.steps) == rails.steps
     assert np.isfinite(walk.pressure_margin.margin).any()
     tracks.positions[:] = tracks.rotations[:] = np.nan
-    assert walked(tracks.recording, robot, tracks).walks is False
+    assert analyze_walk(tracks.recording, robot, tracks).is_walk is False
 
 
 @pytest.mark.parametrize("how", ["tilted", "low"])
@@ -180,8 +180,8 @@ def test_a_robot_that_fell_makes_no_more_steps(robot: Robot, how: str) -> None:
     if how == "low":
         tracks.center[fall:, 2] = 0.2
     else:
-        tracks.rotations[fall:, tracks.parts.index(landmarks(robot).chest)] = np.diag([1.0, -1.0, -1.0])
-    walk = walked(tracks.recording, robot, tracks)
-    assert walk.fell == pytest.approx(rails.lift_off(5), abs=rails.period)
+        tracks.rotations[fall:, tracks.parts.index(posture_frames(robot).chest)] = np.diag([1.0, -1.0, -1.0])
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    assert walk.fall_time == pytest.approx(rails.lift_off(5), abs=rails.period)
     assert len(walk.steps) == 5
-    assert math.isnan(found(robot, rails).fell)
+    assert math.isnan(found(robot, rails).fall_time)

@@ -6,7 +6,20 @@ import numpy as np
 import pytest
 
 from made_gaits import LENGTH, SPEED, STANCE, STRIDE, Gait
-from poise.analysis import Cycle, GaitEvent, best_cycle, events_from_markers, gait_cycles, lengths
+from poise.analysis import (
+    TOE_OFF_PERCENT,
+    CycleCurves,
+    GaitCycle,
+    GaitEvent,
+    best_cycle,
+    cycles_from_stance,
+    events_from_markers,
+    gait_cycles,
+    normalize_cycle,
+    normalize_cycles,
+    resample,
+    stride_lengths,
+)
 from poise.errors import GaitError
 
 
@@ -22,7 +35,7 @@ def walk(strides: int, first: float = 0.0) -> list[GaitEvent]:
 
 def test_a_cycle_has_four_phases_in_the_order_of_its_events() -> None:
     (cycle,) = gait_cycles(walk(1, first=2.0))
-    assert cycle == Cycle("right", 2.0, 2.1, 2.5, 2.6, 3.0)
+    assert cycle == GaitCycle("right", 2.0, 2.6, 3.0, opposite_toe_off=2.1, opposite_initial_contact=2.5)
     assert [phase.name for phase in cycle.phases] == [
         "first double support", "single support", "second double support", "swing",
     ]  # fmt: skip
@@ -34,13 +47,13 @@ def test_a_cycle_has_four_phases_in_the_order_of_its_events() -> None:
 def test_all_cycles_of_both_feet_are_found_in_the_order_of_time() -> None:
     cycles = gait_cycles(reversed(walk(3)))
     assert [cycle.side for cycle in cycles] == ["right", "left", "right", "left", "right"]
-    assert [cycle.strike for cycle in cycles] == pytest.approx([0.0, 0.5, 1.0, 1.5, 2.0])
+    assert [cycle.initial_contact for cycle in cycles] == pytest.approx([0.0, 0.5, 1.0, 1.5, 2.0])
 
 
 def test_the_best_cycle_is_the_one_farthest_from_the_ends_of_the_file() -> None:
-    assert best_cycle(walk(4), first=0.0, last=4.0).strike == pytest.approx(1.5)
-    assert best_cycle(walk(4), first=0.0, last=4.0, side="right").strike == pytest.approx(1.0)
-    assert best_cycle(walk(4), first=-5.0, last=4.0, side="right").strike == pytest.approx(0.0)
+    assert best_cycle(walk(4), first=0.0, last=4.0).initial_contact == pytest.approx(1.5)
+    assert best_cycle(walk(4), first=0.0, last=4.0, side="right").initial_contact == pytest.approx(1.0)
+    assert best_cycle(walk(4), first=-5.0, last=4.0, side="right").initial_contact == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +85,87 @@ def test_stride_speed_and_width_are_those_that_were_walked(belt: float) -> None:
     gait = Gait(angle=0.5, belt=belt > 0.0)
     events = events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis)
     cycle = best_cycle(events, gait.time[0], gait.time[-1])
-    found = lengths(cycle, gait.time, gait.heel, gait.direction, belt)
+    found = stride_lengths(cycle, gait.time, gait.heel, gait.direction, belt)
     assert found == pytest.approx((LENGTH, SPEED, LENGTH / 2, 0.10), rel=0.02)
     assert cycle.stance == pytest.approx(100 * STANCE, abs=2.0)
     assert cycle.double_support == pytest.approx(200 * (STANCE - 0.5), abs=3.0)
     assert np.isclose(cycle.cadence, 120.0 / STRIDE, rtol=0.02)
+
+
+def test_a_cycle_of_one_foot_has_a_stance_but_no_phases() -> None:
+    cycle = GaitCycle("left", 1.0, 1.6, 2.0)
+    assert cycle.stance == pytest.approx(60.0)
+    assert np.isnan(cycle.double_support)
+    with pytest.raises(GaitError, match="the events of the other foot"):
+        _ = cycle.phases
+
+
+def test_cycles_from_stance_begin_when_the_foot_comes_to_stand() -> None:
+    time = np.arange(0.0, 4.0, 0.01)
+    phase = np.remainder(time - 0.25, 1.0)
+    stance = phase < 0.6
+    stance[(time > 1.40) & (time < 1.45)] = False  # the plate loses the foot for less than a tenth of a second
+    found = cycles_from_stance(time, stance, "left")
+    assert [cycle.initial_contact for cycle in found] == pytest.approx([0.25, 1.25, 2.25], abs=0.011)
+    assert [cycle.end for cycle in found] == pytest.approx([1.25, 2.25, 3.25], abs=0.011)
+    assert [cycle.stance for cycle in found] == pytest.approx([60.0] * 3, abs=1.5)
+
+
+def test_a_foot_that_stands_from_the_first_frame_or_pauses_makes_no_cycle() -> None:
+    time = np.arange(0.0, 6.0, 0.01)
+    assert cycles_from_stance(time, (time < 0.5) | (time > 1.0), "left") == ()
+    late = ((time > 0.5) & (time < 1.0)) | ((time > 4.5) & (time < 5.0))
+    assert cycles_from_stance(time, late, "right") == ()
+
+
+def test_linear_resampling_is_that_of_numpy() -> None:
+    rng = np.random.default_rng(3)
+    time, values, moments = np.cumsum(rng.uniform(0.001, 0.1, 60)), rng.normal(size=(60, 2, 3)), rng.uniform(-1, 5, 200)
+    found = resample(time, values, moments)
+    for i, j in np.ndindex(2, 3):
+        assert found[:, i, j] == pytest.approx(np.interp(moments, time, values[:, i, j]), abs=1e-12)
+
+
+def test_a_spline_reproduces_a_cubic_and_a_straight_line_cuts_its_peak() -> None:
+    time, moments = np.linspace(0.0, 1.0, 6), np.linspace(0.0, 1.0, 101)
+    values = time * (1.0 - time) * (time + 2.0)
+    expected = moments * (1.0 - moments) * (moments + 2.0)
+    assert resample(time, values, moments, "spline") == pytest.approx(expected, abs=1e-12)
+    assert resample(time, values, moments).max() < expected.max() - 1e-3
+
+
+def test_what_lies_beside_a_gap_is_not_known_but_a_sample_is() -> None:
+    time, values = np.arange(5.0), np.array([0.0, 1.0, np.nan, 3.0, 4.0])
+    found = resample(time, values, [0.5, 1.0, 1.0 + 1e-9, 1.5, 2.0, 3.0 - 1e-9, 3.0, 9.0])
+    assert found == pytest.approx([0.5, 1.0, 1.0, np.nan, np.nan, 3.0, 3.0, 4.0], nan_ok=True)
+
+
+def test_texts_and_codes_are_those_of_the_sample_before() -> None:
+    assert resample([0.0, 1.0, 2.0], ["a", "b", "c"], [-1.0, 0.9, 1.0, 1.99, 5.0]).tolist() == ["a", "a", "b", "b", "c"]
+    assert resample([0.0, 1.0], [3, 7], [0.99]).tolist() == [3]
+
+
+def test_on_the_scale_of_phases_the_foot_leaves_the_ground_at_sixty_per_cent() -> None:
+    time = np.linspace(0.0, 3.0, 301)
+    short, long = GaitCycle("left", 0.5, 0.9, 1.5), GaitCycle("left", 1.5, 2.3, 2.5)
+    for cycle in (short, long):
+        moments = normalize_cycle(time, time, cycle, toe_off=TOE_OFF_PERCENT)
+        assert moments[[0, 60, 100]] == pytest.approx([cycle.initial_contact, cycle.toe_off, cycle.end])
+        assert np.diff(moments[:61]) == pytest.approx((cycle.toe_off - cycle.initial_contact) / 60)
+        assert normalize_cycle(time, time, cycle) == pytest.approx(np.linspace(cycle.initial_contact, cycle.end, 101))
+
+
+@pytest.mark.filterwarnings("error")
+def test_curves_of_cycles_have_a_mean_and_a_band_of_what_is_known() -> None:
+    time = np.linspace(0.0, 3.0, 301)
+    cycles = [GaitCycle("left", 0.5, 1.1, 1.5), GaitCycle("left", 1.5, 2.3, 2.5)]
+    found = normalize_cycles(time, np.where(time < 1.5, 1.0, 3.0), cycles)
+    assert (found.count, found.toe_off) == (2, pytest.approx(70.0))
+    assert found.mean[:-1] == pytest.approx(2.0)
+    assert (found.low[:-1] == 1.0).all()
+    assert (found.high == 3.0).all()
+    assert found.deviation[:-1] == pytest.approx(np.sqrt(2.0))
+    partly = CycleCurves(np.array([[1.0, np.nan, np.nan], [3.0, 5.0, np.nan]]))
+    assert partly.mean == pytest.approx([2.0, 5.0, np.nan], nan_ok=True)
+    assert partly.low == pytest.approx([1.0, 5.0, np.nan], nan_ok=True)
+    assert np.isnan(normalize_cycles(time, time, []).mean).all()

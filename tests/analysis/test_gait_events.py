@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from made_gaits import SPEED, STANCE, STRIDE, Gait
-from poise.analysis import RULE, GaitEvent, belt_speed, events_from_markers, events_from_plates, walking_direction
+from poise.analysis import EVENT_RULE, GaitEvent, belt_speed, events_from_markers, events_from_plates, walking_direction
 from poise.errors import GaitError
 from shared_data import needed
 
@@ -108,8 +108,8 @@ def test_plates_tell_of_whole_stances_and_of_the_ends_of_cut_ones() -> None:
 
 
 def test_the_rule_that_is_published_names_its_numbers() -> None:
-    assert "30 ms" in RULE
-    assert "0.5 m/s" in RULE
+    assert "30 ms" in EVENT_RULE
+    assert "0.5 m/s" in EVENT_RULE
 
 
 def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames() -> None:

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import poise
-from poise.analysis import tracked
+from poise.analysis import compute_trajectories, zmp_margin
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
 from poise.robots import Robot, library_names, limbs, load_robot
 from poise.robots.catalogue import models_folder
-from poise.runs import zmp_margin
 
 needs_models = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 
@@ -58,7 +57,7 @@ def test_joints_beyond_a_foot_go_with_its_leg_and_the_rest_belong_to_no_limb(roo
 
 
 def test_parts_and_center_of_mass_are_where_the_states_have_them(robot: Robot, recording: Recording) -> None:
-    tracks = tracked(recording, robot)
+    tracks = compute_trajectories(recording, robot)
     for i in (0, 40, 119):
         state = recording.state(i, robot)
         for k, part in enumerate(tracks.parts):
@@ -70,7 +69,7 @@ def test_parts_and_center_of_mass_are_where_the_states_have_them(robot: Robot, r
 
 
 def test_velocities_are_the_differences_of_positions(robot: Robot, recording: Recording) -> None:
-    tracks = tracked(recording, robot)
+    tracks = compute_trajectories(recording, robot)
     h = recording.period
     middle = (tracks.velocities[1:] + tracks.velocities[:-1]) / 2
     assert np.diff(tracks.positions, axis=0) / h == pytest.approx(middle, abs=2e-2)
@@ -80,7 +79,7 @@ def test_velocities_are_the_differences_of_positions(robot: Robot, recording: Re
 
 
 def test_the_zmp_margin_is_that_of_the_run(robot: Robot, recording: Recording) -> None:
-    tracks = tracked(recording, robot)
+    tracks = compute_trajectories(recording, robot)
     inner = range(1, len(recording) - 1)
     assert np.nanmin(tracks.margins(tracks.zmp, inner)) == pytest.approx(zmp_margin(recording, robot), abs=1e-9)
 
@@ -90,7 +89,10 @@ def test_the_true_state_counts_where_it_was_recorded(robot: Robot, recording: Re
     truth[:, 0] += 0.5
     truth[:10] = np.nan
     channels = [*recording.channels.values(), Channel("true/q", "", truth, recording.labels["q"])]
-    moved = tracked(Recording(channels), robot).center[:, 0] - tracked(recording, robot).center[:, 0]
+    moved = (
+        compute_trajectories(Recording(channels), robot).center[:, 0]
+        - compute_trajectories(recording, robot).center[:, 0]
+    )
     assert moved == pytest.approx([0.0] * 10 + [0.5] * 110, abs=1e-12)
 
 
@@ -98,7 +100,7 @@ def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recordin
     q = np.array(recording["q"])
     q[5] = np.nan
     channels = [Channel("q", "", q, recording.labels["q"]) if c.name == "q" else c for c in recording.channels.values()]
-    tracks = tracked(Recording(channels), robot)
+    tracks = compute_trajectories(Recording(channels), robot)
     assert np.isnan(tracks.center[5]).all()
     assert np.isfinite(np.delete(tracks.center, 5, axis=0)).all()
     assert np.isnan(tracks.margins(tracks.center[:, :2], [5])).all()
@@ -107,4 +109,4 @@ def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recordin
 @needs_models
 def test_the_tracks_of_another_robot_are_refused(recording: Recording) -> None:
     with pytest.raises(RecordingError, match="whose joints are not those of 'talos'"):
-        tracked(recording, load_robot("talos"))
+        compute_trajectories(recording, load_robot("talos"))

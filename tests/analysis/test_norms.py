@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.analysis import norm, norm_joints
-from poise.analysis.gait_curves import sources
+from poise.analysis import normative_band, normative_joints
+from poise.analysis.gait_curves import normative_datasets
 from poise.errors import GaitError
 from shared_data import needed
 
-EVERY = [(joint, source) for source in sources() for joint in norm_joints(source)]
+EVERY = [(joint, source) for source in normative_datasets() for joint in normative_joints(source)]
 
 
 @pytest.mark.parametrize(("joint", "source"), EVERY)
 def test_a_norm_has_a_mean_and_a_deviation_at_each_per_cent(joint: str, source: str) -> None:
-    own = norm(joint, source=source)
+    own = normative_band(joint, source=source)
     assert own.mean.shape == own.deviation.shape == (101,)
     assert np.isfinite(own.mean).all()
     assert (own.deviation > 0.0).all()
-    assert own.source == sources()[source]
+    assert own.source == normative_datasets()[source]
 
 
 @pytest.mark.parametrize(("joint", "source"), EVERY)
 def test_a_norm_ends_as_it_begins_and_goes_on_smoothly(joint: str, source: str) -> None:
-    own, h = norm(joint, source=source), 1e-4
+    own, h = normative_band(joint, source=source), 1e-4
     assert own.mean[0] == pytest.approx(own.mean[-1])
     assert own.at(np.linspace(0.0, 1.0, 101)) == pytest.approx(own.mean)
     assert own.at([0.3, 1.3, -0.7]) == pytest.approx(np.full(3, float(own.at(0.3))))
@@ -33,7 +33,7 @@ def test_a_norm_ends_as_it_begins_and_goes_on_smoothly(joint: str, source: str) 
 
 
 def test_a_norm_goes_through_the_numbers_of_its_table() -> None:
-    knee = np.degrees(norm("right_knee_flexion").mean)
+    knee = np.degrees(normative_band("right_knee_flexion").mean)
     assert knee[10:100:10] == pytest.approx([17.5, 18.5, 10.6, 4.8, 6.7, 26.2, 63.8, 66.0, 32.5])
     assert knee[0] == pytest.approx((4.0 + 0.4) / 2)
 
@@ -41,46 +41,48 @@ def test_a_norm_goes_through_the_numbers_of_its_table() -> None:
 def test_ranges_of_motion_are_near_those_of_the_people_that_were_measured() -> None:
     """The range of a mean is a little smaller than the mean of ranges: hip 45.0, knee 70.2, ankle 35.2 degrees."""
     for joint, people in [("hip_flexion", 45.0), ("knee_flexion", 70.2), ("ankle_dorsiflexion", 35.2)]:
-        assert people - 3.0 < np.degrees(norm(joint).range_of_motion) < people
+        assert people - 3.0 < np.degrees(normative_band(joint).range_of_motion) < people
 
 
 def test_signs_are_those_of_the_body() -> None:
-    angle = {joint: np.degrees(norm(f"right_{joint}").mean) for joint in
+    angle = {joint: np.degrees(normative_band(f"right_{joint}").mean) for joint in
              ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")}  # fmt: skip
     assert angle["hip_flexion"][0] > 15.0 > 0.0 > angle["hip_flexion"][50]  # in front at the strike, behind later
     assert angle["knee_flexion"].argmax() in range(70, 80)
     assert angle["hip_adduction"][20] > 0.0 > angle["hip_adduction"][70]  # the pelvis drops on the other side
     assert angle["ankle_dorsiflexion"].argmax() in range(45, 55)
-    back, pelvis = norm("lumbar_rotation").mean, norm("pelvis_rotation").mean
+    back, pelvis = normative_band("lumbar_rotation").mean, normative_band("pelvis_rotation").mean
     assert np.corrcoef(back, pelvis)[0, 1] < 0.0  # shoulders turn against the pelvis
 
 
 def test_the_pelvis_of_all_sources_is_that_of_the_spines() -> None:
     """Their own zeros differ by 15 degrees; on the body's they agree within the deviation of one person."""
     for joint in ("pelvis_tilt", "hip_flexion"):
-        means = [np.degrees(norm(joint, source=source).mean.mean()) for source in sources()]
+        means = [np.degrees(normative_band(joint, source=source).mean.mean()) for source in normative_datasets()]
         assert np.ptp(means) < 2.5
 
 
 def test_the_other_leg_is_half_a_cycle_later() -> None:
-    own, other = norm("left_knee_flexion"), norm("left_knee_flexion", cycle="right")
+    own, other = normative_band("left_knee_flexion"), normative_band("left_knee_flexion", cycle="right")
     assert other.mean[:51] == pytest.approx(own.mean[50:])
     assert other.deviation[:51] == pytest.approx(own.deviation[50:])
-    assert norm("right_knee_flexion").mean == pytest.approx(own.mean)
+    assert normative_band("right_knee_flexion").mean == pytest.approx(own.mean)
 
 
 def test_the_back_is_mirrored_in_the_cycle_of_the_left_foot() -> None:
     for joint in ("lumbar_bending", "lumbar_rotation"):
-        assert norm(joint, cycle="left").mean == pytest.approx(-norm(joint).mean)
-    assert norm("lumbar_extension", cycle="left").mean == pytest.approx(norm("lumbar_extension").mean)
+        assert normative_band(joint, cycle="left").mean == pytest.approx(-normative_band(joint).mean)
+    assert normative_band("lumbar_extension", cycle="left").mean == pytest.approx(
+        normative_band("lumbar_extension").mean
+    )
 
 
 def test_what_has_no_norm_is_named_with_what_resembles_it() -> None:
     with pytest.raises(GaitError, match="did you mean 'knee_flexion'") as caught:
-        norm("left_knee_flexon")
+        normative_band("left_knee_flexon")
     assert caught.value.near[0] == "knee_flexion"
     with pytest.raises(GaitError, match="adults, cgm23, children"):
-        norm("hip_flexion", source="robots")
+        normative_band("hip_flexion", source="robots")
 
 
 def test_ten_points_hold_the_curves_that_were_measured_at_each_per_cent() -> None:
@@ -88,6 +90,6 @@ def test_ten_points_hold_the_curves_that_were_measured_at_each_per_cent() -> Non
     table = np.genfromtxt(needed("gait/adult_gait_measured5_mean_sd_101.csv"), delimiter=",", names=True)
     columns = {"knee_flexion": "knee_angle", "ankle_dorsiflexion": "ankle_angle", "hip_adduction": "hip_adduction"}
     for joint, column in columns.items():
-        error = np.degrees(norm(joint).mean) - table[f"{column}_mean"]
+        error = np.degrees(normative_band(joint).mean) - table[f"{column}_mean"]
         assert np.sqrt(np.mean(error**2)) < 1.5
         assert np.abs(error).max() < 4.5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from poise import runs
-from poise.analysis import Rhythm, cycle_difference, joint_angles, rhythm
+from poise.analysis import CyclePeriod, cycle_difference, cycle_period, joint_angles
 from poise.behaviors import SquatSettings
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
@@ -123,15 +123,15 @@ def test_a_recording_without_angles_has_no_joints_to_compare() -> None:
 
 def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not_given() -> None:
     time = clock(0.1)
-    usual = Rhythm(1.0 / SquatSettings().frequency, int(SquatSettings().cycles))
-    assert rhythm(recorded(swing(time), time, behavior="squat", settings={})) == usual
-    assert rhythm(recorded(swing(time), time, behavior="squat")) == usual
-    given = rhythm(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
+    usual = CyclePeriod(1.0 / SquatSettings().frequency, int(SquatSettings().cycles))
+    assert cycle_period(recorded(swing(time), time, behavior="squat", settings={})) == usual
+    assert cycle_period(recorded(swing(time), time, behavior="squat")) == usual
+    given = cycle_period(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
     assert given == (pytest.approx(1.25), usual.cycles, 0.0)
-    few = rhythm(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))
+    few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))
     assert few == (usual.period, 2, 0.0)
     late = recorded(swing(time), time, behavior="squat", begin=4.0)
-    assert rhythm(late) == (*usual[:2], 4.0)
+    assert cycle_period(late) == (*usual[:2], 4.0)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not
 )  # fmt: skip
 def test_what_is_not_asked_to_repeat_itself_has_no_rhythm(facts: dict[str, object]) -> None:
     time = clock(0.1)
-    assert rhythm(recorded(swing(time), time, **facts)) is None
+    assert cycle_period(recorded(swing(time), time, **facts)) is None
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "two"])
@@ -158,7 +158,7 @@ def test_angles_need_their_times() -> None:
 
 def test_a_squat_converges_to_a_periodic_motion() -> None:
     """[Galdeano2014], figure 9."""
-    asked = rhythm(squat())
+    asked = cycle_period(squat())
     assert asked == (2.0, 4, 0.0)
     found = cycle_difference(squat(), asked.period)
     assert found.shape == (3, 28)

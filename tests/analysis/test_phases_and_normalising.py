@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.analysis import Phase, aligned, normalised, phases
+from poise.analysis import Phase, align_recordings, normalize_recording, phases
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
 
@@ -64,7 +64,7 @@ def test_without_names_or_changes_there_are_no_phases() -> None:
 
 @pytest.mark.parametrize(("seconds", "period", "start"), [(1.0, 0.01, 0.0), (3.7, 0.002, 5.0), (0.02, 0.01, 0.0)])
 def test_the_whole_of_a_motion_goes_from_0_to_100_per_cent(seconds: float, period: float, start: float) -> None:
-    scaled = normalised(recorded(seconds, period, start), 101)
+    scaled = normalize_recording(recorded(seconds, period, start), 101)
     assert scaled.share.tolist() == pytest.approx(list(range(101)))
     assert 100.0 * scaled["progress"] == pytest.approx(scaled.share, abs=1e-6)
     assert (scaled.time[0], scaled.time[-1]) == pytest.approx((start, start + seconds))
@@ -72,7 +72,7 @@ def test_the_whole_of_a_motion_goes_from_0_to_100_per_cent(seconds: float, perio
 
 def test_phases_are_stretched_to_where_they_should_end() -> None:
     recording = recorded(2.0, phase=words(("lift", 0.25), ("land", 1.0)))
-    scaled = normalised(recording, 101, phases(recording), [50.0, 100.0])
+    scaled = normalize_recording(recording, 101, phases(recording), [50.0, 100.0])
     assert scaled["progress"][[0, 50, 100]] == pytest.approx([0.0, 0.25, 1.0])
     assert scaled["progress"][[25, 75]] == pytest.approx([0.125, 0.625])
     assert scaled.phases == (Phase("lift", 0.0, 50.0), Phase("land", 50.0, 100.0))
@@ -82,7 +82,7 @@ def test_phases_are_stretched_to_where_they_should_end() -> None:
 def test_motions_with_the_same_phases_lie_above_each_other_phase_by_phase() -> None:
     fast = recorded(1.0, phase=words(("lift", 0.2), ("land", 1.0)))
     slow = recorded(4.0, phase=words(("lift", 0.6), ("land", 1.0)))
-    one, other = aligned([fast, slow])
+    one, other = align_recordings([fast, slow])
     assert one.phases == other.phases
     assert one.phases[0].end == pytest.approx(40.0, abs=0.5)
     assert one["phase"].tolist() == other["phase"].tolist()
@@ -90,19 +90,19 @@ def test_motions_with_the_same_phases_lie_above_each_other_phase_by_phase() -> N
 
 def test_motions_with_other_phases_are_taken_as_a_whole() -> None:
     named, other = recorded(1.0, phase=words(("lift", 0.2), ("land", 1.0))), recorded(2.0)
-    assert [scaled.phases for scaled in aligned([named, other])] == [(), ()]
+    assert [scaled.phases for scaled in align_recordings([named, other])] == [(), ()]
 
 
 def test_numbers_that_are_missing_stay_missing_and_only_they() -> None:
     recording = recorded(1.0, 0.1, value=lambda p: np.where(p > 0.55, np.nan, p))
-    scaled = normalised(recording, 21)
+    scaled = normalize_recording(recording, 21)
     assert np.isnan(scaled["value"]).tolist() == [share > 50.0 for share in scaled.share]
     assert scaled["value"][:11] == pytest.approx(scaled.share[:11] / 100.0)
 
 
 def test_matrices_and_values_of_ones_own_are_scaled_too() -> None:
     recording = recorded(1.0)
-    scaled = normalised(recording, 11)
+    scaled = normalize_recording(recording, 11)
     matrix = np.outer(recording["progress"], [1.0, 2.0])
     assert scaled.at(matrix) == pytest.approx(np.outer(scaled.share / 100.0, [1.0, 2.0]))
     assert scaled.at(np.zeros((101, 2, 3))).shape == (11, 2, 3)
@@ -113,8 +113,8 @@ def test_matrices_and_values_of_ones_own_are_scaled_too() -> None:
 def test_what_has_no_duration_cannot_be_scaled() -> None:
     for time in ([], [0.0], [1.0, 1.0]):
         with pytest.raises(RecordingError, match="no duration"):
-            normalised(Recording([Channel("time", "s", time)]))
+            normalize_recording(Recording([Channel("time", "s", time)]))
     recording = recorded(1.0, phase=words(("lift", 0.5), ("land", 1.0)))
     for ends in ([50.0], [50.0, 90.0], [60.0, 50.0, 100.0], [0.0, 100.0]):
         with pytest.raises(RecordingError, match="expected 2 that rise to 100"):
-            normalised(recording, 11, phases(recording), ends)
+            normalize_recording(recording, 11, phases(recording), ends)

@@ -47,13 +47,13 @@ def test_a_motion_against_itself_at_another_pace_differs_in_nothing(robot: Robot
     found = compare_recordings(motion(robot, 2.0), motion(robot, 5.0))
     assert [phase.name for phase in found.phases] == ["lift", "turn"]
     assert found.distance.max() < 0.02
-    for ending in found.endings:
+    for ending in found.phase_ends:
         assert ending.one == pytest.approx(ending.two, abs=0.02 if ending.unit == "m" else 1.0)
 
 
 def test_what_differs_shows_in_height_knee_and_range_at_the_end_of_its_phase(robot: Robot) -> None:
     found = compare_recordings(motion(robot, 3.0, knee=0.9), motion(robot, 3.0, knee=0.6))
-    ends = {(row.phase, row.what): row for row in found.endings}
+    ends = {(row.phase, row.what): row for row in found.phase_ends}
     knee = ends["lift", "left knee flexion"]
     assert knee.one - knee.two == pytest.approx(np.degrees(0.3), abs=1.0)
     assert ends["lift", "left foot height"].one > ends["lift", "left foot height"].two + 0.02
@@ -84,7 +84,7 @@ def test_bodies_that_differ_are_compared_by_their_anatomy(robot: Robot) -> None:
     tall = poise.load_robot("human", height=1.9)
     same = compare_recordings(motion(robot, 2.0), motion(tall, 2.0))
     assert same.distance.max() < 0.02
-    assert same.course("left hand height").two[0] > same.course("left hand height").one[0]
+    assert same.curve("left hand height").two[0] > same.curve("left hand height").one[0]
 
 
 def test_a_recording_of_nobody_is_refused(robot: Robot) -> None:
@@ -96,4 +96,4 @@ def test_a_recording_of_nobody_is_refused(robot: Robot) -> None:
 def test_a_course_that_does_not_exist_is_named_with_those_that_do(robot: Robot) -> None:
     found = compare_recordings(motion(robot, 1.0), motion(robot, 1.0))
     with pytest.raises(RecordingError, match="left foot height"):
-        found.course("left ear height")
+        found.curve("left ear height")

@@ -14,16 +14,16 @@ import pytest
 from made_walks import HEIGHT, Rails, about_z, biped, tracks_of
 from poise.analysis import (
     MEASURES,
+    BodyTrajectories,
     StyleMeasures,
-    Tracks,
-    landmarks,
+    analyze_walk,
+    compute_trajectories,
     log_dimensionless_jerk,
+    posture_frames,
     style_measures,
-    tracked,
-    walked,
 )
-from poise.analysis.body_tracks import ahead, arm_pitch, chest_pitch, gaze_pitch, standing_arm_pitch
-from poise.analysis.walk_measures import arm_torque, torque_shares, work
+from poise.analysis.body_tracks import arm_pitch, chest_pitch, gaze_pitch, in_heading_axes, standing_arm_pitch
+from poise.analysis.walk_measures import arm_torque, joint_work, torque_shares
 from poise.behaviors import leg_length
 from poise.recording import Body, Channel, Recording
 from poise.robots import Robot
@@ -37,7 +37,7 @@ def robot() -> Robot:
 
 def measured(robot: Robot, rails: Rails, forces: str = "sensed/force") -> StyleMeasures:
     tracks = tracks_of(robot, rails, forces)
-    return style_measures(walked(tracks.recording, robot, tracks))
+    return style_measures(analyze_walk(tracks.recording, robot, tracks))
 
 
 def recorded(robot: Robot, q: np.ndarray, period: float = 0.005, **channels: np.ndarray) -> Recording:
@@ -57,8 +57,8 @@ def recorded(robot: Robot, q: np.ndarray, period: float = 0.005, **channels: np.
     )
 
 
-def followed(robot: Robot, recording: Recording) -> Tracks:
-    return tracked(recording, robot, landmarks(robot).frames)
+def followed(robot: Robot, recording: Recording) -> BodyTrajectories:
+    return compute_trajectories(recording, robot, posture_frames(robot).frames)
 
 
 def turned(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
@@ -108,11 +108,11 @@ def test_the_height_of_the_center_is_against_the_stance(robot: Robot) -> None:
 
 def test_the_divergent_component_runs_ahead_by_the_speed_over_the_rate(robot: Robot) -> None:
     tracks = tracks_of(robot, Rails(sway=0.0))
-    walk = walked(tracks.recording, robot, tracks)
-    ahead_by = (walk.divergent - tracks.center[:, :2])[walk.window]
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    ahead_by = (walk.dcm - tracks.center[:, :2])[walk.window]
     assert ahead_by[:, 0].mean() == pytest.approx(walk.speed.forward / float(pendulum_rate(HEIGHT)), rel=1e-6)
     assert walk.rate == pytest.approx(float(pendulum_rate(HEIGHT)))
-    inside = walk.inside(walk.divergent, [step.after.begin for step in walk.steady])
+    inside = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady])
     assert style_measures(walk).divergent_margin == pytest.approx(inside.min())
 
 
@@ -121,7 +121,7 @@ def test_a_recorded_error_of_the_divergent_component_is_told(robot: Robot) -> No
     error = np.tile([0.03, 0.04], (len(tracks.recording), 1))
     channels = [*tracks.recording.channels.values(), Channel("error/balance/divergent component", "m", error)]
     object.__setattr__(tracks, "recording", Recording(channels))
-    assert style_measures(walked(tracks.recording, robot, tracks)).divergent_error == pytest.approx(0.05)
+    assert style_measures(analyze_walk(tracks.recording, robot, tracks)).divergent_error == pytest.approx(0.05)
     assert math.isnan(measured(robot, Rails()).divergent_error)
 
 
@@ -189,13 +189,15 @@ def test_angular_momentum_is_seen_along_the_heading_and_per_size(robot: Robot) -
     tracks = tracks_of(robot, rails)
     own = np.array([1.0, 2.0, 3.0])
     tracks.momentum[:, 3:] = about_z(np.array([1.2]))[0] @ own
-    walk = walked(tracks.recording, robot, tracks)
-    assert walk.spin == pytest.approx(np.tile(own, (len(walk.spin), 1)))
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    assert walk.angular_momentum == pytest.approx(np.tile(own, (len(walk.angular_momentum), 1)))
     found = style_measures(walk)
     unit = 1.0 / (robot.mass * HEIGHT * math.sqrt(9.81 * HEIGHT))
     told = [found.angular_momentum_x, found.angular_momentum_y, found.angular_momentum_z]
     assert told == pytest.approx(unit * own)
-    assert ahead(np.array([[0.0, 1.0, 5.0]]), np.array([math.pi / 2])) == pytest.approx(np.array([[1.0, 0.0, 5.0]]))
+    assert in_heading_axes(np.array([[0.0, 1.0, 5.0]]), np.array([math.pi / 2])) == pytest.approx(
+        np.array([[1.0, 0.0, 5.0]])
+    )
 
 
 def test_work_and_shares_of_torques_are_those_of_the_formulas(robot: Robot) -> None:
@@ -207,17 +209,17 @@ def test_work_and_shares_of_torques_are_those_of_the_formulas(robot: Robot) -> N
     torque[:, knee.v - 6] = 7.0
     torque[:, robot.joint("left_elbow").v - 6] = 0.25 * robot.limits.torque[robot.joint("left_elbow").v - 6]
     recording = recorded(robot, q, h, command__torque=torque)
-    assert work(recording, robot, slice(0, n - 1)) == pytest.approx(7.0 * 2.0, rel=1e-3)
+    assert joint_work(recording, robot, slice(0, n - 1)) == pytest.approx(7.0 * 2.0, rel=1e-3)
     names, shares = torque_shares(recording, robot)
     assert shares[5, names.index("left_knee")] == pytest.approx(7.0 / robot.limits.torque[knee.v - 6])
     assert arm_torque(recording, robot, slice(None)) == pytest.approx(0.25 / math.sqrt(6.0))  # one joint of six
-    assert math.isnan(work(recorded(robot, q, h), robot, slice(None)))
+    assert math.isnan(joint_work(recorded(robot, q, h), robot, slice(None)))
 
 
 def test_smoothness_is_that_of_the_center_by_strides(robot: Robot) -> None:
     tracks = tracks_of(robot, Rails())
-    walk = walked(tracks.recording, robot, tracks)
-    each = [log_dimensionless_jerk(tracks.center_velocity[s], tracks.recording.period) for s in walk.strides]
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    each = [log_dimensionless_jerk(tracks.center_velocity[s], tracks.recording.period) for s in walk.stride_samples]
     assert style_measures(walk).center_smoothness == pytest.approx(np.mean(each))
 
 

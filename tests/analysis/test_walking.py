@@ -9,7 +9,7 @@ import pytest
 
 import poise
 from made_walks import Rails, biped, recording_of
-from poise.analysis import MEASURES, style_measures, walked
+from poise.analysis import MEASURES, analyze_walk, style_measures
 from poise.analysis.body_tracks import standing_arm_pitch
 from poise.behaviors import Walk
 from poise.plants import IdealPlant
@@ -25,7 +25,7 @@ def robot() -> Robot:
 
 def test_footprints_of_states_are_those_of_the_rails(robot: Robot) -> None:
     rails = Rails(steps=8, period=0.01, sway=0.02)
-    walk = walked(recording_of(robot, rails), robot)
+    walk = analyze_walk(recording_of(robot, rails), robot)
     assert len(walk.steps) == 8
     for each, (side, place, _) in zip(walk.footprints, rails.places(), strict=True):
         assert each.side == side
@@ -36,7 +36,7 @@ def test_footprints_of_states_are_those_of_the_rails(robot: Robot) -> None:
 
 
 def test_the_arm_swing_of_a_sine_is_twice_its_amplitude(robot: Robot) -> None:
-    found = style_measures(walked(recording_of(robot, Rails(steps=8, period=0.01), swing=0.25), robot))
+    found = style_measures(analyze_walk(recording_of(robot, Rails(steps=8, period=0.01), swing=0.25), robot))
     assert found.arm_swing == pytest.approx(math.degrees(0.5), rel=0.01)
     assert found.arm_lift == pytest.approx(0.0, abs=0.1)
     assert found.chest_pitch == pytest.approx(0.0, abs=1e-9)
@@ -47,8 +47,8 @@ def test_a_stance_is_no_walk(robot: Robot) -> None:
     start = robot.stance("standing")
     hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [poise.tasks.Posture(start)])])
     recording = poise.record(poise.KinematicController(hierarchy), IdealPlant(start), 0.2)
-    walk = walked(recording, robot)
-    assert (walk.walks, walk.steps, len(walk.footprints)) == (False, (), 2)
+    walk = analyze_walk(recording, robot)
+    assert (walk.is_walk, walk.steps, len(walk.footprints)) == (False, (), 2)
     assert walk.speed == pytest.approx((0.0, 0.0, 0.0), abs=1e-3)
     assert len(walk.pressure_margin.time) == 0
 
@@ -65,7 +65,7 @@ def physical() -> tuple[Recording, Robot]:
 
 def test_a_walk_in_physics_is_measured(physical: tuple[Recording, Robot]) -> None:
     recording, robot = physical
-    walk = walked(recording, robot)
+    walk = analyze_walk(recording, robot)
     assert len(walk.steps) in (8, 9)  # the last one ends side by side
     assert walk.speed.forward == pytest.approx(0.25, rel=0.2)
     found = style_measures(walk)
@@ -78,7 +78,7 @@ def test_a_walk_in_physics_is_measured(physical: tuple[Recording, Robot]) -> Non
 
 def test_in_physics_feet_stand_where_they_are_held_by_the_ground(physical: tuple[Recording, Robot]) -> None:
     recording, robot = physical
-    walk = walked(recording, robot)
+    walk = analyze_walk(recording, robot)
     for each in walk.footprints:
         middle = (each.begin + each.end) // 2
         foot = robot.foot(each.side)
@@ -91,8 +91,8 @@ def test_in_physics_the_pressure_is_inside_the_soles_and_is_the_zero_moment_poin
     physical: tuple[Recording, Robot],
 ) -> None:
     recording, robot = physical
-    walk = walked(recording, robot)
+    walk = analyze_walk(recording, robot)
     margin = walk.pressure_margin.margin
     assert np.nanmin(margin) > -2e-3
-    apart = np.linalg.norm(walk.pressure - walk.tracks.zmp, axis=1)[walk.window]
+    apart = np.linalg.norm(walk.center_of_pressure - walk.tracks.zmp, axis=1)[walk.window]
     assert np.nanmedian(apart) < 0.01  # the one from forces, the other from differences of momentum

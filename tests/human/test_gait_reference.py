@@ -76,7 +76,7 @@ def test_keys_come_in_the_order_of_time_and_are_postures_of_the_reference(kind: 
     cycle = walk().cycle()
     found = keys(walk(), cycle, kind)  # type: ignore[arg-type]
     assert len(found) == count + 1
-    assert (found[0].time, found[-1].time) == (cycle.strike, cycle.next_strike)
+    assert (found[0].time, found[-1].time) == (cycle.initial_contact, cycle.end)
     assert (np.diff([key.time for key in found]) > 0.0).all()
     for key in found:
         q, v, a = walk().sample(key.time)
@@ -95,11 +95,11 @@ def test_the_keys_of_four_phases_are_their_ends() -> None:
 def test_a_knee_peaks_where_its_rate_changes_sign_and_the_shank_stands_up_after_it(side: str) -> None:
     cycle = walk().cycle(side)  # type: ignore[arg-type]
     knee = walk().robot.joint(f"{side}_knee_flexion")
-    peak = knee_peak(walk(), side, cycle.off, cycle.next_strike)  # type: ignore[arg-type]
+    peak = knee_peak(walk(), side, cycle.toe_off, cycle.end)  # type: ignore[arg-type]
     assert abs(walk().sample(peak)[1][knee.v]) < 0.2
     assert walk().sample(peak)[0][knee.q] > 0.9
-    upright = shank_upright(walk(), side, peak, cycle.next_strike)  # type: ignore[arg-type]
-    assert peak < upright < cycle.next_strike
+    upright = shank_upright(walk(), side, peak, cycle.end)  # type: ignore[arg-type]
+    assert peak < upright < cycle.end
     data = walk().robot.model.createData()
     pinocchio.framesForwardKinematics(walk().robot.model, data, walk().sample(upright)[0])
     ankle, shank = (data.oMf[walk().robot.frame(f"{side}_{name}").index].translation for name in ("foot", "shank"))

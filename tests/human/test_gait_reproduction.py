@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.analysis import JOINTS
+from poise.analysis import TABLE_I_JOINTS
 from poise.errors import GaitError
 from poise.human import BEST, PAPER, TWO_PHASES, Variant
 from poise.human.gait.reproduction import (
@@ -23,7 +23,7 @@ from poise.human.gait.reproduction_quality import measured
 from poise.recording import load_recording
 from sampled_walks import judged, run, turned, walk
 
-KNEES = [JOINTS.index(f"{side}_knee_flexion") for side in ("right", "left")]
+KNEES = [TABLE_I_JOINTS.index(f"{side}_knee_flexion") for side in ("right", "left")]
 WITH_TASKS = [variant for variant in (*VARIANTS, TRACK) if variant.law != "interpolation"]
 by_name = {"ids": lambda variant: variant.name}
 
@@ -143,7 +143,7 @@ def test_the_order_of_heels_and_center_does_not_matter_since_both_can_be_had(mon
 def test_points_are_kept_above_their_lowest_place_in_the_reference() -> None:
     cycle = walk().cycle()
     lowest = lowest_places(walk(), cycle)
-    for time in np.linspace(cycle.strike, cycle.next_strike, 23):
+    for time in np.linspace(cycle.initial_contact, cycle.end, 23):
         moment = walk().at(float(time))
         assert moment.heels["left"][0][2] > lowest[0] - 1e-3
         assert moment.heels["right"][0][2] > lowest[4] - 1e-3

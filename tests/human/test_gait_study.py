@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.analysis import JOINTS, RULE
+from poise.analysis import EVENT_RULE, TABLE_I_JOINTS
 from poise.errors import GaitError
 from poise.human import BEST, PAPER
 from poise.human.gait.contact_schedule import alone, contacts, standing
@@ -22,17 +22,17 @@ PEOPLE = ("right", "left")
 def test_the_curves_are_those_of_the_motion() -> None:
     measures, reproduction = judged(BEST), run(BEST)
     knee = walk().robot.joint("right_knee_flexion").q
-    k = JOINTS.index("right_knee_flexion")
+    k = TABLE_I_JOINTS.index("right_knee_flexion")
     assert measures.curves[0, k] == pytest.approx(np.degrees(reproduction.q[0, knee]))
     assert measures.ranges[k] == pytest.approx(np.degrees(np.ptp(reproduction.q[:, knee])), abs=0.3)
     assert measures.reference_curves.shape == (101, 12)
-    assert measures.worst[1] == measures.differences[JOINTS.index(measures.worst[0])]
+    assert measures.worst[1] == measures.differences[TABLE_I_JOINTS.index(measures.worst[0])]
 
 
 def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizontal_moment() -> None:
     """Against inverse dynamics: the wrench that the base needs, with all joints placed first."""
     robot, cycle = walk().robot, walk().cycle()
-    time = np.linspace(cycle.strike, cycle.next_strike, 7)
+    time = np.linspace(cycle.initial_contact, cycle.end, 7)
     q, v, a = (np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True))
     found = contacts(walk(), cycle, time, q, v, a, ground=0.02).zmp
     model = robot.model.copy()
@@ -91,14 +91,14 @@ def test_a_study_groups_by_variant_and_says_by_which_rules() -> None:
     found = the_study()
     assert [each.variant for each in found.outcomes] == [PAPER, BEST, SIX_KEYS]
     assert found.people == ("sample", "sample")
-    assert RULE in found.notes
+    assert EVENT_RULE in found.notes
     assert any("does not show equality" in note for note in found.notes)
     assert any("of one person" in note for note in found.notes)
     best = found.outcome("best")
     assert best.differences.shape == (2, 12)
     assert best.beyond == 0
     assert abs(best.worst[0]) == np.abs(best.differences).max()
-    assert [test.name for test in best.tests] == list(JOINTS)
+    assert [test.name for test in best.tests] == list(TABLE_I_JOINTS)
     assert best.mean_difference < found.outcome(PAPER).mean_difference
     assert best.smallest("inside") <= best.mean("inside") <= best.largest("inside")
     with pytest.raises(GaitError, match="it has paper, best"):
@@ -128,7 +128,7 @@ def test_the_facts_are_plain_and_say_the_same() -> None:
     best = facts["variants"]["best"]
     assert best["worst_difference"] == pytest.approx(found.outcome(BEST).worst[0])
     assert best["inside"]["worst"] == pytest.approx(found.outcome(BEST).smallest("inside"))
-    assert list(best["rotations"]) == list(JOINTS)
+    assert list(best["rotations"]) == list(TABLE_I_JOINTS)
     assert np.array(best["differences"]).shape == (2, 12)
 
 

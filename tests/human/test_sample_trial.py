@@ -7,7 +7,7 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis import best_cycle, events_from_markers, events_from_plates, gait_cycles, lengths
+from poise.analysis import best_cycle, events_from_markers, events_from_plates, gait_cycles, stride_lengths
 from poise.human import Trial, TrialError, marker_sets, match, sample_trial
 from poise.human.sample import MARGIN, sample_motion
 from poise.human.synthetic_walk import sample_walk
@@ -127,7 +127,7 @@ def test_the_cycle_measures_what_a_walk_does(clean) -> None:
     assert cycle.double_support == pytest.approx(24.0)
     assert 95.0 < cycle.cadence < 120.0
     heel = {"left": walk.marker("LCAL"), "right": walk.marker("RCAL")}
-    found = lengths(cycle, walk.time, heel, (1.0, 0.0, 0.0))
+    found = stride_lengths(cycle, walk.time, heel, (1.0, 0.0, 0.0))
     assert 0.9 < found.speed < 1.3
     assert found.step == pytest.approx(found.stride / 2.0, rel=0.02)
     assert 0.04 < found.width < 0.15

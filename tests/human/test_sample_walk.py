@@ -7,7 +7,14 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis import ground_penetration, norm, root_mean_square_error, share_inside, sliding, support_hulls
+from poise.analysis import (
+    ground_penetration,
+    normative_band,
+    root_mean_square_error,
+    share_inside,
+    sliding,
+    support_hulls,
+)
 from poise.human.synthetic_walk import CONTACTS, OFF, PeriodicMotion, ground_wrench, sample_walk
 
 PHASES = np.arange(200) / 200
@@ -94,7 +101,7 @@ def test_joints_follow_the_norms_within_what_people_differ_by(walk: PeriodicMoti
         ("ankle_dorsiflexion", 5.0),
     ]:
         own = q[:, walk.robot.joint(f"right_{joint}").q]
-        error = root_mean_square_error(own, norm(f"right_{joint}").at(PHASES + 0.035))
+        error = root_mean_square_error(own, normative_band(f"right_{joint}").at(PHASES + 0.035))
         assert np.degrees(error) < bar
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from torque_trials import known
 
-from poise.analysis import compare_strides, strides_of
+from poise.analysis import anatomical_walk, compare_strides
 from poise.errors import GaitError
 from poise.human import Torques, compare_walks, human_strides, inverse_dynamics, recorded
 from poise.recording import Channel, Recording
@@ -30,20 +30,20 @@ def changed(recording: Recording, **values: np.ndarray) -> Recording:
 def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
     strides = human_strides(torques)
     made = {side: [e.time for e in torques.trial.events if e.side == side and e.kind == "strike"] for side in SIDES}
-    assert len(strides.spans) == sum(len(times) - 1 for times in made.values())
-    for span in strides.spans:
-        assert min(abs(span.begin - time) for time in made[span.side]) < 0.021
-        assert min(abs(span.end - time) for time in made[span.side]) < 0.021
+    assert len(strides.cycles) == sum(len(times) - 1 for times in made.values())
+    for cycle in strides.cycles:
+        assert min(abs(cycle.initial_contact - time) for time in made[cycle.side]) < 0.021
+        assert min(abs(cycle.end - time) for time in made[cycle.side]) < 0.021
     assert strides.stance == pytest.approx(62.0, abs=1.5)
 
 
 def test_left_and_right_tell_of_the_same_walk(torques: Torques) -> None:
     """The sample walk is the same on both sides, half a cycle apart; the middle of the body is mirrored."""
     strides = human_strides(torques)
-    left = next(k for k, span in enumerate(strides.spans) if span.side == "left")
-    right = next(k for k, span in enumerate(strides.spans) if span.side == "right")
+    left = next(k for k, cycle in enumerate(strides.cycles) if cycle.side == "left")
+    right = next(k for k, cycle in enumerate(strides.cycles) if cycle.side == "right")
     for rotation in ("hip adduction", "knee flexion", "lumbar bending", "lumbar rotation", "neck rotation"):
-        curves = strides.curves("torque", rotation)
+        curves = strides.curves("torque", rotation).values
         assert np.corrcoef(curves[left], curves[right])[0, 1] > 0.97, rotation
 
 
@@ -65,7 +65,7 @@ def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -
     recording = recorded(torques)
     found = compare_walks(torques, recording)
     for row in found.rows:
-        assert row.torque.correlation > 0.97, row.rotation
+        assert row.torque.correlation > 0.97, row.degree_of_freedom
         assert row.torque.peak_ratio == pytest.approx(1.0, abs=0.1)
     assert found.overlap > 0.97
 
@@ -73,7 +73,7 @@ def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -
 def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torques: Torques) -> None:
     recording = recorded(torques)
     double = changed(recording, command_torque=2.0 * recording["command/torque"])
-    one, two = (strides_of(each, torques.robot) for each in (double, recording))
+    one, two = (anatomical_walk(each, torques.robot) for each in (double, recording))
     found = compare_strides(one, two)
     for row in found.rows:
         assert row.torque.correlation == pytest.approx(1.0)
@@ -101,9 +101,9 @@ def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
     some = human_strides(inverse_dynamics(walk.on(walk.trial.plates[2])))
     whole = human_strides(torques)
     for rotation in ("ankle dorsiflexion", "hip adduction"):
-        mean = some.mean("torque", rotation)
+        mean = some.curves("torque", rotation).mean
         assert np.isfinite(mean[5:-5]).all()
-        assert np.corrcoef(mean[5:-5], whole.mean("torque", rotation)[5:-5])[0, 1] > 0.98
+        assert np.corrcoef(mean[5:-5], whole.curves("torque", rotation).mean[5:-5])[0, 1] > 0.98
 
 
 def test_a_recording_without_torques_or_strides_is_refused(torques: Torques) -> None:

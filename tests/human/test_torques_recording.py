@@ -9,7 +9,7 @@ import pytest
 from torque_trials import known
 
 import poise
-from poise.analysis import walked
+from poise.analysis import analyze_walk
 from poise.exports import save
 from poise.human import inverse_dynamics, recorded
 from poise.recording import named_robot
@@ -41,7 +41,7 @@ def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
     robot = named_robot(again.provenance)
     assert isinstance(robot, Robot)
     assert robot.mass == pytest.approx(75.0)
-    assert [step.side for step in walked(again, robot).steps][:2] in (["left", "right"], ["right", "left"])
+    assert [step.side for step in analyze_walk(again, robot).steps][:2] in (["left", "right"], ["right", "left"])
 
 
 def test_forces_that_miss_a_step_do_not_count_as_all_that_feet_carry() -> None:
@@ -51,7 +51,7 @@ def test_forces_that_miss_a_step_do_not_count_as_all_that_feet_carry() -> None:
     assert f"plate/force/{foot}" in some
     assert f"sensed/force/{foot}" not in some
     whole = recorded(inverse_dynamics(walk))
-    steps = [[step.side for step in walked(each, walk.robot).steps] for each in (some, whole)]
+    steps = [[step.side for step in analyze_walk(each, walk.robot).steps] for each in (some, whole)]
     assert steps[0] == steps[1]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from poise import human
-from poise.analysis import JOINTS, Cycle, gait_cycles
+from poise.analysis import TABLE_I_JOINTS, GaitCycle, gait_cycles
 from poise.human import BEST, PAPER, TWO_PHASES, Reference, fit
 from poise.human.gait.population_study import study
 from poise.human.gait.reproduction import EIGHT, FOUR_KEYS, SIX_KEYS, TRACK, VARIANTS, reproduce
@@ -25,7 +25,7 @@ TRIALS = {
     "second": ("opensim_subject01/walk_free_02.trc", ""),
 }
 ALL = pytest.mark.parametrize("name", TRIALS)
-KNEES = [JOINTS.index(f"{side}_knee_flexion") for side in ("right", "left")]
+KNEES = [TABLE_I_JOINTS.index(f"{side}_knee_flexion") for side in ("right", "left")]
 
 
 @cache
@@ -36,7 +36,7 @@ def reference(name: str) -> Reference:
     return Reference.of(found)
 
 
-def cycles(name: str) -> tuple[Cycle, ...]:
+def cycles(name: str) -> tuple[GaitCycle, ...]:
     return gait_cycles(reference(name).events)
 
 

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from measured_people import person, stander
 from reading_pages import Page, value
 
-from poise.analysis import ROTATIONS, RULE, gait_cycles, norm
+from poise.analysis import EVENT_RULE, TABLE_I, gait_cycles, normative_band
 from poise.html import drawing, stick
 from poise.html.stick_figures import CHAINS
 from poise.recording import Channel, Recording
@@ -80,35 +80,35 @@ def test_the_overview_says_who_was_measured(read: Page) -> None:
 def test_ranges_of_motion_are_those_of_the_angles_over_the_cycles(read: Page, recording: Recording) -> None:
     fit = person()
     cycles = gait_cycles(fit.trial.events)
-    for rotation in ROTATIONS:
+    for rotation in TABLE_I:
         side = rotation.joint.partition("_")[0]
         own = [cycle for cycle in cycles if cycle.side == side]
         angle = np.degrees(fit.angles()[rotation.joint])
-        fine = [np.linspace(cycle.strike, cycle.next_strike, 101) for cycle in own]
+        fine = [np.linspace(cycle.initial_contact, cycle.end, 101) for cycle in own]
         mean = np.mean([np.interp(at, fit.time, angle) for at in fine], axis=0)
         assert value(read.cell("Gait angles", rotation.title, 2)) == pytest.approx(np.ptp(mean), abs=0.3)
-    knee = np.degrees(norm("right_knee_flexion").range_of_motion)
+    knee = np.degrees(normative_band("right_knee_flexion").range_of_motion)
     assert value(read.cell("Gait angles", "Right knee flexion", 1)) == pytest.approx(knee, abs=0.1)
-    assert norm("right_knee_flexion").source in read.sections["Gait angles"]
+    assert normative_band("right_knee_flexion").source in read.sections["Gait angles"]
 
 
 def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording: Recording) -> None:
     fit = person()
-    assert RULE not in read.sections["Gait angles"]
+    assert EVENT_RULE not in read.sections["Gait angles"]
     assert len(stored_events(recording.provenance)) == len(fit.trial.events)
     facts = {key: value for key, value in recording.provenance.items() if key != "events"}
     found = gait_of(Recording(recording.channels.values(), facts, fit.robot), fit.robot)
     assert found is not None
     theirs = gait_cycles(fit.trial.events)
     assert len(found.cycles) >= len(theirs) - 1
-    nearest = [min(abs(ours.strike - each.strike) for each in theirs) for ours in found.cycles]
+    nearest = [min(abs(ours.initial_contact - each.initial_contact) for each in theirs) for ours in found.cycles]
     assert max(nearest) < 0.08  # a contact of the sample and a strike by the rule
 
 
 def test_without_events_the_page_states_the_rule(recording: Recording) -> None:
     facts = {**recording.provenance, "events": [["soon", "left", "strike"], [0.1, "both", "off"]]}
     read = Page(page({"walk": Recording(recording.channels.values(), facts, person().robot)}))
-    assert RULE in " ".join(read.sections["Gait angles"].split())
+    assert EVENT_RULE in " ".join(read.sections["Gait angles"].split())
 
 
 def test_phases_follow_each_other_and_name_the_feet(recording: Recording) -> None:
@@ -174,7 +174,7 @@ def test_moments_of_a_cycle_are_in_order_and_end_with_it() -> None:
     cycle = gait_cycles(person().trial.events)[0]
     times = [at for at, _ in moments_of(cycle)]
     assert times == sorted(times)
-    assert (times[0], times[-1]) == (cycle.strike, cycle.next_strike)
+    assert (times[0], times[-1]) == (cycle.initial_contact, cycle.end)
 
 
 def test_a_legend_of_long_names_takes_fewer_columns() -> None:

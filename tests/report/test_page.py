@@ -10,7 +10,7 @@ import pytest
 from reading_pages import Page, value
 from recorded_motions import BIPED, PARTS, dynamic, kinematic
 
-from poise.analysis import peak, peak_rate, root_mean_square, tracked
+from poise.analysis import compute_trajectories, peak, peak_rate, root_mean_square
 from poise.errors import PoiseError
 from poise.recording import Channel, Recording
 from poise.rendering.opengl_context import open_context
@@ -157,7 +157,7 @@ def test_errors_of_levels_are_those_of_the_recording(read: Page, laden: Recordin
 
 
 def test_the_balance_is_that_of_the_tracks(read: Page, moving: Recording, robot: Robot) -> None:
-    tracks = tracked(moving, robot)
+    tracks = compute_trajectories(moving, robot)
     inner = range(1, len(moving) - 1)
     expected = [1e3 * np.nanmin(tracks.margins(points, inner)) for points in (tracks.center[:, :2], tracks.zmp)]
     cells = [value(read.cell("Balance", "motion", k)) for k in (1, 2)]
@@ -321,5 +321,5 @@ def test_a_page_is_saved_whole_or_not_at_all(moving: Recording, tmp_path: Path, 
 def test_the_center_of_pressure_of_forces_is_the_zero_moment_point_of_the_motion(robot: Robot) -> None:
     recording = dynamic(robot, 0.5, noise=0.0)
     middle = slice(5, -5)  # differences at the ends are one-sided
-    expected = tracked(recording, robot).zmp[middle]
+    expected = compute_trajectories(recording, robot).zmp[middle]
     assert recording["center_of_pressure"][middle] == pytest.approx(expected, abs=2e-3)

@@ -10,7 +10,7 @@ import pytest
 from measured_people import VARIANTS, person, studied
 from reading_pages import Page, value
 
-from poise.analysis import JOINTS, REMARK, ROTATIONS, RULE
+from poise.analysis import EQUIVALENCE_REMARK, EVENT_RULE, TABLE_I, TABLE_I_JOINTS
 from poise.errors import PoiseError
 from poise.report import save_study_page
 from poise.report.study_page import study_page
@@ -42,9 +42,9 @@ def test_it_is_whole_and_fetches_nothing(text: str, read: Page) -> None:
 
 def test_it_states_its_rules_and_what_a_t_test_does_not_show(read: Page) -> None:
     said = {name: " ".join(section.split()) for name, section in read.sections.items()}
-    assert RULE[1:] in said["What was asked"]
+    assert EVENT_RULE[1:] in said["What was asked"]
     assert "6 Hz" in said["What was asked"]
-    assert REMARK in said["Statistics"]
+    assert EQUIVALENCE_REMARK in said["Statistics"]
 
 
 def test_every_walk_has_a_row_and_a_failed_one_its_reason(read: Page) -> None:
@@ -58,7 +58,7 @@ def test_every_walk_has_a_row_and_a_failed_one_its_reason(read: Page) -> None:
 def test_table_one_stands_beside_the_printed_one(read: Page) -> None:
     study = studied()
     paper, best = study.outcome("paper"), study.outcome("best")
-    for k, rotation in enumerate(ROTATIONS):
+    for k, rotation in enumerate(TABLE_I):
         row = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == rotation.title)
         assert [value(cell) for cell in row[1:3]] == [rotation.simulation, rotation.reference]
         assert value(row[4]) == pytest.approx(paper.ranges[:, k].mean(), abs=0.051)
@@ -88,7 +88,7 @@ def test_variants_are_compared_in_one_table_with_the_measured_motion(read: Page)
 def test_the_verdict_is_the_interval(read: Page) -> None:
     best = studied().outcome("best")
     rows = [cells for cells in read.tables["Statistics"] if cells and cells[0] == "Right hip flexion"]
-    test = best.tests[JOINTS.index("right_hip_flexion")]
+    test = best.tests[TABLE_I_JOINTS.index("right_hip_flexion")]
     assert test.interval is not None
     low, high = rows[-1][3].replace("\N{NO-BREAK SPACE}", " ").split(" to ")
     assert (value(low), value(high)) == pytest.approx(test.interval, abs=0.051)
@@ -96,7 +96,7 @@ def test_the_verdict_is_the_interval(read: Page) -> None:
 
 
 def test_the_straight_knee_is_told_with_its_numbers(read: Page) -> None:
-    title, k = "The swinging knee with two phases", JOINTS.index("right_knee_flexion")
+    title, k = "The swinging knee with two phases", TABLE_I_JOINTS.index("right_knee_flexion")
     two = studied().outcome("two phases")
     assert value(read.cell(title, "Right knee flexion", 1)) == pytest.approx(
         two.reference_ranges[:, k].mean(), rel=1e-2
@@ -122,7 +122,7 @@ def test_measured_and_reproduced_stand_in_one_figure_and_missing_pictures_say_wh
 
 def test_one_walk_alone_makes_a_page_that_judges_nothing() -> None:
     read = Page(study_page(studied(1)))
-    verdicts = {cells[4] for cells in read.tables["Statistics"] if len(cells) > 4 and cells[0] in JOINTS}
+    verdicts = {cells[4] for cells in read.tables["Statistics"] if len(cells) > 4 and cells[0] in TABLE_I_JOINTS}
     assert verdicts <= {"cannot be judged"}
     assert "one person" in read.sections["Statistics"]
     assert np.isfinite(value(read.cell("Walks", "sample 0", 2)))

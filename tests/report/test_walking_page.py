@@ -11,7 +11,7 @@ from reading_pages import Page, value
 from recorded_motions import BIPED, PARTS, kinematic
 
 from made_walks import Rails, biped, recording_of
-from poise.analysis import MEASURES, cycles, style_measures, walked
+from poise.analysis import MEASURES, analyze_walk, style_measures
 from poise.recording import Recording
 from poise.report.recording_page import page
 from poise.report.walk_summary import against, rounded, sole
@@ -62,7 +62,7 @@ def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(w
 
 
 def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, walks: dict[str, Recording]) -> None:
-    found = {name: style_measures(walked(recording, recording.robot)) for name, recording in walks.items()}
+    found = {name: style_measures(analyze_walk(recording, recording.robot)) for name, recording in walks.items()}
     for name, measure in MEASURES.items():
         values = [getattr(own, name) for own in found.values()]
         row = next((cells for cells in read.tables["Style of the walk"] if measure.about in cells[0]), None)
@@ -87,7 +87,7 @@ def test_steps_are_told_with_their_spread(read: Page) -> None:
 
 
 def test_soles_are_drawn_as_large_and_where_they_are(robot: Robot, walks: dict[str, Recording]) -> None:
-    walk = walked(walks["neutral"], robot)
+    walk = analyze_walk(walks["neutral"], robot)
     for each, (side, place, _) in zip(walk.footprints, RAILS["neutral"].places(), strict=True):
         corners = sole(walk, each)
         size = robot.foot(side).sole
@@ -99,8 +99,8 @@ def test_the_range_of_a_joint_over_the_gait_cycle_is_told(
     read: Page, robot: Robot, walks: dict[str, Recording]
 ) -> None:
     recording = walks["neutral"]
-    walk = walked(recording, robot)
-    own = [np.ptp(cycles(walk, np.degrees(recording[f"q/{side}_knee"]), side).mean) for side in ("left", "right")]
+    walk = analyze_walk(recording, robot)
+    own = [np.ptp(walk.curves(np.degrees(recording[f"q/{side}_knee"]), side).mean) for side in ("left", "right")]
     caption = next(text for text in read.captions["Gait cycle"] if text.startswith("knee"))
     told = re.search(r"neutral ([\d.]+) deg", caption)
     assert told is not None

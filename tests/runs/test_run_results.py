@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from poise import Recording, load_recording, runs
+from poise.analysis import largest_trunk_tilt, zmp_margin
 from poise.robots.catalogue import models_folder
-from poise.runs.balance_measures import worst_tilt, zmp_margin
 from poise.runs.execution import _json_ready
 from robot_states import robot_of
 
@@ -128,7 +128,7 @@ def test_a_slow_reach_keeps_its_zmp_inside_the_sole() -> None:
 
 def test_the_tilt_of_a_robot_that_stands_is_zero() -> None:
     robot = robot_of("g1")
-    assert worst_tilt([robot.stance("standing")], robot) == pytest.approx(0.0, abs=1e-6)
+    assert largest_trunk_tilt([robot.stance("standing")], robot) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_numbers_that_json_does_not_know_become_none() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from poise import human
-from poise.analysis import norm
+from poise.analysis import normative_band
 from poise.human import gait, sample_trial
 from poise.studio.fit_data import GIVEN, VARIANTS, File, Order
 from poise.studio.fit_service import BUTTONS, Desk, Job
@@ -131,7 +131,7 @@ def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, byte
         knee = next(curve for curve in page["curves"] if curve["title"] == "right knee")
         assert knee["variants"][variant.name] == pytest.approx(measures.curves[:, 3], abs=0.06)
         assert knee["measured"] == pytest.approx(measures.reference_curves[:, 3], abs=0.06)
-        assert knee["norm"] == pytest.approx(np.degrees(norm("right_knee_flexion").mean), abs=0.06)
+        assert knee["norm"] == pytest.approx(np.degrees(normative_band("right_knee_flexion").mean), abs=0.06)
 
 
 def test_what_can_be_chosen_is_what_is_made() -> None:

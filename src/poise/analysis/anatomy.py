@@ -1,4 +1,4 @@
-"""Anatomy: which joint of a body does what a hip, a knee, an ankle or a back does, told by its geometry.
+"""Anatomical degrees of freedom: which joint of a body is hip flexion, knee flexion and so on, from its geometry.
 
 Robots name their joints as they like, put them in different orders and turn them either way. What a joint does shows in
 a stance: the leg is a chain from the base to a foot, its knee turns about the lateral axis halfway down, what comes
@@ -17,62 +17,63 @@ import numpy as np
 import pinocchio
 from scipy.optimize import linear_sum_assignment
 
-from poise.analysis.body_tracks import standing
+from poise.analysis.body_tracks import standing_state
 from poise.arrays import Array
 from poise.robots import SIDES, Foot, Joint, Robot, Side
 
 #: A knee turns about an axis at most this far from lateral (cosine): some robots tilt it by 10 degrees, none by 37.
 LATERAL = 0.8
-#: A joint stands for a rotation if its axis is less than 60 degrees from it: the hip of NAO is 45 degrees off.
+#: A joint has a degree of freedom if its axis is less than 60 degrees from it: the hip of NAO is 45 degrees off.
 LEAST = 0.5
 
 X, Y, Z = np.eye(3)
-#: Rotations of the right leg: name and the axis about which they are positive; on the left those about x and z turn.
+#: Degrees of freedom of the right leg: name and axis of a positive rotation; on the left those about x and z turn over.
 HIP = (("hip flexion", -Y), ("hip adduction", X), ("hip rotation", Z))
 KNEE = (("knee flexion", Y),)
 ANKLE = (("ankle dorsiflexion", -Y), ("ankle inversion", X))
 BACK = (("lumbar extension", -Y), ("lumbar bending", X), ("lumbar rotation", Z))
 NECK = (("neck extension", -Y), ("neck bending", X), ("neck rotation", Z))
-#: All rotations, legs first, without sides.
-ROTATIONS = tuple(name for part in (HIP, KNEE, ANKLE, BACK, NECK) for name, _ in part)
+#: All degrees of freedom, legs first, without sides.
+DEGREES_OF_FREEDOM = tuple(name for part in (HIP, KNEE, ANKLE, BACK, NECK) for name, _ in part)
 #: Those of the middle of the body, and those of them that a mirror turns.
-MIDDLE = tuple(name for part in (BACK, NECK) for name, _ in part)
+TRUNK_DEGREES_OF_FREEDOM = tuple(name for part in (BACK, NECK) for name, _ in part)
 MIRRORED = ("lumbar bending", "lumbar rotation", "neck bending", "neck rotation")
 
 
-class Turning(NamedTuple):
-    """A joint that does a rotation, and the sign that makes it positive there.
+class AnatomicalJoint(NamedTuple):
+    """A joint that has an anatomical degree of freedom, and the sign that makes it positive there.
 
     Attributes:
-        rotation: such as ``"hip flexion"``.
+        degree_of_freedom: such as ``"hip flexion"``.
         side: of the leg, None in the middle of the body.
-        joint: which one does it.
-        sign: 1 or -1: angle, rate and torque of the rotation are those of the joint times this.
-        aligned: cosine between its axis and that of the rotation, 0.5 to 1.
+        joint: which one has it.
+        sign: 1 or -1: angle, rate and torque of the degree of freedom are those of the joint times this.
+        alignment: cosine between its axis and that of the degree of freedom, 0.5 to 1.
     """
 
-    rotation: str
+    degree_of_freedom: str
     side: Side | None
     joint: Joint
     sign: float
-    aligned: float
+    alignment: float
 
 
-def turnings(robot: Robot) -> tuple[Turning, ...]:
-    """The joints of a body that turn as those of legs, back and neck do; what a body lacks is left out.
+def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
+    """The joints of a body that turn as those of human legs, back and neck; what a body lacks is left out.
 
-    >>> {f"{t.side} {t.rotation}": t.joint.name for t in turnings(poise.load_robot("g1"))}["left knee flexion"]
+    >>> own = {f"{each.side} {each.degree_of_freedom}": each.joint.name for each in anatomical_joints(robot)}
+    >>> own["left knee flexion"]
     'left_knee_joint'
     """
     axes = _axes(robot)
-    found: list[Turning] = []
+    found: list[AnatomicalJoint] = []
     for foot in robot.feet:
         found += _leg(robot, foot, axes)
     for end, part in ((None if robot.chest is None else robot.chest.joint, BACK), (_gaze(robot), NECK)):
         if end is not None:
             used = {each.joint.index for each in found}
             chain = [joint for joint in _chain(robot, end) if joint.index not in used]
-            found += _assigned(chain, axes, part, None)
+            found += _assign(chain, axes, part, None)
     return tuple(found)
 
 
@@ -81,10 +82,10 @@ def leg_length(robot: Robot) -> float:
 
     NaN for a body without legs that bend at hip, knee and ankle.
     """
-    data = _stood(robot)
+    data = _standing_data(robot)
     lengths = []
     for foot in robot.feet:
-        own = {each.rotation: each.joint.index for each in turnings(robot) if each.side == foot.side}
+        own = {each.degree_of_freedom: each.joint.index for each in anatomical_joints(robot) if each.side == foot.side}
         names = ("hip flexion", "knee flexion", "ankle dorsiflexion")
         if not all(name in own for name in names):
             continue
@@ -95,19 +96,19 @@ def leg_length(robot: Robot) -> float:
     return float(np.mean(lengths)) if lengths else float("nan")
 
 
-def _leg(robot: Robot, foot: Foot, axes: dict[int, Array]) -> list[Turning]:
+def _leg(robot: Robot, foot: Foot, axes: dict[int, Array]) -> list[AnatomicalJoint]:
     chain = _chain(robot, foot.joint)
-    data = _stood(robot)
+    data = _standing_data(robot)
     knee = _knee(chain, axes, [float(data.oMi[joint.index].translation[2]) for joint in chain],
                  float(data.oMf[foot.index].translation[2]))  # fmt: skip
     if knee is None:
         return []
     above, below = chain[:knee], chain[knee + 1 :]
-    found = [*_assigned(above, axes, HIP, foot.side), *_assigned([chain[knee]], axes, KNEE, foot.side)]
-    found += _assigned(below, axes, ANKLE, foot.side)
-    if not any(each.rotation == "hip rotation" for each in found):  # some turn the leg at the knee
+    found = [*_assign(above, axes, HIP, foot.side), *_assign([chain[knee]], axes, KNEE, foot.side)]
+    found += _assign(below, axes, ANKLE, foot.side)
+    if not any(each.degree_of_freedom == "hip rotation" for each in found):  # some turn the leg at the knee
         free = [joint for joint in below if joint not in [each.joint for each in found]]
-        found += _assigned(free, axes, HIP[2:], foot.side)
+        found += _assign(free, axes, HIP[2:], foot.side)
     return found
 
 
@@ -120,10 +121,10 @@ def _knee(chain: Sequence[Joint], axes: dict[int, Array], heights: Sequence[floa
     return min(lateral, key=lambda k: abs(heights[k] - middle), default=None)
 
 
-def _assigned(
+def _assign(
     joints: Sequence[Joint], axes: dict[int, Array], part: Sequence[tuple[str, Array]], side: Side | None
-) -> list[Turning]:
-    """Each rotation of a part to the joint that does it best: the sum of the cosines is the largest there is."""
+) -> list[AnatomicalJoint]:
+    """Each degree of freedom of a part for the joint that has it best: the sum of the cosines is the largest."""
     if not joints:
         return []
     wanted = np.array([_mirrored(axis, side) for _, axis in part])
@@ -133,7 +134,8 @@ def _assigned(
     rows, columns = linear_sum_assignment(order, maximize=True)
     pairs = [(int(i), int(k)) for i, k in zip(rows, columns, strict=True) if abs(cosine[i, k]) >= LEAST]
     return [
-        Turning(part[i][0], side, joints[k], float(np.sign(cosine[i, k])), float(abs(cosine[i, k]))) for i, k in pairs
+        AnatomicalJoint(part[i][0], side, joints[k], float(np.sign(cosine[i, k])), float(abs(cosine[i, k])))
+        for i, k in pairs
     ]
 
 
@@ -144,14 +146,14 @@ def _mirrored(axis: Array, side: Side | None) -> Array:
 
 def _axes(robot: Robot) -> dict[int, Array]:
     """Direction of each joint's axis in the stance, in the world; sliding joints turn about none."""
-    J = pinocchio.computeJointJacobians(robot.model, robot.model.createData(), standing(robot).q)
+    J = pinocchio.computeJointJacobians(robot.model, robot.model.createData(), standing_state(robot).q)
     return {joint.index: np.array(J[3:, joint.v]) for joint in robot.joints}
 
 
-def _stood(robot: Robot) -> pinocchio.Data:
+def _standing_data(robot: Robot) -> pinocchio.Data:
     """All joints and frames placed as in the stance."""
     data = robot.model.createData()
-    pinocchio.framesForwardKinematics(robot.model, data, standing(robot).q)
+    pinocchio.framesForwardKinematics(robot.model, data, standing_state(robot).q)
     return data
 
 

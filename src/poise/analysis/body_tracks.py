@@ -16,9 +16,10 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from poise.analysis.contact_quality import margins
 from poise.arrays import Array
 from poise.errors import RecordingError
-from poise.geometry import convex_hull, margin
+from poise.geometry import convex_hull
 from poise.plants import FALLEN_HEIGHT, FALLEN_TILT
 from poise.recording import Body, Recording
 from poise.robots import Foot, Frame, Robot, Side, State, limbs
@@ -26,7 +27,7 @@ from poise.state import zmp
 
 
 @dataclass(frozen=True, eq=False)
-class Tracks:
+class BodyTrajectories:
     """What follows from the states of a recording, for n samples; those that went astray are NaN.
 
     Where the true state was recorded it is the one that counts: a track is what happened, not what was believed.
@@ -39,7 +40,7 @@ class Tracks:
         center: of mass, (n, 3), m.
         momentum: linear and about the center of mass, (n, 6), kg m/s and kg m²/s, in world axes.
 
-    >>> tracks = tracked(recording, robot)
+    >>> tracks = compute_trajectories(recording, robot)
     >>> tracks.velocity(robot.hand("left")).shape
     (600, 3)
     """
@@ -81,9 +82,8 @@ class Tracks:
         n = len(self.recording)
         if n < 3 or not self.recording.period > 0.0:
             return np.full((n, 2), np.nan)
-        rate = np.gradient(self.momentum, self.recording.period, axis=0)
         above = self.center - np.column_stack([np.zeros((n, 2)), self.ground])
-        return zmp(above, rate[:, :3] / self.robot.mass, rate[:, 3:], self.robot.mass)
+        return zmp_from_momentum(above, self.momentum, self.recording.period, self.robot.mass)
 
     def support(self, sample: int) -> Array:
         """Support polygon of one sample, (k, 2), m: soles with their corners, other contacts with their origin."""
@@ -97,7 +97,7 @@ class Tracks:
 
     def margins(self, points: Array, samples: Sequence[int]) -> Array:
         """How far points (n, 2) are inside the support polygon at some samples, m; negative outside, NaN without."""
-        return inside(self.support, points, samples)
+        return support_margins(self.support, points, samples)
 
     @cached_property
     def _touching(self) -> NDArray[np.bool_]:
@@ -107,31 +107,40 @@ class Tracks:
         return np.array([known[text] for text in texts], dtype=bool).reshape(len(texts), len(self.parts))
 
 
-def inside(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
+def support_margins(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
     """How far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
-    found = []
-    for i in samples:
-        polygon = support(i)
-        known = len(polygon) > 2 and np.isfinite(points[i]).all()
-        found.append(float(margin(polygon, points[i])) if known else np.nan)
-    return np.array(found)
+    return margins(points[list(samples)].reshape(-1, 2), [support(i) for i in samples], corners=3)
 
 
-def tracked(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> Tracks:
+def zmp_from_momentum(center: Array, momentum: Array, period: float, mass: float, ground: float = 0.0) -> Array:
+    """Zero-moment point of n samples, (n, 2), m, by differences of the momentum between samples.
+
+    Args:
+        center: of mass, (n, 3), m.
+        momentum: linear and about the center of mass, (n, 6), kg m/s and kg m²/s.
+        period: between samples, s.
+        mass: kg.
+        ground: height of the ground, m.
+    """
+    rate = np.gradient(momentum, period, axis=0)
+    return zmp(center, rate[:, :3] / mass, rate[:, 3:], mass, ground)
+
+
+def compute_trajectories(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> BodyTrajectories:
     """Follows feet, hands and more frames of a robot through a recording: some 20 microseconds a sample."""
     if recording.labels["q"] != Body.of(robot).q_labels:
         name = recording.provenance.get("robot", "?")
         raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
     parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *more)
     n, k = len(recording), len(parts)
-    tracks = Tracks(
+    tracks = BodyTrajectories(
         recording, robot, parts, np.empty((n, k, 3)), np.empty((n, k, 3)), np.empty((n, k, 3, 3)),
         np.empty((n, 3)), np.empty((n, 6)),
     )  # fmt: skip
     model, data = robot.model, robot.model.createData()
     axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
     frames = [part.index for part in parts]
-    for i, (q, v) in enumerate(zip(true(recording, "q"), true(recording, "v"), strict=True)):
+    for i, (q, v) in enumerate(zip(true_state(recording, "q"), true_state(recording, "v"), strict=True)):
         pinocchio.computeCentroidalMomentum(model, data, q, v)
         tracks.center[i], tracks.momentum[i] = data.com[0], data.hg.vector
         for j, frame in enumerate(frames):
@@ -141,13 +150,13 @@ def tracked(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> T
     return tracks
 
 
-def true(recording: Recording, name: str) -> Array:
-    """The true states ("q" or "v") where they were recorded, else the measured ones."""
+def true_state(recording: Recording, name: str) -> Array:
+    """The true states ("q" or "v"), (n, numbers), where they were recorded, else the measured ones."""
     measured = np.asarray(recording[name])
-    if f"true/{name}" not in recording:
+    if f"true/{name}" not in recording or recording.labels[f"true/{name}"] != recording.labels[name]:
         return measured
     truth = recording[f"true/{name}"]
-    return np.where(np.isnan(truth), measured, truth)
+    return np.where(np.isfinite(truth), truth, measured)
 
 
 def _lowest(heights: Array) -> Array:
@@ -156,11 +165,11 @@ def _lowest(heights: Array) -> Array:
     return np.where(np.isfinite(least), least, np.nan)
 
 
-# -- Carriage: how a body holds its chest, its gaze and its arms, as angles over time --------------------------------
+# -- Posture measures: angles of chest, gaze and arms over time ------------------------------------------------------
 
 
-class Landmarks(NamedTuple):
-    """Frames that carriage is read from: chest (or base), the shoulders by side, the gaze if there is one."""
+class PostureFrames(NamedTuple):
+    """Frames that posture measures are read from: chest (or base), the shoulders by side, the gaze if there is one."""
 
     chest: Frame
     shoulders: dict[Side, Frame]
@@ -168,38 +177,38 @@ class Landmarks(NamedTuple):
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """All of them, to be followed with `tracked`."""
+        """All of them, to be followed with `compute_trajectories`."""
         return (self.chest, *self.shoulders.values(), *([] if self.gaze is None else [self.gaze]))
 
 
-def landmarks(robot: Robot) -> Landmarks:
-    """Where carriage is read from: a shoulder is the first joint of an arm.
+def posture_frames(robot: Robot) -> PostureFrames:
+    """The frames of posture measures: a shoulder is the first joint of an arm.
 
-    >>> tracks = tracked(recording, robot, landmarks(robot).frames)
+    >>> tracks = compute_trajectories(recording, robot, posture_frames(robot).frames)
     """
     arms = {limb.name: limb.joints for limb in limbs(robot)}
     names = {hand.side: arms.get(f"{hand.side} arm", ()) for hand in robot.hands}
     shoulders = {side: robot.frame(joints[0]) for side, joints in names.items() if joints}
-    return Landmarks(robot.chest or robot.frame("root_joint"), shoulders, robot.head)
+    return PostureFrames(robot.chest or robot.frame("root_joint"), shoulders, robot.head)
 
 
-def standing(robot: Robot) -> State:
-    """The stance that carriage is measured from: "standing", or the posture at rest of a robot that has none."""
+def standing_state(robot: Robot) -> State:
+    """The stance that posture is measured from: "standing", or the posture at rest of a robot that has none."""
     return robot.stance("standing") if "standing" in robot.stances else State(robot, robot.rest)
 
 
-def chest_pitch(tracks: Tracks, heading: Array) -> Array:
+def chest_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
     """How far the chest leans forward, n, degrees.
 
     With u = R R_0ᵀ e_z in heading axes, which is vertical in the stance: ``atan2(u_x, u_z)``.
     """
-    chest = landmarks(tracks.robot).chest
-    up = _rotations(tracks, chest) @ (standing(tracks.robot).pose(chest).rotation.T @ np.array([0.0, 0.0, 1.0]))
-    x, _, z = ahead(up, heading).T
+    chest = posture_frames(tracks.robot).chest
+    up = _rotations(tracks, chest) @ (standing_state(tracks.robot).pose(chest).rotation.T @ np.array([0.0, 0.0, 1.0]))
+    x, _, z = in_heading_axes(up, heading).T
     return np.degrees(np.arctan2(x, z))
 
 
-def gaze_pitch(tracks: Tracks, heading: Array) -> Array:
+def gaze_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
     """How much further down than in the stance the robot looks, n, degrees; NaN without a gaze.
 
     With d the direction of the gaze in heading axes: ``atan2(-d_z, d_x)``, less the same in the stance.
@@ -207,24 +216,24 @@ def gaze_pitch(tracks: Tracks, heading: Array) -> Array:
     gaze = tracks.robot.head
     if gaze is None:
         return np.full(len(heading), np.nan)
-    x, _, z = ahead(_rotations(tracks, gaze) @ np.array(gaze.axis), heading).T
-    before = standing(tracks.robot).pose(gaze).rotation @ np.array(gaze.axis)
+    x, _, z = in_heading_axes(_rotations(tracks, gaze) @ np.array(gaze.axis), heading).T
+    before = standing_state(tracks.robot).pose(gaze).rotation @ np.array(gaze.axis)
     turned = np.arctan2(-z, x) - np.arctan2(-before[2], before[0])
     return np.degrees(np.remainder(turned + np.pi, 2.0 * np.pi) - np.pi)
 
 
-def arm_pitch(tracks: Tracks, side: Side) -> Array:
+def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
     """How far forward of the chest's own vertical an arm is, n, degrees; 0 hangs down, 90 points forward.
 
     With l from the shoulder to the hand and ``l' = R_0 Rᵀ l``, that is l in axes that turn with the chest:
     ``atan2(l'_x, -l'_z)``, unwrapped.
     """
-    marks = landmarks(tracks.robot)
+    marks = posture_frames(tracks.robot)
     if side not in marks.shoulders:
         return np.full(len(tracks.recording), np.nan)
     hand, shoulder = tracks.parts.index(tracks.robot.hand(side)), tracks.parts.index(marks.shoulders[side])
     line = tracks.positions[:, hand] - tracks.positions[:, shoulder]
-    still = standing(tracks.robot).pose(marks.chest).rotation
+    still = standing_state(tracks.robot).pose(marks.chest).rotation
     own = np.einsum("nji,nj->ni", _rotations(tracks, marks.chest), line) @ still.T
     angle = np.arctan2(own[:, 0], -own[:, 2])
     known = np.isfinite(angle)
@@ -234,21 +243,21 @@ def arm_pitch(tracks: Tracks, side: Side) -> Array:
 
 def standing_arm_pitch(robot: Robot, side: Side) -> float:
     """`arm_pitch` in the stance, degrees; NaN without that arm."""
-    marks = landmarks(robot)
+    marks = posture_frames(robot)
     if side not in marks.shoulders:
         return float("nan")
-    still = standing(robot)
+    still = standing_state(robot)
     line = still.pose(robot.hand(side)).translation - still.pose(marks.shoulders[side]).translation
     return float(np.degrees(np.arctan2(line[0], -line[2])))
 
 
-def fallen(tracks: Tracks) -> int:
+def first_fallen_sample(tracks: BodyTrajectories) -> int:
     """The first sample at which the robot has fallen; the number of samples if it never does.
 
     As in `poise.plants`: its chest is tilted by more than 60 degrees, or its center of mass is lower above the lowest
     foot than half of its height in the stance.
     """
-    chest, still = landmarks(tracks.robot).chest, standing(tracks.robot)
+    chest, still = posture_frames(tracks.robot).chest, standing_state(tracks.robot)
     up = (_rotations(tracks, chest) @ still.pose(chest).rotation.T)[:, 2, 2]
     soles = [float(still.pose(foot).translation[2]) for foot in tracks.robot.feet]
     height = float(still.center_of_mass[2]) - min(soles, default=0.0)
@@ -257,12 +266,12 @@ def fallen(tracks: Tracks) -> int:
     return int(down[0]) if len(down) else len(tracks.recording)
 
 
-def ahead(vectors: Array, heading: Array) -> Array:
+def in_heading_axes(vectors: Array, heading: Array) -> Array:
     """World vectors (n, 3) in axes that turn with the heading (n, rad): ``Rz(-ψ) d``."""
     c, s = np.cos(heading), np.sin(heading)
     x, y, z = vectors.T
     return np.stack([c * x + s * y, c * y - s * x, z], axis=1)
 
 
-def _rotations(tracks: Tracks, frame: Frame) -> Array:
+def _rotations(tracks: BodyTrajectories, frame: Frame) -> Array:
     return tracks.rotations[:, tracks.parts.index(frame)]

@@ -6,7 +6,6 @@ else a motion must do. A measure that does not exist, such as that of no frames,
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.analysis.signals import true_intervals
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.geometry import convex_hull, margin
 
 
-class Depth(NamedTuple):
+class PenetrationDepth(NamedTuple):
     """How far points are below the ground: at worst (m), the deepest on average (m), and the share of time (0 to 1)."""
 
     worst: float
@@ -27,7 +27,7 @@ class Depth(NamedTuple):
     share: float
 
 
-class Distance(NamedTuple):
+class TrajectoryDistance(NamedTuple):
     """How far two tracks are apart, m: root mean square over time, and at worst."""
 
     root_mean_square: float
@@ -47,8 +47,13 @@ def support_hulls(points: ArrayLike, touching: ArrayLike) -> list[Array]:
     return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
 
 
-def margins(points: ArrayLike, hulls: Sequence[ArrayLike]) -> Array:
+def margins(points: ArrayLike, hulls: Sequence[ArrayLike], corners: int = 1) -> Array:
     """How far a point, such as the ZMP, is inside the hull of its frame, n, m; negative outside, NaN without a hull.
+
+    Args:
+        points: (n, 2 or more), m, of which x and y count.
+        hulls: n polygons (k, 2), m.
+        corners: fewest corners of a hull that counts; 3 leaves out contact in a point or along a line.
 
     >>> margins([[0.5, 0.4], [3.0, 0.5]], [square, square])
     array([ 0.4, -2. ])
@@ -58,7 +63,7 @@ def margins(points: ArrayLike, hulls: Sequence[ArrayLike]) -> Array:
         raise GaitError(f"points {p.shape} for {len(hulls)} hulls; give (n, 2) and one hull for each")
     found = np.full(len(p), np.nan)
     for i, (point, hull) in enumerate(zip(p[:, :2], hulls, strict=True)):
-        if len(np.asarray(hull)) and np.isfinite(point).all():
+        if len(np.asarray(hull)) >= corners and np.isfinite(point).all():
             found[i] = float(margin(hull, point))
     return found
 
@@ -73,7 +78,7 @@ def share_inside(points: ArrayLike, hulls: Sequence[ArrayLike], tolerance: float
     return float(np.mean(known >= -tolerance)) if len(known) else math.nan
 
 
-def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Depth:
+def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> PenetrationDepth:
     """How far points under the feet are below the ground.
 
         depth(t) = max over points of max(0, z_ground - z(t))
@@ -87,9 +92,9 @@ def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Depth:
     depth = np.maximum(np.asarray(ground, dtype=np.float64) - z, 0.0)
     depth = depth[np.isfinite(depth).all(axis=1)]
     if not depth.size:
-        return Depth(math.nan, math.nan, math.nan)
+        return PenetrationDepth(math.nan, math.nan, math.nan)
     deepest = depth.max(axis=1)
-    return Depth(float(deepest.max()), float(deepest.mean()), float(np.mean(deepest > 0.0)))
+    return PenetrationDepth(float(deepest.max()), float(deepest.mean()), float(np.mean(deepest > 0.0)))
 
 
 def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
@@ -107,17 +112,15 @@ def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
     p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
     if on.shape != (len(p),):
         raise GaitError(f"{on.shape} marks of standing for {len(p)} positions; give one for each")
-    edges = np.flatnonzero(np.diff(on.astype(int))) + 1
-    bounds = [0, *edges.tolist(), len(p)]
     slides = [
-        float(np.nanmax(np.hypot(*(p[a:b] - p[a]).T)))
-        for a, b in itertools.pairwise(bounds)
-        if b > a and on[a] and np.isfinite(p[a]).all()
+        float(np.nanmax(np.hypot(*(p[begin:end] - p[begin]).T)))
+        for begin, end in true_intervals(on)
+        if np.isfinite(p[begin]).all()
     ]
     return max(slides) if slides else math.nan
 
 
-def distance(track: ArrayLike, reference: ArrayLike) -> Distance:
+def trajectory_distance(track: ArrayLike, reference: ArrayLike) -> TrajectoryDistance:
     """How far a track is from another, such as heels (n, 2) or centers of mass (n, 3) of two motions, m.
 
     root mean square = sqrt(mean over t of |x - x_ref|²)
@@ -128,5 +131,5 @@ def distance(track: ArrayLike, reference: ArrayLike) -> Distance:
     squares = np.sum((x - y) ** 2, axis=tuple(range(1, x.ndim)))
     squares = squares[np.isfinite(squares)]
     if not len(squares):
-        return Distance(math.nan, math.nan)
-    return Distance(float(np.sqrt(squares.mean())), float(np.sqrt(squares.max())))
+        return TrajectoryDistance(math.nan, math.nan)
+    return TrajectoryDistance(float(np.sqrt(squares.mean())), float(np.sqrt(squares.max())))

@@ -18,7 +18,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from poise.arrays import Array
 from poise.errors import GaitError
@@ -26,7 +25,7 @@ from poise.errors import GaitError
 Verdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
 
 #: Bounds within which ranges of motion count as the same, degrees: what gait laboratories differ by among themselves.
-BOUND = 5.0
+EQUIVALENCE_BOUND = 5.0
 #: Allowed error of each test, as in [Boukheddimi2019].
 ALPHA = 0.05
 #: Fewest people that Shapiro and Wilk's test is defined for.
@@ -34,7 +33,7 @@ FEWEST = 3
 #: Deviations below this part of the bound are rounding: nobody measures an angle to a billionth.
 ROUNDING = 1e-9
 
-REMARK = (
+EQUIVALENCE_REMARK = (
     "A t-test that does not reject does not show equality: with few people, or people who differ much, it rejects "
     "nothing, and with many it rejects differences too small to matter. What shows equality is the test turned round "
     "(two one-sided tests, TOST): the motions are equivalent where the 90 % confidence interval of the mean difference "
@@ -77,7 +76,7 @@ class PairedTest:
 
 
 def paired_tests(
-    differences: ArrayLike, names: Sequence[str], bound: float = BOUND, alpha: float = ALPHA
+    differences: ArrayLike, names: Sequence[str], bound: float = EQUIVALENCE_BOUND, alpha: float = ALPHA
 ) -> tuple[PairedTest, ...]:
     """Tests of the differences of n people in k quantities, such as ranges of motion, simulated less measured.
 
@@ -98,7 +97,7 @@ def paired_tests(
         raise GaitError(f"differences of shape {x.shape} for {len(names)} names; give (people, {len(names)})")
     if not (bound > 0.0 and 0.0 < alpha < 0.5):
         raise GaitError(f"bound {bound} and alpha {alpha}; give a bound above zero and an alpha between 0 and 0.5")
-    tests = [_tested(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
+    tests = [_paired_test(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
     plain = [test.tost for test in tests]
     return tuple(
         replace(test, bonferroni=one, holm=two)
@@ -133,18 +132,20 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(None if own is None else float(new) for own, new in zip(probabilities, adjusted, strict=True))
 
 
-def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
+def _paired_test(name: str, given: Array, b: float, alpha: float) -> PairedTest:
+    from scipy import stats  # slow to import, and most programs never test
+
     d = given[np.isfinite(given)]
     n = len(d)
     unknown = f"{len(given) - n} of {len(given)} people have no number here; " if n < len(given) else ""
     if n < 2:
         m = float(d[0]) if n else None
         words = "nobody to test" if m is None else f"one person, {_place(m, b)}: a test needs two or more"
-        return _unjudged(name, n, m, None, unknown + words)
+        return _test_without_verdict(name, n, m, None, unknown + words)
     m, s = float(d.mean()), float(d.std(ddof=1))
     if s <= ROUNDING * b:
         words = f"all {n} differences are the same, {_place(m, b)}: no spread that a test could weigh"
-        return _unjudged(name, n, m, s, unknown + words)
+        return _test_without_verdict(name, n, m, s, unknown + words)
     e = s / math.sqrt(n)
     normality = float(stats.shapiro(d).pvalue) if n >= FEWEST else None
     student = float(2.0 * stats.t.sf(abs(m) / e, n - 1))
@@ -173,7 +174,7 @@ def _tested(name: str, given: Array, b: float, alpha: float) -> PairedTest:
     )
 
 
-def _unjudged(name: str, n: int, m: float | None, s: float | None, words: str) -> PairedTest:
+def _test_without_verdict(name: str, n: int, m: float | None, s: float | None, words: str) -> PairedTest:
     return PairedTest(name, n, m, s, None, None, None, None, None, None, None, "cannot be judged", words)
 
 

@@ -28,13 +28,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
-from poise.analysis.gait_cycle import COUNT
+from poise.analysis.signals import PERCENT_SAMPLES
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.robots import Side
 
 
-class Rotation(NamedTuple):
+class TableRow(NamedTuple):
     """A row of Table I: joint of the human body, title, and the paper's mean ranges of motion, degrees.
 
     The paper prints the difference of the left knee as 9 and that of the left ankle as 13, though its own ranges differ
@@ -47,52 +47,22 @@ class Rotation(NamedTuple):
     reference: float
 
 
-ROTATIONS = (
-    Rotation("right_hip_flexion", "Right hip flexion", 52.0, 54.0),
-    Rotation("right_hip_adduction", "Right hip adduction", 22.0, 24.0),
-    Rotation("right_hip_rotation", "Right hip internal rotation", 11.0, 16.0),
-    Rotation("right_knee_flexion", "Right knee flexion", 56.0, 67.0),
-    Rotation("right_ankle_dorsiflexion", "Right ankle dorsiflexion", 20.0, 34.0),
-    Rotation("right_ankle_inversion", "Right ankle inversion", 23.0, 27.0),
-    Rotation("left_hip_flexion", "Left hip flexion", 57.0, 57.0),
-    Rotation("left_hip_adduction", "Left hip adduction", 23.0, 26.0),
-    Rotation("left_hip_rotation", "Left hip internal rotation", 13.0, 16.0),
-    Rotation("left_knee_flexion", "Left knee flexion", 54.0, 66.0),
-    Rotation("left_ankle_dorsiflexion", "Left ankle dorsiflexion", 21.0, 35.0),
-    Rotation("left_ankle_inversion", "Left ankle inversion", 24.0, 28.0),
+TABLE_I = (
+    TableRow("right_hip_flexion", "Right hip flexion", 52.0, 54.0),
+    TableRow("right_hip_adduction", "Right hip adduction", 22.0, 24.0),
+    TableRow("right_hip_rotation", "Right hip internal rotation", 11.0, 16.0),
+    TableRow("right_knee_flexion", "Right knee flexion", 56.0, 67.0),
+    TableRow("right_ankle_dorsiflexion", "Right ankle dorsiflexion", 20.0, 34.0),
+    TableRow("right_ankle_inversion", "Right ankle inversion", 23.0, 27.0),
+    TableRow("left_hip_flexion", "Left hip flexion", 57.0, 57.0),
+    TableRow("left_hip_adduction", "Left hip adduction", 23.0, 26.0),
+    TableRow("left_hip_rotation", "Left hip internal rotation", 13.0, 16.0),
+    TableRow("left_knee_flexion", "Left knee flexion", 54.0, 66.0),
+    TableRow("left_ankle_dorsiflexion", "Left ankle dorsiflexion", 21.0, 35.0),
+    TableRow("left_ankle_inversion", "Left ankle inversion", 24.0, 28.0),
 )
-#: The joints of `ROTATIONS`, in its order.
-JOINTS = tuple(rotation.joint for rotation in ROTATIONS)
-
-
-def over_cycle(time: ArrayLike, values: ArrayLike, begin: float, end: float, count: int = COUNT) -> Array:
-    """Values (n, ...) at equal steps from begin to end, (count, ...), by cubic splines; 101 steps are per cent.
-
-    Splines keep the peaks that straight lines between frames cut off. A column in which a value is not finite is joined
-    by straight lines and stays unknown beside the gap.
-
-    Args:
-        time: n, s, rising.
-        values: (n,) or (n, ...), in any unit.
-        begin, end: of the cycle, s, within the time.
-
-    >>> over_cycle(time, angles, cycle.strike, cycle.next_strike).shape
-    (101, 12)
-    """
-    t, x = np.asarray(time, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    if t.ndim != 1 or len(t) < 2 or len(x) != len(t) or not (np.diff(t) > 0.0).all():
-        raise GaitError(f"{len(x)} values at {t.shape} times; give two or more, one for each time, times rising")
-    # Events are frames: what lies outside by rounding is the first or the last frame.
-    if not t[0] - 1e-6 <= begin < end <= t[-1] + 1e-6:
-        raise GaitError(f"the cycle is from {begin:.3f} to {end:.3f} s, the motion from {t[0]:.3f} to {t[-1]:.3f} s")
-    at = np.clip(np.linspace(begin, end, count), t[0], t[-1])
-    columns = x.reshape(len(t), -1)
-    if np.isfinite(columns).all():
-        return CubicSpline(t, columns)(at).reshape(count, *x.shape[1:])
-    found = [
-        CubicSpline(t, own)(at) if np.isfinite(own).all() else _lines(t, own, at) for own in columns.T
-    ]  # each column keeps its own gaps
-    return np.stack(found, axis=1).reshape(count, *x.shape[1:])
+#: The joints of `TABLE_I`, in its order.
+TABLE_I_JOINTS = tuple(row.joint for row in TABLE_I)
 
 
 def range_of_motion(curves: ArrayLike) -> Array:
@@ -118,34 +88,6 @@ def root_mean_square_error(curves: ArrayLike, reference: ArrayLike, *, shift: bo
     if shift:
         error = error - error.mean(axis=0)
     return np.asarray(np.sqrt(np.mean(error**2, axis=0)))
-
-
-class Spread(NamedTuple):
-    """Curves of several people: their mean, their standard deviation (n - 1; NaN of one person alone), their number."""
-
-    mean: Array
-    deviation: Array
-    people: int
-
-
-def over_people(curves: ArrayLike) -> Spread:
-    """Mean and standard deviation over the first index: of (people, 101, 12) two of (101, 12).
-
-    >>> over_people([[[1.0]], [[3.0]]]).mean.item()
-    2.0
-    """
-    x = np.asarray(curves, dtype=np.float64)
-    if x.ndim < 1 or not len(x):
-        raise GaitError("there is nobody to take the mean of; give the curves of one person or more")
-    deviation = x.std(axis=0, ddof=1) if len(x) > 1 else np.full(x.shape[1:], np.nan)
-    return Spread(x.mean(axis=0), deviation, len(x))
-
-
-def _lines(t: Array, x: Array, at: Array) -> Array:
-    after = np.clip(np.searchsorted(t, at, side="left"), 1, len(t) - 1)
-    w = (at - t[after - 1]) / (t[after] - t[after - 1])
-    inner = (1.0 - w) * x[after - 1] + w * x[after]
-    return np.where(w == 0.0, x[after - 1], np.where(w == 1.0, x[after], inner))
 
 
 # -- Agreement: how alike two curves are, in shape and in size -------------------------------------------------------
@@ -183,7 +125,7 @@ class Agreement(NamedTuple):
 
 
 #: What two curves that are never known at once have in common.
-NOTHING = Agreement(0, *[math.nan] * 6)
+NO_AGREEMENT = Agreement(0, *[math.nan] * 6)
 
 
 def agreement(values: ArrayLike, reference: ArrayLike) -> Agreement:
@@ -198,7 +140,7 @@ def agreement(values: ArrayLike, reference: ArrayLike) -> Agreement:
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
     if not len(x):
-        return NOTHING
+        return NO_AGREEMENT
     reference_peak = float(y[np.argmax(np.abs(y))])
     peak = float(x.max() if reference_peak > 0.0 else x.min())
     error = float(np.sqrt(np.mean((x - y) ** 2)))
@@ -212,7 +154,7 @@ def correlation(x: Array, y: Array) -> float:
     return float(a @ b) / size if size > 0.0 else math.nan
 
 
-# -- Norms: joint angles of healthy walking over the gait cycle, mean and standard deviation -------------------------
+# -- Normative bands: joint angles of healthy walking over the gait cycle, mean and standard deviation ---------------
 
 
 #: The curves that are used where nothing else is said.
@@ -224,15 +166,15 @@ _LEVELLED = ("pelvis_tilt", "hip_flexion", "lumbar_extension")
 
 
 @dataclass(frozen=True, eq=False)
-class Norm:
-    """One joint angle over the gait cycle of a foot.
+class NormativeBand:
+    """Normative band of one joint angle over the gait cycle of a foot: mean and standard deviation of healthy people.
 
     Attributes:
         joint: name of the joint, with its side if it has one.
         mean, deviation: at 101 points, 0 to 100 % of the cycle, rad.
         source: whom it was measured on.
 
-    >>> knee = norm("right_knee_flexion")
+    >>> knee = normative_band("right_knee_flexion")
     >>> round(float(np.degrees(knee.mean.max())))
     70
     """
@@ -259,22 +201,22 @@ class Norm:
         return float(np.ptp(fine))
 
 
-def norm(joint: str, cycle: Side | None = None, source: str = ADULTS) -> Norm:
-    """The norm of a joint of the human body.
+def normative_band(joint: str, cycle: Side | None = None, source: str = ADULTS) -> NormativeBand:
+    """The normative band of a joint of the human body.
 
     Args:
         joint: as the body names it (``left_hip_flexion``), or without a side for the one on the side of the cycle.
         cycle: the foot with whose strike the cycle begins; by default the joint's own side, else the right one. Legs
             and arms of the other side are half a cycle later; bending and turning of the back are mirrored.
-        source: "adults", "cgm23" or "children", see `sources`.
+        source: "adults", "cgm23" or "children", see `normative_datasets`.
 
-    >>> norm("left_knee_flexion", cycle="right").mean[20]  # as the left knee is when the right foot is flat
+    >>> normative_band("left_knee_flexion", cycle="right").mean[20]  # as the left knee is when the right foot is flat
     """
     table = _table()
     if source not in table:
         raise GaitError(f"no norms called {source!r}; there are {', '.join(table)}", near=tuple(table))
     curves = table[source]["curves"]
-    side, kind = _parted(joint)
+    side, kind = _split_side(joint)
     if kind not in curves:
         near = tuple(difflib.get_close_matches(kind, curves, 3))
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(curves)}"
@@ -285,22 +227,22 @@ def norm(joint: str, cycle: Side | None = None, source: str = ADULTS) -> Norm:
     sign = -1.0 if kind in _MIRRORED and foot == "left" else 1.0
     level = float(table[source].get("level", 0.0)) if kind in _LEVELLED else 0.0
     knots = sign * np.radians(np.array(curves[kind]["mean"], dtype=np.float64) + level)
-    share = np.remainder(np.linspace(0.0, 1.0, COUNT) + shift, 1.0)
+    share = np.remainder(np.linspace(0.0, 1.0, PERCENT_SAMPLES) + shift, 1.0)
     deviation = _spline(np.radians(np.array(curves[kind]["sd"], dtype=np.float64)))(share)
-    return Norm(joint, _spline(knots)(share), deviation, str(table[source]["source"]), knots, shift)
+    return NormativeBand(joint, _spline(knots)(share), deviation, str(table[source]["source"]), knots, shift)
 
 
-def norm_joints(source: str = ADULTS) -> tuple[str, ...]:
-    """Names that `norm` knows, those of legs and arms without their side."""
+def normative_joints(source: str = ADULTS) -> tuple[str, ...]:
+    """Names that `normative_band` knows, those of legs and arms without their side."""
     return tuple(_table()[source]["curves"])
 
 
-def sources() -> dict[str, str]:
-    """The sets of norms, and on whom each was measured."""
+def normative_datasets() -> dict[str, str]:
+    """The normative datasets, and on whom each was measured."""
     return {name: str(own["source"]) for name, own in _table().items()}
 
 
-def _parted(joint: str) -> tuple[Side | None, str]:
+def _split_side(joint: str) -> tuple[Side | None, str]:
     if joint.startswith("left_"):
         return "left", joint.removeprefix("left_")
     if joint.startswith("right_"):

@@ -1,43 +1,49 @@
-"""Gait cycles from gait events or recorded walks, their phases and lengths, and values normalised to the cycle.
+"""Gait cycles and time normalisation: one `GaitCycle`, and one way to resample a signal over it.
 
-Notation: A is the foot whose cycle it is, B the other one. The phases end at: B leaves (TO_B), B strikes (HS_B), A
-leaves (TO_A), A strikes again (HS_A); so a cycle is double support, single support of A, double support, swing of A.
+A cycle lasts from one initial contact of a foot to its next. Cycles are made from gait events (`gait_cycles`), from the
+frames at which a foot stands (`cycles_from_stance`), or from the footprints of a recorded walk (`RecordedWalk.cycles`).
+`normalize_cycle` resamples a signal over one cycle, `normalize_cycles` over several.
+
+Notation: A is the foot whose cycle it is, B the other one; HS is an initial contact (heel strike), TO a toe-off. The
+phases end at TO_B, HS_B, TO_A and the next HS_A: double support, single support of A, double support, swing of A.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.analysis.gait_events import GaitEvent
 from poise.analysis.motion_phases import Phase
-from poise.analysis.recorded_walk import Walked
-from poise.arrays import Array
-from poise.errors import GaitError, RecordingError
+from poise.analysis.signals import PERCENT_SAMPLES, Interpolation, resample
+from poise.arrays import Array, Mask
+from poise.errors import GaitError
 from poise.robots import Side
 
 #: A stride that takes longer, s, is a pause: the slowest patients need about 2.5 s.
-LONGEST = 3.0
-
-
-class Event(Protocol):
-    """Anything with a time (s), a side and a kind, "strike" or "off", such as a `GaitEvent`."""
-
-    @property
-    def time(self) -> float: ...
-    @property
-    def side(self) -> Side: ...
-    @property
-    def kind(self) -> str: ...
+LONGEST_STRIDE = 3.0
+#: A stance or a swing that is shorter, s, is none: no step is so short.
+SHORTEST_PHASE = 0.1
+#: Where the foot leaves the ground on the scale of phases, %: as in adults, stance takes 60 % and swing 40 %.
+TOE_OFF_PERCENT = 60.0
 
 
 @dataclass(frozen=True)
-class Cycle:
-    """One gait cycle of the foot `side`: its five events, s, in the order in which they come.
+class GaitCycle:
+    """One gait cycle, from one initial contact of a foot to its next. Times are in s.
+
+    Attributes:
+        side: foot A, whose cycle it is.
+        initial_contact: HS_A, at which the cycle begins.
+        toe_off: TO_A.
+        end: the next HS_A.
+        opposite_toe_off, opposite_initial_contact: TO_B and HS_B; NaN where nothing is known of the other foot.
 
     >>> cycle = best_cycle(events, first=0.0, last=2.5)
     >>> round(cycle.stance, 1), [phase.name for phase in cycle.phases]
@@ -45,43 +51,49 @@ class Cycle:
     """
 
     side: Side
-    strike: float
-    opposite_off: float
-    opposite_strike: float
-    off: float
-    next_strike: float
+    initial_contact: float
+    toe_off: float
+    end: float
+    opposite_toe_off: float = math.nan
+    opposite_initial_contact: float = math.nan
 
     @property
     def times(self) -> tuple[float, float, float, float, float]:
-        """HS_A, TO_B, HS_B, TO_A, HS_A."""
-        return self.strike, self.opposite_off, self.opposite_strike, self.off, self.next_strike
+        """HS_A, TO_B, HS_B, TO_A and the next HS_A, s."""
+        return self.initial_contact, self.opposite_toe_off, self.opposite_initial_contact, self.toe_off, self.end
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """The four phases, one after the other."""
+        if not all(map(math.isfinite, self.times)):
+            raise GaitError(f"the phases of a {self.side} cycle need the events of the other foot; give both feet")
         names = ("first double support", "single support", "second double support", "swing")
         return tuple(Phase(name, a, b) for name, (a, b) in zip(names, itertools.pairwise(self.times), strict=True))
 
     @property
     def shares(self) -> tuple[float, float, float, float, float]:
         """The five events on the scale of the cycle, %, from 0 to 100."""
-        a, b, c, d, e = (100.0 * (t - self.strike) / self.duration for t in self.times)
+        a, b, c, d, e = (self.share(t) for t in self.times)
         return a, b, c, d, e
 
     @property
     def duration(self) -> float:
-        """From strike to strike, s."""
-        return self.next_strike - self.strike
+        """From initial contact to initial contact, s."""
+        return self.end - self.initial_contact
+
+    def share(self, time: float) -> float:
+        """A time (s) on the scale of the cycle, %: 0 at its initial contact, 100 at its end."""
+        return 100.0 * (time - self.initial_contact) / self.duration
 
     @property
     def stance(self) -> float:
         """Part of the cycle in which A stands, %."""
-        return 100.0 * (self.off - self.strike) / self.duration
+        return self.share(self.toe_off)
 
     @property
     def double_support(self) -> float:
-        """Part of the cycle in which both feet stand, %: both double supports together."""
-        both = (self.opposite_off - self.strike) + (self.off - self.opposite_strike)
+        """Part of the cycle in which both feet stand, %: both double supports together. NaN without the other foot."""
+        both = (self.opposite_toe_off - self.initial_contact) + (self.toe_off - self.opposite_initial_contact)
         return 100.0 * both / self.duration
 
     @property
@@ -90,17 +102,7 @@ class Cycle:
         return 120.0 / self.duration
 
 
-class Lengths(NamedTuple):
-    """What a cycle covers: stride (m), speed (m/s), step (m, from B's heel to A's at its second strike) and width (m,
-    between the lines of the heels)."""
-
-    stride: float
-    speed: float
-    step: float
-    width: float
-
-
-def gait_cycles(events: Iterable[Event]) -> tuple[Cycle, ...]:
+def gait_cycles(events: Iterable[GaitEvent]) -> tuple[GaitCycle, ...]:
     """All complete cycles of both feet, in the order of time.
 
     Complete means that between two strikes of A there are one toe-off of B, one strike of B and one toe-off of A, in
@@ -109,13 +111,13 @@ def gait_cycles(events: Iterable[Event]) -> tuple[Cycle, ...]:
     >>> [cycle.side for cycle in gait_cycles(events)]
     ['left', 'right', 'left']
     """
-    return tuple(sorted(_examined(events)[0], key=lambda cycle: cycle.strike))
+    return tuple(sorted(_examine(events)[0], key=lambda cycle: cycle.initial_contact))
 
 
-def best_cycle(events: Iterable[Event], first: float, last: float, side: Side | None = None) -> Cycle:
+def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Side | None = None) -> GaitCycle:
     """The complete cycle that stays farthest from both ends of the file, where filters and fits are at their worst.
 
-        argmax over cycles of min(strike - first, last - next_strike)
+        argmax over cycles of min(initial contact - first, last - end)
 
     Args:
         events: strikes and toe-offs.
@@ -125,18 +127,59 @@ def best_cycle(events: Iterable[Event], first: float, last: float, side: Side | 
     Raises a `GaitError` that says what is missing if there is none.
     """
     known = tuple(events)
-    found, missing = _examined(known)
+    found, missing = _examine(known)
     fitting = [cycle for cycle in found if side in (None, cycle.side)]
     if fitting:
-        return max(fitting, key=lambda cycle: (min(cycle.strike - first, last - cycle.next_strike), -cycle.strike))
+        return max(
+            fitting, key=lambda cycle: (min(cycle.initial_contact - first, last - cycle.end), -cycle.initial_contact)
+        )
     phrases = tuple(phrase for foot, phrase in missing if side in (None, foot))
-    whose = "" if side is None else f" of the {side} foot"
-    raise GaitError(f"no complete gait cycle{whose} in {len(known)} events: {'; '.join(phrases)}", missing=phrases)
+    of_foot = "" if side is None else f" of the {side} foot"
+    raise GaitError(f"no complete gait cycle{of_foot} in {len(known)} events: {'; '.join(phrases)}", missing=phrases)
 
 
-def lengths(
-    cycle: Cycle, time: ArrayLike, heel: Mapping[Side, ArrayLike], direction: ArrayLike, belt: float = 0.0
-) -> Lengths:
+def cycles_from_stance(time: Array, stance: Mask, side: Side) -> tuple[GaitCycle, ...]:
+    """Cycles of one foot from the frames at which it stands, in the order of time.
+
+    A stance or a swing below 0.1 s does not count. A stance that lasts since the first frame begins no cycle.
+
+    Args:
+        time: n, s.
+        stance: n, whether the foot stands.
+        side: which foot.
+
+    >>> cycles_from_stance(time, force > 20.0, "left")[0].duration
+    1.04
+    """
+    edges = [0, *(np.flatnonzero(np.diff(stance.astype(np.int8))) + 1).tolist(), len(time)]
+    merged: list[tuple[int, int, bool]] = []
+    for begin, end in itertools.pairwise(edges):
+        on, inner = bool(stance[begin]), begin > 0 and end < len(time)
+        if merged and (merged[-1][2] == on or (inner and time[end] - time[begin] < SHORTEST_PHASE)):
+            merged[-1] = merged[-1][0], end, merged[-1][2]
+        else:
+            merged.append((begin, end, on))
+    stances = [(begin, end) for begin, end, on in merged if on]
+    return tuple(
+        GaitCycle(side, float(time[begin]), float(time[off]), float(time[again]))
+        for (begin, off), (again, _) in itertools.pairwise(stances)
+        if begin > 0 and time[again] - time[begin] < LONGEST_STRIDE
+    )
+
+
+class StrideLengths(NamedTuple):
+    """What a cycle covers: stride (m), speed (m/s), step (m, from B's heel to A's at its second strike) and width (m,
+    between the lines of the heels)."""
+
+    stride: float
+    speed: float
+    step: float
+    width: float
+
+
+def stride_lengths(
+    cycle: GaitCycle, time: ArrayLike, heel: Mapping[Side, ArrayLike], direction: ArrayLike, belt: float = 0.0
+) -> StrideLengths:
     """Stride, speed, step and width of a cycle.
 
         stride = d·(h_A(HS_A') - h_A(HS_A)) + v_b T,   speed = stride / T,   step = d·(h_A - h_B)(HS_A')
@@ -148,111 +191,168 @@ def lengths(
         direction: d, horizontal unit vector of walking, (3,).
         belt: v_b, speed of a treadmill, m/s.
     """
-    t, d = np.asarray(time, dtype=np.float64), np.asarray(direction, dtype=np.float64)
-    begin, end = _at(t, heel[cycle.side], cycle.strike), _at(t, heel[cycle.side], cycle.next_strike)
-    other = _at(t, heel["left" if cycle.side == "right" else "right"], cycle.next_strike)
+    d = np.asarray(direction, dtype=np.float64)
+    opposite: Side = "left" if cycle.side == "right" else "right"
+    own, other = (np.asarray(heel[side], dtype=np.float64) for side in (cycle.side, opposite))
+    begin, end = resample(time, own, [cycle.initial_contact, cycle.end])
+    apart = end - resample(time, other, [cycle.end])[0]
     stride = float(d @ (end - begin)) + belt * cycle.duration
     across = np.array([-d[1], d[0], 0.0])
-    return Lengths(stride, stride / cycle.duration, float(d @ (end - other)), abs(float(across @ (end - other))))
+    return StrideLengths(stride, stride / cycle.duration, float(d @ apart), abs(float(across @ apart)))
 
 
-def _at(time: Array, points: ArrayLike, moment: float) -> Array:
-    values = np.asarray(points, dtype=np.float64)
-    return np.array([np.interp(moment, time, values[:, k]) for k in range(3)])
-
-
-def _examined(events: Iterable[Event]) -> tuple[list[Cycle], list[tuple[Side, str]]]:
+def _examine(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
     """The complete cycles; and for each foot and pair of strikes without one, what is missing there."""
     known = sorted(events, key=lambda event: event.time)
-    cycles: list[Cycle] = []
+    cycles: list[GaitCycle] = []
     missing: list[tuple[Side, str]] = []
     sides: tuple[tuple[Side, Side], ...] = (("left", "right"), ("right", "left"))
     for a, b in sides:
-        strikes = _times(known, a, "strike")
-        if len(strikes) < 2:
-            have = "one strike" if strikes else "no strike"
+        contacts = _times(known, a, "strike")
+        if len(contacts) < 2:
+            have = "one strike" if contacts else "no strike"
             missing.append((a, f"the {a} foot has {have}, two are needed"))
-        for begin, end in itertools.pairwise(strikes):
+        for begin, end in itertools.pairwise(contacts):
             where = f"between the strikes of the {a} foot at {begin:.2f} and {end:.2f} s"
-            if end - begin > LONGEST:
+            if end - begin > LONGEST_STRIDE:
                 missing.append((a, f"{end - begin:.1f} s lie {where}, which is a pause"))
                 continue
             inner = [(b, "off"), (b, "strike"), (a, "off")]
             times = [[t for t in _times(known, s, kind) if begin <= t <= end] for s, kind in inner]
-            wrong = [f"the {s} foot has {_words(len(own))} {kind}" for (s, kind), own in zip(inner, times, strict=True)
-                     if len(own) != 1]  # fmt: skip
+            wrong = [f"the {s} foot has {_count_text(len(own))} {kind}"
+                     for (s, kind), own in zip(inner, times, strict=True) if len(own) != 1]  # fmt: skip
             if not wrong and not times[0][0] < times[1][0] <= times[2][0]:
                 wrong = ["the feet do not take turns as in a walk"]
             if wrong:
                 missing.append((a, f"{', '.join(wrong)} {where}"))
             else:
-                cycles.append(Cycle(a, begin, times[0][0], times[1][0], times[2][0], end))
+                cycles.append(GaitCycle(a, begin, times[2][0], end, times[0][0], times[1][0]))
     return cycles, missing
 
 
-def _times(events: Sequence[Event], side: Side, kind: str) -> list[float]:
+def _times(events: Sequence[GaitEvent], side: Side, kind: str) -> list[float]:
     return [event.time for event in events if event.side == side and event.kind == kind]
 
 
-def _words(count: int) -> str:
+def _count_text(count: int) -> str:
     return "no" if count == 0 else f"more than one ({count})"
 
 
-# -- Cycles: values over the gait cycle, from one touchdown of a foot to its next ------------------------------------
+# -- Time normalisation: signals over the gait cycle, from 0 to 100 % ------------------------------------------------
 
 
-#: Steps of a cycle: one for each per cent, as gait laboratories have it.
-COUNT = 101
-
-
-class Cycles(NamedTuple):
-    """Values of several strides on one scale.
+@dataclass(frozen=True, eq=False)
+class CycleCurves:
+    """Curves of several cycles, or of several people, on one scale. What is not known (NaN) does not count.
 
     Attributes:
-        share: of the cycle, %, from 0 to 100.
-        values: (strides, len(share), ...), in the unit that was given.
-        lift_off: where the foot leaves the ground, %, on average; NaN without strides.
+        values: (curves, samples, ...), in the unit that was given.
+        toe_off: where the foot leaves the ground, %, on average; NaN where that is not known.
     """
 
-    share: Array
     values: Array
-    lift_off: float
+    toe_off: float = math.nan
+
+    @property
+    def count(self) -> int:
+        """How many curves."""
+        return len(self.values)
+
+    @property
+    def share(self) -> Array:
+        """Of the cycle, %, from 0 to 100, one for each sample."""
+        return np.linspace(0.0, 100.0, self.values.shape[1])
 
     @property
     def mean(self) -> Array:
-        """Over the strides."""
-        return np.asarray(self.values.mean(axis=0))
+        """Over the curves."""
+        known = np.isfinite(self.values)
+        total = np.where(known, self.values, 0.0).sum(axis=0)
+        return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviation over the curves (n - 1); NaN of one alone."""
+        return self.values.std(axis=0, ddof=1) if self.count > 1 else np.full(self.values.shape[1:], np.nan)
 
     @property
     def low(self) -> Array:
-        """The least of all strides."""
-        return np.asarray(self.values.min(axis=0))
+        """The least of all curves."""
+        return -_highest(-self.values)
 
     @property
     def high(self) -> Array:
-        """The largest of all strides."""
-        return np.asarray(self.values.max(axis=0))
+        """The largest of all curves."""
+        return _highest(self.values)
 
 
-def cycles(walk: Walked, values: ArrayLike, side: Side, count: int = COUNT) -> Cycles:
-    """Values (n, ...) over the steady strides of one foot, which begin and end at its touchdowns.
+def normalize_cycle(
+    time: ArrayLike,
+    values: ArrayLike,
+    cycle: GaitCycle,
+    count: int = PERCENT_SAMPLES,
+    *,
+    kind: Interpolation = "linear",
+    toe_off: float | None = None,
+) -> Array:
+    """Values (n, ...) at equal steps of the cycle, from 0 to 100 %: (count, ...).
 
-    ``share = 100 (t - t_k) / (t_{k+1} - t_k)``, linearly between the samples.
+    On the plain scale ``share = 100 (t - HS_A) / duration``. On the scale of phases, with `toe_off`, stance takes the
+    scale up to there and swing the rest, so that the toe-offs of bodies that stand for different times coincide.
 
-    >>> cycles(walk, recording["q/left_knee_joint"], "left").mean.max()
+    Args:
+        time: n, s, rising.
+        values: in any unit; NaN in gaps, which stay, see `resample`.
+        cycle: within the time.
+        count: how many steps; 101 are per cent.
+        kind: "linear", or "spline", which keeps peaks of signals with few samples a second.
+        toe_off: where the foot is to leave the ground, %, such as `TOE_OFF_PERCENT`; by default where it does.
+
+    >>> normalize_cycle(time, angles, cycle, kind="spline").shape
+    (101, 12)
     """
-    given = np.asarray(values, dtype=np.float64)
-    if len(given) != len(walk.heading):
-        raise RecordingError(f"{len(given)} values for a walk of {len(walk.heading)} samples; give one for each")
-    window = walk.window
-    prints = [step.after for step in walk.steps if step.side == side]
-    inside = [each for each in prints if window.start <= each.begin <= window.stop]
-    share = np.linspace(0.0, 100.0, count)
-    rows, ends = [np.zeros((0, count, *given.shape[1:]))], []
-    for one, two in itertools.pairwise(inside):
-        at = one.begin + share / 100.0 * (two.begin - one.begin)
-        before = np.minimum(at.astype(int), len(given) - 2)
-        w = (at - before).reshape(-1, *[1] * (given.ndim - 1))
-        rows.append(((1.0 - w) * given[before] + w * given[before + 1])[np.newaxis])
-        ends.append(100.0 * (one.end - one.begin) / (two.begin - one.begin))
-    return Cycles(share, np.concatenate(rows), float(np.mean(ends)) if ends else np.nan)
+    t, x = np.asarray(time, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if t.ndim != 1 or len(t) < 2 or len(x) != len(t) or not (np.diff(t) > 0.0).all():
+        raise GaitError(f"{len(x)} values at {t.shape} times; give two or more, one for each time, times rising")
+    begin, end = cycle.initial_contact, cycle.end
+    # Events are frames: what lies outside by rounding is the first or the last frame.
+    if not t[0] - 1e-6 <= begin < end <= t[-1] + 1e-6:
+        raise GaitError(f"the cycle is from {begin:.3f} to {end:.3f} s, the motion from {t[0]:.3f} to {t[-1]:.3f} s")
+    moments = np.linspace(begin, end, count)
+    if toe_off is not None:
+        moments = np.interp(np.linspace(0.0, 100.0, count), [0.0, toe_off, 100.0], [begin, cycle.toe_off, end])
+    return np.asarray(resample(t, x, moments, kind))
+
+
+def normalize_cycles(
+    time: ArrayLike,
+    values: ArrayLike,
+    cycles: Sequence[GaitCycle],
+    count: int = PERCENT_SAMPLES,
+    *,
+    kind: Interpolation = "linear",
+) -> CycleCurves:
+    """Values (n, ...) over each of several cycles on the plain scale; arguments as of `normalize_cycle`.
+
+    >>> normalize_cycles(recording.time, recording["q/left_knee_joint"], walk.cycles_of("left")).mean.max()
+    """
+    curves = [normalize_cycle(time, values, cycle, count, kind=kind) for cycle in cycles]
+    found = np.array(curves) if curves else np.zeros((0, count, *np.asarray(values).shape[1:]))
+    return CycleCurves(found, float(np.mean([cycle.stance for cycle in cycles])) if cycles else math.nan)
+
+
+def curves_over_people(curves: ArrayLike) -> CycleCurves:
+    """Curves of several people, (people, 101, ...), with their mean and their standard deviation.
+
+    >>> curves_over_people([[[1.0]], [[3.0]]]).mean.item()
+    2.0
+    """
+    x = np.asarray(curves, dtype=np.float64)
+    if x.ndim < 2 or not len(x):
+        raise GaitError("no curves given; pass those of one person or more")
+    return CycleCurves(x)
+
+
+def _highest(values: Array) -> Array:
+    highest = np.where(np.isfinite(values), values, -np.inf).max(axis=0, initial=-np.inf)
+    return np.where(np.isfinite(highest), highest, np.nan)

@@ -5,9 +5,9 @@ its forefoot and of the middle of the pelvis, v_b the speed of the belt of a tre
 
 The plain rule of [Zeni2008] sets the strike where d·(h - p) is largest and the toe-off where d·(f - p) is smallest. The
 heel turns back towards the pelvis while it still falls, so that this strike comes early: 43 ± 20 ms before the plates
-and the events of laboratories, on 7 trials. What is used here follows the heel until it stands, `RULE`, and is 7 ± 20
-ms early. The end of a phase moves the posture at that end: at the knee by about 0.3 degrees per millisecond, which is
-why a table of results says by which rule its events were found.
+and the events of laboratories, on 7 trials. What is used here follows the heel until it stands, `EVENT_RULE`, and is
+7 ± 20 ms early. The end of a phase moves the posture at that end: at the knee by about 0.3 degrees per millisecond,
+which is why a table of results says by which rule its events were found.
 
 [Zeni2008] J. A. Zeni, J. G. Richards, J. S. Higginson. *Two simple methods for determining gait events during treadmill
 and overground walking using kinematic data.* Gait & Posture, 2008.
@@ -15,15 +15,14 @@ and overground walking using kinematic data.* Gait & Posture, 2008.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import find_peaks
 
+from poise.analysis.signals import true_intervals
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.robots import Side
@@ -72,7 +71,7 @@ def belt_speed(time: Array, toe: Mapping[Side, Array], direction: Array) -> floa
     return speed if speed > SLOWEST else 0.0
 
 
-def finite(time: Array, points: ArrayLike, what: str) -> Array:
+def fill_gaps(time: Array, points: ArrayLike, what: str) -> Array:
     """Points (n, 3) with straight lines through their gaps; an error where they fit no clock or are all missing."""
     values = np.array(points, dtype=np.float64)
     if len(time) < 2 or not (np.diff(time) > 0.0).all():
@@ -90,7 +89,7 @@ def finite(time: Array, points: ArrayLike, what: str) -> Array:
 # -- Gait events: when a foot strikes the ground and when it leaves it, from markers or from force plates ------------
 
 
-Kind = Literal["strike", "off"]
+EventKind = Literal["strike", "off"]
 
 #: How far before the largest lead of the heel the search begins, s, and the speed below which a heel stands, m/s: with
 #: 0.3 m/s strikes come 10 ± 19 ms late, with 0.5 m/s 7 ± 20 ms early.
@@ -107,9 +106,9 @@ PROMINENCE = 0.4
 NEARLY = 0.1
 #: Vertical force above which a foot stands on a plate, N (as laboratories have it), and shortest stance, s: a shorter
 #: one is the plate ringing.
-LOADED, STANCE = 20.0, 0.1
+LOADED_FORCE, STANCE = 20.0, 0.1
 
-RULE = (
+EVENT_RULE = (
     "A foot strikes at the first frame after the moment 30 ms before its heel is farthest ahead of the pelvis at which "
     "the heel moves slower than 0.5 m/s in the sagittal plane (relative to the belt on a treadmill), or 40 ms after "
     "that lead if it is not seen to stand; a foot leaves the ground when its forefoot is farthest behind the pelvis. "
@@ -119,11 +118,11 @@ RULE = (
 
 @dataclass(frozen=True)
 class GaitEvent:
-    """A foot strikes the ground or leaves it: time (s), side and kind, "strike" or "off"."""
+    """A gait event: time (s), side and kind, "strike" (initial contact) or "off" (toe-off), the words of C3D files."""
 
     time: float
     side: Side
-    kind: Kind
+    kind: EventKind
 
 
 def events_from_markers(
@@ -133,7 +132,7 @@ def events_from_markers(
     pelvis: ArrayLike,
     direction: ArrayLike | None = None,
 ) -> tuple[GaitEvent, ...]:
-    """Strikes and toe-offs by `RULE`, in the order of time.
+    """Strikes and toe-offs by `EVENT_RULE`, in the order of time.
 
         lead of the heel   s(t) = d·(h - p),      a strike is the first t >= t_max - 30 ms with
         sagittal speed     sqrt((d·dh/dt + v_b)² + (dh_z/dt)²) < 0.5 m/s
@@ -152,9 +151,9 @@ def events_from_markers(
     GaitEvent(time=0.59, side='right', kind='strike')
     """
     t = np.asarray(time, dtype=np.float64)
-    heels = {side: finite(t, points, f"the {side} heel") for side, points in heel.items()}
-    toes = {side: finite(t, points, f"the {side} forefoot") for side, points in toe.items()}
-    middle = finite(t, pelvis, "the pelvis")
+    heels = {side: fill_gaps(t, points, f"the {side} heel") for side, points in heel.items()}
+    toes = {side: fill_gaps(t, points, f"the {side} forefoot") for side, points in toe.items()}
+    middle = fill_gaps(t, pelvis, "the pelvis")
     d = walking_direction(middle, heels, toes) if direction is None else _unit(direction)
     belt = belt_speed(t, toes, d)
     found: list[GaitEvent] = []
@@ -166,11 +165,11 @@ def events_from_markers(
         frames = [i for i in _extrema(t, -(toes[side] - middle) @ d) if 0 < i < len(t) - 1]
         known = _seen(toe[side])
         found += [GaitEvent(float(t[i]), side, "off") for i in frames if known[i]]
-    return in_order(found)
+    return sort_events(found)
 
 
 def events_from_plates(
-    time: ArrayLike, force: Mapping[Side, ArrayLike], threshold: float = LOADED
+    time: ArrayLike, force: Mapping[Side, ArrayLike], threshold: float = LOADED_FORCE
 ) -> tuple[GaitEvent, ...]:
     """Strikes and toe-offs where the vertical force under a foot crosses a threshold, in the order of time.
 
@@ -190,18 +189,15 @@ def events_from_plates(
         loaded = np.nan_to_num(np.asarray(values, dtype=np.float64)) > threshold
         if loaded.shape != t.shape:
             raise GaitError(f"{loaded.shape} forces of the {side} foot for {len(t)} times; give one for each frame")
-        edges = np.flatnonzero(np.diff(loaded.astype(int))) + 1
-        bounds = [0, *edges.tolist(), len(t)]
-        for begin, end in itertools.pairwise(bounds):
-            whole = begin > 0 and end < len(t)
-            if not len(t) or not loaded[begin] or (whole and t[end] - t[begin] < STANCE):
+        for begin, end in true_intervals(loaded):
+            if begin > 0 and end < len(t) and t[end] - t[begin] < STANCE:
                 continue
             found += [GaitEvent(float(t[begin]), side, "strike")] if begin > 0 else []
             found += [GaitEvent(float(t[end]), side, "off")] if end < len(t) else []
-    return in_order(found)
+    return sort_events(found)
 
 
-def in_order(events: list[GaitEvent]) -> tuple[GaitEvent, ...]:
+def sort_events(events: list[GaitEvent]) -> tuple[GaitEvent, ...]:
     """Events by time; of two at once the strike first, since a foot lands before the other one may leave."""
     return tuple(sorted(events, key=lambda event: (event.time, event.kind != "strike", event.side)))
 
@@ -229,6 +225,8 @@ def _extrema(t: Array, values: Array) -> list[int]:
 
     Beyond both ends the values count as low, so that a maximum shortly before the end of a file is one.
     """
+    from scipy.signal import find_peaks  # slow to import, and few programs look for events
+
     period = float(np.median(np.diff(t)))
     apart, least = max(round(SHORTEST / period), 1), max(PROMINENCE * float(np.ptp(values)), 1e-9)
     low = [float(values.min())]

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.analysis.body_tracks import true_state
+from poise.analysis.signals import HALF_PERCENT_SAMPLES, resample
 from poise.arrays import Array
 from poise.behaviors import SquatSettings
 from poise.errors import RecordingError
@@ -70,18 +72,14 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-# -- Normalising: motions of different length on one scale, 0 to 100 % of the motion or phase by phase ---------------
-
-
-#: Samples from 0 to 100 %: one for each half per cent, so that a peak in a phase of a tenth keeps its shape.
-COUNT = 201
+# -- Time normalisation: motions of different length on one scale, 0 to 100 % of the motion or phase by phase --------
 
 
 @dataclass(frozen=True, eq=False)
-class Normalised:
+class NormalizedRecording:
     """A recording at equal steps of its progress, from 0 to 100 %.
 
-    ``normalised["q"]`` holds the numbers of that channel at these steps, linearly between the samples; words and codes
+    ``normalized["q"]`` holds the numbers of that channel at these steps, linearly between the samples; words and codes
     are those of the sample before. Where a number is missing on one side, it is missing between.
 
     Attributes:
@@ -101,23 +99,16 @@ class Normalised:
 
     def at(self, values: ArrayLike) -> Values:
         """Values of one's own, one per sample of the recording, at the steps of `share`."""
-        given = np.asarray(values)
         clock = np.maximum.accumulate(self.recording.time)
-        if len(given) != len(clock):
-            raise RecordingError(f"{len(given)} values for a recording of {len(clock)} samples; give one for each")
-        before = np.clip(np.searchsorted(clock, self.time, side="right") - 1, 0, len(clock) - 1)
-        if given.dtype.kind != "f":
-            return given[before]
-        after = np.minimum(before + 1, len(clock) - 1)
-        step = clock[after] - clock[before]
-        w = np.where(step > 0.0, (self.time - clock[before]) / np.where(step > 0.0, step, 1.0), 0.0)
-        w = np.clip(w, 0.0, 1.0).reshape(-1, *[1] * (given.ndim - 1))
-        return np.where(w == 0.0, given[before], (1.0 - w) * given[before] + w * given[after])
+        if len(np.asarray(values)) != len(clock):
+            count = len(np.asarray(values))
+            raise RecordingError(f"{count} values for a recording of {len(clock)} samples; give one for each")
+        return resample(clock, values, self.time)
 
 
-def normalised(
-    recording: Recording, count: int = COUNT, parts: Sequence[Phase] = (), ends: Sequence[float] = ()
-) -> Normalised:
+def normalize_recording(
+    recording: Recording, count: int = HALF_PERCENT_SAMPLES, parts: Sequence[Phase] = (), ends: Sequence[float] = ()
+) -> NormalizedRecording:
     """A recording on the scale 0 to 100 %.
 
     As a whole, ``share = 100 (t - t_0) / (t_n - t_0)``. With phases, phase k of the recording takes the scale from
@@ -129,7 +120,7 @@ def normalised(
         parts: its phases, see `poise.analysis.motion_phases`.
         ends: where each of them ends on the scale, %; the last at 100. By default as long as they are in time.
 
-    >>> normalised(recording, 101)["center_of_mass"].shape
+    >>> normalize_recording(recording, 101)["center_of_mass"].shape
     (101, 3)
     """
     if len(recording) < 2 or not recording.time[-1] > recording.time[0]:
@@ -137,16 +128,16 @@ def normalised(
     first, last = float(recording.time[0]), float(recording.time[-1])
     share = np.linspace(0.0, 100.0, count)
     if not parts:
-        return Normalised(recording, share, first + share / 100.0 * (last - first), ())
+        return NormalizedRecording(recording, share, first + share / 100.0 * (last - first), ())
     times = np.array([first, *(part.end for part in parts[:-1]), last])
     marks = 100.0 * (times - first) / (last - first) if not len(ends) else np.array([0.0, *ends])
     if len(marks) != len(times) or not (np.diff(marks) > 0.0).all() or not np.isclose(marks[-1], 100.0):
         raise RecordingError(f"ends of phases are {list(ends)}; expected {len(parts)} that rise to 100")
     scaled = tuple(Phase(p.name, float(a), float(b)) for p, a, b in zip(parts, marks, marks[1:], strict=False))
-    return Normalised(recording, share, np.interp(share, marks, times), scaled)
+    return NormalizedRecording(recording, share, np.interp(share, marks, times), scaled)
 
 
-def aligned(recordings: Sequence[Recording], count: int = COUNT) -> list[Normalised]:
+def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_SAMPLES) -> list[NormalizedRecording]:
     """Recordings on one scale: phase by phase if all have the same phases in the same order, else each as a whole.
 
     A phase takes as much of the scale as it takes of the recordings on average.
@@ -154,11 +145,11 @@ def aligned(recordings: Sequence[Recording], count: int = COUNT) -> list[Normali
     parts = [phases(recording) for recording in recordings]
     names = {tuple(part.name for part in own) for own in parts}
     if len(names) != 1 or len(parts[0]) < 2:
-        return [normalised(recording, count) for recording in recordings]
+        return [normalize_recording(recording, count) for recording in recordings]
     lengths = np.array([[part.end - part.begin for part in own] for own in parts])
     mean = (lengths / lengths.sum(axis=1, keepdims=True)).mean(axis=0)
     ends = (100.0 * np.cumsum(mean) / mean.sum()).tolist()
-    return [normalised(recording, count, own, ends) for recording, own in zip(recordings, parts, strict=True)]
+    return [normalize_recording(recording, count, own, ends) for recording, own in zip(recordings, parts, strict=True)]
 
 
 # -- Periodicity: whether a motion that is asked to repeat itself does so, cycle after cycle -------------------------
@@ -168,7 +159,7 @@ def aligned(recordings: Sequence[Recording], count: int = COUNT) -> list[Normali
 ROUNDING = 1e-6
 
 
-class Rhythm(NamedTuple):
+class CyclePeriod(NamedTuple):
     """What a motion was asked to repeat: how long a cycle is (s), how many there were to be, and when it began (s)."""
 
     period: float
@@ -176,13 +167,13 @@ class Rhythm(NamedTuple):
     begin: float = 0.0
 
 
-def rhythm(recording: Recording) -> Rhythm | None:
-    """The rhythm of a squat, from the facts of its recording; None of what is not asked to repeat itself.
+def cycle_period(recording: Recording) -> CyclePeriod | None:
+    """Period and number of cycles of a squat, from the provenance of its recording; None of other behaviors.
 
     A recording keeps the settings that were given; the others are those of `poise.behaviors.SquatSettings`.
 
-    >>> rhythm(recording)
-    Rhythm(period=2.0, cycles=10)
+    >>> cycle_period(recording)
+    CyclePeriod(period=2.0, cycles=10)
     """
     facts = recording.provenance
     if facts.get("behavior") != "squat":
@@ -195,7 +186,7 @@ def rhythm(recording: Recording) -> Rhythm | None:
         return None
     begin = facts.get("begin", 0.0)
     begin = float(begin) if isinstance(begin, (int, float)) and 0.0 <= begin < math.inf else 0.0
-    return Rhythm(1.0 / numbers["frequency"], int(numbers["cycles"] + ROUNDING), begin)
+    return CyclePeriod(1.0 / numbers["frequency"], int(numbers["cycles"] + ROUNDING), begin)
 
 
 def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
@@ -204,11 +195,7 @@ def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
         return (), np.zeros((len(recording), 0))
     channel = recording.channels["q"]
     columns = [k for k in range(7, len(channel.labels)) if channel.units[k] == "rad"]
-    angles: Array = recording["q"][:, columns]
-    if "true/q" in recording and recording.labels["true/q"] == channel.labels:
-        truth: Array = recording["true/q"][:, columns]
-        angles = np.where(np.isfinite(truth), truth, angles)
-    return tuple(channel.labels[k] for k in columns), angles
+    return tuple(channel.labels[k] for k in columns), true_state(recording, "q")[:, columns]
 
 
 def cycle_difference(
@@ -229,7 +216,7 @@ def cycle_difference(
         time: of the angles, s, rising; a recording has its own.
         begin: so many seconds at first are no cycle.
 
-    >>> difference = cycle_difference(recording, rhythm(recording).period)
+    >>> difference = cycle_difference(recording, cycle_period(recording).period)
     >>> np.sqrt(np.mean(difference**2, axis=1)) < 0.01  # of each cycle, all joints
     """
     if isinstance(motion, Recording):
@@ -253,6 +240,5 @@ def cycle_difference(
     if count < 1 or cycles < 2:
         return np.zeros((0, angles.shape[1]))
     at = clock[0] + period * np.arange(cycles * count) / count
-    values = np.stack([np.interp(at, clock, column) for column in angles.T], axis=1) if angles.size else angles
-    apart = np.diff(values.reshape(cycles, count, angles.shape[1]), axis=0)
+    apart = np.diff(resample(clock, angles, at).reshape(cycles, count, angles.shape[1]), axis=0)
     return np.sqrt(np.mean(apart**2, axis=1))

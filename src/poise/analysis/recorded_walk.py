@@ -1,6 +1,6 @@
-"""A walk reconstructed from a recording: steps, steady strides, speed, stability margins and support phases.
+"""A walk reconstructed from a recording: steps, gait cycles, speed, stability margins and support phases.
 
->>> walk = walked(recording, robot)
+>>> walk = analyze_walk(recording, robot)
 >>> len(walk.steps), walk.speed, max(each.slip for each in walk.footprints)
 """
 
@@ -13,14 +13,25 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from poise.analysis.body_tracks import Tracks, ahead, fallen, inside, landmarks, tracked
+from poise.analysis.body_tracks import (
+    BodyTrajectories,
+    compute_trajectories,
+    first_fallen_sample,
+    in_heading_axes,
+    posture_frames,
+    support_margins,
+)
+from poise.analysis.gait_cycle import CycleCurves, GaitCycle, normalize_cycles
 from poise.analysis.motion_phases import Phase
-from poise.analysis.step_detection import Footprint, FootTrack, Step, foot_tracks, footprints, steps
+from poise.analysis.signals import PERCENT_SAMPLES
+from poise.analysis.step_detection import Footprint, FootTrajectory, Step, foot_trajectories, footprints, steps
 from poise.arrays import Array
+from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.recording import Recording
-from poise.robots import Robot
+from poise.robots import Robot, Side
 from poise.state import divergent_component, pendulum_rate
 
 #: Steps at each end that are not steady: the first brings the body up to speed and the second settles, likewise back.
@@ -47,8 +58,8 @@ class Margins(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Walked:
-    """A walk, as its recording tells it.
+class RecordedWalk:
+    """A walk, reconstructed from a recording.
 
     Attributes:
         tracks: of feet, hands, chest, shoulders and gaze.
@@ -56,18 +67,18 @@ class Walked:
         footprints: in the order in which they were made.
         steps: in the order of their touchdowns.
         heading: ψ, n, rad: the middle of the yaws of the feet, not wrapped.
-        fell: when the robot fell, s, after which it makes no steps; NaN if it did not.
+        fall_time: when the robot fell, s, after which it makes no steps; NaN if it did not.
     """
 
-    tracks: Tracks
-    feet: tuple[FootTrack, ...]
+    tracks: BodyTrajectories
+    feet: tuple[FootTrajectory, ...]
     footprints: tuple[Footprint, ...]
     steps: tuple[Step, ...]
     heading: Array
-    fell: float
+    fall_time: float
 
     @property
-    def walks(self) -> bool:
+    def is_walk(self) -> bool:
         """Whether this is a walk at all: two steps or more."""
         return len(self.steps) >= FEWEST
 
@@ -91,10 +102,36 @@ class Walked:
         return slice(begin, self.steady[-1].after.begin)
 
     @cached_property
-    def strides(self) -> tuple[slice, ...]:
+    def stride_samples(self) -> tuple[slice, ...]:
         """Samples of every two steady steps in a row; the whole window if there are fewer."""
         ends = [self.window.start, *(step.after.begin for step in self.steady)]
         return tuple(slice(a, b) for a, b in zip(ends, ends[2:], strict=False)) or (self.window,)
+
+    @cached_property
+    def cycles(self) -> tuple[GaitCycle, ...]:
+        """Gait cycles between touchdowns of one foot in the window, those of the foot that steps first before those of
+        the other; of each cycle nothing is said about the other foot."""
+        found = []
+        for side in {step.side: None for step in self.steps}:
+            prints = [step.after for step in self.steps if step.side == side]
+            inside = [each for each in prints if self.window.start <= each.begin <= self.window.stop]
+            for one, two in itertools.pairwise(inside):
+                found.append(GaitCycle(side, one.touchdown, one.lift_off, two.touchdown))
+        return tuple(cycle for cycle in found if cycle.initial_contact < cycle.toe_off < cycle.end)
+
+    def cycles_of(self, side: Side) -> tuple[GaitCycle, ...]:
+        """Gait cycles of one foot."""
+        return tuple(cycle for cycle in self.cycles if cycle.side == side)
+
+    def curves(self, values: ArrayLike, side: Side, count: int = PERCENT_SAMPLES) -> CycleCurves:
+        """Values (n, ...) over the gait cycles of one foot, linearly between the samples.
+
+        >>> walk.curves(recording["q/left_knee_joint"], "left").mean.max()
+        """
+        given = np.asarray(values, dtype=np.float64)
+        if len(given) != len(self.heading):
+            raise RecordingError(f"{len(given)} values for a walk of {len(self.heading)} samples; give one for each")
+        return normalize_cycles(self.tracks.recording.time, given, self.cycles_of(side), count)
 
     @cached_property
     def speed(self) -> Speed:
@@ -102,7 +139,7 @@ class Walked:
         window, h = self.window, self.tracks.recording.period
         if window.stop - window.start < 2:
             return Speed(np.nan, np.nan, np.nan)
-        x, y, _ = np.nanmean(ahead(self.tracks.center_velocity[window], self.heading[window]), axis=0)
+        x, y, _ = np.nanmean(in_heading_axes(self.tracks.center_velocity[window], self.heading[window]), axis=0)
         last = min(window.stop, len(self.heading) - 1)
         turned = self.heading[last] - self.heading[window.start]
         return Speed(float(x), float(y), float(turned / (h * (last - window.start))))
@@ -119,18 +156,18 @@ class Walked:
         return float(pendulum_rate(self.height))
 
     @cached_property
-    def divergent(self) -> Array:
-        """ξ = c + (dc/dt) / ω, (n, 2), m."""
+    def dcm(self) -> Array:
+        """Divergent component of motion ξ = c + (dc/dt) / ω, (n, 2), m."""
         center, velocity = self.tracks.center[:, :2], self.tracks.center_velocity[:, :2]
         return divergent_component(center, velocity, np.full(len(center), self.height))
 
     @cached_property
-    def spin(self) -> Array:
+    def angular_momentum(self) -> Array:
         """Angular momentum about the center of mass in axes that turn with the heading, (n, 3), kg m²/s."""
-        return ahead(self.tracks.momentum[:, 3:], self.heading)
+        return in_heading_axes(self.tracks.momentum[:, 3:], self.heading)
 
     @cached_property
-    def pressure(self) -> Array:
+    def center_of_pressure(self) -> Array:
         """Where the ground pushes, (n, 2), m: the center of pressure that was sensed, else the zero-moment point."""
         recording, name = self.tracks.recording, "center_of_pressure"
         sensed = name in recording and np.isfinite(recording[name]).any()
@@ -148,54 +185,54 @@ class Walked:
         stacked = np.vstack(points)
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 
-    def inside(self, points: Array, samples: Sequence[int]) -> Array:
+    def support_margins(self, points: Array, samples: Sequence[int]) -> Array:
         """How far points (n, 2) are inside the support polygon at some samples, m."""
-        return inside(self.support, points, samples)
+        return support_margins(self.support, points, samples)
 
     @cached_property
     def pressure_margin(self) -> Margins:
         """How far inside the soles the ground pushes, from the first step to the last."""
-        return self._margins(self.pressure)
+        return self._margins(self.center_of_pressure)
 
     @cached_property
-    def divergent_margin(self) -> Margins:
+    def dcm_margin(self) -> Margins:
         """How far inside the soles ξ is, from the first step to the last: on one foot it leaves them, on two it must
         come back."""
-        return self._margins(self.divergent)
+        return self._margins(self.dcm)
 
     def _margins(self, points: Array) -> Margins:
         samples: list[int] = []
         if self.steps:
             every = max(round(EVERY / self.tracks.recording.period), 1)
             samples = list(range(self.steps[0].before.end, self.steps[-1].after.begin + 1, every))
-        return Margins(self.tracks.recording.time[samples], self.inside(points, samples))
+        return Margins(self.tracks.recording.time[samples], self.support_margins(points, samples))
 
 
-def walked(recording: Recording, robot: Robot, tracks: Tracks | None = None) -> Walked:
-    """Reads a walk from a recording; one in which nobody walks has no steps, see `Walked.walks`.
+def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | None = None) -> RecordedWalk:
+    """Reads a walk from a recording; one in which nobody walks has no steps, see `RecordedWalk.is_walk`.
 
     Args:
         recording, robot: whose motion it is.
-        tracks: of this recording with the frames of `landmarks`, if they are at hand.
+        tracks: of this recording with the frames of `posture_frames`, if they are at hand.
     """
-    known = tracked(recording, robot, landmarks(robot).frames) if tracks is None else tracks
-    fall = fallen(known)
+    known = compute_trajectories(recording, robot, posture_frames(robot).frames) if tracks is None else tracks
+    fall = first_fallen_sample(known)
     upright = np.arange(len(recording)) < fall
-    feet = tuple(replace(way, loaded=way.loaded & upright) for way in foot_tracks(known))
+    feet = tuple(replace(way, loaded=way.loaded & upright) for way in foot_trajectories(known))
     prints = footprints(known, feet)
     heading = np.mean([way.yaw for way in feet], axis=0) if feet else np.zeros(len(recording))
-    fell = float(recording.time[fall]) if fall < len(recording) else np.nan
-    return Walked(known, feet, prints, steps(prints, feet), heading, fell)
+    fall_time = float(recording.time[fall]) if fall < len(recording) else np.nan
+    return RecordedWalk(known, feet, prints, steps(prints, feet), heading, fall_time)
 
 
 # -- Supports: the phases of a walk as its footprints have them, for recordings whose behavior named none ------------
 
 
-def supports(walk: Walked) -> tuple[Phase, ...]:
+def support_phases(walk: RecordedWalk) -> tuple[Phase, ...]:
     """Which feet carry the body, one phase after the other: "left support", "double support", and "standing" before
     the first and after the last step; "flight" where no foot stands.
 
-    >>> [phase.name for phase in supports(walk)]
+    >>> [phase.name for phase in support_phases(walk)]
     ['standing', 'right support', 'double support', 'left support', 'standing']
     """
     recording = walk.tracks.recording

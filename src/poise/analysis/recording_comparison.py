@@ -2,8 +2,8 @@
 
 There a motion from kinematics alone was held against one with dynamics: how high the left foot is raised, how far the
 head turns, where the hands are, how far knees are bent and how the trunk leans at the end of each phase; then the
-torques by limb, and how smooth they are. Both recordings are brought to one scale by `poise.analysis.aligned`, so that
-phases lie above each other however long each took.
+torques by limb, and how smooth they are. Both recordings are brought to one scale by `align_recordings`, so that phases
+lie above each other however long each took.
 
 [Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
 generating complex movements in humans and humanoids.* SYROCO, 2012.
@@ -18,11 +18,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.anatomy import turnings
-from poise.analysis.body_tracks import Tracks, ahead, landmarks, standing, tracked, true
-from poise.analysis.motion_phases import Normalised, Phase, aligned
+from poise.analysis.anatomy import anatomical_joints
+from poise.analysis.body_tracks import (
+    BodyTrajectories,
+    compute_trajectories,
+    in_heading_axes,
+    posture_frames,
+    standing_state,
+    true_state,
+)
+from poise.analysis.motion_phases import NormalizedRecording, Phase, align_recordings
 from poise.analysis.signals import peak, peak_rate, root_mean_square, torque_arc_length
-from poise.analysis.step_detection import foot_tracks
+from poise.analysis.step_detection import foot_trajectories
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.recording import Recording, named_robot
@@ -67,7 +74,7 @@ def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
     return tuple(found)
 
 
-def phase_efforts(scaled: Sequence[Normalised], bodies: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
+def phase_efforts(scaled: Sequence[NormalizedRecording], bodies: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
     """Of two recordings on one scale, by phase and limb; limbs that both bodies have."""
     names = [limb.name for limb in limbs(bodies[0]) if limb.name in [each.name for each in limbs(bodies[1])]]
     found = []
@@ -88,7 +95,7 @@ def phase_efforts(scaled: Sequence[Normalised], bodies: Sequence[Robot]) -> tupl
 # -- Same task: two recordings of one task, phase by phase, as [Saab2012] sections 4.1 and 4.2 compare ---------------
 
 
-class Course(NamedTuple):
+class PhaseCurve(NamedTuple):
     """One quantity of both motions on the common scale: what, its unit, and the values of both."""
 
     what: str
@@ -97,7 +104,7 @@ class Course(NamedTuple):
     two: Array
 
 
-class Ending(NamedTuple):
+class PhaseEnd(NamedTuple):
     """One quantity at the end of a phase: phase, what, unit, and the value of both."""
 
     phase: str
@@ -114,40 +121,40 @@ class RecordingComparison:
     Attributes:
         share: of the motion, %, from 0 to 100; phases, if both have the same, lie above each other.
         phases: on that scale.
-        courses: heights of feet and hands above the ground, knees, trunk and head over the motion.
+        curves: heights of feet and hands above the ground, knees, trunk and head over the motion.
         distance: root mean square difference of the joint angles, rad, at each step; NaN for different bodies.
         ranges: of motion of each joint, degrees, of both; joints that both have.
         torques: by limb, of both; empty for a motion without torques.
         efforts: by phase and limb, of both.
 
     >>> found = compare_recordings(kinematic, dynamic)
-    >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.endings]
+    >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.phase_ends]
     """
 
     share: Array
     phases: tuple[Phase, ...]
-    courses: tuple[Course, ...]
+    curves: tuple[PhaseCurve, ...]
     distance: Array
     ranges: dict[str, tuple[float, float]]
     torques: tuple[tuple[LimbTorques, ...], tuple[LimbTorques, ...]]
     efforts: tuple[PhaseEffort, ...]
 
-    def course(self, what: str) -> Course:
-        """A course by what it is of: ``found.course("left foot height")``."""
-        for own in self.courses:
+    def curve(self, what: str) -> PhaseCurve:
+        """A curve by what it is of: ``found.curve("left foot height")``."""
+        for own in self.curves:
             if own.what == what:
                 return own
-        raise RecordingError(f"no course of {what!r}; there are {', '.join(own.what for own in self.courses)}")
+        raise RecordingError(f"no curve of {what!r}; there are {', '.join(own.what for own in self.curves)}")
 
     @property
-    def endings(self) -> tuple[Ending, ...]:
-        """All courses at the end of each phase, or of the whole motion if it has no phases."""
+    def phase_ends(self) -> tuple[PhaseEnd, ...]:
+        """All curves at the end of each phase, or of the whole motion if it has no phases."""
         parts = self.phases or (Phase("motion", 0.0, 100.0),)
         found = []
         for part in parts:
             k = int(np.searchsorted(self.share, part.end - 1e-9))
             k = min(k, len(self.share) - 1)
-            found += [Ending(part.name, c.what, c.unit, float(c.one[k]), float(c.two[k])) for c in self.courses]
+            found += [PhaseEnd(part.name, c.what, c.unit, float(c.one[k]), float(c.two[k])) for c in self.curves]
         return tuple(found)
 
     def distances(self) -> dict[str, float]:
@@ -168,17 +175,21 @@ def compare_recordings(
         other: whose motion `two` is; by default as `robot` if that was given, else that which it names.
     """
     bodies = (_owner(one, robot), _owner(two, other or robot))
-    scaled = aligned([one, two])
-    tracks = [tracked(rec, body, landmarks(body).frames) for rec, body in zip((one, two), bodies, strict=True)]
-    own = [_courses(track) for track in tracks]
+    scaled = align_recordings([one, two])
+    tracks = [
+        compute_trajectories(rec, body, posture_frames(body).frames)
+        for rec, body in zip((one, two), bodies, strict=True)
+    ]
+    own = [_curves(track) for track in tracks]
     names = [name for name in own[0] if name in own[1]]
-    courses = tuple(
-        Course(what, own[0][what][0], *(np.asarray(scaled[k].at(own[k][what][1])) for k in (0, 1))) for what in names
+    curves = tuple(
+        PhaseCurve(what, own[0][what][0], *(np.asarray(scaled[k].at(own[k][what][1])) for k in (0, 1)))
+        for what in names
     )
     return RecordingComparison(
         scaled[0].share,
         scaled[0].phases,
-        courses,
+        curves,
         _distance(scaled, bodies),
         _ranges((one, two), bodies),
         (limb_torques(one, bodies[0]), limb_torques(two, bodies[1])),
@@ -186,10 +197,10 @@ def compare_recordings(
     )
 
 
-def _courses(tracks: Tracks) -> dict[str, tuple[str, Array]]:
+def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
     """By what they are: unit and values, n."""
     robot, recording = tracks.robot, tracks.recording
-    feet = foot_tracks(tracks)
+    feet = foot_trajectories(tracks)
     floor = float(np.nanmin([way.sole[0, 2] for way in feet])) if feet else 0.0
     psi = np.full(len(recording), float(np.mean([way.yaw[0] for way in feet])) if feet else 0.0)
     found: dict[str, tuple[str, Array]] = {}
@@ -197,12 +208,12 @@ def _courses(tracks: Tracks) -> dict[str, tuple[str, Array]]:
         found[f"{way.foot.side} foot height"] = "m", way.sole[:, 2] - floor
     for hand in robot.hands:
         found[f"{hand.side} hand height"] = "m", tracks.positions[:, tracks.parts.index(hand), 2] - floor
-    q = true(recording, "q")
-    for own in turnings(robot):
-        if own.rotation == "knee flexion":
+    q = true_state(recording, "q")
+    for own in anatomical_joints(robot):
+        if own.degree_of_freedom == "knee flexion":
             found[f"{own.side} knee flexion"] = "degrees", np.degrees(own.sign * q[:, own.joint.q])
-    chest = landmarks(robot).chest
-    up = ahead(_turned(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
+    chest = posture_frames(robot).chest
+    up = in_heading_axes(_turned(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
     found["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))
     found["trunk to the left"] = "degrees", np.degrees(np.arctan2(up[:, 1], up[:, 2]))
     if robot.head is not None:
@@ -212,17 +223,17 @@ def _courses(tracks: Tracks) -> dict[str, tuple[str, Array]]:
     return found
 
 
-def _turned(tracks: Tracks, frame: Frame) -> Array:
+def _turned(tracks: BodyTrajectories, frame: Frame) -> Array:
     """How a frame is turned from the stance, (n, 3, 3)."""
-    still = standing(tracks.robot).pose(frame).rotation
+    still = standing_state(tracks.robot).pose(frame).rotation
     return np.asarray(tracks.rotations[:, tracks.parts.index(frame)] @ still.T)
 
 
-def _distance(scaled: Sequence[Normalised], bodies: Sequence[Robot]) -> Array:
+def _distance(scaled: Sequence[NormalizedRecording], bodies: Sequence[Robot]) -> Array:
     one, two = bodies
     if [joint.name for joint in one.joints] != [joint.name for joint in two.joints]:
         return np.full(len(scaled[0].share), np.nan)
-    a, b = (np.asarray(own.at(true(own.recording, "q")[:, 7:])) for own in scaled)
+    a, b = (np.asarray(own.at(true_state(own.recording, "q")[:, 7:])) for own in scaled)
     return np.asarray(np.sqrt(np.mean((a - b) ** 2, axis=1)))
 
 
@@ -231,11 +242,11 @@ def _ranges(recordings: Sequence[Recording], bodies: Sequence[Robot]) -> dict[st
     found = []
     alike = [joint.name for joint in bodies[0].joints] == [joint.name for joint in bodies[1].joints]
     for recording, body in zip(recordings, bodies, strict=True):
-        q = true(recording, "q")
+        q = true_state(recording, "q")
         if alike:
             own = {joint.name: joint.q for joint in body.joints}
         else:
-            own = {f"{t.side or ''} {t.rotation}".strip(): t.joint.q for t in turnings(body)}
+            own = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(body)}
         found.append({name: float(np.degrees(np.ptp(q[:, place]))) for name, place in own.items()})
     return {name: (size, found[1][name]) for name, size in found[0].items() if name in found[1]}
 

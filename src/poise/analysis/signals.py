@@ -1,4 +1,4 @@
-"""Sampled signals: zero-phase low-pass filter, smoothness measures, RMS and peaks of values and rates.
+"""Sampled signals: resampling, zero-phase low-pass filter, smoothness measures, RMS and peaks of values and rates.
 
 Notation: v(t) is the velocity of a point or of joints, sampled every period h (s), T the time from the first to the
 last sample, τ(t) the torques (N m). The two measures of movement have no unit and do not change when the same movement
@@ -13,21 +13,70 @@ smoothness measures to movement duration, amplitude, and arrests.* Journal of Mo
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.signal import butter, sosfiltfilt
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicSpline
 
 from poise.arrays import Array
+
+#: Samples of a normalised motion from 0 to 100 %: one for each per cent, as gait laboratories have it, or one for each
+#: half per cent, where a sudden peak is to keep its shape.
+PERCENT_SAMPLES, HALF_PERCENT_SAMPLES = 101, 201
+#: A moment that is nearer than this part of a sampling period to a sample is that sample.
+AT_SAMPLE = 1e-6
+
+Interpolation = Literal["linear", "spline"]
 
 #: A Butterworth filter of second order run forth and back has fallen to 1/√2 at this share of its own cut-off.
 DOUBLE_PASS = (2.0**0.5 - 1.0) ** 0.25
 #: Fewest samples that a filter can be run on forth and back.
-FEWEST = 12
+FEWEST_FILTER_SAMPLES = 12
 
 
-def low_passed(values: Array, rate: float, cutoff: float | None) -> Array:
+def resample(time: ArrayLike, values: ArrayLike, moments: ArrayLike, kind: Interpolation = "linear") -> NDArray[Any]:
+    """Values (n, ...) of a sampled signal at other moments, (m, ...).
+
+    Linear interpolation gives a weighted mean of the two samples beside a moment. A cubic spline keeps the peaks that
+    straight lines between samples cut off. A column with a gap (NaN) is always interpolated linearly and stays NaN
+    beside the gap. Values that are no floating-point numbers, such as texts and codes, are those of the last sample
+    before the moment. Moments outside the time of the signal get its first or its last value.
+
+    Args:
+        time: n, s, not falling; rising for splines.
+        values: n samples, in any unit.
+        moments: m, s.
+        kind: "linear" or "spline".
+
+    >>> resample([0.0, 1.0, 2.0], [0.0, 10.0, 40.0], [0.5, 1.5])
+    array([ 5., 25.])
+    """
+    t, x, at = np.asarray(time, dtype=np.float64), np.asarray(values), np.asarray(moments, dtype=np.float64)
+    before = np.clip(np.searchsorted(t, at, side="right") - 1, 0, len(t) - 1)
+    if x.dtype.kind != "f":
+        return np.asarray(x[before])
+    columns = x.reshape(len(t), math.prod(x.shape[1:]))
+    whole = np.isfinite(columns).all(axis=0) if kind == "spline" else np.zeros(columns.shape[1], dtype=bool)
+    found = np.empty((len(at), columns.shape[1]))
+    if whole.any():
+        found[:, whole] = CubicSpline(t, columns[:, whole])(np.clip(at, t[0], t[-1]))
+    if not whole.all():
+        found[:, ~whole] = _straight_lines(t, columns[:, ~whole], at, before)
+    return found.reshape(len(at), *x.shape[1:])
+
+
+def _straight_lines(t: Array, columns: Array, at: Array, before: NDArray[np.intp]) -> Array:
+    after = np.minimum(before + 1, len(t) - 1)
+    step = t[after] - t[before]
+    w = np.clip(np.where(step > 0.0, (at - t[before]) / np.where(step > 0.0, step, 1.0), 0.0), 0.0, 1.0)[:, np.newaxis]
+    left, right = columns[before], columns[after]
+    between = (1.0 - w) * left + w * right
+    between = np.where(np.isnan(between) & (w < AT_SAMPLE), left, between)
+    return np.where(np.isnan(between) & (w > 1.0 - AT_SAMPLE), right, between)
+
+
+def low_pass(values: Array, rate: float, cutoff: float | None) -> Array:
     """Values (n, ...) through a Butterworth filter of second order, forth and back, so that nothing is delayed.
 
     They stay as they are without a cut-off, if it is beyond half of the rate, and where one is missing: a filter would
@@ -38,16 +87,33 @@ def low_passed(values: Array, rate: float, cutoff: float | None) -> Array:
         rate: samples a second.
         cutoff: where the amplitude has fallen to 1/√2 after both passes, Hz.
 
-    >>> low_passed(torque, 500.0, 6.0).shape == torque.shape
+    >>> low_pass(torque, 500.0, 6.0).shape == torque.shape
     True
     """
-    if cutoff is None or len(values) < FEWEST or not 0.0 < cutoff < 0.5 * rate or not np.isfinite(values).all():
+    if (
+        cutoff is None
+        or len(values) < FEWEST_FILTER_SAMPLES
+        or not 0.0 < cutoff < 0.5 * rate
+        or not np.isfinite(values).all()
+    ):
         return values
+    from scipy.signal import butter, sosfiltfilt  # slow to import, and few programs filter
+
     # Of a sampled filter frequencies are those of tan(π f / rate).
     single = rate / math.pi * math.atan(math.tan(math.pi * cutoff / rate) / DOUBLE_PASS)
     sections = butter(2, single, fs=rate, output="sos")
     # Mirrored at the ends over three periods of the cut-off, after which the filter has come to rest.
     return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff))))
+
+
+def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
+    """Stretches of samples at which a mask (n) is true: ``begin <= i < end`` of each, in the order of time.
+
+    >>> true_intervals([True, False, True, True])
+    [(0, 1), (2, 4)]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8)))
+    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
 # -- Smoothness: how evenly something moves, or how evenly torques change, in one number -----------------------------

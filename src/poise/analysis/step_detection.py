@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.body_tracks import Tracks
+from poise.analysis.body_tracks import BodyTrajectories
+from poise.analysis.signals import true_intervals
 from poise.arrays import Array, Mask
 from poise.robots import Foot, Side
 from poise.state import GRAVITY
@@ -64,8 +65,8 @@ class Footprint:
 
 
 @dataclass(frozen=True, eq=False)
-class FootTrack:
-    """The way of one foot through n samples.
+class FootTrajectory:
+    """Trajectory of one foot over n samples.
 
     Attributes:
         foot: which.
@@ -80,13 +81,13 @@ class FootTrack:
     loaded: Mask
 
 
-def foot_tracks(tracks: Tracks) -> tuple[FootTrack, ...]:
-    """The ways of all feet.
+def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
+    """Trajectories of all feet.
 
     Which foot carries load is told by the forces that were sensed, else by those that the controller counted on, else
     by phases such as "left support", else by how fast the soles move.
     """
-    found: list[FootTrack] = []
+    found: list[FootTrajectory] = []
     for foot in tracks.robot.feet:
         k = tracks.parts.index(foot)
         R = tracks.rotations[:, k]
@@ -96,37 +97,39 @@ def foot_tracks(tracks: Tracks) -> tuple[FootTrack, ...]:
             apart = yaw - found[0].yaw
             apart = apart[np.isfinite(apart)]
             yaw -= math.tau * (round(float(apart[0]) / math.tau) if len(apart) else 0)
-        found.append(FootTrack(foot, sole, yaw, _loaded(tracks, foot, sole)))
+        found.append(FootTrajectory(foot, sole, yaw, _loaded(tracks, foot, sole)))
     return tuple(found)
 
 
-def footprints(tracks: Tracks, feet: tuple[FootTrack, ...] | None = None) -> tuple[Footprint, ...]:
+def footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] | None = None) -> tuple[Footprint, ...]:
     """All footprints of a recording in the order in which they were made; feet that stood at the start come first.
 
-    >>> [(each.side, each.touchdown) for each in footprints(tracked(recording, robot))]
+    >>> [(each.side, each.touchdown) for each in footprints(compute_trajectories(recording, robot))]
     [('left', nan), ('right', nan), ('left', 1.898), ('right', 2.394)]
     """
-    ways = foot_tracks(tracks) if feet is None else feet
+    ways = foot_trajectories(tracks) if feet is None else feet
     time = tracks.recording.time
-    made = [each for way in ways for each in _prints(way, time)]
+    made = [each for way in ways for each in _footprints_of(way, time)]
     return tuple(sorted(made, key=lambda each: each.begin))
 
 
-def _prints(way: FootTrack, time: Array) -> list[Footprint]:
+def _footprints_of(way: FootTrajectory, time: Array) -> list[Footprint]:
     known = np.isfinite(way.sole).all(axis=1) & np.isfinite(way.yaw)
     loaded = way.loaded & known
     stances: list[tuple[int, int]] = []
-    for begin, end in _runs(loaded):
+    for begin, end in true_intervals(loaded):
         # Where the foot bounced, or was unloaded without leaving its place, one stance goes on.
         if stances and (time[begin] - time[stances[-1][1]] < BOUNCE or not _left(way, stances[-1][1], begin)):
             stances[-1] = stances[-1][0], end
         else:
             stances.append((begin, end))
     last = len(time)
-    return [_print(way, time, loaded, b, e) for b, e in stances if time[e - 1] - time[b] > GRAZE or e == last or b == 0]
+    return [
+        _footprint(way, time, loaded, b, e) for b, e in stances if time[e - 1] - time[b] > GRAZE or e == last or b == 0
+    ]
 
 
-def _print(way: FootTrack, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
+def _footprint(way: FootTrajectory, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
     inside = np.flatnonzero(loaded[begin:end]) + begin
     both = (loaded[begin : end - 1] & loaded[begin + 1 : end])[:, np.newaxis]
     slid = np.cumsum(np.where(both, np.diff(way.sole[begin:end, :2], axis=0), 0.0), axis=0)
@@ -144,7 +147,7 @@ def _print(way: FootTrack, time: Array, loaded: Mask, begin: int, end: int) -> F
     )
 
 
-def _left(way: FootTrack, end: int, begin: int) -> bool:
+def _left(way: FootTrajectory, end: int, begin: int) -> bool:
     """Whether a foot left its place between two samples at which it carried load."""
     before, after = way.sole[end - 1], way.sole[begin]
     heights = way.sole[end - 1 : begin + 1, 2]
@@ -153,7 +156,7 @@ def _left(way: FootTrack, end: int, begin: int) -> bool:
     return rise > RISEN or gone > GONE or abs(float(way.yaw[begin] - way.yaw[end - 1])) > TURNED
 
 
-def _loaded(tracks: Tracks, foot: Foot, sole: Array) -> Mask:
+def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
     recording, least = tracks.recording, LOADED * GRAVITY * tracks.robot.mass
     for kind in ("sensed/force", "force"):
         name = f"{kind}/{foot.name}/fz"
@@ -167,12 +170,6 @@ def _loaded(tracks: Tracks, foot: Foot, sole: Array) -> Mask:
     if len(recording) < 3 or not recording.period > 0.0:
         return np.ones(len(recording), dtype=bool)
     return np.asarray(np.linalg.norm(np.gradient(sole, recording.period, axis=0), axis=1) < STILL)
-
-
-def _runs(flags: Mask) -> list[tuple[int, int]]:
-    """Stretches of samples that are true: begin and end."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
 def _unwrapped(angle: Array) -> Array:
@@ -205,7 +202,7 @@ class Step(NamedTuple):
 
         (length, s width) = Rz(-ψ) (p_after - p_support)
 
-    >>> [(step.side, round(step.length, 2)) for step in walked(recording, robot).steps]
+    >>> [(step.side, round(step.length, 2)) for step in analyze_walk(recording, robot).steps]
     [('left', 0.15), ('right', 0.15)]
     """
 
@@ -222,7 +219,7 @@ class Step(NamedTuple):
     duration: float
 
 
-def steps(prints: Sequence[Footprint], feet: Sequence[FootTrack]) -> tuple[Step, ...]:
+def steps(prints: Sequence[Footprint], feet: Sequence[FootTrajectory]) -> tuple[Step, ...]:
     """The steps between footprints, in the order of their touchdowns."""
     made = []
     for way in feet:
@@ -245,7 +242,7 @@ def _support(prints: Sequence[Footprint], before: Footprint, after: Footprint) -
     return prints[most] if most is not None and shared[most] > 0 else None
 
 
-def _step(before: Footprint, after: Footprint, support: Footprint, way: FootTrack) -> Step:
+def _step(before: Footprint, after: Footprint, support: Footprint, way: FootTrajectory) -> Step:
     psi = 0.5 * (after.yaw + support.yaw)
     c, s = math.cos(psi), math.sin(psi)
     x, y, _ = after.place - support.place

@@ -1,7 +1,7 @@
 """Measures of a walk: spatiotemporal, posture, effort, smoothness and balance, with their units and meanings.
 
-They are read from the steady steps of a recording (`Walked.steady`). Notation: m is the mass, h the mean height of the
-center of mass above the ground, l the length of a leg, ψ the heading, τ torques, v velocities of joints.
+They are read from the steady steps of a recording (`RecordedWalk.steady`). Notation: m is the mass, h the mean
+height of the center of mass above the ground, l the length of a leg, ψ the heading, τ torques, v velocities of joints.
 """
 
 from __future__ import annotations
@@ -12,8 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.body_tracks import ahead, arm_pitch, chest_pitch, gaze_pitch, standing, standing_arm_pitch, true
-from poise.analysis.recorded_walk import Walked
+from poise.analysis.body_tracks import (
+    arm_pitch,
+    chest_pitch,
+    gaze_pitch,
+    in_heading_axes,
+    standing_arm_pitch,
+    standing_state,
+    true_state,
+)
+from poise.analysis.recorded_walk import RecordedWalk
 from poise.analysis.signals import log_dimensionless_jerk
 from poise.arrays import Array
 from poise.behaviors import leg_length
@@ -135,7 +143,7 @@ def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
     return float(np.sqrt(known.mean())) if len(known) else math.nan
 
 
-def work(recording: Recording, robot: Robot, samples: slice) -> float:
+def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
     """What the joints do and undo, ``∫ Σ |τ v| dt``, J: no joint gives back what it brakes. NaN without torques."""
     names, torque, rate = _driven(recording, robot)
     power = np.abs(torque[samples] * rate[samples]).sum(axis=1)
@@ -153,7 +161,7 @@ def _driven(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array,
     labels = recording.labels["command/torque"]
     names = tuple(name for name in labels if name in known)
     torque = recording["command/torque"][:, [labels.index(name) for name in names]]
-    return names, torque, true(recording, "v")[:, [known[name] for name in names]]
+    return names, torque, true_state(recording, "v")[:, [known[name] for name in names]]
 
 
 # -- Style measures: how a walk looks, in numbers that can be compared between walks and between robots --------------
@@ -165,13 +173,13 @@ SOMEWHERE = 0.05
 EDGE = 1e-3
 
 
-def style_measures(walk: Walked) -> StyleMeasures:
+def style_measures(walk: RecordedWalk) -> StyleMeasures:
     """Measures a walk; with less than two steps all are NaN.
 
-    >>> style_measures(walked(recording, robot)).cadence
+    >>> style_measures(analyze_walk(recording, robot)).cadence
     120.0
     """
-    if not walk.walks:
+    if not walk.is_walk:
         return StyleMeasures(**dict.fromkeys(MEASURES, math.nan))
     robot, steady, speed = walk.tracks.robot, walk.steady, walk.speed
     length = _mean([step.length for step in steady])
@@ -187,35 +195,35 @@ def style_measures(walk: Walked) -> StyleMeasures:
         single_support=_mean([step.single for step in steady]),
         double_support=_mean([step.double for step in steady]),
         slip=max(step.support.slip for step in steady),
-        **_carriage(walk),
+        **_posture(walk),
         arm_torque=arm_torque(walk.tracks.recording, robot, walk.window),
         **_center(walk),
-        **_spin(walk),
+        **_angular_momentum(walk),
         **_smoothness(walk),
         cost_of_transport=_cost(walk),
         **_balance(walk),
     )
 
 
-def _carriage(walk: Walked) -> dict[str, float]:
+def _posture(walk: RecordedWalk) -> dict[str, float]:
     tracks, window = walk.tracks, walk.window
     sides = [hand.side for hand in tracks.robot.hands]
     arms = {side: arm_pitch(tracks, side) for side in sides}
     return {
         "chest_pitch": _mean(chest_pitch(tracks, walk.heading)[window]),
         "gaze_pitch": _mean(gaze_pitch(tracks, walk.heading)[window]),
-        "arm_swing": _mean([np.ptp(arm[stride]) for arm in arms.values() for stride in walk.strides]),
+        "arm_swing": _mean([np.ptp(arm[stride]) for arm in arms.values() for stride in walk.stride_samples]),
         "arm_lift": _mean([_mean(arms[side][window]) - standing_arm_pitch(tracks.robot, side) for side in sides]),
     }
 
 
-def _center(walk: Walked) -> dict[str, float]:
+def _center(walk: RecordedWalk) -> dict[str, float]:
     """Height against the stance; and sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, less the straight line to its end."""
-    robot, still = walk.tracks.robot, standing(walk.tracks.robot)
+    robot, still = walk.tracks.robot, standing_state(walk.tracks.robot)
     ground = min(float(still.pose(foot).translation[2]) for foot in robot.feet)
-    aside = ahead(walk.tracks.center_velocity, walk.heading)[:, 1]
+    aside = in_heading_axes(walk.tracks.center_velocity, walk.heading)[:, 1]
     ranges = []
-    for stride in walk.strides:
+    for stride in walk.stride_samples:
         way = np.cumsum(aside[stride]) * walk.tracks.recording.period
         ranges.append(np.ptp(way - np.linspace(0.0, way[-1], len(way))))
     return {
@@ -224,39 +232,39 @@ def _center(walk: Walked) -> dict[str, float]:
     }
 
 
-def _spin(walk: Walked) -> dict[str, float]:
-    turning = walk.spin[walk.window]
+def _angular_momentum(walk: RecordedWalk) -> dict[str, float]:
+    turning = walk.angular_momentum[walk.window]
     unit = walk.tracks.robot.mass * walk.height * math.sqrt(GRAVITY * walk.height)
     sizes = [math.sqrt(_mean(turning[:, k] ** 2)) for k in range(3)]
     return {f"angular_momentum_{axis}": size / unit for axis, size in zip("xyz", sizes, strict=True)}
 
 
-def _smoothness(walk: Walked) -> dict[str, float]:
+def _smoothness(walk: RecordedWalk) -> dict[str, float]:
     tracks, h = walk.tracks, walk.tracks.recording.period
     hands = [tracks.velocity(hand) for hand in tracks.robot.hands]
     return {
-        "center_smoothness": _mean([log_dimensionless_jerk(tracks.center_velocity[s], h) for s in walk.strides]),
-        "hand_smoothness": _mean([log_dimensionless_jerk(hand[s], h) for hand in hands for s in walk.strides]),
+        "center_smoothness": _mean([log_dimensionless_jerk(tracks.center_velocity[s], h) for s in walk.stride_samples]),
+        "hand_smoothness": _mean([log_dimensionless_jerk(hand[s], h) for hand in hands for s in walk.stride_samples]),
     }
 
 
-def _cost(walk: Walked) -> float:
+def _cost(walk: RecordedWalk) -> float:
     window = walk.window
     seconds = walk.tracks.recording.period * (window.stop - window.start)
     distance = math.hypot(walk.speed.forward, walk.speed.sideways) * seconds
     if not distance > SOMEWHERE:
         return math.nan
-    return work(walk.tracks.recording, walk.tracks.robot, window) / (walk.tracks.robot.mass * GRAVITY * distance)
+    return joint_work(walk.tracks.recording, walk.tracks.robot, window) / (walk.tracks.robot.mass * GRAVITY * distance)
 
 
-def _balance(walk: Walked) -> dict[str, float]:
+def _balance(walk: RecordedWalk) -> dict[str, float]:
     recording, window = walk.tracks.recording, walk.window
     begin, end = recording.time[window.start], recording.time[min(window.stop, len(recording) - 1)]
     time, margin = walk.pressure_margin
     inner = (time >= begin) & (time <= end) & np.isfinite(margin)
     single = inner & np.any([(time >= s.before.lift_off) & (time < s.after.touchdown) for s in walk.steady], axis=0)
-    reached = walk.inside(walk.divergent, [step.after.begin for step in walk.steady])
-    error = divergent_error(recording)
+    reached = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady])
+    error = dcm_error(recording)
     far = np.zeros(0) if error is None else error[window][np.isfinite(error[window])]
     return {
         "pressure_margin": float(np.median(margin[single])) if single.any() else math.nan,
@@ -266,8 +274,8 @@ def _balance(walk: Walked) -> dict[str, float]:
     }
 
 
-def divergent_error(recording: Recording) -> Array | None:
-    """Distance of ξ from its plan (m), n, if the controller recorded such an error; else None."""
+def dcm_error(recording: Recording) -> Array | None:
+    """Distance of the DCM ξ from its plan (m), n, if the controller recorded such an error; else None."""
     for name, channel in recording.channels.items():
         if "error" in name and ("divergent" in name or "dcm" in name.lower()) and channel.unit == "m":
             values = np.asarray(channel.values, dtype=np.float64).reshape(len(recording), -1)

@@ -176,7 +176,7 @@ def _reproduced(job: Job, fit: Fit, dynamics: bool) -> tuple[list[Measures], dic
     best = next(each for each in mine if each.reproduction.variant is gait.BEST)
     row = {
         **{key: value for key, value in fit_facts(job, fit).items() if key not in ("shape", "by_marker_mm")},
-        "cycle": {"side": cycle.side, "begin_s": cycle.strike, "end_s": cycle.next_strike},
+        "cycle": {"side": cycle.side, "begin_s": cycle.initial_contact, "end_s": cycle.end},
         "walk": spatiotemporal(reference, cycle),
         "events_ms": compared_events(fit, reference),
         "worst_difference_deg": best.worst[1],
@@ -319,7 +319,7 @@ def torques_text(facts: dict[str, Any]) -> str:
 def comparison_facts(found: Any) -> dict[str, Any]:
     """A robot's walk against a person's, as plain values."""
     rows = {
-        row.rotation: {
+        row.degree_of_freedom: {
             **{name: getattr(row.torque, name) for name in NUMBERS},
             "angle_correlation": row.angle.correlation,
             "effort_share": list(row.effort),
@@ -358,7 +358,7 @@ def same_task_facts(found: RecordingComparison, names: tuple[str, str]) -> dict[
     return {
         "names": list(names),
         "posture_distance_rad": found.distances(),
-        "endings": [ending._asdict() for ending in found.endings],
+        "endings": [ending._asdict() for ending in found.phase_ends],
         "torques": [
             {name: each._asdict() for name, each in zip([limb.limb for limb in limbs], limbs, strict=True)}
             for limbs in found.torques

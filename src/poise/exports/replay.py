@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poise.analysis import base_displacement
 from poise.arrays import Array
 from poise.control import Command, Step
 from poise.exports.joint_trajectory import ExportError, Trajectory, arranged, torques
@@ -22,7 +23,7 @@ from poise.geometry import minimum_jerk, so3
 from poise.plants import Flat, Ground, PositionServos, Push, steps
 from poise.recording import Progress, Recording, record_steps, settings
 from poise.robots import Robot, State
-from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure, moved
+from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant
@@ -142,7 +143,7 @@ def replayed(
     recording = record_steps(_until_fallen(playback, plant), robot, path, progress, facts)
     run = CompletedRun(recording, robot, playback.seconds, time.perf_counter() - begin, plant.fall)
     result = {"behavior": "replay", "robot": robot.name, "mode": "position", "plant": "mujoco", **measure(run)}
-    result["distance_m"], result["heading_rad"] = moved(run.states)
+    result["distance_m"], result["heading_rad"] = base_displacement(run.states)
     return recording, finish_result({**result, **_strayed(recording, trajectory, robot)}, [])
 
 

@@ -31,7 +31,7 @@ import numpy as np
 import pinocchio
 
 from poise import constraints, tasks
-from poise.analysis import Cycle
+from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.constraints import INNER, FrictionCone, NormalForces
 from poise.control import TorqueController
@@ -200,7 +200,7 @@ def _heel(side: Side) -> Callable[[Moment], tuple[Array, Array, Array]]:
 RATE = 200.0
 
 
-def repeated(reference: Reference, cycle: Cycle, times: int) -> Reference:
+def repeated(reference: Reference, cycle: GaitCycle, times: int) -> Reference:
     """A walk of some cycles, all the same.
 
     No measured cycle ends quite as it began. What is missing, d = q(end) ⊖ q(begin) without the stride (way and turn on
@@ -212,9 +212,9 @@ def repeated(reference: Reference, cycle: Cycle, times: int) -> Reference:
         times: how many.
     """
     model = reference.robot.model
-    n = max(round((cycle.next_strike - cycle.strike) * RATE), 8)
+    n = max(round(cycle.duration * RATE), 8)
     share = np.arange(n + 1) / n
-    moments = cycle.strike + share * (cycle.next_strike - cycle.strike)
+    moments = cycle.initial_contact + share * cycle.duration
     q = np.array([reference.sample(float(time))[0] for time in moments])
     first, last = pinocchio.XYZQUATToSE3(q[0, :7]), pinocchio.XYZQUATToSE3(q[-1, :7])
     stride = _level(last) * _level(first).inverse()
@@ -266,7 +266,7 @@ class Simulated:
     """
 
     reference: Reference
-    cycle: Cycle
+    cycle: GaitCycle
     bearing: Bearing
     ideal: Recording
     physics: Recording | None
@@ -277,18 +277,20 @@ class Simulated:
 
 
 def with_torques(
-    reference: Reference, cycle: Cycle, period: float = PERIOD, along: bool = True
+    reference: Reference, cycle: GaitCycle, period: float = PERIOD, along: bool = True
 ) -> tuple[Recording, Bearing]:
     """One cycle on an ideal plant by a `TorqueController`; `along` the path of the best variant, or the reference."""
     bears = bearing(reference)
     posture = path(reference, cycle, BEST) if along else None
-    q, v, _ = reference.sample(cycle.strike)
-    start = State(reference.robot, q, v, time=cycle.strike)
+    q, v, _ = reference.sample(cycle.initial_contact)
+    start = State(reference.robot, q, v, time=cycle.initial_contact)
     controller = TorqueController(Treading(reference, bears, period, posture), period=period)
     return record(controller, IdealPlant(start), cycle.duration), bears
 
 
-def in_physics(reference: Reference, cycle: Cycle, cycles: int = CYCLES) -> tuple[Recording, str, float, float, float]:
+def in_physics(
+    reference: Reference, cycle: GaitCycle, cycles: int = CYCLES
+) -> tuple[Recording, str, float, float, float]:
     """The cycle, repeated, in MuJoCo: recording, how it fell, distance on its feet and asked for (m), strides."""
     walk = repeated(reference, cycle, cycles)
     begin = BEGIN * cycle.duration
@@ -305,7 +307,7 @@ def in_physics(reference: Reference, cycle: Cycle, cycles: int = CYCLES) -> tupl
     return recording, plant.fall, went, asked, recording.duration / cycle.duration
 
 
-def simulate(reference: Reference, cycle: Cycle, physics: bool = True) -> Simulated:
+def simulate(reference: Reference, cycle: GaitCycle, physics: bool = True) -> Simulated:
     """A gait with dynamics, on both plants."""
     ideal, bears = with_torques(reference, cycle)
     if not physics:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from poise.analysis import Cycle, events_from_plates, lengths, walking_direction
+from poise.analysis import GaitCycle, events_from_plates, stride_lengths, walking_direction
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.human.gait.reference_walk import Reference
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 SAME = 0.15
 
 
-def spatiotemporal(reference: Reference, cycle: Cycle) -> dict[str, float]:
+def spatiotemporal(reference: Reference, cycle: GaitCycle) -> dict[str, float]:
     """Speed (m/s), stride and step length and width (m), cadence (steps/min), stance and double support (%)."""
     heels = reference.track("heel")
     direction = walking_direction(reference.q[:, :3], heels, reference.track("first_metatarsal"))
-    found = lengths(cycle, reference.time, heels, direction)
+    found = stride_lengths(cycle, reference.time, heels, direction)
     return {
         **{name: float(value) for name, value in found._asdict().items()},
         "cadence": float(cycle.cadence),

@@ -30,7 +30,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import ArrayLike, NDArray
 
-from poise.analysis import norm, norm_joints
+from poise.analysis import normative_band, normative_joints
 from poise.arrays import Array
 from poise.robots import SIDES, Robot, State
 
@@ -128,7 +128,7 @@ def normal_motion(robot: Robot) -> PeriodicMotion:
     phi = np.arange(STEPS) / STEPS + EARLY
 
     def curve(joint: str, mirrored: bool) -> Array:
-        own = norm(joint, cycle="right")
+        own = normative_band(joint, cycle="right")
         return fitted((own.at(phi) + (-1.0 if mirrored else 1.0) * own.at(phi + 0.5)) / 2.0)
 
     tilt, up, turn = curve("pelvis_tilt", False), curve("pelvis_obliquity", True), curve("pelvis_rotation", True)
@@ -139,11 +139,11 @@ def normal_motion(robot: Robot) -> PeriodicMotion:
     head = {"neck_extension": LEAN * (ORDERS == 0), "neck_bending": up - bend, "neck_rotation": -turn - twist}
     for joint, own in {**trunk, **head}.items():
         c[robot.joint(joint).v] = own
-    limbs = [name for name in norm_joints() if not name.startswith(("pelvis", "lumbar"))]
+    limbs = [name for name in normative_joints() if not name.startswith(("pelvis", "lumbar"))]
     for side in SIDES:
         later = HALF if side == "left" else 1.0
         for joint in limbs:
-            c[robot.joint(f"{side}_{joint}").v] = fitted(norm(f"right_{joint}").at(phi)) * later
+            c[robot.joint(f"{side}_{joint}").v] = fitted(normative_band(f"right_{joint}").at(phi)) * later
         for joint, angle in HELD.items():
             c[robot.joint(f"{side}_{joint}").v, 0] = angle
     leg = -float(State(robot, pinocchio.neutral(robot.model)).pose(robot.foot("right")).translation[2])

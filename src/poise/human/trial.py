@@ -6,16 +6,15 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from poise.analysis import low_passed
+from poise.analysis import EventKind, GaitEvent, low_pass
 from poise.arrays import Array
 from poise.errors import PoiseError, near_misses
-from poise.robots import Side
 
 
 class TrialError(PoiseError, ValueError):
@@ -43,19 +42,14 @@ def refused(path: object, complaint: str, element: str = "") -> TrialError:
 # -- Trial: what a laboratory measured of one person in one go, in SI units with z up, whatever file it --------------
 
 
-Kind = Literal["strike", "off"]
+Kind = EventKind
 
 #: Frames a second that no camera takes (Hz): a filter for walking would have nothing left to compute with.
 FASTEST = 1e6
 
 
-@dataclass(frozen=True)
-class Event:
-    """A foot meets the ground (``"strike"``) or leaves it (``"off"``); time in s on the trial's clock."""
-
-    time: float
-    side: Side
-    kind: Kind
+#: A gait event on the trial's clock.
+Event = GaitEvent
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ class Trial:
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.marker("LASI")[0], trial.events[0]
-    (array([0.031, 0.369, 1.011]), Event(time=0.02, side='left', kind='strike'))
+    (array([0.031, 0.369, 1.011]), GaitEvent(time=0.02, side='left', kind='strike'))
     """
 
     path: str
@@ -254,7 +248,7 @@ def smoothed(trial: Trial, cutoff: float = 6.0) -> Trial:
     positions = np.array(trial.positions)
     for i in range(len(trial.labels)):
         for first, end in _runs(_seen(positions[:, i])):
-            positions[first:end, i] = low_passed(positions[first:end, i], trial.rate, cutoff)
+            positions[first:end, i] = low_pass(positions[first:end, i], trial.rate, cutoff)
     note = f"Markers low-pass filtered at {cutoff:g} Hz (Butterworth, second order, forth and back)."
     return trial.replace(positions=positions, notes=(*trial.notes, note))
 

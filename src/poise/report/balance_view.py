@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from poise.analysis import Tracks
+from poise.analysis import BodyTrajectories
 from poise.arrays import Array
 from poise.html import (
     ABOVE,
@@ -45,7 +45,7 @@ class View(NamedTuple):
     """What is seen from above: the recording, its tracks, where the ground pushes and what that is called."""
 
     subject: Subject
-    tracks: Tracks
+    tracks: BodyTrajectories
     pushing: Array
     name: str
 
@@ -105,7 +105,7 @@ def balance(subjects: Sequence[Subject]) -> Section:
     return Section("Balance", "".join([paragraph(words), *absent, beside(figures, len(subjects)), summary]))
 
 
-def _view(subject: Subject, tracks: Tracks) -> View:
+def _view(subject: Subject, tracks: BodyTrajectories) -> View:
     """With the center of pressure that was sensed, or else the zero-moment point that the motion needs."""
     name = "center_of_pressure"
     if name in subject.recording and np.isfinite(subject.recording[name]).any():

@@ -8,13 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from poise.analysis import (
-    ROTATIONS,
-    RULE,
-    Norm,
-    Walked,
-    cycles,
-    norm,
-    over_cycle,
+    EVENT_RULE,
+    TABLE_I,
+    NormativeBand,
+    RecordedWalk,
+    normalize_cycles,
+    normative_band,
     range_of_motion,
     root_mean_square_error,
 )
@@ -40,7 +39,7 @@ from poise.html import (
 from poise.report.recording_view import BY_RULE, Gait, Subject
 from poise.robots import SIDES, Side
 
-Walks = Sequence[tuple[Subject, Walked]]
+Walks = Sequence[tuple[Subject, RecordedWalk]]
 
 #: Colours of the legs where there is one recording; where there are more, each has its own.
 LEG_COLORS = {"left": "#00568a", "right": "#d55e00"}
@@ -60,7 +59,7 @@ def cycle(subjects: Sequence[Subject]) -> Section | None:
     walking = [(s, s.walk) for s in subjects if s.walk is not None]
     if not walking:
         return None
-    robots: dict[tuple[str, ...], list[tuple[Subject, Walked]]] = {}
+    robots: dict[tuple[str, ...], list[tuple[Subject, RecordedWalk]]] = {}
     for subject, walk in walking:
         robots.setdefault(subject.recording.labels["q"], []).append((subject, walk))
     parts = [paragraph(CYCLE_TEXT, "" if len(walking) == 1 else SEVERAL)]
@@ -107,14 +106,14 @@ def _cycle_figure(walks: Walks, joints: dict[str, str], name: str, quantity: str
         axes = drawn.axes
         for subject, walk in walks:
             for side in SIDES:
-                own = cycles(walk, values(subject, joints[side], quantity), side)
-                if not len(own.values):
+                own = walk.curves(values(subject, joints[side], quantity), side)
+                if not own.count:
                     continue
                 color = LEG_COLORS[side] if alone else subject.line.color
                 axes.fill_between(own.share, own.low, own.high, color=color, alpha=BAND_ALPHA, linewidth=0)
                 label = side if alone else subject.label if side == SIDES[0] else None
                 axes.plot(own.share, own.mean, color=color, linestyle=LEG_DASHES[side], label=label)
-                axes.axvline(own.lift_off, color=color, linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
+                axes.axvline(own.toe_off, color=color, linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
                 spans.setdefault(subject.label, []).append(float(np.ptp(own.mean)))
         axes.set(xlabel=SCALE, ylabel=quantity, xlim=(0.0, 100.0))
         drawn.legend(2)
@@ -129,7 +128,7 @@ def _cycle_figure(walks: Walks, joints: dict[str, str], name: str, quantity: str
 Gaits = Sequence[tuple[Subject, Gait]]
 
 #: The six rotations of a leg: names of joints without their side, and titles.
-KINDS = {each.joint.removeprefix("right_"): each.title.removeprefix("Right ").capitalize() for each in ROTATIONS[:6]}
+KINDS = {each.joint.removeprefix("right_"): each.title.removeprefix("Right ").capitalize() for each in TABLE_I[:6]}
 #: Grey of the band of norms and of the line in its middle.
 BAND, MIDDLE = "#d9d9d9", "#8a8a8a"
 ANGLES_TEXT = (
@@ -145,7 +144,7 @@ def gait_angles(subjects: Sequence[Subject]) -> Section | None:
         return None
     sources = list(dict.fromkeys(gait.source for _, gait in walking))
     parts = [
-        paragraph(*sources, RULE if BY_RULE in sources else ""),
+        paragraph(*sources, EVENT_RULE if BY_RULE in sources else ""),
         _cycles(walking),
         paragraph(ANGLES_TEXT, _norms()),
     ]
@@ -156,19 +155,18 @@ def gait_angles(subjects: Sequence[Subject]) -> Section | None:
 def curves(subject: Subject, gait: Gait, joint: str, side: Side) -> Array:
     """Angle of a joint over each cycle of a foot, (cycles, 101), degrees."""
     degrees = np.degrees(subject.recording[f"q/{joint}"])
-    found = [over_cycle(subject.recording.time, degrees, each.strike, each.next_strike) for each in gait.of(side)]
-    return np.array(found).reshape(-1, 101)
+    return normalize_cycles(subject.recording.time, degrees, gait.of(side), kind="spline").values
 
 
-def known_norm(joint: str) -> Norm | None:
+def known_norm(joint: str) -> NormativeBand | None:
     """The norm of a joint; None if nobody knows one."""
     try:
-        return norm(joint)
+        return normative_band(joint)
     except GaitError:
         return None
 
 
-def band(axes: Axes, known: Norm | None) -> None:
+def band(axes: Axes, known: NormativeBand | None) -> None:
     """The norm as a grey band, mean plus and minus one standard deviation."""
     if known is not None:
         share = np.linspace(0.0, 100.0, len(known.mean))
@@ -239,7 +237,7 @@ def _angle_figure(walking: Gaits, kind: str, title: str) -> str:
 
 def _ranges(walking: Gaits) -> str:
     rows = []
-    for each in ROTATIONS:
+    for each in TABLE_I:
         side: Side = "right" if each.joint.startswith("right") else "left"
         usual, cells = known_norm(each.joint), []
         for s, gait in walking:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from poise.analysis import Normalised, aligned, cycle_difference, joint_angles, rhythm
+from poise.analysis import NormalizedRecording, align_recordings, cycle_difference, cycle_period, joint_angles
 from poise.arrays import Array
 from poise.html import (
     COLORS,
@@ -36,7 +36,7 @@ from poise.report.torque_charts import GROUPS
 from poise.robots import Limb
 
 #: A recording, and the same on the scale that all share.
-Scaled = tuple[Subject, Normalised]
+Scaled = tuple[Subject, NormalizedRecording]
 
 SCALE = "progress of the motion (%)"
 
@@ -168,7 +168,7 @@ def _cycles(subjects: Sequence[Subject]) -> list[str]:
     """Figures and a table of how far cycles are apart, of those that were asked to repeat themselves."""
     figures, rows = [], []
     for subject in subjects:
-        asked = rhythm(subject.recording)
+        asked = cycle_period(subject.recording)
         if asked is None:
             continue
         apart = 1e3 * cycle_difference(subject.recording, asked.period, begin=asked.begin)[: max(asked.cycles - 1, 0)]
@@ -275,7 +275,7 @@ def comparison(subjects: Sequence[Subject]) -> Section:
     lasting = [s for s in subjects if len(s.recording) > 1 and s.recording.time[-1] > s.recording.time[0]]
     if len(lasting) < 2:
         return Section(title, note("Fewer than two of the recordings have a duration."))
-    scaled = list(zip(lasting, aligned([s.recording for s in lasting]), strict=True))
+    scaled = list(zip(lasting, align_recordings([s.recording for s in lasting]), strict=True))
     parts = [paragraph(_scale(scaled)), *_centers(scaled), *_hands(scaled), *angles(scaled), *efforts(scaled)]
     return Section(title, "".join(parts))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from poise.analysis import Span
+from poise.analysis import GaitCycle, normalize_cycle
 from poise.arrays import Array, Mask
 from poise.errors import GaitError, PoiseError
 from poise.html import (
@@ -166,8 +166,6 @@ def _span(torques: Torques) -> tuple[float, float]:
 
 
 STORED, UNIT = "#222222", "moment (N m/kg)"
-#: Steps of a gait cycle: per cent.
-COUNT = 101
 SIGNS = (
     "Moments are internal, those of muscles and ligaments, per kg of body mass; positive is what the title says. "
     "Solid: all that the ground does to the leg is known (grey ground: the foot is wholly on its plates; else it is "
@@ -281,10 +279,10 @@ def _over_time(
 
 def _cycles(torques: Torques, known: dict[str, Array]) -> str:
     try:
-        spans = human_strides(torques).spans
+        cycles = human_strides(torques).cycles
     except GaitError as error:
         return note(f"{error}.")
-    figures = [drawn for own in LEG if (drawn := _cycle(torques, own, spans, known))]
+    figures = [drawn for own in LEG if (drawn := _cycle(torques, own, cycles, known))]
     words = (
         "From one touchdown of a foot to its next, each leg over the cycles of its own foot, where its moment is "
         "known; the vertical line is where the foot leaves the ground."
@@ -292,20 +290,25 @@ def _cycles(torques: Torques, known: dict[str, Array]) -> str:
     return paragraph(words) + beside(figures, 3)
 
 
-def _cycle(torques: Torques, own: Convention, spans: tuple[Span, ...], known: dict[str, Array]) -> str:
-    share, peaks = np.linspace(0.0, 100.0, COUNT), dict[str, float]()
+def _cycle(torques: Torques, own: Convention, cycles: tuple[GaitCycle, ...], known: dict[str, Array]) -> str:
+    peaks: dict[str, float] = {}
     with drawing(f"Moment of the {own.title} over the gait cycle", THIRD) as drawn:
         axes = drawn.axes
         for side in SIDES:
             values, first = known[f"{side} {own.title}"], True
-            for span in (span for span in spans if span.side == side):
-                moment = np.interp(np.linspace(span.begin, span.end, COUNT), torques.time, values)
+            for cycle in (cycle for cycle in cycles if cycle.side == side):
+                moment = normalize_cycle(torques.time, values, cycle)
                 if np.isfinite(moment).any():
                     axes.plot(
-                        share, moment, color=LEG_COLORS[side], linestyle=LEG_DASHES[side], label=side if first else None
+                        np.linspace(0.0, 100.0, len(moment)),
+                        moment,
+                        color=LEG_COLORS[side],
+                        linestyle=LEG_DASHES[side],
+                        label=side if first else None,
                     )
-                    off = 100.0 * (span.off - span.begin) / (span.end - span.begin)
-                    axes.axvline(off, color=LEG_COLORS[side], linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
+                    axes.axvline(
+                        cycle.stance, color=LEG_COLORS[side], linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7
+                    )
                     first = False
                     peaks[side] = max(peaks.get(side, -np.inf), float(np.nanmax(moment)))
         axes.axhline(0.0, color=FAINT, linewidth=0.6)
@@ -398,4 +401,4 @@ def _simulated_moment(simulated: Simulated, torques: Torques | None, joint: str,
 
 def _frame(axes: Axes, simulated: Simulated, label: str) -> None:
     axes.axhline(0.0, color=FAINT, linewidth=0.6)
-    axes.set(xlabel="time (s)", ylabel=label, xlim=(simulated.cycle.strike, simulated.cycle.next_strike))
+    axes.set(xlabel="time (s)", ylabel=label, xlim=(simulated.cycle.initial_contact, simulated.cycle.end))

@@ -11,23 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poise.analysis import (
-    JOINTS,
-    Cycle,
+    TABLE_I_JOINTS,
+    BodyTrajectories,
+    GaitCycle,
     GaitEvent,
-    Lengths,
     Phase,
+    RecordedWalk,
+    StrideLengths,
     StyleMeasures,
-    Tracks,
-    Walked,
+    analyze_walk,
+    compute_trajectories,
     gait_cycles,
-    in_order,
-    landmarks,
-    lengths,
     phases,
+    posture_frames,
+    sort_events,
+    stride_lengths,
     style_measures,
-    supports,
-    tracked,
-    walked,
+    support_phases,
     walking_direction,
 )
 from poise.arrays import Array
@@ -55,19 +55,19 @@ class Gait:
 
     reference: Reference
     events: tuple[GaitEvent, ...]
-    cycles: tuple[Cycle, ...]
+    cycles: tuple[GaitCycle, ...]
     source: str
 
-    def of(self, side: Side) -> tuple[Cycle, ...]:
+    def of(self, side: Side) -> tuple[GaitCycle, ...]:
         """The cycles of one foot."""
         return tuple(cycle for cycle in self.cycles if cycle.side == side)
 
     @property
-    def middle(self) -> Cycle:
+    def middle(self) -> GaitCycle:
         """The cycle that is farthest from both ends of the motion, of the right foot if it has any."""
         first, last = float(self.reference.time[0]), float(self.reference.time[-1])
         known = self.of("right") or self.cycles
-        return max(known, key=lambda cycle: min(cycle.strike - first, last - cycle.next_strike))
+        return max(known, key=lambda cycle: min(cycle.initial_contact - first, last - cycle.end))
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -82,17 +82,17 @@ class Gait:
                 found.append(Phase(name, event.time, then.time))
         return tuple(found)
 
-    def lengths(self, cycle: Cycle) -> Lengths:
+    def lengths(self, cycle: GaitCycle) -> StrideLengths:
         """Stride, speed, step and width of a cycle."""
         walk = self.reference
         heels, toes = walk.track("heel"), walk.track("first_metatarsal")
-        return lengths(cycle, walk.time, heels, walking_direction(walk.q[:, :3], heels, toes))
+        return stride_lengths(cycle, walk.time, heels, walking_direction(walk.q[:, :3], heels, toes))
 
 
 def gait_of(recording: Recording, robot: Robot) -> Gait | None:
     """How somebody walks; None if it is no human body, or no complete cycle."""
     names = [f"{side}_{point}" for side in SIDES for point in POINTS]
-    if not set(names) <= set(robot.frames) or not set(JOINTS) <= set(recording.labels["q"]):
+    if not set(names) <= set(robot.frames) or not set(TABLE_I_JOINTS) <= set(recording.labels["q"]):
         return None
     try:
         reference = Reference(robot, recording.time, recording["q"])
@@ -106,19 +106,19 @@ def gait_of(recording: Recording, robot: Robot) -> Gait | None:
     return Gait(reference, found, ours, BY_RULE) if ours else None
 
 
-def moments_of(cycle: Cycle) -> list[tuple[float, str]]:
+def moments_of(cycle: GaitCycle) -> list[tuple[float, str]]:
     """Times at which a cycle is shown (s), and what is written below: its events, and the middles of both swings."""
     a, b = cycle.side, "left" if cycle.side == "right" else "right"
     named = [
-        (cycle.strike, f"{a} strike"),
-        (cycle.opposite_off, f"{b} toe-off"),
-        ((cycle.opposite_off + cycle.opposite_strike) / 2.0, f"{b} leg swings"),
-        (cycle.opposite_strike, f"{b} strike"),
-        (cycle.off, f"{a} toe-off"),
-        ((cycle.off + cycle.next_strike) / 2.0, f"{a} leg swings"),
-        (cycle.next_strike, f"{a} strike"),
+        (cycle.initial_contact, f"{a} strike"),
+        (cycle.opposite_toe_off, f"{b} toe-off"),
+        ((cycle.opposite_toe_off + cycle.opposite_initial_contact) / 2.0, f"{b} leg swings"),
+        (cycle.opposite_initial_contact, f"{b} strike"),
+        (cycle.toe_off, f"{a} toe-off"),
+        ((cycle.toe_off + cycle.end) / 2.0, f"{a} leg swings"),
+        (cycle.end, f"{a} strike"),
     ]
-    return [(at, f"{name}\n{100.0 * (at - cycle.strike) / cycle.duration:.0f} %") for at, name in named]
+    return [(at, f"{name}\n{cycle.share(at):.0f} %") for at, name in named]
 
 
 def stored_events(facts: dict[str, Any]) -> tuple[GaitEvent, ...]:
@@ -128,7 +128,7 @@ def stored_events(facts: dict[str, Any]) -> tuple[GaitEvent, ...]:
         match each:
             case [int() | float() as time, "left" | "right" as side, "strike" | "off" as kind]:
                 found.append(GaitEvent(float(time), side, kind))
-    return in_order(found)
+    return sort_events(found)
 
 
 # -- Subject: a recording as the page sees it, with its robot, its phases and its line in the figures ----------------
@@ -191,22 +191,22 @@ class Subject:
             return self.gait.phases
         if "phase" in self.recording or self.walk is None:
             return phases(self.recording)
-        return supports(self.walk)
+        return support_phases(self.walk)
 
     @cached_property
-    def tracks(self) -> Tracks | None:
+    def tracks(self) -> BodyTrajectories | None:
         """Where its parts went; None without samples or model."""
         if self.robot is None or not len(self.recording):
             return None
-        return tracked(self.recording, self.robot, landmarks(self.robot).frames)
+        return compute_trajectories(self.recording, self.robot, posture_frames(self.robot).frames)
 
     @cached_property
-    def walk(self) -> Walked | None:
+    def walk(self) -> RecordedWalk | None:
         """Its steps on flat feet; None if it is no walk, or that of a person, whose feet roll: see `gait`."""
         if self.robot is None or self.tracks is None or self.measured:
             return None
-        found = walked(self.recording, self.robot, self.tracks)
-        return found if found.walks else None
+        found = analyze_walk(self.recording, self.robot, self.tracks)
+        return found if found.is_walk else None
 
     @cached_property
     def measures(self) -> StyleMeasures | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.analysis import BOUND, REMARK, RULE
+from poise.analysis import EQUIVALENCE_BOUND, EQUIVALENCE_REMARK, EVENT_RULE
 from poise.arrays import Array
 from poise.html import (
     NONE,
@@ -49,11 +49,11 @@ def asked(study: Study, fits: Sequence[Fit] = ()) -> Section:
     filters = list(dict.fromkeys(fit.motion.note for fit in fits))
     period = float(np.median(np.diff(study.outcomes[0].measures[0].reproduction.time)))
     rules = [
-        f"Events: {RULE[0].lower()}{RULE[1:]}",
+        f"Events: {EVENT_RULE[0].lower()}{EVENT_RULE[1:]}",
         *(f"{each[0].upper()}{each[1:]}." for each in filters),
         f"Simulation: {1.0 / period:.0f} steps a second, begun as the measured motion begins.",
         f"Range of motion: largest less smallest angle over one gait cycle. Two ranges count as the same within "
-        f"{BOUND:g} degrees, which is what gait laboratories differ by among themselves.",
+        f"{EQUIVALENCE_BOUND:g} degrees, which is what gait laboratories differ by among themselves.",
     ]
     return Section("What was asked", paragraph(WORDS) + wordy(head, rows) + heading("Rules") + bullets(rules))
 
@@ -91,7 +91,7 @@ def _body(measures: Measures, fit: Fit | None) -> tuple[str, ...]:
 def _cycle(measures: Measures) -> tuple[str, ...]:
     cycle, belt = measures.reproduction.cycle, measures.reproduction.reference.belt
     speed = f"{belt:.2f}" if belt > 0.0 else "floor"
-    return (cycle.side, f"{cycle.strike:.2f}", f"{cycle.duration:.2f}", f"{cycle.cadence:.0f}", speed)
+    return (cycle.side, f"{cycle.initial_contact:.2f}", f"{cycle.duration:.2f}", f"{cycle.cadence:.0f}", speed)
 
 
 # -- Looks: one walk as it was measured and as it was reproduced, as stick figures and as pictures -------------------
@@ -178,7 +178,9 @@ def study_page(
         looks(study),
         swing_knee(study),
         dynamics(simulated),
-        Section("What else to know", bullets(each for each in study.notes if each not in (RULE, REMARK))),
+        Section(
+            "What else to know", bullets(each for each in study.notes if each not in (EVENT_RULE, EQUIVALENCE_REMARK))
+        ),
     ]
     title = f"Reproduced gait of {count} walk{'s' if count != 1 else ''}"
     return assembled(title, [section for section in sections if section is not None])

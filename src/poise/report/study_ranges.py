@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from poise.analysis import BOUND, JOINTS, REMARK, ROTATIONS, Rotation, Spread
+from poise.analysis import EQUIVALENCE_BOUND, EQUIVALENCE_REMARK, TABLE_I, TABLE_I_JOINTS, CycleCurves, TableRow
 from poise.html import (
     COLORS,
     DASHES,
@@ -109,14 +109,14 @@ def ranges(study: Study) -> Section:
     """Table I of the paper, then of the variants that are shown in full; then differences of all."""
     outcomes = shown(study)
     rows = []
-    for k, rotation in enumerate(ROTATIONS):
+    for k, rotation in enumerate(TABLE_I):
         cells = [f"{rotation.simulation:.0f}", f"{rotation.reference:.0f}", _whole(_printed(rotation))]
         for each in outcomes:
             ours, theirs = float(each.ranges[:, k].mean()), float(each.reference_ranges[:, k].mean())
             cells += [f"{ours:.1f}", f"{theirs:.1f}", signed(ours - theirs)]
         rows.append((rotation.title, *cells))
     mean = [
-        f"{np.mean([abs(_printed(each)) for each in ROTATIONS]):.1f}",
+        f"{np.mean([abs(_printed(each)) for each in TABLE_I]):.1f}",
         *(f"{each.mean_difference:.1f}" for each in outcomes),
     ]
     rows.append(("mean size of a difference", *(word for each in mean for word in ("", "", each))))
@@ -128,7 +128,7 @@ def ranges(study: Study) -> Section:
 def variants(study: Study) -> Section:
     """All variants in one table and one figure: angles, then what angles do not tell."""
     head = [
-        "variant", "mean size of a difference (deg)", "worst (deg)", f"beyond {BOUND:g} deg", "equivalent",
+        "variant", "mean size of a difference (deg)", "worst (deg)", f"beyond {EQUIVALENCE_BOUND:g} deg", "equivalent",
         "rms over the cycle (deg)", "heels off (mm)", "center of mass off (mm)", "below ground (mm)", "sliding (mm)",
         "ZMP inside (mean)", "(least)",
     ]  # fmt: skip
@@ -161,7 +161,7 @@ def _dots(study: Study) -> str:
     described = "Differences of ranges of motion by variant"
     with drawing(described, WHOLE, 50.0 + ROW * len(rows), NAMES) as drawn:
         axes = drawn.axes
-        axes.axvspan(-BOUND, BOUND, color=SHADE, linewidth=0, zorder=0)
+        axes.axvspan(-EQUIVALENCE_BOUND, EQUIVALENCE_BOUND, color=SHADE, linewidth=0, zorder=0)
         axes.axvline(0.0, color=FAINT, linewidth=0.6, zorder=1)
         for k, each in enumerate(outcomes):
             people, rotations = each.differences.shape
@@ -173,20 +173,20 @@ def _dots(study: Study) -> str:
         axes.set(xlabel="range of motion, simulated less measured (deg)", ylim=(len(rows) - 0.5, -0.5))
     worst = study.outcomes[0].worst
     said = f"the largest of '{study.outcomes[0].variant.name}' is {signed(worst[0])}°, {worst[1].replace('_', ' ')}"
-    caption = f"A dot for each rotation of each walk, a line of dots for each walk; grey is ±{BOUND:g}°; {said} of "
-    return figure(drawn.svg, f"{caption}{short(worst[2])}.")
+    dots = "A dot for each rotation of each walk, a line of dots for each walk"
+    return figure(drawn.svg, f"{dots}; grey is ±{EQUIVALENCE_BOUND:g}°; {said} of {short(worst[2])}.")
 
 
 def _by_variant(study: Study) -> str:
     rows = [
         (rotation.title, *(signed(float(each.differences[:, k].mean())) for each in study.outcomes))
-        for k, rotation in enumerate(ROTATIONS)
+        for k, rotation in enumerate(TABLE_I)
     ]
     head = ["mean difference (deg)", *(each.variant.name for each in study.outcomes)]
     return table(head, rows, "Simulated less measured, mean of all walks.")
 
 
-def _printed(rotation: Rotation) -> float:
+def _printed(rotation: TableRow) -> float:
     """The difference that the paper prints, degrees."""
     return PRINTED.get(rotation.joint, rotation.simulation - rotation.reference)
 
@@ -210,7 +210,7 @@ MEASURED, BAND = "#333333", "#d9d9d9"
 
 def curves(study: Study) -> Section:
     """Figures 4 to 7 of the paper, then all twelve rotations."""
-    outcomes, people = shown(study), study.outcomes[0].curves.people
+    outcomes, people = shown(study), study.outcomes[0].curves.count
     words = (
         "From a strike of the right foot (0 %) to its next (100 %). Measured: black, with one standard deviation in "
         f"grey; simulated: {' and '.join(_said(each, i) for i, each in enumerate(outcomes))}. "
@@ -221,7 +221,7 @@ def curves(study: Study) -> Section:
         else f"Means of {people} walks; the first simulation with its deviation."
     )
     large = [_figure(outcomes, joint, HALF, f"Figure {n} of the paper. ") for n, joint in FIGURES.items()]
-    small = [_figure(outcomes, joint, THIRD) for joint in JOINTS]
+    small = [_figure(outcomes, joint, THIRD) for joint in TABLE_I_JOINTS]
     parts = [paragraph(words + spread), beside(large), heading("All rotations"), beside(small, 3)]
     return Section("Curves over the gait cycle", "".join(parts))
 
@@ -241,10 +241,10 @@ def swing_knee(study: Study) -> Section | None:
     figures = [_figure(outcomes, joint, HALF) for joint in joints]
     rows = []
     for joint in joints:
-        k = JOINTS.index(joint)
+        k = TABLE_I_JOINTS.index(joint)
         measured = float(outcomes[0].reference_ranges[:, k].mean())
         ours = [number(float(each.ranges[:, k].mean())) for each in outcomes]
-        rows.append((ROTATIONS[k].title, number(measured), *ours))
+        rows.append((TABLE_I[k].title, number(measured), *ours))
     head = ["mean range (deg)", "measured", *(f"'{each.variant.name}'" for each in outcomes)]
     return Section("The swinging knee with two phases", paragraph(words) + beside(figures) + table(head, rows))
 
@@ -254,8 +254,8 @@ def _said(outcome: Outcome, order: int) -> str:
 
 
 def _figure(outcomes: Sequence[Outcome], joint: str, width: float, before: str = "") -> str:
-    k = JOINTS.index(joint)
-    title = ROTATIONS[k].title
+    k = TABLE_I_JOINTS.index(joint)
+    title = TABLE_I[k].title
     with drawing(f"{title} over the gait cycle, measured and simulated", width) as drawn:
         axes = drawn.axes
         _band(axes, outcomes[0].reference_curves, k, BAND, 1.0)
@@ -272,7 +272,7 @@ def _figure(outcomes: Sequence[Outcome], joint: str, width: float, before: str =
     return figure(drawn.svg, f"{before}{title}: mean range {measured}°; {ours}.")
 
 
-def _band(axes: Axes, spread: Spread, k: int, color: str, alpha: float) -> None:
+def _band(axes: Axes, spread: CycleCurves, k: int, color: str, alpha: float) -> None:
     """One standard deviation around the mean, where there is one."""
     share = np.linspace(0.0, 100.0, len(spread.mean))
     mean, deviation = spread.mean[:, k], spread.deviation[:, k]
@@ -291,9 +291,11 @@ FOREST_NAMES, FOREST_ROW = 140.0, 16.0
 def statistics(study: Study) -> Section:
     """The verdict as intervals against the bounds, then every test in a table."""
     outcomes = shown(study)
-    parts = [paragraph(REMARK), paragraph(_families(outcomes))]
+    parts = [paragraph(EQUIVALENCE_REMARK), paragraph(_families(outcomes))]
     judged = [each for each in outcomes if any(test.interval is not None for test in each.tests)]
-    reach = max((abs(end) for each in judged for test in each.tests for end in test.interval or ()), default=BOUND)
+    reach = max(
+        (abs(end) for each in judged for test in each.tests for end in test.interval or ()), default=EQUIVALENCE_BOUND
+    )
     parts += [beside([_forest(each, reach) for each in judged])]
     if not judged:
         parts.append(note(f"No interval can be given: {outcomes[0].tests[0].remark}."))
@@ -304,16 +306,16 @@ def statistics(study: Study) -> Section:
 
 def _families(outcomes: Sequence[Outcome]) -> str:
     said = [f"{each.equivalent} of {len(each.tests)} rotations of '{each.variant.name}'" for each in outcomes]
-    return f"Shown to be equivalent within ±{BOUND:g} degrees: {', '.join(said)}."
+    return f"Shown to be equivalent within ±{EQUIVALENCE_BOUND:g} degrees: {', '.join(said)}."
 
 
 def _forest(outcome: Outcome, reach: float) -> str:
     """Mean differences with their 90 % intervals; a verdict has a colour and stands at the right."""
     rows = np.arange(len(outcome.tests))
-    name, limit = outcome.variant.name, 1.12 * max(reach, BOUND)
+    name, limit = outcome.variant.name, 1.12 * max(reach, EQUIVALENCE_BOUND)
     with drawing(f"Intervals of the differences of {name}", HALF, 50.0 + FOREST_ROW * len(rows), FOREST_NAMES) as drawn:
         axes = drawn.axes
-        axes.axvspan(-BOUND, BOUND, color=SHADE, linewidth=0, zorder=0)
+        axes.axvspan(-EQUIVALENCE_BOUND, EQUIVALENCE_BOUND, color=SHADE, linewidth=0, zorder=0)
         axes.axvline(0.0, color=FAINT, linewidth=0.6, zorder=1)
         for k, test in enumerate(outcome.tests):
             if test.interval is None or test.mean is None:
@@ -324,17 +326,17 @@ def _forest(outcome: Outcome, reach: float) -> str:
         for verdict, color in VERDICTS.items():
             if any(test.verdict == verdict and test.interval for test in outcome.tests):
                 axes.plot([], [], "o-", color=color, markersize=4.0, linewidth=2.2, label=verdict)
-        axes.set_yticks(rows, [rotation.title for rotation in ROTATIONS])
+        axes.set_yticks(rows, [rotation.title for rotation in TABLE_I])
         axes.tick_params(axis="y", length=0)
         axes.set(xlabel="simulated less measured (deg)", xlim=(-limit, limit), ylim=(len(rows) - 0.5, -0.5))
         drawn.legend(3)
-    said = f"mean difference of each range of motion and its 90 % interval; grey is ±{BOUND:g}°"
+    said = f"mean difference of each range of motion and its 90 % interval; grey is ±{EQUIVALENCE_BOUND:g}°"
     return figure(drawn.svg, f"'{name}', {len(outcome.measures)} walks: {said}.")
 
 
 def _tests(outcome: Outcome) -> str:
     rows = []
-    for rotation, test in zip(ROTATIONS, outcome.tests, strict=True):
+    for rotation, test in zip(TABLE_I, outcome.tests, strict=True):
         ends = [signed(end) for end in test.interval or ()]
         interval = unbroken(" to ".join(ends)) or NONE
         mean = NONE if test.mean is None else signed(test.mean)

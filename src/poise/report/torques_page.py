@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.analysis import LIFT_OFF, StrideComparison, Strides, compare_strides, strides_of
+from poise.analysis import TOE_OFF_PERCENT, AnatomicalWalk, StrideComparison, anatomical_walk, compare_strides
 from poise.errors import GaitError, PoiseError
 from poise.html import (
     FAINT,
@@ -53,7 +53,7 @@ def robots(torques: Torques, recordings: Mapping[str, Recording]) -> Section | N
         person = human_strides(torques, "person")
     except GaitError as error:
         return Section(title, note(f"{error}."))
-    found: dict[str, tuple[Strides, StrideComparison]] = {}
+    found: dict[str, tuple[AnatomicalWalk, StrideComparison]] = {}
     notes = []
     for name, recording in recordings.items():
         try:
@@ -68,30 +68,30 @@ def robots(torques: Torques, recordings: Mapping[str, Recording]) -> Section | N
     return Section(title, "".join(parts))
 
 
-def _walk(name: str, recording: Recording) -> Strides:
+def _walk(name: str, recording: Recording) -> AnatomicalWalk:
     owner = recording.robot or named_robot(recording.provenance)
     if isinstance(owner, str):
         raise PoiseError(f"whose recording it is cannot be told: {owner}")
-    return strides_of(recording, owner, name)
+    return anatomical_walk(recording, owner, name)
 
 
-def _curves(person: Strides, found: Mapping[str, tuple[Strides, StrideComparison]]) -> str:
-    names = list(dict.fromkeys(row.rotation for _, each in found.values() for row in each.rows))
+def _curves(person: AnatomicalWalk, found: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
+    names = list(dict.fromkeys(row.degree_of_freedom for _, each in found.values() for row in each.rows))
     figures = []
     for rotation in names:
         with drawing(f"Torque of {rotation} over the gait cycle", THIRD) as drawn:
-            axes, own = drawn.axes, person.mean("torque", rotation) / person.mass
+            axes, own = drawn.axes, person.curves("torque", rotation).mean / person.mass
             share = np.linspace(0.0, 100.0, len(own))
             axes.plot(share, own, color=LINES[4].color, linewidth=1.6, label="person")
             said = []
             for k, (label, (walk, each)) in enumerate(found.items()):
-                row = next((row for row in each.rows if row.rotation == rotation), None)
+                row = next((row for row in each.rows if row.degree_of_freedom == rotation), None)
                 if row is not None:
                     said.append(f"{label} {number(row.torque.correlation, 2)}")
                     line = LINES[k % len(LINES)]
-                    values = walk.mean("torque", rotation) / walk.mass
+                    values = walk.curves("torque", rotation).mean / walk.mass
                     axes.plot(share, values, color=line.color, linestyle=line.dash, linewidth=1.1, label=label)
-            axes.axvline(LIFT_OFF, color=FAINT, linewidth=0.6)
+            axes.axvline(TOE_OFF_PERCENT, color=FAINT, linewidth=0.6)
             axes.axhline(0.0, color=FAINT, linewidth=0.6)
             axes.set(xlabel="gait cycle, foot off at 60 (%)", ylabel="torque (N m/kg)", xlim=(0.0, 100.0))
             drawn.legend(3)
@@ -99,7 +99,7 @@ def _curves(person: Strides, found: Mapping[str, tuple[Strides, StrideComparison
     return beside(figures, 3)
 
 
-def _whole(found: Mapping[str, tuple[Strides, StrideComparison]]) -> str:
+def _whole(found: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
     """Each robot as a whole: how effort is divided, how smooth it is, and how it falls from the back to the head."""
     rows = []
     for name, (walk, each) in found.items():
@@ -135,7 +135,7 @@ def _table(name: str, comparison: StrideComparison) -> str:
     for row in comparison.rows:
         rows.append(
             (
-                row.rotation,
+                row.degree_of_freedom,
                 number(row.torque.correlation, 2),
                 number(row.torque.error, 2),
                 percent(row.torque.peak_ratio),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from poise.analysis import MEASURES, Footprint, Measure, Walked
+from poise.analysis import MEASURES, Footprint, Measure, RecordedWalk
 from poise.arrays import Array
 from poise.html import (
     ABOVE,
@@ -43,7 +43,7 @@ from poise.html import (
 from poise.report.balance_view import way
 from poise.report.recording_view import Subject, span
 
-Walks = Sequence[tuple[Subject, Walked]]
+Walks = Sequence[tuple[Subject, RecordedWalk]]
 
 #: What is told of the steady steps: words, attribute of a step, factor to the unit in the words.
 TOLD = (
@@ -84,7 +84,7 @@ def _spread(values: Sequence[float]) -> str:
     return f"{mean} ({least} … {most})"
 
 
-def _worst(walk: Walked, name: str, factor: float) -> str:
+def _worst(walk: RecordedWalk, name: str, factor: float) -> str:
     worst = max(walk.footprints, key=lambda each: float(getattr(each, name)))
     number_of = {id(step.after): f"step {k + 1}" for k, step in enumerate(walk.steps)}
     where = number_of.get(id(worst), f"{worst.side}, start")
@@ -93,17 +93,17 @@ def _worst(walk: Walked, name: str, factor: float) -> str:
 
 def margins(walks: Walks) -> str:
     """Over time how far inside the soles pressure and divergent component are."""
-    values = [1e3 * each.margin for _, w in walks for each in (w.pressure_margin, w.divergent_margin)]
+    values = [1e3 * each.margin for _, w in walks for each in (w.pressure_margin, w.dcm_margin)]
     known = np.concatenate([value[np.isfinite(value)] for value in values])
     limits = (float(np.percentile(known, 0.5)), float(known.max())) if len(known) else (-1.0, 1.0)
     figures = [_margin_figure(s, walk, limits, column(len(walks))) for s, walk in walks]
     return heading("Distance to the edge of the soles") + paragraph(MARGINS_TEXT) + beside(figures, len(walks))
 
 
-def _margin_figure(subject: Subject, walk: Walked, limits: tuple[float, float], width: float) -> str:
+def _margin_figure(subject: Subject, walk: RecordedWalk, limits: tuple[float, float], width: float) -> str:
     with drawing(f"Distance of pressure and divergent component of {subject.label} to the edge", width) as drawn:
         axes = drawn.axes
-        pressure, divergent = walk.pressure_margin, walk.divergent_margin
+        pressure, divergent = walk.pressure_margin, walk.dcm_margin
         curve(axes, divergent.time, 1e3 * divergent.margin, color=DIVERGENT, label="divergent component ξ")
         style = {"color": PRESSURE, "linestyle": (0, (4, 1.2)), "linewidth": 0.9}
         curve(axes, pressure.time, 1e3 * pressure.margin, label="pressure", **style)
@@ -144,7 +144,7 @@ class View(NamedTuple):
     """A walk from above, and the lower and upper corner of what is to be seen, (2, 2), m."""
 
     subject: Subject
-    walk: Walked
+    walk: RecordedWalk
     frame: Array
 
 
@@ -158,9 +158,9 @@ def footprints(subjects: Sequence[Subject]) -> Section | None:
     drawn = [_footprint_figure(view, size, HALF if narrow else WHOLE) for view in views]
     walking = [(view.subject, view.walk) for view in views]
     falls = [
-        note(f"{s.label}: it fell after {walk.fell:.2f} s; what it did with its feet from then on is not shown.")
+        note(f"{s.label}: it fell after {walk.fall_time:.2f} s; what it did with its feet from then on is not shown.")
         for s, walk in walking
-        if not math.isnan(walk.fell)
+        if not math.isnan(walk.fall_time)
     ]
     pictures = beside(drawn) if narrow else "".join(drawn)
     return Section(
@@ -168,15 +168,15 @@ def footprints(subjects: Sequence[Subject]) -> Section | None:
     )
 
 
-def _view(subject: Subject, walk: Walked) -> View:
-    upright = walk.tracks.recording.time < (math.inf if math.isnan(walk.fell) else walk.fell)
+def _view(subject: Subject, walk: RecordedWalk) -> View:
+    upright = walk.tracks.recording.time < (math.inf if math.isnan(walk.fall_time) else walk.fall_time)
     shown = np.vstack([walk.tracks.center[upright, :2], *(sole(walk, each) for each in walk.footprints)])
     shown = shown[np.isfinite(shown).all(axis=1)]
     pad = 0.02 * float(np.ptp(shown, axis=0).max()) + 0.02
     return View(subject, walk, np.array([shown.min(axis=0) - pad, shown.max(axis=0) + pad]))
 
 
-def sole(walk: Walked, mark: Footprint) -> Array:
+def sole(walk: RecordedWalk, mark: Footprint) -> Array:
     """Corners of a sole on the ground, from above, (4, 2), m."""
     foot = walk.tracks.robot.foot(mark.side)
     return ((foot.corners - foot.sole.center) @ mark.rotation.T + mark.place)[:, :2]
@@ -190,8 +190,8 @@ def _footprint_figure(view: View, size: Array, width: float) -> str:
         axes = drawn.axes
         _soles(axes, walk)
         pushing = "center of pressure" if "center_of_pressure" in view.subject.recording else "zero-moment point"
-        way(axes, walk.pressure, pushing, {"color": PRESSURE, "linewidth": 0.7, "linestyle": (0, (3, 1.2))})
-        way(axes, walk.divergent, "divergent component ξ", {"color": DIVERGENT, "linewidth": 1.0})
+        way(axes, walk.center_of_pressure, pushing, {"color": PRESSURE, "linewidth": 0.7, "linestyle": (0, (3, 1.2))})
+        way(axes, walk.dcm, "divergent component ξ", {"color": DIVERGENT, "linewidth": 1.0})
         way(axes, walk.tracks.center[:, :2], "center of mass", {"color": INK, "linewidth": 1.3})
         (left, right), (bottom, top) = (view.frame.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", xlim=(left, right), ylim=(bottom, top))
@@ -202,7 +202,7 @@ def _footprint_figure(view: View, size: Array, width: float) -> str:
     return figure(drawn.svg, f"{label}: {len(walk.steps)} steps, {said}.")
 
 
-def _soles(axes: Axes, walk: Walked) -> None:
+def _soles(axes: Axes, walk: RecordedWalk) -> None:
     """Rectangles at their true place; a sole that is set down later lies above and is darker."""
     numbers = {id(step.after): str(k + 1) for k, step in enumerate(walk.steps)}
     named: set[str] = set()
@@ -294,25 +294,25 @@ def momentum(subjects: Sequence[Subject]) -> Section | None:
     walking = [(s, s.walk) for s in subjects if s.walk is not None]
     if not walking:
         return None
-    sizes = [np.abs(walk.spin[np.isfinite(walk.spin)]).max(initial=0.0) for _, walk in walking]
+    sizes = [np.abs(walk.angular_momentum[np.isfinite(walk.angular_momentum)]).max(initial=0.0) for _, walk in walking]
     top = float(max(sizes)) or 1.0
     figures = [_momentum_figure(s, walk, top, column(len(walking))) for s, walk in walking]
     return Section("Angular momentum", paragraph(MOMENTUM_TEXT) + beside(figures, len(walking)))
 
 
-def _momentum_figure(subject: Subject, walk: Walked, top: float, width: float) -> str:
+def _momentum_figure(subject: Subject, walk: RecordedWalk, top: float, width: float) -> str:
     recording = subject.recording
     with drawing(f"Angular momentum of {subject.label} over time", width) as drawn:
         axes = drawn.axes
         for k, name in enumerate(AXES):
-            curve(axes, recording.time, walk.spin[:, k], label=name, color=COLORS[k], linestyle=DASHES[k])
+            curve(axes, recording.time, walk.angular_momentum[:, k], label=name, color=COLORS[k], linestyle=DASHES[k])
         shade(axes, subject.phases, width)
         for sample in (walk.window.start, walk.window.stop):
             axes.axvline(recording.time[min(sample, len(recording) - 1)], color="#555555", linewidth=0.6)
         axes.set(xlabel="time (s)", ylabel="L (kg m²/s)", ylim=(-1.08 * top, 1.08 * top))
         axes.set_xlim(*span(subject))
         drawn.legend(3)
-    inner = walk.spin[walk.window]
+    inner = walk.angular_momentum[walk.window]
     sizes = [number(float(np.sqrt(np.nanmean(inner[:, k] ** 2)))) for k in range(3)]
     said = f"{subject.label}: root mean square {sizes[0]} (x), {sizes[1]} (y), {sizes[2]} (z) kg m²/s in steady steps."
     return figure(drawn.svg, said)

@@ -8,7 +8,6 @@ A motion is a frozen dataclass: its fields carry units, ranges and one sentence 
 disturbs the robot; its fields may be given as arguments of the motion, like ``push`` above.
 """
 
-from poise.runs.balance_measures import moved, zmp_margin
 from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
 from poise.runs.motion import COMMON_COLUMNS, Motion, ResultColumn, Run, Setup, library_robot, motion_parameters
 from poise.runs.motions import MOTIONS, campaign_parameters, command_line, known_parameter, motion_from, motion_named
@@ -48,8 +47,6 @@ __all__ = [
     "motion_from",
     "motion_named",
     "motion_parameters",
-    "moved",
     "recovery_time",
     "zmp_error",
-    "zmp_margin",
 ]

@@ -12,12 +12,12 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from poise.analysis import largest_trunk_tilt, torque_saturation, zmp_margin
 from poise.control import Step
 from poise.errors import UsageError
 from poise.plants import steps
 from poise.recording import Progress, Recorder, Recording, heard, settings
 from poise.robots import Robot, State
-from poise.runs.balance_measures import torque_limits, worst_tilt, zmp_margin
 
 if TYPE_CHECKING:
     from poise.runs.motion import Motion, Setup
@@ -123,7 +123,7 @@ def measure(run: CompletedRun) -> Result:
         "steps": None,
         "distance_m": None,
         "heading_rad": None,
-        "worst_tilt_deg": math.degrees(worst_tilt(run.states, robot)),
+        "worst_tilt_deg": math.degrees(largest_trunk_tilt(run.states, robot)),
         "zmp_margin_m": zmp_margin(recording, robot, run.states),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
@@ -131,7 +131,7 @@ def measure(run: CompletedRun) -> Result:
         "fallbacks": recording.fallbacks(),
         "nonfinite_commands": recording.nonfinite_commands(),
         "levels": recording.levels(),
-        "limits": torque_limits(recording, robot),
+        "limits": torque_saturation(recording, robot),
     }
 
 

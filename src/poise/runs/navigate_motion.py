@@ -12,6 +12,7 @@ import numpy as np
 from pinocchio.rpy import rpyToMatrix
 
 from poise import behaviors
+from poise.analysis import base_displacement, true_state
 from poise.arrays import Array
 from poise.behaviors import Done, NavigateSettings
 from poise.devices import Device, RandomStick, Script
@@ -21,7 +22,6 @@ from poise.plans import zero_moment_way
 from poise.plants import Ground, IdealPlant, RemotePlant, Thing
 from poise.recording import Recording
 from poise.robots import Foot, Robot, State, library_names, takes_angles
-from poise.runs.balance_measures import moved
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, Plant, ResultColumn, Setup
 from poise.runs.scenario import LONGEST, Scenario
@@ -133,7 +133,7 @@ def response(found: Sequence[dict[str, Any]], recording: Recording, device: Devi
         ``since_command``, the longest from the change of the stick, where the device can tell when that was.
     """
     stride = round(max(LOOK / recording.period, 1.0)) if recording.period > 0.0 else 1
-    times, q = recording.time[::stride], _true(recording)[::stride]
+    times, q = recording.time[::stride], true_state(recording, "q")[::stride]
     took, since, late = [], [], 0
     for before, each, after in zip([None, *found[:-1]], found, [*found[1:], None], strict=True):
         way = _way(each)
@@ -171,15 +171,6 @@ def _way(each: dict[str, Any]) -> float:
         return 0.0
     begin, end = each["planned"][name][0], each["goal"][name]
     return float(np.linalg.norm(np.subtract(end, begin))) if None not in (*begin, *end) else 0.0
-
-
-def _true(recording: Recording) -> Array:
-    """Configurations as they really were, where that was recorded."""
-    q: Array = recording["q"]
-    if "true/q" not in recording:
-        return q
-    truth = recording["true/q"]
-    return np.where(np.isfinite(truth), truth, q)
 
 
 def _places(robot: Robot | None, q: Array, mode: str) -> Array:
@@ -329,7 +320,7 @@ class Navigate(Motion):
         found, scenario, device = setup.segments, setup.scenario, setup.behavior.device
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
         result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
-        result["distance_m"], result["heading_rad"] = moved(run.states)
+        result["distance_m"], result["heading_rad"] = base_displacement(run.states)
         result["navigate"] = {**_segment_counts(found), "response_s": response(found, run.recording, device)}
         if self.plant == "ideal":  # which feet stand is not known there, so neither is any margin
             result["zmp_margin_m"] = None

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.analysis import base_displacement, capture_point_error, middle_of_feet
 from poise.arrays import Array
 from poise.behaviors import Pressed, Regulated, RegulatedSettings, error_of_zmp
 from poise.errors import UsageError
@@ -18,7 +19,6 @@ from poise.plans import Course, Pattern, Squatting
 from poise.plants import Push
 from poise.recording import Recording, plain
 from poise.robots import Robot, State
-from poise.runs.balance_measures import capture_point_error, middle_of_feet, moved
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.state import sole_pressure
@@ -132,7 +132,7 @@ class ServoBalance(Motion):
 
     def _judge_on_servos(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         reference, states = setup.behavior.course, run.states
-        _, result["heading_rad"] = moved(states)
+        _, result["heading_rad"] = base_displacement(states)
         way = middle_of_feet(states[-1]) - middle_of_feet(states[0])  # the base leans to and fro for comfort
         result["distance_m"] = float(np.linalg.norm(way[:2]))
         elapsed = run.recording.time[-1] - run.recording.time[0]

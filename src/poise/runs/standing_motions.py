@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from poise import behaviors
+from poise.analysis import base_displacement, capture_point_error, largest_sole_tilt
 from poise.behaviors import (
     ReachSettings,
     RegulatedSettings,
@@ -21,7 +22,6 @@ from poise.parameters import check_parameters, gain, parameter
 from poise.plans import Course, Squatting, Standing
 from poise.plants import IdealPlant
 from poise.robots import Robot, State
-from poise.runs.balance_measures import capture_point_error, moved, sole_tilt
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, Plant, ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, WAIT, ServoBalance
@@ -96,7 +96,7 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
     target = reach.start.support_center
     off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
     out = {part: reach.leaves_box(part, states) for part in ("hand", "foot")}
-    tilt = sole_tilt(states, reach.robot)
+    tilt = largest_sole_tilt(states, reach.robot)
     found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > OUT_OF_BOX]
     if off > OFF_BALANCE:
         found.append(f"centre of mass {1e3 * off:.1f} mm off its place")
@@ -130,7 +130,7 @@ class Stand(ServoBalance):
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """It succeeds when the robot stands at rest at the end."""
         result["steps"] = 0
-        result["distance_m"], result["heading_rad"] = moved(run.states)
+        result["distance_m"], result["heading_rad"] = base_displacement(run.states)
         if result["fell"]:
             return []
         last = run.states[-1]
@@ -191,7 +191,7 @@ class Squat(Stand):
 def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> list[str]:
     """What a squat did not keep, as reasons, with the motors that were at their limit."""
     misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
-    tilt, worst = sole_tilt(states, squat.robot), max(misses)
+    tilt, worst = largest_sole_tilt(states, squat.robot), max(misses)
     found = []
     if worst > FOLLOWED:
         at_limit = ", ".join(

@@ -11,7 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from poise import behaviors
-from poise.analysis import MEASURES, style_measures, walked
+from poise.analysis import (
+    MEASURES,
+    analyze_walk,
+    base_displacement,
+    largest_foot_slip,
+    mean_walking_speed,
+    middle_of_feet,
+    style_measures,
+)
 from poise.behaviors import RegulatedSettings, WalkSettings, speed_of, walking
 from poise.errors import UsageError
 from poise.parameters import check_parameters, gain, parameter, settings_from
@@ -21,7 +29,6 @@ from poise.plans import STYLES, Course, Footstep, Stairway, Style
 from poise.plants import STAIRS_AHEAD, Ground, Stairs
 from poise.recording import Recording
 from poise.robots import Robot, State, library_names
-from poise.runs.balance_measures import largest_slip, mean_speed, middle_of_feet, moved
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
@@ -141,15 +148,15 @@ class Walk(ServoBalance):
         walk, recording, states = setup.behavior, run.recording, run.states
         made = walk.phase().steps
         result["steps"] = made
-        result["distance_m"], result["heading_rad"] = moved(states)
+        result["distance_m"], result["heading_rad"] = base_displacement(states)
         last = np.linalg.norm(recording[ERROR][-round(1.0 / recording.period) :], axis=1)
         astray = float(np.nanmax(last)) if np.isfinite(last).any() else math.inf
         result["walk"] = {
             "style": walk.style.name,
-            "speed": list(mean_speed(recording, states, walk.steps)),
+            "speed": list(mean_walking_speed(recording, states)),
             "commanded_speed": list(setup.provenance["speed"]),
             "divergent_error_m": astray,
-            "slip_m": largest_slip(recording, states, run.robot),
+            "slip_m": largest_foot_slip(recording, states, run.robot),
         }
         if result["fell"]:
             return []
@@ -164,7 +171,7 @@ class Walk(ServoBalance):
         found = super().row(recording, result)
         if result["fell"] or recording.robot is None:  # how a fall looks is no style
             return found
-        measures = style_measures(walked(recording, recording.robot))
+        measures = style_measures(analyze_walk(recording, recording.robot))
         return found | {f"measure.{name}": float(getattr(measures, name)) for name in MEASURES}
 
     # -- on servos -------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from poise.analysis import JOINTS, ROTATIONS, norm, range_of_motion
+from poise.analysis import TABLE_I, TABLE_I_JOINTS, GaitCycle, normative_band, range_of_motion
 from poise.arrays import Array
-from poise.robots import BodyShape, Side
+from poise.robots import BodyShape
 
 #: Whose height, mass and sex count.
 PERSONS = OF_THE_FILE, GIVEN = ("as the file says", "as given here")
@@ -89,8 +89,7 @@ class Exhibit:
         q: n x nq, of the body, on a floor that does not move.
         markers, others: n x k x 3, m; those that the body follows, and those that no marker set knows. NaN in gaps.
         heading: where the person walks, a horizontal direction of length 1.
-        cycle: begin and end of the gait cycle, s; None: there is none, and nothing below.
-        side: the foot with whose strike it begins.
+        cycle: the gait cycle that is reproduced; None: there is none, and nothing below.
         curves: the twelve rotations as measured, 101 x 12, degrees.
         reproduced: by the name of their variant.
         words: what the trial is, in sentences.
@@ -104,8 +103,7 @@ class Exhibit:
     markers: Array
     others: Array
     heading: Array
-    cycle: tuple[float, float] | None = None
-    side: Side = "right"
+    cycle: GaitCycle | None = None
     curves: Array | None = None
     reproduced: dict[str, Reproduced] = field(default_factory=dict)
     words: tuple[str, ...] = ()
@@ -115,16 +113,17 @@ class Exhibit:
         """For pages: "curves" over the cycle, as "measured", of the "norm" (its deviation is the "band") and of all
         "variants"; "rows" of the table of ranges; "words" by variant, and "notes". Angles in degrees."""
         found: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
-        if self.curves is None:
+        if self.curves is None or self.cycle is None:
             return found
-        for side in (self.side, "left" if self.side == "right" else "right"):
+        first = self.cycle.side
+        for side in (first, "left" if first == "right" else "right"):
             for kind in DRAWN:
                 joint = f"{side}_{kind}"
-                k, usual = JOINTS.index(joint), norm(joint, self.side)
+                k, usual = TABLE_I_JOINTS.index(joint), normative_band(joint, first)
                 found["curves"].append(
                     {
                         "title": f"{side} {kind.split('_')[0]}",
-                        "help": ROTATIONS[k].title,
+                        "help": TABLE_I[k].title,
                         "measured": _digits(self.curves[:, k]),
                         "norm": _digits(np.degrees(usual.mean)),
                         "band": _digits(np.degrees(usual.deviation)),
@@ -140,7 +139,7 @@ class Exhibit:
                 "measured": round(float(measured[k]), 1),
                 "variants": {name: _digits([own[k], own[k] - measured[k]]) for name, own in ranges.items()},
             }
-            for k, rotation in enumerate(ROTATIONS)
+            for k, rotation in enumerate(TABLE_I)
         ]
         found["words"] = {name: list(each.words) for name, each in self.reproduced.items()}
         return found

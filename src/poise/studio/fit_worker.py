@@ -76,7 +76,6 @@ def _exhibited(found: Fit, order: Order, progress: Progress) -> Exhibit:
         measures = {}
     moved = (q[:, :3] - found.q[:, :3])[:, np.newaxis]
     first = measures.get(VARIANTS[0])
-    cycle = None if first is None else first.reproduction.cycle
     return Exhibit(
         order.title,
         found.shape,
@@ -85,8 +84,7 @@ def _exhibited(found: Fit, order: Order, progress: Progress) -> Exhibit:
         trial.positions[:, known] + moved,
         trial.positions[:, ~known] + moved,
         heading,
-        None if cycle is None else (cycle.strike, cycle.next_strike),
-        "right" if cycle is None else cycle.side,
+        None if first is None else first.reproduction.cycle,
         None if first is None else first.reference_curves,
         {name: _reproduced(each) for name, each in measures.items()},
         tuple(words),

@@ -158,7 +158,9 @@ class GaitPlayback(Player):
         """Begin and end of what is played, on the clock of the trial (s)."""
         cycle, time = self.exhibit.cycle, self.exhibit.time
         whole = cycle is None or self._values().get("part") == WHOLE
-        return (float(time[0]), float(time[-1])) if whole or cycle is None else cycle
+        if whole or cycle is None:
+            return float(time[0]), float(time[-1])
+        return cycle.initial_contact, cycle.end
 
     @property
     def duration(self) -> float:
@@ -190,7 +192,7 @@ class GaitPlayback(Player):
 
     def numbers(self) -> dict[str, Any]:
         now, cycle = self._part[0] + self.time, self.exhibit.cycle
-        share = None if cycle is None else (now - cycle[0]) / (cycle[1] - cycle[0])
+        share = None if cycle is None else cycle.share(now) / 100.0
         inside = share is not None and 0.0 <= share <= 1.0
         return {
             **self._told(list(self.exhibit.words)),

@@ -13,7 +13,7 @@ import pinocchio
 from scipy.interpolate import CubicSpline
 from threadpoolctl import threadpool_limits
 
-from poise.analysis import FEWEST, low_passed
+from poise.analysis import FEWEST_FILTER_SAMPLES, low_pass
 from poise.arrays import Array
 from poise.human.fitting.body_adjustment import Adjusted
 from poise.human.fitting.calibration import Measured, calibrated, robot_of
@@ -45,8 +45,8 @@ def motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> Motion:
     values = np.column_stack([q[:, :3], quaternion, q[:, 7:]])
     rate = (len(time) - 1) / (time[-1] - time[0]) if len(time) > 1 else 1.0
     note = "motion not filtered"
-    if cutoff is not None and len(time) >= FEWEST and cutoff < 0.5 * rate:
-        values = low_passed(values, rate, cutoff)
+    if cutoff is not None and len(time) >= FEWEST_FILTER_SAMPLES and cutoff < 0.5 * rate:
+        values = low_pass(values, rate, cutoff)
         note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, there and back)"
     values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
     if len(time) < 4:

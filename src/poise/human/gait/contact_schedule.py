@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.analysis import Cycle, support_hulls
+from poise.analysis import GaitCycle, support_hulls
 from poise.arrays import Array, Mask
 from poise.human.gait.reference_walk import POINTS, Reference
 from poise.robots import SIDES, Foot, Robot, Side, State
@@ -43,7 +43,9 @@ class Contacts:
         return self.points[:, len(POINTS) * SIDES.index(side) + POINTS.index(name)]
 
 
-def contacts(reference: Reference, cycle: Cycle, time: Array, q: Array, v: Array, a: Array, ground: float) -> Contacts:
+def contacts(
+    reference: Reference, cycle: GaitCycle, time: Array, q: Array, v: Array, a: Array, ground: float
+) -> Contacts:
     """Works out the contacts of a motion at n times of a cycle.
 
     Args:
@@ -72,14 +74,14 @@ def contacts(reference: Reference, cycle: Cycle, time: Array, q: Array, v: Array
     return Contacts(points, center, push, support_hulls(soles.reshape(len(q), -1, 3), touching))
 
 
-def standing(cycle: Cycle, side: Side, time: Array) -> Mask:
+def standing(cycle: GaitCycle, side: Side, time: Array) -> Mask:
     """When a foot stands, by the phases of a cycle, at n times (s)."""
     if side == cycle.side:
-        return time < cycle.off
-    return (time < cycle.opposite_off) | (time >= cycle.opposite_strike)
+        return time < cycle.toe_off
+    return (time < cycle.opposite_toe_off) | (time >= cycle.opposite_initial_contact)
 
 
-def alone(cycle: Cycle, side: Side, time: Array) -> Mask:
+def alone(cycle: GaitCycle, side: Side, time: Array) -> Mask:
     """When a foot stands and the other one swings, at n times (s)."""
     other: Side = "left" if side == "right" else "right"
     return standing(cycle, side, time) & ~standing(cycle, other, time)

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pinocchio
 
-from poise.analysis import Cycle
+from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.geometry import Quintic
@@ -47,7 +47,7 @@ class Key(NamedTuple):
     a: Array
 
 
-def keys(reference: Reference, cycle: Cycle, kind: KeyKind = "four") -> tuple[Key, ...]:
+def keys(reference: Reference, cycle: GaitCycle, kind: KeyKind = "four") -> tuple[Key, ...]:
     """The posture at the begin of a cycle, which is where a reproduction starts, and then its key postures.
 
     >>> [key.name for key in keys(reference, reference.cycle("right"), "two")]
@@ -57,16 +57,16 @@ def keys(reference: Reference, cycle: Cycle, kind: KeyKind = "four") -> tuple[Ke
         raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyKind))}")
     a, b = cycle.side, _other(cycle.side)
     moments = [
-        (cycle.strike, f"{a} strike"),
-        (cycle.opposite_strike, f"{b} strike"),
-        (cycle.next_strike, f"next {a} strike"),
+        (cycle.initial_contact, f"{a} strike"),
+        (cycle.opposite_initial_contact, f"{b} strike"),
+        (cycle.end, f"next {a} strike"),
     ]
     if kind != "two":
-        moments += [(cycle.opposite_off, f"{b} toe-off"), (cycle.off, f"{a} toe-off")]
+        moments += [(cycle.opposite_toe_off, f"{b} toe-off"), (cycle.toe_off, f"{a} toe-off")]
     if kind in ("six", "eight"):
         swings: tuple[tuple[Side, float, float], ...] = (
-            (b, cycle.opposite_off, cycle.opposite_strike),
-            (a, cycle.off, cycle.next_strike),
+            (b, cycle.opposite_toe_off, cycle.opposite_initial_contact),
+            (a, cycle.toe_off, cycle.end),
         )
         for side, begin, end in swings:
             peak = knee_peak(reference, side, begin, end)

@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from poise.analysis import BOUND, JOINTS, REMARK, ROTATIONS, RULE, PairedTest, Spread, over_people, paired_tests
+from poise.analysis import (
+    EQUIVALENCE_BOUND,
+    EQUIVALENCE_REMARK,
+    EVENT_RULE,
+    TABLE_I,
+    TABLE_I_JOINTS,
+    CycleCurves,
+    PairedTest,
+    curves_over_people,
+    paired_tests,
+    resample,
+)
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.human.gait.reproduction import Reproduction, Variant
@@ -33,8 +44,8 @@ class Outcome:
     ranges: Array
     reference_ranges: Array
     tests: tuple[PairedTest, ...]
-    curves: Spread
-    reference_curves: Spread
+    curves: CycleCurves
+    reference_curves: CycleCurves
 
     @property
     def differences(self) -> Array:
@@ -51,12 +62,12 @@ class Outcome:
         """The largest difference (degrees), its joint, and whose it is."""
         person, joint = np.unravel_index(int(np.abs(self.differences).argmax()), self.differences.shape)
         whose = self.measures[int(person)].reproduction.reference.name
-        return float(self.differences[person, joint]), JOINTS[int(joint)], whose
+        return float(self.differences[person, joint]), TABLE_I_JOINTS[int(joint)], whose
 
     @property
     def beyond(self) -> int:
         """How many of the differences are larger than the bound of 5 degrees."""
-        return int(np.sum(np.abs(self.differences) > BOUND))
+        return int(np.sum(np.abs(self.differences) > EQUIVALENCE_BOUND))
 
     @property
     def equivalent(self) -> int:
@@ -127,7 +138,7 @@ def study(reproductions: Iterable[Reproduction | Measures]) -> Study:
     variants = dict.fromkeys(each.reproduction.variant for each in every)
     groups = [[each for each in every if each.reproduction.variant == variant] for variant in variants]
     names = tuple(each.reproduction.reference.name for each in groups[0])
-    return Study(tuple(_outcome(group) for group in groups), names, (RULE, REMARK, *_remarks(names)))
+    return Study(tuple(_outcome(group) for group in groups), names, (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names)))
 
 
 def _outcome(group: Sequence[Measures]) -> Outcome:
@@ -137,9 +148,9 @@ def _outcome(group: Sequence[Measures]) -> Outcome:
         tuple(group),
         ranges,
         reference,
-        paired_tests(ranges - reference, JOINTS),
-        over_people([_from_right(m, m.curves) for m in group]),
-        over_people([_from_right(m, m.reference_curves) for m in group]),
+        paired_tests(ranges - reference, TABLE_I_JOINTS),
+        curves_over_people([_from_right(m, m.curves) for m in group]),
+        curves_over_people([_from_right(m, m.reference_curves) for m in group]),
     )
 
 
@@ -150,7 +161,7 @@ def _from_right(measures: Measures, curves: Array) -> Array:
         return curves
     share = np.linspace(0.0, 1.0, len(curves))
     at = np.remainder(share + cycle.shares[2] / 100.0, 1.0)
-    return np.column_stack([np.interp(at, share, each) for each in curves.T])
+    return np.asarray(resample(share, curves, at))
 
 
 def _remarks(names: Sequence[str]) -> tuple[str, ...]:
@@ -222,7 +233,7 @@ def table_one(outcome: Outcome) -> str:
         )
     ]
     means, measured = outcome.ranges.mean(axis=0), outcome.reference_ranges.mean(axis=0)
-    for k, (rotation, test) in enumerate(zip(ROTATIONS, outcome.tests, strict=True)):
+    for k, (rotation, test) in enumerate(zip(TABLE_I, outcome.tests, strict=True)):
         interval = "" if test.interval is None else f"{test.interval[0]:+.1f} to {test.interval[1]:+.1f}"
         numbers = (f"{means[k]:.1f}", f"{measured[k]:.1f}", f"{means[k] - measured[k]:+.1f}")
         tests = (_probability(test.normality), _probability(test.student), _probability(test.tost))

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from poise.analysis import (
-    Cycle,
+    GaitCycle,
     GaitEvent,
     belt_speed,
     best_cycle,
@@ -217,10 +217,10 @@ class Reference(Curve):
 
     @cached_property
     def events(self) -> tuple[GaitEvent, ...]:
-        """Strikes and toe-offs by `poise.analysis.gait_events.RULE`, of the body's own heels and first metatarsals."""
+        """Strikes and toe-offs by `poise.analysis.EVENT_RULE`, of the body's own heels and first metatarsals."""
         return events_from_markers(self.time, self.track("heel"), self.track("first_metatarsal"), self._numbers[:, :3])
 
-    def cycle(self, side: Side | None = None) -> Cycle:
+    def cycle(self, side: Side | None = None) -> GaitCycle:
         """The gait cycle of a foot that stays farthest from the ends; by default of the right one, if it has any."""
         ends = float(self.time[0]), float(self.time[-1])
         if side is None:

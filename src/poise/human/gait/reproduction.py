@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from poise import constraints, tasks
-from poise.analysis import Cycle
+from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.control import KinematicController
 from poise.errors import GaitError
@@ -150,7 +150,7 @@ class Spin:
         return self.reference.at(time).spin[0], rate, np.zeros(3)
 
 
-def hierarchy(reference: Reference, cycle: Cycle, variant: Variant, period: float = PERIOD) -> Hierarchy:
+def hierarchy(reference: Reference, cycle: GaitCycle, variant: Variant, period: float = PERIOD) -> Hierarchy:
     """What reproduces a cycle of a walk by a variant; for a `KinematicController` at acceleration order.
 
     >>> print(hierarchy(reference, reference.cycle(), PAPER))
@@ -174,7 +174,7 @@ def hierarchy(reference: Reference, cycle: Cycle, variant: Variant, period: floa
     return Hierarchy([constraints.JointRange(robot, recovery=RANGE), *ground(reference, cycle)], levels)
 
 
-def posture(reference: Reference, cycle: Cycle, variant: Variant, period: float = PERIOD) -> tasks.Configuration:
+def posture(reference: Reference, cycle: GaitCycle, variant: Variant, period: float = PERIOD) -> tasks.Configuration:
     """The last task: to the next key, or along a path, by the law of the variant."""
     law: Any = tasks.Decay(variant.gain)
     if variant.law in ("track", "minimum_jerk"):
@@ -189,12 +189,12 @@ def posture(reference: Reference, cycle: Cycle, variant: Variant, period: float 
     return tasks.Configuration(target, reference=law, name="posture")
 
 
-def path(reference: Reference, cycle: Cycle, variant: Variant) -> LeastJerk:
+def path(reference: Reference, cycle: GaitCycle, variant: Variant) -> LeastJerk:
     """The path of least jerk through the keys of a variant."""
     return LeastJerk(keys(reference, cycle, variant.keys), variant.order)
 
 
-def ground(reference: Reference, cycle: Cycle) -> list[constraints.Polyhedron]:
+def ground(reference: Reference, cycle: GaitCycle) -> list[constraints.Polyhedron]:
     """Heels, metatarsal heads and toes stay above the ground: ``z̈ >= -2 w ż + w² (z_min - z)``.
 
     z_min is the lowest place of each point in the cycle of the reference: soles of a fitted body stand some millimetres
@@ -218,10 +218,10 @@ def _heel(side: Side, moment: Moment) -> tuple[Array, Array, Array]:
     return moment.heels[side]
 
 
-def lowest_places(reference: Reference, cycle: Cycle) -> Array:
+def lowest_places(reference: Reference, cycle: GaitCycle) -> Array:
     """Height of the lowest place of each point under the feet during a cycle of the reference (8, m)."""
     # As fine as the motion is simulated: between frames at 60 Hz a heel comes half a millimetre lower.
-    time = np.arange(cycle.strike, cycle.next_strike + PERIOD, PERIOD)
+    time = np.arange(cycle.initial_contact, cycle.end + PERIOD, PERIOD)
     return np.asarray(reference.places(np.array([reference.sample(float(t))[0] for t in time]))[..., 2].min(axis=0))
 
 
@@ -241,7 +241,7 @@ class Reproduction:
     """
 
     reference: Reference
-    cycle: Cycle
+    cycle: GaitCycle
     variant: Variant
     time: Array
     q: Array
@@ -257,7 +257,7 @@ class Reproduction:
 
 
 def reproduce(
-    walk: Reference | Fit, cycle: Cycle | None = None, variant: Variant = PAPER, period: float = PERIOD
+    walk: Reference | Fit, cycle: GaitCycle | None = None, variant: Variant = PAPER, period: float = PERIOD
 ) -> Reproduction:
     """Simulates a cycle of a walk from the tasks of a variant; it begins as the reference does.
 
@@ -275,12 +275,12 @@ def reproduce(
     cycle = cycle or reference.cycle()
     count = math.ceil(cycle.duration / period - 1e-6) + 1
     if variant.law == "interpolation":
-        return _drawn(reference, cycle, variant, cycle.strike + period * np.arange(count, dtype=np.float64))
-    q, v, _ = reference.sample(cycle.strike)
+        return _drawn(reference, cycle, variant, cycle.initial_contact + period * np.arange(count, dtype=np.float64))
+    q, v, _ = reference.sample(cycle.initial_contact)
     controller = KinematicController(
         hierarchy(reference, cycle, variant, period), period=period, order=ACCELERATION, ramp=0.0
     )
-    plant = IdealPlant(State(reference.robot, q, v, cycle.strike))
+    plant = IdealPlant(State(reference.robot, q, v, cycle.initial_contact))
     recording = record(
         controller, plant, count * period, progress=lambda _: None, provenance=_provenance(reference, variant)
     )
@@ -289,7 +289,7 @@ def reproduce(
     return Reproduction(reference, cycle, variant, time, q, v, a, recording, fallbacks)
 
 
-def _drawn(reference: Reference, cycle: Cycle, variant: Variant, time: Array) -> Reproduction:
+def _drawn(reference: Reference, cycle: GaitCycle, variant: Variant, time: Array) -> Reproduction:
     """A path through the keys, and nothing else."""
     way = path(reference, cycle, variant)
     q, v, a = (np.array(part) for part in zip(*(way.sample(float(t)) for t in time), strict=True))

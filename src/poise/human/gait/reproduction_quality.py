@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from poise.analysis import (
-    JOINTS,
-    distance,
+    TABLE_I_JOINTS,
     ground_penetration,
-    over_cycle,
+    normalize_cycle,
     range_of_motion,
     root_mean_square_error,
     share_inside,
     sliding,
+    trajectory_distance,
 )
 from poise.arrays import Array
 from poise.human.gait.contact_schedule import Contacts, alone, contacts
@@ -77,7 +77,7 @@ class Measures:
     def worst(self) -> tuple[str, float]:
         """The rotation whose range differs most, and by how much."""
         k = int(np.argmax(np.abs(self.differences)))
-        return JOINTS[k], float(self.differences[k])
+        return TABLE_I_JOINTS[k], float(self.differences[k])
 
 
 def measured(reproduction: Reproduction) -> Measures:
@@ -93,12 +93,12 @@ def measured(reproduction: Reproduction) -> Measures:
     q, v, a = (np.array(part) for part in zip(*(reference.sample(float(t)) for t in r.time), strict=True))
     ours = contacts(reference, cycle, r.time, r.q, r.v, r.a, ground)
     theirs = contacts(reference, cycle, r.time, q, v, a, ground)
-    angles = [reference.robot.joint(name).q for name in JOINTS]
+    angles = [reference.robot.joint(name).q for name in TABLE_I_JOINTS]
     limits = reference.robot.limits
     return Measures(
         r,
-        over_cycle(r.time, np.degrees(r.q[:, angles]), cycle.strike, cycle.next_strike),
-        over_cycle(r.time, np.degrees(q[:, angles]), cycle.strike, cycle.next_strike),
+        normalize_cycle(r.time, np.degrees(r.q[:, angles]), cycle, kind="spline"),
+        normalize_cycle(r.time, np.degrees(q[:, angles]), cycle, kind="spline"),
         max(_apart(ours.point(side, "heel")[:, :2], theirs.point(side, "heel")[:, :2]) for side in SIDES),
         _apart(ours.center, theirs.center),
         1e3 * ground_penetration(ours.points[..., 2], lowest).worst,
@@ -115,7 +115,7 @@ def measured(reproduction: Reproduction) -> Measures:
 
 def _apart(track: Array, reference: Array) -> float:
     """Root mean square over the cycle, mm."""
-    return 1e3 * distance(track, reference).root_mean_square
+    return 1e3 * trajectory_distance(track, reference).root_mean_square
 
 
 def _slide(motion: Contacts, reproduction: Reproduction) -> float:

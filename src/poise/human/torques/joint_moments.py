@@ -12,23 +12,22 @@ where shapes agree with these signs and with no others. It stores N mm per kg, t
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
 
 from poise.analysis import (
     Agreement,
-    Span,
+    AnatomicalWalk,
     StrideComparison,
-    Strides,
     agreement,
+    anatomical_joints,
+    anatomical_walk,
     compare_strides,
+    cycles_from_stance,
     leg_length,
-    strides_of,
-    turnings,
 )
-from poise.arrays import Array, Mask
+from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.human.torques.joint_torques import Torques
 from poise.recording import Recording, named_robot
@@ -125,26 +124,18 @@ def _moment(torques: Torques, joint: str, own: Convention, everywhere: bool) -> 
 # -- Comparing: the torques of a person who walked against those of any robot that did ([Saab2012] -------------------
 
 
-#: A foot that leaves the ground or stands for less than this, s, has not: no step is so short.
-SHORTEST = 0.1
-#: From one touchdown to the next no more than this passes in a walk, s.
-LONGEST = 3.0
-
-
-def human_strides(torques: Torques, name: str = "human") -> Strides:
-    """The strides of a person, from the frames at which feet come to stand and leave the ground.
+def human_strides(torques: Torques, name: str = "human") -> AnatomicalWalk:
+    """The walk of a person, with gait cycles from the frames at which feet come to stand and leave the ground.
 
     Torques that are not known, because a foot is beside the plates, are NaN: one stride with a foot whole on a plate is
     enough for a leg, and both legs tell of the same walk.
     """
-    spans = []
-    for side in SIDES:
-        spans += _spans(torques.time, torques.ground.stands[side], side)
+    cycles = [c for side in SIDES for c in cycles_from_stance(torques.time, torques.ground.stands[side], side)]
     angle, torque = {}, {}
-    for own in turnings(torques.robot):
-        angle[own.side, own.rotation] = own.sign * torques.q[:, own.joint.q]
-        torque[own.side, own.rotation] = own.sign * torques.of(own.joint.name)
-    return Strides(name, torques.mass, leg_length(torques.robot), torques.time, tuple(spans), angle, torque)
+    for own in anatomical_joints(torques.robot):
+        angle[own.side, own.degree_of_freedom] = own.sign * torques.q[:, own.joint.q]
+        torque[own.side, own.degree_of_freedom] = own.sign * torques.of(own.joint.name)
+    return AnatomicalWalk(name, torques.mass, leg_length(torques.robot), torques.time, tuple(cycles), angle, torque)
 
 
 def compare_walks(
@@ -160,28 +151,9 @@ def compare_walks(
             part of the person's smoothness is the filter's. With the same cut-off here that part is in both.
 
     >>> found = compare_walks(inverse_dynamics(fit(walk, static)), poise.load_recording("g1_walk.poise"))
-    >>> {row.rotation: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
+    >>> {row.degree_of_freedom: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
     """
     owner = robot or recording.robot or named_robot(recording.provenance)
     if isinstance(owner, str):
         raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
-    return compare_strides(strides_of(recording, owner, cutoff=cutoff), human_strides(torques))
-
-
-def _spans(time: Array, stands: Mask, side: Side) -> list[Span]:
-    """Strides between the frames at which a foot comes to stand; what is too short to be a step does not count."""
-    edges = [0, *(np.flatnonzero(np.diff(stands.astype(np.int8))) + 1).tolist(), len(time)]
-    runs = [[a, b, bool(stands[a])] for a, b in itertools.pairwise(edges)]
-    merged: list[list[int]] = []
-    for begin, end, on in runs:
-        inner = begin > 0 and end < len(time)
-        if merged and (merged[-1][2] == on or (inner and time[end] - time[begin] < SHORTEST)):
-            merged[-1][1] = end
-        else:
-            merged.append([begin, end, on])
-    stances = [(begin, end) for begin, end, on in merged if on]
-    found = []
-    for (begin, off), (again, _) in itertools.pairwise(stances):
-        if begin > 0 and time[again] - time[begin] < LONGEST:
-            found.append(Span(side, float(time[begin]), float(time[off]), float(time[again])))
-    return found
+    return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_strides(torques))

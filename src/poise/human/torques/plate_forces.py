@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 import pinocchio
 
-from poise.analysis import LOADED, belt_speed, low_passed, walking_direction
+from poise.analysis import LOADED_FORCE, belt_speed, low_pass, walking_direction
 from poise.arrays import Array, Mask
 from poise.geometry import convex_hull, margin
 from poise.human.trial import Plate, Trial, TrialError
@@ -252,13 +252,13 @@ def ground(moved: Moved, cutoff: float | None = None) -> Ground:
 
 def _filtered(plate: Plate, rate: float, cutoff: float | None) -> Plate:
     """Force and moment about the middle of the plate, low-passed; the centre follows from them."""
-    loaded = plate.force[:, 2:] > LOADED
+    loaded = plate.force[:, 2:] > LOADED_FORCE
     if cutoff is not None:
         middle = plate.corners.mean(axis=0)
         moment = np.cross(plate.center - middle, plate.force) + plate.moment
-        both = low_passed(np.where(loaded, np.hstack([plate.force, moment]), 0.0), rate, cutoff)
+        both = low_pass(np.where(loaded, np.hstack([plate.force, moment]), 0.0), rate, cutoff)
         force, moment = both[:, :3], both[:, 3:]
-        loaded = force[:, 2:] > LOADED
+        loaded = force[:, 2:] > LOADED_FORCE
         off = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / np.where(loaded, force[:, 2:], 1.0)
         plate = replace(plate, force=force, center=middle + off, moment=moment - np.cross(off, force))
     force, center, moment = (np.where(loaded, each, 0.0) for each in (plate.force, plate.center, plate.moment))
@@ -268,7 +268,7 @@ def _filtered(plate: Plate, rate: float, cutoff: float | None) -> Plate:
 def _intervals(number: int, plate: Plate, time: Array, feet: Footing) -> list[Interval]:
     """Stretches in which a plate is loaded, each with the foot that is nearest to the centre of pressure, by load."""
     found = []
-    on = np.concatenate([[False], plate.force[:, 2] > LOADED, [False]])
+    on = np.concatenate([[False], plate.force[:, 2] > LOADED_FORCE, [False]])
     for begin, end in np.flatnonzero(np.diff(on.astype(np.int8))).reshape(-1, 2).tolist():
         if begin > 0 and end < len(time) and time[end] - time[begin] < SHORTEST:
             continue

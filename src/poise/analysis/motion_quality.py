@@ -1,0 +1,164 @@
+"""Quality of a motion as a whole: balance, tilt, displacement, walking speed, foot slip and torque saturation.
+
+These are the numbers by which a run is judged. They are functions of a recording and of states sampled from it, for any
+robot and any controller; lengths are in m, angles in rad, and world axes have z up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from poise.analysis.body_tracks import zmp_from_momentum
+from poise.analysis.contact_quality import margins, sliding
+from poise.analysis.recorded_walk import Speed
+from poise.analysis.walk_measures import torque_shares
+from poise.arrays import Array
+from poise.geometry import so3
+from poise.recording import Recording
+from poise.robots import Robot, State
+from poise.state import Snapshot
+
+#: A motor is at its limit above this share of it.
+SATURATED = 0.999
+#: Seconds after the first and before the last step that do not count for the speed of a walk, and the largest part of
+#: the walk that is left out at each end.
+TRANSIENT, TRANSIENT_SHARE = 2.0, 0.25
+
+
+class Displacement(NamedTuple):
+    """How far the base went over the ground (m) and turned about the vertical (rad), first state to last."""
+
+    distance: float
+    heading: float
+
+
+def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | None = None) -> float | None:
+    """Smallest distance of the ZMP from the edge of the support polygon, m; negative outside. None without contacts.
+
+    Where forces were sensed it is the centre of pressure. Else it follows from the momentum of the whole body in the
+    recorded states, by differences over one period: of a motion without physics it tells what the ground would have
+    to bear. The first and the last state do not count.
+
+    Args:
+        recording, robot: whose motion it is.
+        states: of the recording, at which sensed forces are looked at; None: all.
+    """
+    if "center_of_pressure" in recording:
+        known = list(recording.states(robot)) if states is None else list(states)
+        at = np.searchsorted(recording.time, [state.time for state in known])
+        points = np.asarray(recording["center_of_pressure"][np.minimum(at, len(recording) - 1)])
+    else:
+        known = list(recording.states(robot))
+        supported = len(known) >= 3 and known[0].contacts
+        points = _zmp(recording, robot, known) if supported else np.full((len(known), 2), np.nan)
+    if len(known) < 3 or not any(state.contacts for state in known):
+        return None
+    # Where the body would have to pull on the ground there is no such point; the motion is then far outside anyway.
+    found = margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
+    return float(np.nanmin(found)) if np.isfinite(found).any() else None
+
+
+def _zmp(recording: Recording, robot: Robot, states: Sequence[State]) -> Array:
+    """ZMP that the motion needs, (n, 2), m, on the plane through the contacts of the first state."""
+    snapshot = Snapshot(robot)
+    momentum = np.array([snapshot.at(state).momentum.copy() for state in states])
+    center = np.array([snapshot.at(state).center_of_mass.copy() for state in states])
+    ground = float(np.mean([states[0].pose(part).translation[2] for part in states[0].contacts]))
+    return zmp_from_momentum(center, momentum, recording.period, robot.mass, ground)
+
+
+def largest_trunk_tilt(states: Sequence[State], robot: Robot) -> float:
+    """Largest angle by which the trunk (chest if there is one, else base) leaves its upright, rad."""
+    part = robot.chest or robot.frame("root_joint")
+    up = robot.stance("standing").pose(part).rotation.T @ np.array([0.0, 0.0, 1.0])
+    return _largest_angle([float(state.pose(part).rotation[2] @ up) for state in states])
+
+
+def largest_sole_tilt(states: Sequence[State], robot: Robot) -> float:
+    """Largest angle by which a sole in contact in the first state leaves its orientation there, rad."""
+    soles = [part for part in states[0].contacts if part in robot.feet]
+    first = {foot: states[0].pose(foot).rotation[:, 2] for foot in soles}
+    return _largest_angle([float(state.pose(foot).rotation[:, 2] @ first[foot]) for state in states for foot in soles])
+
+
+def _largest_angle(cosines: list[float]) -> float:
+    return float(np.arccos(np.clip(min(cosines, default=1.0), -1.0, 1.0)))
+
+
+def base_displacement(states: Sequence[State]) -> Displacement:
+    """Displacement of the base from the first state to the last.
+
+    >>> base_displacement([start, end]).distance
+    0.42
+    """
+    first, last = states[0], states[-1]
+    base = first.robot.frame("root_joint")
+    turn = so3.log(last.pose(base).rotation @ first.pose(base).rotation.T)
+    return Displacement(float(np.linalg.norm((last.q - first.q)[:2])), float(turn[2]))
+
+
+def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str, float]] | None:
+    """Joints whose motors were at their limit: for how many ``seconds``, and the limit ``limit_Nm``. None for a motion
+    without torques."""
+    if "command/torque" not in recording:
+        return None
+    names, shares = torque_shares(recording, robot)
+    seconds = np.sum(np.abs(shares) >= SATURATED, axis=0) * recording.period
+    return {
+        name: {"seconds": float(own), "limit_Nm": float(robot.limits.torque[robot.joint(name).v - 6])}
+        for name, own in zip(names, seconds, strict=True)
+        if own > 0.0
+    }
+
+
+def mean_walking_speed(recording: Recording, states: Sequence[State]) -> Speed:
+    """Mean velocity of the base in axes that turn with the feet, between the phases "left support" and "right support"
+    of a walk without its first and last two seconds (or quarters). Zero of a motion that does not walk."""
+    walking = [i for i, name in enumerate(recording["phase"]) if name.endswith("support")]
+    if len(walking) < 2:
+        return Speed(0.0, 0.0, 0.0)
+    begin, end = recording.time[walking[0]], recording.time[walking[-1]]
+    left_out = min(TRANSIENT, TRANSIENT_SHARE * (end - begin))
+    inner = [state for state in states if begin + left_out <= state.time <= end - left_out]
+    if len(inner) < 3:
+        return Speed(0.0, 0.0, 0.0)
+    yaw = np.unwrap([_yaw(state) for state in inner])
+    x, y = np.array([state.q[:2] for state in inner]).T
+    heading = np.exp(-1j * 0.5 * (yaw[1:] + yaw[:-1])) * np.exp(1j * _yaw(states[0]))
+    gone = np.sum((np.diff(x) + 1j * np.diff(y)) * heading)
+    seconds = inner[-1].time - inner[0].time
+    return Speed(float(gone.real / seconds), float(gone.imag / seconds), float((yaw[-1] - yaw[0]) / seconds))
+
+
+def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robot) -> float:
+    """How far the sole of a foot in single support slides over the ground, at worst, m; 0 without single support."""
+    names, first = recording["phase"], recording.time[0]
+    at = [min(round((state.time - first) / recording.period), len(names) - 1) for state in states]
+    slips = [0.0]
+    for foot in robot.feet:
+        single = np.array([str(names[i]) == f"{foot.side} support" for i in at], dtype=bool)
+        if single.any():
+            slips.append(sliding([state.pose(foot).act(foot.sole.center) for state in states], single))
+    return float(np.nanmax(slips))
+
+
+def _yaw(state: State) -> float:
+    """Middle of the yaws of the feet, rad."""
+    poses = [state.pose(foot).rotation for foot in state.robot.feet]
+    return float(np.angle(sum(complex(R[0, 0], R[1, 0]) for R in poses)))
+
+
+def capture_point_error(last: State, place: Array) -> float:
+    """Distance over the ground of the capture point c + v sqrt(h/g) from a place (m)."""
+    snapshot = Snapshot(last.robot).at(last)
+    c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
+    return float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
+
+
+def middle_of_feet(state: State) -> Array:
+    """The point between the soles (m, 3)."""
+    return np.asarray(np.mean([state.pose(foot).act(foot.sole.center) for foot in state.robot.feet], axis=0))
