@@ -23,10 +23,10 @@ tests := $(bin)/python -m pytest -n $(JOBS) --dist loadfile
 pages := tests/test_docs.py tests/test_readme.py tests/docs
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio test check format slow bench evidence docs sanitize clean
+.PHONY: help install studio test check format slow bench bench-peers evidence docs sanitize clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 install: $(installed) ## create .venv, install Poise into it and build the kernel
 
@@ -48,8 +48,11 @@ format: $(installed) ## rewrite the sources in the house's format
 slow: $(installed) ## the tests that take minutes
 	$(tests) -m slow --timeout 7200
 
-bench: $(installed) ## measure the solvers against others
-	$(bin)/poise bench
+bench: $(installed) ## measure the solvers against others; JSON=FILE writes the figures
+	$(bin)/python -m benchmarks.solvers $(if $(JSON),--json "$(JSON)")
+
+bench-peers: $(installed) ## the same, then whole steps of pink, mink, placo and TSID; JSON=FILE writes the figures
+	$(bin)/python -m benchmarks.peers $(if $(JSON),--json "$(JSON)")
 
 evidence: $(installed) ## the short campaigns, into docs/evidence.md: ten minutes on two cores
 	$(bin)/python campaigns/evidence.py
@@ -70,7 +73,7 @@ sanitize: ## the solver's tests under AddressSanitizer and UBSan, in an environm
 
 clean: ## remove what was built, keep the environments
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .venv/.poise-installed .venv-sanitize/.poise-installed
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(tools): pyproject.toml
 	@command -v "$(firstword $(PYTHON))" >/dev/null || { \

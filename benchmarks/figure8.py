@@ -1,7 +1,9 @@
 """Figure 8 of [Sugihara2008]: two steps of 3 cm to the right, without and with the correction of durations.
 
-Run it from anywhere: ``python benchmarks/figure8.py [FILE.png]``. It prints what the zero moment point does and the
-durations that are found, for several ways to divide a step, and draws both cases.
+    python benchmarks/figure8.py [FILE.png]
+
+It prints the margins of the zero moment point and the durations that are found, for several ways to divide a step, and
+draws both cases.
 
 What it finds: as in the paper the first step can be done in 0.5 s and the second cannot. The body still moves to the
 right when the second begins, and with little time on two feet the zero moment point has to jump beyond the right sole
@@ -13,7 +15,7 @@ are used up to their edge; the planner of Poise looks at the whole body and leav
 
 from __future__ import annotations
 
-import sys
+import argparse
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -102,7 +104,7 @@ def watched(body: Body, segment: Segment) -> Watched:
     return Watched(time, zmp, center, margin)
 
 
-def told(robot: poise.Robot) -> None:
+def print_margins(robot: poise.Robot) -> None:
     """Prints margins and durations, for several ways to divide a step."""
     ways = {"gentle": GENTLE, "planner's own": Severity()}
     splits = (PHASES, (0.10, 0.70, 0.20), (0.15, 0.60, 0.25), (0.28, 0.44, 0.28))
@@ -164,7 +166,15 @@ def _band(axes: object, body: Body, segment: Segment, begin: float) -> None:
         axes.fill_between(span, sides.min(), sides.max(), color="#dddddd", linewidth=0, zorder=0)  # type: ignore[attr-defined]
 
 
-if __name__ == "__main__":
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", default="figure8.png", metavar="FILE.png", help="default: figure8.png")
+    options = parser.parse_args()
     mighty = poise.load_robot("mighty")
-    told(mighty)
-    draw(mighty, sys.argv[1] if len(sys.argv) > 1 else "figure8.png")
+    print_margins(mighty)
+    draw(mighty, options.file)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,13 +1,13 @@
 """What a control step of a position-controlled robot costs, beside pink with comparable tasks in the same run.
 
-    python benchmarks/position.py                  # hoap3, the robot of [Galdeano2014]: a minute
-    python benchmarks/position.py --robot nao      # any robot of the library whose soles are links of its URDF
+    python -m benchmarks.position                  # hoap3, the robot of [Galdeano2014]: a minute
+    python -m benchmarks.position --robot nao      # any robot of the library whose soles are links of its URDF
 
 The robot squats: the right foot keeps its pose seen from the left one, the centre of mass, seen from there too, sinks
 by a twelfth of the robot's height and rises again at 0.5 Hz (5 cm for HOAP-3, as in the paper), and the joints drift to
 the middle of their ranges. Ours also reads noisy force cells, watches them, and regulates the ZMP. Timed is everything
-from setting the target to the next q. All take turns, see
-`poise.bench.peers.turns`; pink runs in the environment that `poise bench --peers` makes: one weighted sum, with daqp.
+from setting the target to the next q. All take turns, see `benchmarks.peers.timing`; pink runs in the environment that
+`make bench-peers` makes: one weighted sum, with daqp.
 
 pink's centre of mass is in the world, so its left foot has to be held there: a fourth task. "three tasks" is pink
 without it, which lets the body slide and does not do the job, but says what the three tasks cost alone. "no limits" is
@@ -34,12 +34,10 @@ import numpy as np
 import pinocchio
 
 import poise
+from benchmarks.peers.kinematics import urdf_without_shapes
+from benchmarks.peers.processes import PEERS, Peer, Worker, start_peers
+from benchmarks.peers.timing import OURS, Contender, interleaved, ratio, statistics, within_limits
 from poise.behaviors import Regulated, regulation_of, standing
-from poise.bench.peers.contender import OURS, Contender
-from poise.bench.peers.library import PEERS, Peer, launched
-from poise.bench.peers.robot import bare_urdf
-from poise.bench.peers.turns import interleaved, ratio, statistics, within
-from poise.bench.peers.worker import Worker
 from poise.plans import Squatting
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, NullSpace
@@ -147,18 +145,18 @@ class Ours:
         return spent, self.squat.errors(state.q, self.steps)
 
 
-class Theirs(Worker):
-    """pink behind a pipe: it is told targets, and tells configurations."""
+class PinkWorker(Worker):
+    """pink behind a pipe: it receives targets and answers with configurations."""
 
     def __init__(self, name: str, squat: Squat, python: Path, problem: Path, way: str) -> None:
-        super().__init__(name, [python, Path(__file__).with_name("position_pink.py"), problem, way])
+        super().__init__(name, [python, Path(__file__).parent / "peers/workers/pink_position_worker.py", problem, way])
         self.squat, self.steps = squat, 0
 
     def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """See `Contender`."""
         first, self.steps = self.steps + 1, self.steps + steps
         targets = [self.squat.target(step)[0].tolist() for step in range(first, self.steps + 1)]
-        answer = self.ask({"targets": targets})  # type: ignore[dict-item]
+        answer = self.request({"targets": targets})
         return answer["microseconds"], self.squat.errors(answer["q"], self.steps)
 
 
@@ -179,7 +177,7 @@ def measured(contenders: list[Contender], skipped: dict[str, str], rounds: int, 
             "microseconds": statistics(own),
             "ratio": ratio(own, run.times[OURS]),
             "errors": run.worst[each.name],
-            "does_the_job": within(run.worst[each.name], ALLOWED),
+            "does_the_job": within_limits(run.worst[each.name], ALLOWED),
         }
     doing = {name: entry for name, entry in results.items() if entry["does_the_job"]}
     theirs = [entry["ratio"]["median"] for name, entry in doing.items() if name.startswith("pink")]
@@ -228,13 +226,13 @@ def main() -> int:
     ]
     with tempfile.TemporaryDirectory(prefix="poise-position-") as folder:
         urdf, problem = Path(folder) / "robot.urdf", Path(folder) / "problem.json"
-        urdf.write_text(bare_urdf(squat.robot._shapes.path), encoding="utf-8")
+        urdf.write_text(urdf_without_shapes(squat.robot._shapes.path), encoding="utf-8")
         problem.write_text(squat.written(urdf), encoding="utf-8")
 
-        def launch(peer: Peer, python: Path) -> Theirs:
-            return Theirs(peer.name, squat, python, problem, peer.name.removeprefix("pink").removeprefix(", "))
+        def launch(peer: Peer, python: Path) -> PinkWorker:
+            return PinkWorker(peer.name, squat, python, problem, peer.name.removeprefix("pink").removeprefix(", "))
 
-        with launched(peers, launch) as (theirs, skipped):
+        with start_peers(peers, launch) as (theirs, skipped):
             result = measured([*ours, *theirs], skipped, options.rounds, options.steps)
     print(json.dumps({"robot": options.robot, **result}, indent=1) if options.json else table(result))
     return 0 if result["met"] else 1

@@ -45,7 +45,7 @@ def drawn(page: Page) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robot", default="g1")
     parser.add_argument("--clients", type=int, default=1)
     parser.add_argument("--cold", action="store_true", help="without meshes of an earlier start")

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -67,24 +66,6 @@ def strict(text: str) -> dict[str, Any]:
     return result
 
 
-@pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """Takes the place of poise.bench, which would measure for minutes."""
-    module = types.ModuleType("poise.bench")
-
-    def measure(data: Path | None, repeat: int, peers: bool, progress: object) -> dict[str, object]:
-        assert callable(progress)
-        progress("measuring")
-        print("a peer that prints")
-        return {"data": data and str(data), "repeat": repeat, "peers": peers}
-
-    module.run = measure  # type: ignore[attr-defined]
-    module.table = lambda result: f"repeat {result['repeat']}"  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "poise.bench", module)
-    monkeypatch.setattr(poise, "bench", module, raising=False)
-    return module
-
-
 def test_the_version_is_that_of_the_package() -> None:
     result = run("--version")
     assert (result.returncode, result.stdout) == (0, f"poise {poise.__version__}\n")
@@ -103,23 +84,24 @@ def test_without_a_command_it_prints_the_help(capsys: pytest.CaptureFixture[str]
 
 
 def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
-    result = run("bnech")
+    result = run("exprot")
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr == "poise: unknown command 'bnech'; did you mean 'bench'?\n"
+    assert result.stderr == "poise: unknown command 'exprot'; did you mean 'export'?\n"
 
 
 def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there are robots, run, bench" in complaint(capsys, "xyzzy")
+    assert "there are robots, run, human" in complaint(capsys, "xyzzy")
+
+
+def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert complaint(capsys, "bench", "--peers").startswith("poise: unknown command 'bench'; there are robots, run")
 
 
 @pytest.mark.parametrize(
     ("arguments", "evidence"),
     [
-        (["bench", "--data", "no/such/folder"], "there is no folder 'no/such/folder'"),
-        (["bench", "--repeat", "none"], "'none' is not a count"),
-        (["bench", "--repeat", "0"], "'0' is not a count"),
-        (["bench", "--jsno"], "--jsno"),
+        (["robots", "--jsno"], "--jsno"),
         (["robots", "g1"], "unrecognized arguments: g1"),
         (["--verbose"], "--verbose"),
         (["run"], "BEHAVIOR"),
@@ -284,20 +266,6 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
     assert np.isfinite(recording["command/velocity"]).all()
 
 
-def test_bench_json_is_one_object_and_nothing_else(
-    bench: types.ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["bench", "--json", "--peers", "--repeat", "3", "--data", str(tmp_path)]) == 0
-    printed = capsys.readouterr()
-    assert json.loads(printed.out) == {"data": str(tmp_path), "repeat": 3, "peers": True}
-    assert "measuring" in printed.err
-
-
-def test_bench_prints_a_table(bench: types.ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench"]) == 0
-    assert capsys.readouterr().out == "repeat 5\n"
-
-
 @pytest.mark.parametrize(
     ("raised", "status"),
     [
@@ -309,13 +277,12 @@ def test_bench_prints_a_table(bench: types.ModuleType, capsys: pytest.CaptureFix
 def test_trouble_inside_a_command_ends_without_a_traceback(
     raised: BaseException,
     status: int,
-    bench: types.ModuleType,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(**_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr(bench, "run", fail)
-    assert cli.main(["bench"]) == status
+    monkeypatch.setattr(cli.robots, "listing", fail)
+    assert cli.main(["robots"]) == status
     assert capsys.readouterr().err.count("\n") == (1 if status == 2 else 0)

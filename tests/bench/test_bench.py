@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise import bench
-from poise.bench import contender, judge, peers
-from poise.bench.contenders import contenders
-from poise.bench.peers.ours import Ours
-from poise.bench.quadratic import QuadraticProgram
-from poise.bench.workloads import generated_workloads, recorded_workloads, workloads
+from benchmarks.peers import __main__ as peers_program
+from benchmarks.peers import dynamics, kinematics
+from benchmarks.peers.problems import DynamicsProblem, KinematicsProblem
+from benchmarks.solvers import __main__ as solver_program
+from benchmarks.solvers import contenders as solver_contenders
+from benchmarks.solvers import measurement, results
+from benchmarks.solvers.contenders import QuadraticProgram
+from benchmarks.solvers.measurement import contenders
+from benchmarks.solvers.workloads import Workload, generated_workloads, recorded_workloads, workloads
 from poise.errors import UsageError
 from poise.solvers import Array, Program
 
@@ -24,14 +27,14 @@ WEIGHTED = ("weighted", "daqp weighted", "quadprog", "proxqp")
 
 
 @pytest.fixture(scope="module")
-def told() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
 @pytest.fixture(scope="module")
-def result(told: list[str]) -> dict[str, Any]:
+def result(messages: list[str]) -> dict[str, Any]:
     pytest.importorskip("poise.solvers._kernel")
-    return bench.run(repeat=1, progress=told.append, workloads=generated_workloads(steps=STEPS))
+    return measurement.run(repeat=1, progress=messages.append, workloads=generated_workloads(steps=STEPS))
 
 
 def entries(result: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -64,8 +67,8 @@ def test_strict_never_fails_and_counts_what_it_does(result: dict[str, Any]) -> N
     for name in ("strict", "strict (kernel)"):
         for entry in entries(result, name):
             assert set(entry["failures"].values()) == {0}, entry
-            assert entry["certificate"] <= judge.CERTIFIED
-            assert set(entry["counters"]) == set(judge.COUNTERS)
+            assert entry["certificate"] <= results.CERTIFIED
+            assert set(entry["counters"]) == set(results.COUNTERS)
 
 
 def test_the_bars_are_those_of_the_project(result: dict[str, Any]) -> None:
@@ -78,7 +81,7 @@ def test_the_bars_are_those_of_the_project(result: dict[str, Any]) -> None:
 
 
 def test_the_table_has_a_line_for_each_contender(result: dict[str, Any]) -> None:
-    lines = bench.table(result).splitlines()
+    lines = results.table(result).splitlines()
     for workload in result["workloads"]:
         assert any(line.startswith(workload["name"]) for line in lines)
         for name in workload["contenders"]:
@@ -86,17 +89,8 @@ def test_the_table_has_a_line_for_each_contender(result: dict[str, Any]) -> None
     assert max(map(len, lines)) <= 120
 
 
-def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[str, Any], told: list[str]) -> None:
-    assert len(told) == len(result["workloads"]) + len(result["missing"])
-
-
-def test_whole_steps_are_measured_only_when_asked_for(result: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert result["peers"] is None
-    measured = peers.measure([FakeContender("poise"), FakeContender("pink")], rounds=2, steps=3)
-    monkeypatch.setattr(bench, "_whole_steps", lambda progress: measured)
-    asked = bench.run(repeat=1, peers=True, workloads=[])
-    assert asked["peers"] == measured
-    assert "whole steps" in bench.table(asked)
+def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[str, Any], messages: list[str]) -> None:
+    assert len(messages) == len(result["workloads"]) + len(result["missing"])
 
 
 class FakeContender:
@@ -104,39 +98,167 @@ class FakeContender:
 
     version = "0"
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, allowed: dict[str, float]) -> None:
+        self.name, self.errors = name, dict.fromkeys(allowed, 0.0)
+        self.answers: dict[int, Any] = {}
 
     def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        return [20.0] * steps, dict.fromkeys(peers.problem.ALLOWED, 0.0)
+        return [20.0] * steps, self.errors
+
+
+@pytest.fixture
+def fake_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Takes the place of the whole steps, which would build environments; returns what they give for two rounds."""
+    reach = [FakeContender(name, KinematicsProblem.ALLOWED) for name in ("poise", "pink")]
+    sway = [FakeContender(name, DynamicsProblem.ALLOWED) for name in ("poise", "tsid")]
+
+    def kinematic(rounds: int, progress: Any) -> dict[str, Any]:
+        return kinematics.measure(reach, rounds, steps=3, progress=progress)
+
+    def dynamic(rounds: int, progress: Any) -> dict[str, Any]:
+        return {"robots": {"g1": dynamics.measure(sway, rounds=rounds, progress=progress)}, "met": True}
+
+    monkeypatch.setattr(kinematics, "run", kinematic)
+    monkeypatch.setattr(dynamics, "run", dynamic)
+    return peers_program.run(rounds=2)
+
+
+@pytest.fixture
+def fake_solvers(result: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Takes the place of the solvers, which would be measured for minutes; lists what they are asked for."""
+    calls: list[dict[str, Any]] = []
+
+    def run(data: Any, repeat: int, progress: Any, workloads: Any = None) -> dict[str, Any]:
+        calls.append({"data": data, "repeat": repeat, "workloads": workloads})
+        progress("measuring")
+        print("a solver that prints")
+        return {**result, "workloads": result["workloads"] if workloads is None else workloads}
+
+    monkeypatch.setattr(measurement, "run", run)
+    return calls
+
+
+def test_the_program_prints_the_table_alone_and_writes_figures_and_baseline(
+    result: dict[str, Any], fake_solvers: list[dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures, baseline = tmp_path / "run.json", tmp_path / "baseline.json"
+    words = ["--repeat", "3", "--data", str(tmp_path), "--json", str(figures), "--baseline", str(baseline)]
+    assert solver_program.main(words) == 0
+    assert fake_solvers == [{"data": tmp_path, "repeat": 3, "workloads": None}]
+    printed = capsys.readouterr()
+    assert printed.out == results.table(result) + "\n"
+    assert printed.err == "measuring\na solver that prints\n"
+    assert json.loads(figures.read_text()) == result
+    assert json.loads(baseline.read_text()) == results.ratios_and_counts(result)
+
+
+def test_without_files_to_write_the_program_writes_none(
+    fake_solvers: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert solver_program.main([]) == 0
+    assert fake_solvers == [{"data": None, "repeat": 5, "workloads": None}]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_program_of_the_peers_adds_whole_steps_to_the_solvers(
+    result: dict[str, Any],
+    fake_solvers: list[dict[str, Any]],
+    fake_steps: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert result["peers"] is None
+    assert peers_program.main(["--rounds", "2", "--json", str(tmp_path / "run.json")]) == 0
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert written == {**result, "peers": fake_steps}
+    assert set(written["peers"]["contenders"]) == {"poise", "pink"}
+    assert set(written["peers"]["dynamics"]["robots"]["g1"]["contenders"]) == {"poise", "tsid"}
+    tables = [
+        results.table(result),
+        kinematics.table(fake_steps),
+        dynamics.table(fake_steps["dynamics"]),
+    ]
+    assert capsys.readouterr().out == "\n\n".join(tables) + "\n"
+
+
+def test_whole_steps_can_be_measured_without_the_solvers(
+    fake_solvers: list[dict[str, Any]], fake_steps: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert peers_program.main(["--steps-only", "--rounds", "2"]) == 0
+    assert [call["workloads"] for call in fake_solvers] == [[]]
+    printed = capsys.readouterr().out
+    assert printed.startswith("whole steps of inverse kinematics on G1: 2 rounds")
+    assert "generated_" not in printed
+
+
+@pytest.mark.parametrize("main", [solver_program.main, peers_program.main], ids=["solvers", "peers"])
+@pytest.mark.parametrize(
+    ("arguments", "evidence"),
+    [
+        (["--data", "no/such/folder"], "there is no folder 'no/such/folder'"),
+        (["--repeat", "none"], "'none' is not a count"),
+        (["--repeat", "0"], "'0' is not a count"),
+        (["--json", "no/such/folder/run.json"], "there is no folder 'no/such/folder' to write"),
+        (["--jsno"], "--jsno"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_bad_options_are_refused_before_anything_is_measured(
+    main: Any, arguments: list[str], evidence: str, fake_solvers: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert evidence in capsys.readouterr().err
+    assert fake_solvers == []
+
+
+@pytest.mark.parametrize("main", [solver_program.main, peers_program.main], ids=["solvers", "peers"])
+def test_trouble_while_measuring_ends_without_a_traceback(
+    main: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(error: BaseException) -> Any:
+        def run(*_: object, **__: object) -> None:
+            raise error
+
+        return run
+
+    monkeypatch.setattr(measurement, "run", fail(UsageError("no recorded\nsequences")))
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith("error: no recorded sequences\n")
+    monkeypatch.setattr(measurement, "run", fail(KeyboardInterrupt()))
+    assert main([]) == 130
 
 
 def test_ours_does_the_job_that_the_peers_are_asked_to_do() -> None:
     pytest.importorskip("poise.state._motion")
-    ours = Ours()
+    ours = kinematics.PoiseKinematics()
     ours.go(200)
     times, errors = ours.go(100)
     assert len(times) == 100
-    assert all(errors[name] < allowed for name, allowed in peers.problem.ALLOWED.items())
+    assert all(errors[name] < allowed for name, allowed in KinematicsProblem.ALLOWED.items())
     assert set(ours.parts(5)) == {"pinocchio", "assembly", "solve", "integration"}
 
 
 def test_what_is_stored_has_ratios_and_no_times(result: dict[str, Any]) -> None:
-    stored = json.dumps(bench.ratios_and_counts(result))
+    stored = json.dumps(results.ratios_and_counts(result))
     assert '"quiet_ratio"' in stored
     assert "microseconds" not in stored
     assert "machine" not in stored
 
 
 def test_a_package_that_is_not_installed_is_missing_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    genuine = contender.importlib.import_module
+    genuine = solver_contenders.importlib.import_module
 
     def import_module(name: str) -> Any:
         if name == "quadprog":
             raise ImportError(name)
         return genuine(name)
 
-    monkeypatch.setattr(contender.importlib, "import_module", import_module)
+    monkeypatch.setattr(solver_contenders.importlib, "import_module", import_module)
     present, missing = contenders(levels=3)
     assert "pip install" in missing["quadprog"]
     assert "quadprog" not in [one.name for one in present]
@@ -144,7 +266,7 @@ def test_a_package_that_is_not_installed_is_missing_and_no_error(monkeypatch: py
 
 
 @pytest.mark.parametrize("workload", generated_workloads(steps=12), ids=lambda workload: workload.name)
-def test_the_weighted_contenders_are_asked_the_same_question(workload: bench.Workload) -> None:
+def test_the_weighted_contenders_are_asked_the_same_question(workload: Workload) -> None:
     present, _ = contenders(len(workload.programs[0]))
     costs = {}
     for one in present:

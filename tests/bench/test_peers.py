@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from poise.bench import peers, table
-from poise.bench.peers import problem
-from poise.bench.peers.contender import PeerError
-from poise.bench.peers.measure import measure
+from benchmarks.peers.kinematics import BARS, measure, table
+from benchmarks.peers.problems import KinematicsProblem
+from benchmarks.peers.processes import PEERS, PeerError
 
 GOOD = {"hand": 1e-3, "feet": 1e-6, "feet_rotation": 1e-6, "center_of_mass": 1e-5}
 
@@ -145,14 +144,15 @@ def test_without_ours_there_are_times_but_no_ratios() -> None:
 
 
 def test_the_target_starts_at_the_hand_and_stays_within_reach() -> None:
-    assert problem.offset(0) == (0.0, 0.0, 0.0)
+    assert KinematicsProblem.offset(0) == (0.0, 0.0, 0.0)
     for step in range(5000):
-        assert max(abs(x) for x in problem.offset(step)) <= 2.0 * problem.AMPLITUDE
+        assert max(abs(x) for x in KinematicsProblem.offset(step)) <= 2.0 * KinematicsProblem.AMPLITUDE
         speed = [
-            abs(a - b) / problem.PERIOD for a, b in zip(problem.offset(step + 1), problem.offset(step), strict=True)
+            abs(a - b) / KinematicsProblem.PERIOD
+            for a, b in zip(KinematicsProblem.offset(step + 1), KinematicsProblem.offset(step), strict=True)
         ]
-        assert max(speed) <= problem.AMPLITUDE * max(problem.FREQUENCIES) + 1e-9
+        assert max(speed) <= KinematicsProblem.AMPLITUDE * max(KinematicsProblem.FREQUENCIES) + 1e-9
 
 
 def test_every_bar_has_its_peer() -> None:
-    assert set(peers.BARS) == {peer.name for peer in peers.PEERS}
+    assert set(BARS) == {peer.name for peer in PEERS}

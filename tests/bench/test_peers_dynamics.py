@@ -10,19 +10,17 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.bench.peers.dynamics import problem
-from poise.bench.peers.dynamics.judge import Answer, Judge, differences
-from poise.bench.peers.dynamics.motion import Motion, motion
-from poise.bench.peers.dynamics.ours import PARTS, Ours, PartClock
-from poise.bench.peers.dynamics.scene import HAND, SOLES, write_scene
+from benchmarks.peers.dynamics import PARTS, PartClock, PoiseDynamics
+from benchmarks.peers.dynamics_motion import HAND, SOLES, Answer, Judge, Motion, differences, motion, write_scene
+from benchmarks.peers.problems import DynamicsProblem
 from poise.errors import RobotError
 from poise.state import Snapshot
 
 #: Steps that are looked at here: some of each phase of the motion.
-SOME = range(0, problem.STEPS, 150)
+SOME = range(0, DynamicsProblem.STEPS, 150)
 
 
-@pytest.fixture(scope="module", params=problem.ROBOTS)
+@pytest.fixture(scope="module", params=DynamicsProblem.ROBOTS)
 def judge(request: pytest.FixtureRequest) -> Judge:
     try:
         return Judge(motion(request.param))
@@ -49,12 +47,14 @@ def physical(judge: Judge, step: int, internal: float = 0.0) -> Answer:
 
 
 def test_rates_and_accelerations_of_the_targets_are_derivatives() -> None:
-    value, rate, acceleration = np.array([problem.wave(s, (1.0, 2.0, 3.0), (1, 2, 3)) for s in range(100)]).swapaxes(
-        0, 1
+    value, rate, acceleration = np.array(
+        [DynamicsProblem.wave(s, (1.0, 2.0, 3.0), (1, 2, 3)) for s in range(100)]
+    ).swapaxes(0, 1)
+    assert np.gradient(value, DynamicsProblem.PERIOD, axis=0)[1:-1] == pytest.approx(rate[1:-1], abs=1e-3)
+    assert np.gradient(rate, DynamicsProblem.PERIOD, axis=0)[1:-1] == pytest.approx(acceleration[1:-1], abs=1e-2)
+    assert DynamicsProblem.wave(DynamicsProblem.STEPS, (1.0, 2.0, 3.0), (1, 2, 3)) == DynamicsProblem.wave(
+        0, (1.0, 2.0, 3.0), (1, 2, 3)
     )
-    assert np.gradient(value, problem.PERIOD, axis=0)[1:-1] == pytest.approx(rate[1:-1], abs=1e-3)
-    assert np.gradient(rate, problem.PERIOD, axis=0)[1:-1] == pytest.approx(acceleration[1:-1], abs=1e-2)
-    assert problem.wave(problem.STEPS, (1.0, 2.0, 3.0), (1, 2, 3)) == problem.wave(0, (1.0, 2.0, 3.0), (1, 2, 3))
 
 
 def test_both_feet_stand_still_in_every_state(judge: Judge) -> None:
@@ -70,10 +70,10 @@ def test_both_feet_stand_still_in_every_state(judge: Judge) -> None:
 def test_the_states_are_one_smooth_closed_motion(judge: Judge) -> None:
     moved, model = judge.motion, judge.robot.model
     for step in SOME:
-        other = (step + 1) % problem.STEPS
-        difference = pinocchio.difference(model, moved.q[step], moved.q[other]) / problem.PERIOD
+        other = (step + 1) % DynamicsProblem.STEPS
+        difference = pinocchio.difference(model, moved.q[step], moved.q[other]) / DynamicsProblem.PERIOD
         assert difference == pytest.approx((moved.v[step] + moved.v[other]) / 2, abs=1e-3)
-        change = (moved.v[other] - moved.v[step]) / problem.PERIOD
+        change = (moved.v[other] - moved.v[step]) / DynamicsProblem.PERIOD
         assert change == pytest.approx(moved.acceleration[step], abs=0.05)
 
 
@@ -98,7 +98,7 @@ def test_the_urdf_of_the_peers_is_the_same_robot(judge: Judge, tmp_path: Path) -
         assert np.triu(data.M) == pytest.approx(np.triu(ours.mass_matrix), abs=1e-9)
         assert data.nle == pytest.approx(ours.nonlinear_effects, abs=1e-9)
         hand = data.oMf[model.getFrameId(HAND)]
-        assert hand.translation == pytest.approx(ours.position(judge.robot.hand(problem.SIDE)), abs=1e-12)
+        assert hand.translation == pytest.approx(ours.position(judge.robot.hand(DynamicsProblem.SIDE)), abs=1e-12)
         assert hand.rotation == pytest.approx(np.array(scene["hand"]["rotation"][step]), abs=1e-12)
         for sole, name, foot in zip(scene["soles"], SOLES, judge.robot.feet, strict=True):
             middle = ours.position(foot) + ours.rotation(foot) @ foot.sole.center
@@ -111,7 +111,7 @@ def test_the_urdf_of_the_peers_is_the_same_robot(judge: Judge, tmp_path: Path) -
 
 def test_an_answer_that_is_right_has_no_errors(judge: Judge) -> None:
     errors = judge.errors(0, physical(judge, 0))
-    assert set(errors) == set(problem.ALLOWED)
+    assert set(errors) == set(DynamicsProblem.ALLOWED)
     assert max(errors.values()) < 1e-9
 
 
@@ -133,7 +133,7 @@ def test_pressing_the_feet_apart_leaves_the_cone_by_what_friction_cannot_hold(ju
 def test_a_task_misses_by_what_its_point_accelerates_otherwise(judge: Judge) -> None:
     right = physical(judge, 0)
     lifted = right.acceleration.copy()
-    J = Snapshot(judge.robot).at(judge.motion.states[0]).jacobian(judge.robot.hand(problem.SIDE))[:3]
+    J = Snapshot(judge.robot).at(judge.motion.states[0]).jacobian(judge.robot.hand(DynamicsProblem.SIDE))[:3]
     lifted[6:] += np.linalg.pinv(J[:, 6:]) @ np.array([0.0, 0.0, 0.5])
     assert judge.errors(0, Answer(lifted, right.torque))["hand"] == pytest.approx(0.5, abs=1e-6)
 
@@ -161,25 +161,27 @@ def test_differences_compare_the_steps_that_both_answered() -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ours_does_the_job_along_the_motion(judge: Judge, weighted: bool) -> None:
-    ours = Ours(judge, weighted)
+    ours = PoiseDynamics(judge, weighted)
     times, errors = ours.go(300)
     assert len(times) == 300
-    assert {key: errors[key] <= allowed for key, allowed in problem.ALLOWED.items()} == dict.fromkeys(errors, True)
-    assert sorted(ours.answers) == list(range(0, 300, problem.LOOK))
+    assert {key: errors[key] <= allowed for key, allowed in DynamicsProblem.ALLOWED.items()} == dict.fromkeys(
+        errors, True
+    )
+    assert sorted(ours.answers) == list(range(0, 300, DynamicsProblem.JUDGED_EVERY))
 
 
 def test_strict_priorities_want_the_same_in_dynamics_as_in_kinematics(judge: Judge) -> None:
-    ours = Ours(judge)
-    ours.go(problem.STEPS)
+    ours = PoiseDynamics(judge)
+    ours.go(DynamicsProblem.STEPS)
     for step, answer in ours.answers.items():
         assert answer.acceleration == pytest.approx(judge.motion.acceleration[step], abs=1e-7)
 
 
 def test_the_parts_of_a_step_are_told_and_leave_nothing_behind(judge: Judge) -> None:
-    ours = Ours(judge)
-    ours.go(problem.LOOK)
-    parts = ours.parts(problem.LOOK)
-    assert {part: len(times) for part, times in parts.items()} == dict.fromkeys(PARTS, problem.LOOK)
+    ours = PoiseDynamics(judge)
+    ours.go(DynamicsProblem.JUDGED_EVERY)
+    parts = ours.parts(DynamicsProblem.JUDGED_EVERY)
+    assert {part: len(times) for part, times in parts.items()} == dict.fromkeys(PARTS, DynamicsProblem.JUDGED_EVERY)
     assert all(min(times) > 0.0 for times in parts.values())
     controller = ours.controller
     owners: list[Any] = [controller._snapshot, controller._assembly, controller._assembly.stack]
@@ -189,7 +191,7 @@ def test_the_parts_of_a_step_are_told_and_leave_nothing_behind(judge: Judge) -> 
 
 def test_time_inside_an_inner_part_does_not_count_for_the_outer_one(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0, 10, 15, 18, 30, 100])  # start, outer begins, inner begins, inner ends, outer ends, stop
-    monkeypatch.setattr("poise.bench.peers.dynamics.ours.time.perf_counter_ns", lambda: next(now))
+    monkeypatch.setattr("benchmarks.peers.dynamics.time.perf_counter_ns", lambda: next(now))
     clock = PartClock()
     inner = clock.around(lambda: None, "pinocchio")
     outer = clock.around(inner, "assembly")

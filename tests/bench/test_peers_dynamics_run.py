@@ -10,29 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.bench import run, table
-from poise.bench import table as dynamics_table
-from poise.bench.peers import worker as worker_module
-from poise.bench.peers.contender import PeerError
-from poise.bench.peers.dynamics import problem
-from poise.bench.peers.dynamics.judge import Answer, Judge, differences
-from poise.bench.peers.dynamics.library import DynamicsWorker, running
-from poise.bench.peers.dynamics.measure import measure
-from poise.bench.peers.dynamics.motion import motion
-from poise.bench.peers.dynamics.ours import Ours
-from poise.bench.peers.dynamics.scene import write_scene
-from poise.bench.peers.measure import measure as measure_kinematics
+from benchmarks.peers import processes
+from benchmarks.peers.dynamics import DynamicsWorker, PoiseDynamics, dynamics_peers, measure, run, table
+from benchmarks.peers.dynamics_motion import Answer, Judge, differences, motion, write_scene
+from benchmarks.peers.problems import DynamicsProblem
+from benchmarks.peers.processes import PeerError
 from poise.errors import RobotError
 
-WORKERS = Path(worker_module.__file__).parent / "workers"
-GOOD = dict.fromkeys(problem.ALLOWED, 1e-9)
+WORKERS = Path(processes.__file__).parent / "workers"
+GOOD = dict.fromkeys(DynamicsProblem.ALLOWED, 1e-9)
 
 #: A peer that answers with the number of the step, and fails at the ninetieth.
 COUNTING = f"""
 import sys
 sys.path.insert(0, {str(WORKERS)!r})
 import numpy as np
-from serve_dynamics import serve
+from serve import serve
 class Counting:
     version, mass = "0.1", 33.0
     def __init__(self, scene): self.q, self.nv = scene["q"], scene["v"].shape[1]; print("hello")
@@ -41,7 +34,7 @@ class Counting:
         if step == 90: raise ValueError("out of torque")
         return np.full(self.nv, float(step)), np.zeros(self.nv - 6)
     def parts(self, step, watch): watch.lap("all")
-serve(Counting)
+serve(dynamics=Counting)
 """
 
 
@@ -94,13 +87,13 @@ def test_the_bars_allow_a_little_more_than_tsid_at_the_median(result: dict[str, 
 def test_no_bar_is_met_by_being_fast_and_wrong() -> None:
     result = measure([Fake("poise", 10.0, {**GOOD, "contact": 1.0}), Fake("tsid", 100.0)], rounds=1)
     assert not result["met"]
-    assert "poise does NOT do the job" in dynamics_table({"robots": {"g1": result}})
+    assert "poise does NOT do the job" in table({"robots": {"g1": result}})
 
 
 def test_without_tsid_the_bars_are_not_measured() -> None:
     result = measure([Fake("poise", 10.0)], {"tsid": "no wheel"}, rounds=1)
     assert {bar["met"] for bar in result["bars"].values()} == {None}
-    text = dynamics_table({"robots": {"g1": result}})
+    text = table({"robots": {"g1": result}})
     assert "not measured" in text
     assert "skipped: tsid (no wheel)" in text
 
@@ -116,14 +109,14 @@ def test_an_interruption_is_left_out_of_quiet_passes_but_a_hard_step_is_not() ->
             times = [10.0 * self.microseconds if step < 3 else self.microseconds for step in range(steps)]
             return [100.0 * t for t in times] if self.rounds == 3 else times, self.errors
 
-    rounds = 2 * problem.STEPS // 100
+    rounds = 2 * DynamicsProblem.STEPS // 100
     entry = measure([Slow("poise", 1.0), Fake("tsid", 1.0)], rounds=rounds)["contenders"]["poise"]
     assert entry["quiet_ratio"]["p99"] == pytest.approx(10.0)
     assert entry["ratio"]["p99"] > 10.0
 
 
 def test_the_table_says_where_the_time_goes_and_what_the_bars_are(result: dict[str, Any]) -> None:
-    text = dynamics_table({"robots": {"g1": result, "talos": result}})
+    text = table({"robots": {"g1": result, "talos": result}})
     assert all(len(line) <= 120 for line in text.splitlines())
     for words in (
         "inverse dynamics on talos",
@@ -134,13 +127,6 @@ def test_the_table_says_where_the_time_goes_and_what_the_bars_are(result: dict[s
         "all bars are met",
     ):
         assert words in text
-
-
-def test_the_table_of_kinematics_goes_on_with_that_of_dynamics(result: dict[str, Any]) -> None:
-    kinematics = measure_kinematics([Fake("poise", 1.0), Fake("pink", 9.0)], rounds=1, steps=2)
-    alone = table(kinematics)
-    both = table({**kinematics, "dynamics": {"robots": {"g1": result}}})
-    assert both == alone + "\n\n" + dynamics_table({"robots": {"g1": result}})
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------
@@ -157,11 +143,13 @@ def judge() -> Judge:
 def test_a_worker_reads_the_scene_and_its_answers_are_judged(judge: Judge, tmp_path: Path) -> None:
     script = tmp_path / "counting_worker.py"
     script.write_text(COUNTING)
-    with DynamicsWorker("counting", [sys.executable, script, write_scene(judge.motion, tmp_path)], judge) as worker:
+    with DynamicsWorker(
+        "counting", [sys.executable, script, "dynamics", write_scene(judge.motion, tmp_path)], judge
+    ) as worker:
         times, errors = worker.go(50)
         assert (len(times), worker.start["mass"]) == (50, 33.0)
         assert {step: answer.acceleration[0] for step, answer in worker.answers.items()} == {0: 0.0, 20: 20.0, 40: 40.0}
-        assert set(errors) == set(problem.ALLOWED)
+        assert set(errors) == set(DynamicsProblem.ALLOWED)
         assert errors["contact"] > 1.0
         assert set(worker.parts(10)) == {"all"}
         with pytest.raises(PeerError, match="out of torque"):
@@ -171,36 +159,38 @@ def test_a_worker_reads_the_scene_and_its_answers_are_judged(judge: Judge, tmp_p
 def test_without_environments_ours_goes_alone_and_the_reasons_are_told(tmp_path: Path) -> None:
     occupied = tmp_path / "peers"
     occupied.write_text("a file where a folder should be")
-    told: list[str] = []
+    messages: list[str] = []
     try:
-        result = run(("g1",), rounds=1, cache=occupied, progress=told.append)
+        result = run(("g1",), rounds=1, cache=occupied, progress=messages.append)
     except RobotError as error:
         pytest.skip(str(error))
     robot = result["robots"]["g1"]
     assert set(robot["contenders"]) == {"poise", "poise, weighted"}
     assert all("no environment in" in robot["skipped"][name] for name in ("tsid", "placo"))
     assert robot["contenders"]["poise"]["parts"].keys() == {"pinocchio", "assembly", "solve", "command"}
-    assert sum(message.startswith("left out") for message in told) == 2
+    assert sum(message.startswith("left out") for message in messages) == 2
     json.dumps(result, allow_nan=False)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", problem.ROBOTS)
+@pytest.mark.parametrize("name", DynamicsProblem.ROBOTS)
 def test_tsid_and_placo_do_the_job_and_agree_with_ours_where_all_tasks_can_be_met(name: str) -> None:
     try:
         judge = Judge(motion(name))
     except RobotError as error:
         pytest.skip(str(error))
-    with running(judge) as (peers, skipped):
+    with dynamics_peers(judge) as (peers, skipped):
         if not peers:
             pytest.skip(f"no peer: {skipped}")
-        ours = Ours(judge)
+        ours = PoiseDynamics(judge)
         contenders = [ours, *peers]
-        worst = [contender.go(problem.STEPS)[1] for contender in contenders]
+        worst = [contender.go(DynamicsProblem.STEPS)[1] for contender in contenders]
         assert all(peer.start["mass"] == pytest.approx(judge.robot.mass, abs=1e-9) for peer in peers)
     for contender, errors in zip(contenders, worst, strict=True):
-        assert {key: errors[key] <= limit for key, limit in problem.ALLOWED.items()} == dict.fromkeys(errors, True)
+        assert {key: errors[key] <= limit for key, limit in DynamicsProblem.ALLOWED.items()} == dict.fromkeys(
+            errors, True
+        )
         apart = differences(contender.answers, ours.answers)
         assert apart is not None
         # Weights are a compromise: the posture gives a little more than strictness demands, most where cones act.

@@ -9,18 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from poise.bench.peers import environments as env
-from poise.bench.peers import problem
-from poise.bench.peers import worker as worker_module
-from poise.bench.peers.contender import PeerError
-from poise.bench.peers.environments import Environment
-from poise.bench.peers.library import DYNAMICS, HARD_FEET, PEERS, running
-from poise.bench.peers.measure import measure
-from poise.bench.peers.robot import bare_urdf, original
-from poise.bench.peers.worker import Worker
+from benchmarks.peers import processes
+from benchmarks.peers.kinematics import kinematics_peers, measure, robot_urdf, urdf_without_shapes
+from benchmarks.peers.problems import KinematicsProblem
+from benchmarks.peers.processes import DYNAMICS, HARD_FEET, PEERS, Environment, PeerError, Worker
 from poise.errors import UsageError
 
-WORKERS = Path(worker_module.__file__).parent / "workers"
+WORKERS = Path(processes.__file__).parent / "workers"
 
 ROBOT = """<robot name="r"><material name="m"/>
   <link name="pelvis"><visual><geometry><mesh filename="a.stl"/></geometry></visual>
@@ -35,23 +30,23 @@ POINT = f"""
 import sys
 sys.path.insert(0, {str(WORKERS)!r})
 import numpy as np
-from serve import Places, serve
+from serve import Poses, serve
 class Point:
     version, mass = "0.1", 1.0
-    def __init__(self, urdf): self.p, self.n = np.ones(3), 0; print("hello")
+    def __init__(self, urdf, hard_feet): self.p, self.n = np.ones(3), 0; print("hello")
     def step(self, target):
         self.p, self.n = target, self.n + 1
         print("step", self.n)
         if self.n == 8: raise ValueError("out of joints")
     def parts(self, target, watch): watch.lap("nothing"); self.p = target; watch.lap("all")
-    def places(self): return Places(self.p, [(np.zeros(3), np.eye(3))] * 2, np.zeros(3))
+    def poses(self): return Poses(self.p, [(np.zeros(3), np.eye(3))] * 2, np.zeros(3))
 serve(Point)
 """
 
 
 def robot_or_skip() -> Path:
     try:
-        return original()
+        return robot_urdf()
     except UsageError as error:
         pytest.skip(str(error))
 
@@ -60,7 +55,7 @@ def robot_or_skip() -> Path:
 def point(tmp_path: Path) -> list[str | Path]:
     script = tmp_path / "point_worker.py"
     script.write_text(POINT)
-    return [sys.executable, script, "robot.urdf"]
+    return [sys.executable, script, "kinematics", "robot.urdf", "soft"]
 
 
 def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str | Path]) -> None:
@@ -70,7 +65,7 @@ def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str
             microseconds, errors = worker.go(chunk)
             assert len(microseconds) == chunk
             assert min(microseconds) > 0.0
-            assert errors == dict.fromkeys(problem.ALLOWED, 0.0)
+            assert errors == dict.fromkeys(KinematicsProblem.ALLOWED, 0.0)
         assert {part: len(times) for part, times in worker.parts(5).items()} == {"nothing": 5, "all": 5}
 
 
@@ -96,9 +91,9 @@ def test_a_peer_that_fails_says_why_and_is_left_out(point: list[str | Path]) -> 
     ],
 )
 def test_a_peer_that_does_not_start_is_an_error_of_one_line(code: str, why: str) -> None:
-    patience = 0.5 if "sleep" in code else 30.0
+    timeout = 0.5 if "sleep" in code else 30.0
     with pytest.raises(PeerError, match=why) as caught:
-        Worker("sick", [sys.executable, "-c", code], patience)
+        Worker("sick", [sys.executable, "-c", code], timeout)
     assert "\n" not in str(caught.value)
 
 
@@ -118,12 +113,12 @@ def test_without_the_interpreter_there_is_a_reason(tmp_path: Path) -> None:
 def test_the_bare_description_keeps_links_joints_inertia_and_limits(tmp_path: Path) -> None:
     source = tmp_path / "robot.urdf"
     source.write_text(ROBOT)
-    root = ElementTree.fromstring(bare_urdf(source))
+    root = ElementTree.fromstring(urdf_without_shapes(source))
     assert {element.tag for element in root.iter()} == {
         *("robot", "link", "joint", "inertial", "mass", "parent", "child", "limit")
     }
     assert [limit.get("velocity") for limit in root.iter("limit")] == ["20"]
-    fast = ElementTree.fromstring(bare_urdf(source, floating=True, speed=0.4))
+    fast = ElementTree.fromstring(urdf_without_shapes(source, floating=True, speed=0.4))
     assert [limit.get("velocity") for limit in fast.iter("limit")] == ["0.4"]
     assert [joint.get("type") for joint in fast.iter("joint")] == ["revolute", "floating"]
 
@@ -132,16 +127,21 @@ def test_a_description_that_is_none_is_bad_input(tmp_path: Path) -> None:
     source = tmp_path / "robot.urdf"
     source.write_text("no robot")
     with pytest.raises(UsageError, match="cannot be read as a URDF"):
-        bare_urdf(source)
+        urdf_without_shapes(source)
 
 
 def test_the_robot_of_the_problem_has_its_links_and_joints() -> None:
-    root = ElementTree.fromstring(bare_urdf(robot_or_skip()))
+    root = ElementTree.fromstring(urdf_without_shapes(robot_or_skip()))
     links = {link.get("name") for link in root.iter("link")}
     joints = [joint.get("name", "") for joint in root.iter("joint") if joint.get("type") == "revolute"]
-    assert {problem.BASE, problem.HAND, problem.HAND_BODY, *problem.FEET} <= links
+    assert {
+        KinematicsProblem.BASE,
+        KinematicsProblem.HAND,
+        KinematicsProblem.HAND_BODY,
+        *KinematicsProblem.FEET,
+    } <= links
     assert len(joints) == 29
-    assert all(any(joint.endswith(ending) for joint in joints) for ending in problem.ANGLES)
+    assert all(any(joint.endswith(ending) for joint in joints) for ending in KinematicsProblem.ANGLES)
 
 
 @pytest.fixture
@@ -156,21 +156,21 @@ def test_an_environment_is_built_once_and_only_from_wheels(
 
     def pretend(words: list[str], complaint: str) -> None:
         ran.append(words)
-        python = env.interpreter(Path(words[-1]))
+        python = processes.interpreter(Path(words[-1]))
         if "venv" in words:
             python.parent.mkdir(parents=True)
             python.touch()
 
-    monkeypatch.setattr(env, "command", pretend)
-    told: list[str] = []
-    python = small.python(tmp_path, told.append)
-    assert small.python(tmp_path, told.append) == python
+    monkeypatch.setattr(processes, "run_command", pretend)
+    messages: list[str] = []
+    python = small.python(tmp_path, messages.append)
+    assert small.python(tmp_path, messages.append) == python
     assert python.exists()
     assert [words[2] for words in ran] == ["venv", "pip"]
     assert "--only-binary=:all:" in ran[1]
     assert ran[1][-2:] == ["pin-pink==4.4.0", "daqp==0.10.3"]
     assert [path.name for path in tmp_path.iterdir()] == [small.folder_name]
-    assert len(told) == 2
+    assert len(messages) == 2
 
 
 def test_a_build_that_fails_leaves_nothing_behind(
@@ -180,7 +180,7 @@ def test_a_build_that_fails_leaves_nothing_behind(
         if "pip" in words:
             raise PeerError(f"{complaint}: No matching distribution found for pin-pink")
 
-    monkeypatch.setattr(env, "command", fail)
+    monkeypatch.setattr(processes, "run_command", fail)
     with pytest.raises(PeerError, match="cannot install pink: No matching distribution"):
         small.python(tmp_path, lambda message: None)
     assert list(tmp_path.iterdir()) == []
@@ -189,9 +189,9 @@ def test_a_build_that_fails_leaves_nothing_behind(
 def test_a_command_that_fails_is_told_by_its_last_complaint() -> None:
     code = "import sys; print('ERROR: no wheel', file=sys.stderr); print('hint: none'); sys.exit(1)"
     with pytest.raises(PeerError, match="cannot install it: no wheel"):
-        env.command([sys.executable, "-c", code], "cannot install it")
+        processes.run_command([sys.executable, "-c", code], "cannot install it")
     with pytest.raises(PeerError, match=r"nothing after 0\.2 s"):
-        env.command([sys.executable, "-c", "import time; time.sleep(60)"], "slow", patience=0.2)
+        processes.run_command([sys.executable, "-c", "import time; time.sleep(60)"], "slow", timeout=0.2)
 
 
 def test_peers_that_cannot_be_built_are_skipped_with_the_reason(
@@ -201,33 +201,33 @@ def test_peers_that_cannot_be_built_are_skipped_with_the_reason(
     occupied = tmp_path / "peers"
     occupied.write_text("a file where a folder should be")
     monkeypatch.setenv("POISE_PEERS", str(occupied))
-    told: list[str] = []
-    with running(progress=told.append) as (workers, skipped):
+    messages: list[str] = []
+    with kinematics_peers(progress=messages.append) as (workers, skipped):
         assert workers == []
     assert set(skipped) == {peer.name for peer in PEERS}
     assert all("no environment in" in why for why in skipped.values())
-    assert sum(message.startswith("left out") for message in told) == len(PEERS)
+    assert sum(message.startswith("left out") for message in messages) == len(PEERS)
 
 
 def test_the_cache_is_where_the_variable_says_or_else_the_users(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("POISE_PEERS", str(tmp_path))
-    assert env.cache_folder() == tmp_path
+    assert processes.cache_folder() == tmp_path
     monkeypatch.delenv("POISE_PEERS")
-    assert env.cache_folder().parts[-2:] == ("poise", "peers")
+    assert processes.cache_folder().parts[-2:] == ("poise", "peers")
 
 
 def test_the_python_of_a_peer_does_not_inherit_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    assert not {"PYTHONPATH", "PYTHONSAFEPATH"} & set(env.variables())
+    assert not {"PYTHONPATH", "PYTHONSAFEPATH"} & set(processes.process_variables())
 
 
-PROBLEMS = [WORKERS.parent / "problem.py", WORKERS.parent / "dynamics" / "problem.py"]
+PROBLEMS = WORKERS.parent / "problems.py"
 
 
-@pytest.mark.parametrize("path", [*WORKERS.glob("*.py"), *PROBLEMS], ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", [*sorted(WORKERS.glob("*.py")), PROBLEMS], ids=lambda path: path.name)
 def test_a_worker_never_imports_poise(path: Path) -> None:
     imported = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -235,12 +235,12 @@ def test_a_worker_never_imports_poise(path: Path) -> None:
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             imported.add((node.module or "").split(".")[0])
-    assert "poise" not in imported
-    if path.name == "problem.py":
+    assert not {"poise", "benchmarks"} & imported
+    if path == PROBLEMS:
         assert imported <= {"__future__", *sys.stdlib_module_names}
 
 
-@pytest.mark.parametrize("peer", [*PEERS, *HARD_FEET, *DYNAMICS], ids=lambda peer: peer.script.stem)
+@pytest.mark.parametrize("peer", [*PEERS, *HARD_FEET, *DYNAMICS], ids=lambda peer: f"{peer.name}, {peer.script.stem}")
 def test_every_peer_has_its_script_and_pins_its_versions(peer) -> None:  # type: ignore[no-untyped-def]
     assert peer.script.is_file()
     assert all("==" in requirement for requirement in peer.environment.requirements)
@@ -248,10 +248,10 @@ def test_every_peer_has_its_script_and_pins_its_versions(peer) -> None:  # type:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("speed", [None, problem.TIGHT_SPEED])
+@pytest.mark.parametrize("speed", [None, KinematicsProblem.TIGHT_SPEED])
 def test_all_peers_have_the_same_robot_and_do_the_job(speed: float | None) -> None:
     robot_or_skip()
-    with running([*PEERS, *HARD_FEET], speed) as (workers, skipped):
+    with kinematics_peers([*PEERS, *HARD_FEET], speed) as (workers, skipped):
         if not workers:
             pytest.skip(f"no peer: {skipped}")
         for worker in workers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -22,15 +23,15 @@ LONG = [
     if name_of(page) not in FOLLOWED
     and any(runs(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
 ]
-#: Programs of the benchmarks that pages name.
+#: Programs of the benchmarks as pages start them: a file, or -m and a module.
 PROGRAMS = sorted(
     {
-        ROOT / line[1]
+        tuple(line[1:3] if line[1] == "-m" else line[1:2])
         for page in COMMANDED
         for block in blocks(page)
         if block.language == "sh"
         for line in commands(block)
-        if line[0] == "python" and line[1].startswith("benchmarks/")
+        if line[0] == "python" and "benchmarks" in line[1] + line[2 if line[1] == "-m" else 1]
     }
 )
 
@@ -46,12 +47,30 @@ def test_the_commands_of_a_page_run_one_after_the_other(
     follow(page, tmp_path, obeying=True)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_that_measures_can_be_started(program: Path) -> None:
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda words: Path(words[-1]).stem)
+def test_a_program_that_measures_explains_itself_and_does_nothing_else(
+    program: tuple[str, ...], tmp_path: Path
+) -> None:
     """What they measure takes minutes; that they still fit the rest of the sources is seen at once."""
-    result = subprocess.run([sys.executable, program, "--help"], capture_output=True, text=True, check=False)
+    words = [*program[:-1], str(ROOT / program[-1]) if len(program) == 1 else program[-1]]
+    result = subprocess.run(
+        [sys.executable, *words, "--help"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.strip()
+    assert result.stdout.startswith("usage: ")
+    assert "--help" in result.stdout
+    assert list(tmp_path.iterdir()) == [], "a program that is asked for help writes no file"
+
+
+def test_every_program_that_measures_stands_on_a_page() -> None:
+    there = {path.relative_to(ROOT) for path in (ROOT / "benchmarks").glob("*.py")} - {Path("benchmarks/__init__.py")}
+    there |= {path.relative_to(ROOT) for path in (ROOT / "benchmarks").glob("*/__main__.py")}
+    assert {source(list(words)) for words in PROGRAMS} == there
 
 
 @pytest.mark.parametrize("page", COMMANDED, ids=name_of)
@@ -61,6 +80,14 @@ def test_the_commands_of_a_page_can_be_given(page: Path) -> None:
             continue
         for line in commands(block):
             check(line, block)
+
+
+def source(words: list[str]) -> Path:
+    """The file that ``python FILE`` or ``python -m MODULE`` runs, seen from the root of the repository."""
+    if words[0] != "-m":
+        return Path(words[0])
+    module = Path(*words[1].split("."))
+    return module / "__main__.py" if (ROOT / module).is_dir() else module.with_suffix(".py")
 
 
 def check(line: list[str], block: Block) -> None:
@@ -77,7 +104,7 @@ def check(line: list[str], block: Block) -> None:
         case "echo":
             pass
         case "python":
-            assert (ROOT / line[1]).is_file(), f"{where}: there is no such program"
+            assert (ROOT / source(line[1:])).is_file(), f"{where}: there is no such program"
         case "make":
             assert re.search(rf"^{line[1]}:", (ROOT / "Makefile").read_text(), flags=re.M), f"{where}: no such target"
         case "pip":

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from poise import __version__
-from poise.cli import bench, campaign, export, human, replay, report, robots, run, serve, studio
+from poise.cli import campaign, export, human, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 from poise.parameters import suggestion
 
@@ -31,7 +31,6 @@ NEGATIVE = re.compile(r"-\.?\d")
 COMMANDS = {
     "robots": robots,
     "run": run,
-    "bench": bench,
     "human": human,
     "report": report,
     "export": export,

@@ -1,0 +1,410 @@
+"""Whole steps of inverse dynamics from Python, from q and v to torques: Poise beside TSID and placo.
+
+All are asked along the same motion of the same robots (`DynamicsProblem`), in turns; their answers are judged by one
+piece of code, from accelerations and torques alone.
+
+>>> print(table(run()))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers.dynamics_motion import Answer, Judge, differences, levels, motion, write_scene
+from benchmarks.peers.problems import DynamicsProblem
+from benchmarks.peers.processes import DYNAMICS, Peer, Worker, start_peers
+from benchmarks.peers.timing import (
+    OURS,
+    Contender,
+    Run,
+    finite_or_none,
+    interleaved,
+    parts,
+    ratio,
+    statistics,
+    update_worst,
+    within_limits,
+)
+from poise import constraints
+from poise.arrays import Array
+from poise.control import Command, TorqueController
+from poise.hierarchy import Hierarchy, Level
+from poise.solvers import Weighted
+from poise.state import Contact
+
+#: The contender that all are compared with.
+REFERENCE = "tsid"
+#: How many times the median and the p99 of the reference ours may take, and the goal.
+BARS = {"median": 1.2, "p99": 3.0}
+GOALS = {"median": 0.7, "p99": 1.5}
+#: Steps of a round: long enough for caches to be warm, short enough that all see the same machine.
+STEPS = 100
+#: Four times along the motion.
+ROUNDS = 4 * DynamicsProblem.STEPS // STEPS
+#: What a step consists of: kinematics and dynamics; rows of tasks and limits; the solver; what is made of its solution.
+PARTS = ("pinocchio", "assembly", "solve", "command")
+_HEAD = (
+    f"  {'':16}{'microseconds':^24}  {'x tsid':^27}  {'quiet':^12}  {'tasks':>7}  {'from ours':^14}\n"
+    f"  {'contender':16}{'median':>7}{'p99':>8}{'max':>9}  {'median':>6}{'rounds':>14}{'p99':>7}"
+    f"  {'median':>6}{'p99':>6}  {'met to':>7}  {'rad/s2':>7}{'N m':>7}"
+)
+
+
+def run(
+    robots: Sequence[str] = DynamicsProblem.ROBOTS,
+    rounds: int = ROUNDS,
+    cache: Path | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> dict[str, Any]:
+    """Ours (strict and weighted), TSID and placo on each robot.
+
+    Args:
+        robots: of the library.
+        rounds: number of rounds, of 100 steps each, that count.
+        cache: where environments of peers are kept.
+        progress: called with one line about what happens next.
+
+    Returns:
+        Plain data: under ``robots`` what `measure` returns for each, and whether all bars are met.
+    """
+    results = {}
+    for name in robots:
+        progress(f"inverse dynamics: the motion of {name}")
+        judge = Judge(motion(name))
+        with dynamics_peers(judge, cache=cache, progress=progress) as (peers, skipped):
+            contenders: list[Contender] = [PoiseDynamics(judge), PoiseDynamics(judge, weighted=True), *peers]
+            results[name] = measure(contenders, skipped, rounds, progress)
+    return {
+        "benchmark": "whole steps of inverse dynamics",
+        "robots": results,
+        "met": all(result["met"] for result in results.values()),
+    }
+
+
+def measure(
+    contenders: Sequence[Contender],
+    skipped: Mapping[str, str] | None = None,
+    rounds: int = ROUNDS,
+    progress: Callable[[str], None] = lambda message: None,
+) -> dict[str, Any]:
+    """Times all contenders along the same motion.
+
+    Args:
+        contenders: those that take turns; ``"tsid"`` is the reference of times, ``"poise"`` that of answers.
+        skipped: names of missing contenders, with the reason; passed on, with those that fail on the way.
+        rounds: number of rounds, of 100 steps each, that count.
+        progress: called with one line about what happens next.
+
+    Returns:
+        Per contender: version; microseconds (median, p99, max); ratio to TSID (the median over the rounds of the ratio
+        of medians, low and high for its spread, and the ratio of the p99); the same for quiet passes, of which each
+        step is the fastest of all times that it was taken; worst errors and whether it does the job; how far its
+        answers are from ours; its parts in microseconds and as shares. Besides, the bars and the contenders that were
+        skipped.
+    """
+    run = interleaved(contenders, rounds, STEPS, skipped, progress)
+    answers = {contender.name: getattr(contender, "answers", {}) for contender in run.present}
+    results = {}
+    for contender in run.present:
+        own, worst = run.times[contender.name], run.worst[contender.name]
+        results[contender.name] = {
+            "version": contender.version,
+            "microseconds": statistics(own),
+            "ratio": _ratio(run, contender.name, own),
+            "quiet_ratio": _ratio(run, contender.name, _quiet(own)),
+            "errors": finite_or_none(worst),
+            "does_the_job": within_limits(worst, DynamicsProblem.ALLOWED),
+            "from_ours": differences(answers[contender.name], answers.get(OURS, {})),
+            "parts": parts(contender, DynamicsProblem.STEPS),
+        }
+    bars = _bars(results.get(OURS))
+    return {
+        "rounds": rounds,
+        "steps": STEPS,
+        "contenders": results,
+        "skipped": run.missing,
+        "bars": bars,
+        "met": all(bar["met"] is True for bar in bars.values()),
+    }
+
+
+def _ratio(run: Run, name: str, own: Array) -> dict[str, float] | None:
+    reference = run.times.get(REFERENCE)
+    if reference is None or name == REFERENCE:
+        return None
+    return ratio(own, reference if own.shape == reference.shape else _quiet(reference))
+
+
+def _quiet(times: Array) -> Array:
+    """Of each step of the motion the fastest time: what remains of the p99 are steps that are hard, not interruptions.
+
+    A run begins with one round that does not count, so a motion may begin anywhere: only its length matters.
+    """
+    flat = times.ravel()
+    passes = len(flat) // DynamicsProblem.STEPS
+    if passes < 2:
+        return times
+    return np.min(flat[: passes * DynamicsProblem.STEPS].reshape(passes, -1), axis=0).reshape(-1, times.shape[1])
+
+
+def _bars(ours: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """The bars, what was seen, and whether each is met: None if it was not measured, no if ours fails at the task.
+
+    Seen is the larger of the ratio over all steps and that of quiet passes: on a busy machine the p99 of all steps is
+    that of interruptions.
+    """
+    if ours is None or ours["ratio"] is None:
+        return {key: {"bar": bar, "goal": GOALS[key], "seen": None, "met": None} for key, bar in BARS.items()}
+    seen = {key: max(ours["ratio"][key], ours["quiet_ratio"][key]) for key in BARS}
+    does = ours["does_the_job"]
+    return {
+        key: {"bar": bar, "goal": GOALS[key], "seen": seen[key], "met": bool(seen[key] <= bar and does)}
+        for key, bar in BARS.items()
+    }
+
+
+class DynamicsWorker(Worker):
+    """A peer of inverse dynamics behind a pipe; `workers/serve.py` is the other end.
+
+    Attributes:
+        answers: those so far, by step.
+    """
+
+    def __init__(self, name: str, command: Sequence[str | Path], judge: Judge, timeout: float = 120.0) -> None:
+        self.judge = judge
+        self.answers: dict[int, Answer] = {}
+        super().__init__(name, command, timeout)
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `Contender`; the errors are the largest of the answers that are judged."""
+        reply = self.request({"go": steps})
+        worst: dict[str, float] = {}
+        for step, (acceleration, torque) in reply["answers"].items():
+            answer = self.answers[int(step)] = Answer(np.array(acceleration), np.array(torque))
+            update_worst(worst, self.judge.errors(int(step), answer))
+        return reply["microseconds"], worst
+
+
+@contextmanager
+def dynamics_peers(
+    judge: Judge,
+    peers: Sequence[Peer] = DYNAMICS,
+    cache: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[tuple[list[DynamicsWorker], dict[str, str]]]:
+    """Peers that are ready to go along the motion of a judge, and the reasons for those that are missing.
+
+    Args:
+        judge: of their answers.
+        peers: which ones.
+        cache: where environments are kept; None: see `benchmarks.peers.processes.cache_folder`.
+        progress: called with one line about what happens next; None: writes to standard error.
+
+    >>> with dynamics_peers(judge) as (contenders, skipped):  # doctest: +SKIP
+    ...     result = measure([PoiseDynamics(judge), *contenders], skipped)
+    """
+    with tempfile.TemporaryDirectory(prefix="poise-peers-") as folder:
+        scene = write_scene(judge.motion, Path(folder))
+
+        def launch(peer: Peer, python: Path) -> DynamicsWorker:
+            return DynamicsWorker(peer.name, [python, peer.script, "dynamics", scene], judge)
+
+        with start_peers(peers, launch, cache, progress) as (workers, skipped):
+            yield workers, skipped
+
+
+class PoiseDynamics:
+    """Whole steps of `TorqueController`, as a user writes them.
+
+    Strict: physics, ranges of the joints, then contact, balance, hand, torso and posture, each a level of its own.
+    Weighted: the same with contacts among what must hold and the tasks in one sum, as the peers have it.
+
+    Args:
+        judge: of its answers, with the motion along which it is asked.
+        weighted: one weighted sum instead of strict levels.
+    """
+
+    version = metadata.version(OURS)
+
+    def __init__(self, judge: Judge, weighted: bool = False) -> None:
+        self.name = f"{OURS}, weighted" if weighted else OURS
+        self.judge, self.motion = judge, judge.motion
+        self.answers: dict[int, Answer] = {}
+        self.step = 0
+        solver = Weighted([DynamicsProblem.WEIGHTS[level] for level in DynamicsProblem.WEIGHTS]) if weighted else None
+        self.controller = TorqueController(self._hierarchy(weighted), solver, DynamicsProblem.PERIOD, ramp=0.0)
+
+    def _hierarchy(self, weighted: bool) -> Hierarchy:
+        motion, robot = self.motion, self.motion.robot
+        feet = [Contact(foot, friction=DynamicsProblem.FRICTION) for foot in robot.feet]
+        contact = Level("contact", [constraints.RigidContact(foot, at=motion.start) for foot in feet])
+        always: list[Any] = [constraints.JointRange(robot)]
+        below = levels(motion.start, motion.sway, motion.reach, contact)
+        return Hierarchy([*always, *contact.tasks], below[1:]) if weighted else Hierarchy(always, below)
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """The next steps: microseconds of each, and the largest errors of those that are judged."""
+        controller, states, sway, reach = self.controller, self.motion.states, self.motion.sway, self.motion.reach
+        spent: list[float] = []
+        judged: dict[int, Command] = {}
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(steps):
+                step = self.step
+                begin = time.perf_counter_ns()
+                sway.step = reach.step = step
+                command = controller.step(states[step])
+                spent.append((time.perf_counter_ns() - begin) / 1e3)
+                if DynamicsProblem.is_judged(step):
+                    judged[step] = command
+                self.step = (step + 1) % DynamicsProblem.STEPS
+        finally:
+            gc.enable()
+        worst: dict[str, float] = {}
+        for step, command in judged.items():
+            assert command.acceleration is not None
+            assert command.torque is not None
+            answer = self.answers[step] = Answer(command.acceleration, command.torque)
+            update_worst(worst, self.judge.errors(step, answer))
+        return spent, worst
+
+    def parts(self, steps: int) -> dict[str, list[float]]:
+        """Microseconds of the parts of the next steps, by clocks around the calls of the controller."""
+        controller = self.controller
+        snapshot, assembly = controller._snapshot, controller._assembly
+        clock = PartClock()
+        wrapped: list[tuple[Any, str, str]] = [
+            (snapshot, "at", "pinocchio"),
+            (snapshot, "fill", "pinocchio"),
+            (assembly, "write", "assembly"),
+            (assembly.stack, "program", "assembly"),
+            (controller, "_solve", "solve"),
+        ]
+        times: dict[str, list[float]] = {part: [] for part in PARTS}
+        before = [owner.__dict__.get(name) for owner, name, _ in wrapped]
+        for owner, name, part in wrapped:
+            setattr(owner, name, clock.around(getattr(owner, name), part))
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(steps):
+                self.motion.sway.step = self.motion.reach.step = self.step
+                clock.start("command")
+                controller.step(self.motion.states[self.step])
+                for part, nanoseconds in clock.stop().items():
+                    times[part].append(nanoseconds / 1e3)
+                self.step = (self.step + 1) % DynamicsProblem.STEPS
+        finally:
+            gc.enable()
+            for (owner, name, _), own in zip(wrapped, before, strict=True):
+                delattr(owner, name) if own is None else setattr(owner, name, own)
+        return times
+
+
+class PartClock:
+    """Nanoseconds of nested calls, each counted for the innermost part that it belongs to."""
+
+    def __init__(self) -> None:
+        self._spent = dict.fromkeys(PARTS, 0)
+        self._part, self._since = PARTS[0], 0
+
+    def start(self, part: str) -> None:
+        self._spent = dict.fromkeys(PARTS, 0)
+        self._part, self._since = part, time.perf_counter_ns()
+
+    def stop(self) -> dict[str, int]:
+        self._turn(self._part)
+        return self._spent
+
+    def around(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
+        """The same call, with its time counted for a part."""
+
+        def timed(*arguments: Any) -> Any:
+            outer = self._turn(part)
+            try:
+                return call(*arguments)
+            finally:
+                self._turn(outer)
+
+        return timed
+
+    def _turn(self, part: str) -> str:
+        now, outer = time.perf_counter_ns(), self._part
+        self._spent[outer] += now - self._since
+        self._part, self._since = part, now
+        return outer
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """A block per robot: one line per contender, the parts of its steps, the bars, and skipped contenders.
+
+    "x tsid" is how many times longer than TSID a whole step takes; "rounds" is where nine of ten and one of ten rounds
+    lie; "quiet" takes of each step the fastest pass. "Tasks met to" is the worst that balance, hand and torso miss of
+    the acceleration they ask for; "from ours" is the root mean square of the difference to our strict answer.
+    """
+    return "\n\n".join(_robot(name, robot) for name, robot in result["robots"].items())
+
+
+def _robot(name: str, robot: Mapping[str, Any]) -> str:
+    contenders = robot["contenders"]
+    lines = [f"whole steps of inverse dynamics on {name}: {robot['rounds']} rounds of {robot['steps']} steps", _HEAD]
+    lines += [_contender(each, entry) for each, entry in contenders.items()]
+    lines += _parts(contenders)
+    lines += [f"  {each} is {entry['version']}" for each, entry in contenders.items()]
+    lines += [f"  {each} does NOT do the job: {_reason(entry)}" for each, entry in _failing(contenders)]
+    lines += [f"  skipped: {each} ({why})" for each, why in robot["skipped"].items()]
+    lines += [f"  bar: strict {key} {_bar(bar)}" for key, bar in robot["bars"].items()]
+    lines.append("  all bars are met" if robot["met"] else "  not all bars are met")
+    return "\n".join(lines)
+
+
+def _contender(name: str, entry: Mapping[str, Any]) -> str:
+    times = entry["microseconds"]
+    numbers = f"{times['median']:7.1f}{times['p99']:8.1f}{times['max']:9.1f}"
+    ratio, quiet = entry["ratio"], entry["quiet_ratio"]
+    if ratio is None:
+        ratios = f"{'-':>6}{'-':>14}{'-':>7}  {'-':>6}{'-':>6}"
+    else:
+        spread = f"{ratio['low']:.2f}..{ratio['high']:.2f}"
+        ratios = f"{ratio['median']:6.2f}{spread:>14}{ratio['p99']:7.2f}  {quiet['median']:6.2f}{quiet['p99']:6.2f}"
+    missed = [entry["errors"].get(task) for task in ("balance", "hand", "torso")]
+    met = "-" if None in missed else f"{max(missed):.1g}"
+    apart = entry["from_ours"]
+    difference = f"{'-':>7}{'-':>7}" if apart is None else f"{apart['acceleration']:7.2g}{apart['torque']:7.2g}"
+    return f"  {name:16}{numbers}  {ratios}  {met:>7}  {difference}"
+
+
+def _parts(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Where the time goes: microseconds and share of each part."""
+    lines = []
+    for name, entry in contenders.items():
+        texts = [f"{part} {value['microseconds']:.1f} ({value['share']:.0%})" for part, value in entry["parts"].items()]
+        if texts:
+            lines.append(f"  {name}: {', '.join(texts)}")
+    return lines
+
+
+def _failing(contenders: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    return [(name, entry) for name, entry in contenders.items() if not entry["does_the_job"]]
+
+
+def _reason(entry: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {'not finite' if v is None else format(v, '.1e')}" for key, v in entry["errors"].items())
+
+
+def _bar(bar: Mapping[str, Any]) -> str:
+    if bar["met"] is None:
+        return f"at most {bar['bar']:g} times tsid (goal {bar['goal']:g}): not measured"
+    reached = ", goal too" if bar["met"] and bar["seen"] <= bar["goal"] else ""
+    met = f"met{reached}" if bar["met"] else "NOT met"
+    return f"at most {bar['bar']:g} times tsid (goal {bar['goal']:g}): {bar['seen']:.2f}, {met}"

@@ -1,0 +1,341 @@
+"""Whole steps of inverse kinematics from Python: Poise beside pink, mink and placo.
+
+The peers solve the same problem (`KinematicsProblem`) as one weighted quadratic program, each in an environment of its
+own. All take turns in one run.
+
+>>> print(table(run()))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio
+
+from benchmarks.peers.problems import KinematicsProblem
+from benchmarks.peers.processes import HARD_FEET, PEERS, Peer, Worker, start_peers
+from benchmarks.peers.timing import (
+    OURS,
+    Contender,
+    finite_or_none,
+    interleaved,
+    parts,
+    ratio,
+    statistics,
+    within_limits,
+)
+from poise import constraints, tasks
+from poise.control import KinematicController
+from poise.errors import UsageError
+from poise.hierarchy import Hierarchy, Level
+from poise.plants import IdealPlant
+from poise.robots import State, load_robot
+from poise.state import Snapshot
+
+#: Elements of a URDF about shapes and drives, not about motion.
+_APPEARANCE = {"visual", "collision", "material", "transmission", "gazebo", "mujoco"}
+#: How many times longer than ours the whole step of a peer has to take, at the median.
+BARS = {"pink": 4.0, "mink": 3.0, "placo": 1.0}
+_HEAD = (
+    f"  {'':18}{'microseconds':^27}  {'x ours':^31}  {'worst error':>22}\n"
+    f"  {'contender':18}{'median':>9}{'p99':>9}{'max':>9}  {'median':>8}{'rounds':>14}{'p99':>9}  "
+    f"{'hand mm':>11}{'feet mm':>11}"
+)
+#: Steps of each contender in a round, and rounds that count.
+STEPS, ROUNDS = 100, 30
+
+
+def run(rounds: int = ROUNDS, progress: Callable[[str], None] = lambda message: None) -> dict[str, Any]:
+    """Poise and the peers, in turns; feet as weighted and as hard tasks. Returns what `measure` does."""
+    with kinematics_peers([*PEERS, *HARD_FEET], progress=progress) as (contenders, skipped):
+        return measure([PoiseKinematics(), *contenders], rounds, skipped=skipped, progress=progress)
+
+
+def measure(
+    contenders: Sequence[Contender],
+    rounds: int = ROUNDS,
+    steps: int = STEPS,
+    skipped: Mapping[str, str] | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> dict[str, Any]:
+    """Times all contenders along the same trajectory.
+
+    All take turns, see `interleaved`. Afterwards `Divisible` contenders measure their parts, over as many steps as one
+    round.
+
+    Args:
+        contenders: those that take turns; the one named ``"poise"`` is compared with the others.
+        rounds: number of rounds that count.
+        steps: of each contender in a round.
+        skipped: names of missing contenders, with the reason; passed on, with those that fail on the way.
+        progress: called with one line about what happens next.
+
+    Returns:
+        Per contender: version; microseconds (median, p99, max); ratio to ours (the median over the rounds of the ratio
+        of medians, low and high for its spread, and the ratio of the p99); worst errors and whether it does the job;
+        its parts in microseconds and as shares. Besides, the bars and the contenders that were skipped.
+    """
+    run = interleaved(contenders, rounds, steps, skipped, progress)
+    ours = run.times.get(OURS)
+    results = {}
+    for contender in run.present:
+        own, worst = run.times[contender.name], run.worst[contender.name]
+        results[contender.name] = {
+            "version": contender.version,
+            "microseconds": statistics(own),
+            "ratio": None if ours is None or contender.name == OURS else ratio(own, ours),
+            "errors": finite_or_none(worst),
+            "does_the_job": within_limits(worst, KinematicsProblem.ALLOWED),
+            "parts": parts(contender, steps),
+        }
+    bars = _bars(results)
+    return {
+        "benchmark": "whole steps",
+        "rounds": rounds,
+        "steps": steps,
+        "contenders": results,
+        "skipped": run.missing,
+        "bars": bars,
+        "met": all(bar["met"] is True for bar in bars.values()),
+    }
+
+
+def _bars(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The bars, what was seen, and whether each is met: None if it was not measured, no if ours fails at the task."""
+    bars = {}
+    for name, bar in BARS.items():
+        seen = results[name]["ratio"] if name in results else None
+        met = None if seen is None else bool(seen["median"] >= bar and results[OURS]["does_the_job"])
+        bars[name] = {"bar": bar, "seen": None if seen is None else seen["median"], "met": met}
+    return bars
+
+
+@contextmanager
+def kinematics_peers(
+    peers: Sequence[Peer] = PEERS,
+    speed: float | None = None,
+    cache: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[tuple[list[Worker], dict[str, str]]]:
+    """Peers that are ready to go, and the reasons for those that are missing. Their processes end with the context.
+
+    Args:
+        peers: which ones.
+        speed: limit of all joint speeds in rad/s, e.g. ``KinematicsProblem.TIGHT_SPEED``; None: the robot's own, never
+            reached.
+        cache: where environments are kept; None: see `cache_folder`.
+        progress: called with one line about what happens next; None: writes to standard error.
+
+    >>> with kinematics_peers() as (contenders, skipped):  # doctest: +SKIP
+    ...     result = measure([PoiseKinematics(), *contenders], skipped=skipped)
+    """
+    with tempfile.TemporaryDirectory(prefix="poise-peers-") as folder:
+
+        def launch(peer: Peer, python: Path) -> Worker:
+            urdf = Path(folder) / ("floating.urdf" if peer.floating else "robot.urdf")
+            if not urdf.exists():
+                urdf.write_text(urdf_without_shapes(robot_urdf(), peer.floating, speed), encoding="utf-8")
+            return Worker(peer.name, [python, peer.script, "kinematics", urdf, peer.feet])
+
+        with start_peers(peers, launch, cache, progress) as (workers, skipped):
+            yield workers, skipped
+
+
+class PoiseKinematics:
+    """Whole steps of `KinematicController` and `IdealPlant`, as a user writes them.
+
+    Levels: feet, centre of mass, hand, posture, under ranges and speeds of the joints. The peers put all but the limits
+    into one weighted sum; here each level keeps the freedom of those below, exactly.
+    """
+
+    name, version = OURS, metadata.version(OURS)
+
+    #: Gain of the hand in 1/s: it lags by its speed over this, 2 mm here.
+    RATE = 100.0
+
+    def __init__(self, speed: float | None = None) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / KinematicsProblem.URDF
+            file.write_text(urdf_without_shapes(robot_urdf(), speed=speed))
+            self.robot = load_robot(str(file))
+        q = np.array(pinocchio.neutral(self.robot.model))
+        q[:3] = KinematicsProblem.BASE_POSITION
+        for joint in self.robot.joints:
+            q[joint.q] = KinematicsProblem.start_angle(joint.name)
+        self.start = State(self.robot, q)
+        self.hand = self.robot.frame(KinematicsProblem.HAND)
+        self.feet = [self.robot.frame(name) for name in KinematicsProblem.FEET]
+        self.origin = self.start.pose(self.hand).translation
+        self.target = tasks.Live(self.origin)
+        self.controller = KinematicController(self._hierarchy(), period=KinematicsProblem.PERIOD)
+        self.plant = IdealPlant(self.start)
+        self.step = 0
+
+    def _hierarchy(self) -> Hierarchy:
+        hand = tasks.Position(self.hand, self.target, reference=tasks.Decay(self.RATE))
+        return Hierarchy(
+            always=[constraints.JointRange(self.robot), constraints.JointSpeed(self.robot)],
+            levels=[
+                Level("feet", [tasks.HoldPose(foot, at=self.start) for foot in self.feet]),
+                Level("balance", [tasks.CenterOfMass(self.start.center_of_mass[:2], axes="xy")]),
+                Level("hand", [hand]),
+                Level("posture", [tasks.Posture(self.start)]),
+            ],
+        )
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """The next steps: microseconds of each, and the errors after the last."""
+        controller, plant, target = self.controller, self.plant, self.target
+        origin, spent = self.origin, []
+        gc.disable()
+        try:
+            for _ in range(steps):
+                self.step += 1
+                begin = time.perf_counter_ns()
+                target.move(origin + KinematicsProblem.offset(self.step))
+                plant.apply(controller.step(plant.state()))
+                plant.advance()
+                spent.append((time.perf_counter_ns() - begin) / 1e3)
+        finally:
+            gc.enable()
+        return spent, self._errors()
+
+    def parts(self, steps: int) -> dict[str, list[float]]:
+        """Microseconds of the parts of the next steps, done once more for the same state."""
+        times: dict[str, list[float]] = {"pinocchio": [], "assembly": [], "solve": [], "integration": []}
+        controller, plant = self.controller, self.plant
+        for _ in range(steps):
+            self.step += 1
+            self.target.move(self.origin + KinematicsProblem.offset(self.step))
+            state = plant.state()
+            command = controller.step(state)
+            snapshot, assembly = controller._snapshot, controller._assembly
+            stamps = [time.perf_counter_ns()]
+            snapshot.at(state)
+            snapshot.fill(assembly.needs)
+            stamps.append(time.perf_counter_ns())
+            assembly.write()
+            program = assembly.stack.program()
+            stamps.append(time.perf_counter_ns())
+            controller.solver.solve(program)  # type: ignore[attr-defined]
+            stamps.append(time.perf_counter_ns())
+            plant.apply(command)
+            plant.advance()
+            stamps.append(time.perf_counter_ns())
+            for name, a, b in zip(times, stamps, stamps[1:], strict=False):
+                times[name].append((b - a) / 1e3)
+        return times
+
+    def _errors(self) -> dict[str, float]:
+        state = self.plant.state()
+        snapshot = Snapshot(self.robot).at(state)
+        target = self.origin + KinematicsProblem.offset(self.step)
+        feet = [(state.pose(foot), self.start.pose(foot)) for foot in self.feet]
+        return {
+            "hand": float(np.linalg.norm(state.pose(self.hand).translation - target)),
+            "feet": max(float(np.linalg.norm(now.translation - then.translation)) for now, then in feet),
+            "feet_rotation": max(
+                float(np.linalg.norm(pinocchio.log3(now.rotation @ then.rotation.T))) for now, then in feet
+            ),
+            "center_of_mass": float(np.linalg.norm((snapshot.center_of_mass - self.start.center_of_mass)[:2])),
+        }
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """One line per contender, the parts of its steps, the bars, and the contenders that were skipped.
+
+    "x ours" is how many times longer than ours a whole step takes; "rounds" is where nine of ten and one of ten rounds
+    lie. Times are those of this run on this machine; only the ratios mean something elsewhere.
+    """
+    contenders = result["contenders"]
+    lines = [f"whole steps of inverse kinematics on G1: {result['rounds']} rounds of {result['steps']} steps", _HEAD]
+    lines += [_contender(name, entry) for name, entry in contenders.items()]
+    lines += [f"  {name}: {_parts(entry['parts'])}" for name, entry in contenders.items() if entry["parts"]]
+    lines += [f"  {name} is {entry['version']}" for name, entry in contenders.items()]
+    lines += [f"  {name} does NOT do the job: its errors are too large" for name in _failing(contenders)]
+    lines += [f"  skipped: {name} ({why})" for name, why in result["skipped"].items()]
+    lines += [f"  bar: {_bar(name, bar)}" for name, bar in result["bars"].items()]
+    lines.append("  all bars are met" if result["met"] else "  not all bars are met")
+    return "\n".join(lines)
+
+
+def _contender(name: str, entry: Mapping[str, Any]) -> str:
+    times = "".join(f"{entry['microseconds'][key]:9.1f}" for key in ("median", "p99", "max"))
+    ratio = entry["ratio"]
+    if ratio is None:
+        ratios = f"{'-':>8}{'-':>14}{'-':>9}"
+    else:
+        ratios = f"{ratio['median']:8.2f}{_interval(ratio):>14}{ratio['p99']:9.2f}"
+    errors = "".join(_millimetres(entry["errors"].get(key)) for key in ("hand", "feet"))
+    return f"  {name:18}{times}  {ratios}  {errors}"
+
+
+def _interval(ratio: Mapping[str, float]) -> str:
+    return f"{ratio['low']:.2f}..{ratio['high']:.2f}"
+
+
+def _millimetres(error: float | None) -> str:
+    return f"{'-':>11}" if error is None else f"{1e3 * error:11.2g}"
+
+
+def _parts(parts: Mapping[str, Mapping[str, float]]) -> str:
+    return ", ".join(f"{part} {value['share']:.0%} ({value['microseconds']:.1f})" for part, value in parts.items())
+
+
+def _failing(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [name for name, entry in contenders.items() if not entry["does_the_job"]]
+
+
+def _bar(name: str, bar: Mapping[str, Any]) -> str:
+    seen = "not measured" if bar["met"] is None else f"{bar['seen']:.2f}, {'met' if bar['met'] else 'NOT met'}"
+    return f"{name} at least {bar['bar']:g} times ours: {seen}"
+
+
+def robot_urdf() -> Path:
+    """Path of the robot of the problem in example-robot-data."""
+    try:
+        files = metadata.files("example-robot-data") or []
+    except metadata.PackageNotFoundError:
+        raise UsageError(
+            "the robot G1 is in 'example-robot-data', which is missing; pip install poise[robots]"
+        ) from None
+    for file in files:
+        if file.name == KinematicsProblem.URDF:
+            return Path(str(file.locate())).resolve()
+    raise UsageError(f"this version of example-robot-data has no '{KinematicsProblem.URDF}'; pip install poise[robots]")
+
+
+def urdf_without_shapes(source: Path, floating: bool = False, speed: float | None = None) -> str:
+    """The text of a URDF with links, joints and inertia only.
+
+    Args:
+        source: the URDF with everything.
+        floating: put a world under the base, joined by a floating joint: MuJoCo would nail the base to the ground.
+        speed: limit of all joint speeds in rad/s; None: those of the robot.
+    """
+    try:
+        root = ElementTree.parse(source).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        raise UsageError(f"'{source}' cannot be read as a URDF: {error}") from None
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in _APPEARANCE:
+                parent.remove(child)
+    for limit in root.iter("limit"):
+        if speed is not None:
+            limit.set("velocity", repr(speed))
+    if floating:
+        ElementTree.SubElement(root, "link", name="world")
+        joint = ElementTree.SubElement(root, "joint", name="floating_base", type="floating")
+        ElementTree.SubElement(joint, "parent", link="world")
+        ElementTree.SubElement(joint, "child", link=KinematicsProblem.BASE)
+    return ElementTree.tostring(root, encoding="unicode")

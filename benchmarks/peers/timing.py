@@ -1,0 +1,148 @@
+"""Interleaved runs of contenders on the same steps, and statistics of their times: shared by all problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from benchmarks.peers.processes import PeerError
+from poise.arrays import Array
+
+#: The contender that the others are compared with.
+OURS = "poise"
+#: Percentiles of the ratio over the rounds that are reported as its spread.
+SPREAD = (10, 90)
+
+
+class Contender(Protocol):
+    """One way of solving a problem of `benchmarks.peers.problems`, step after step.
+
+    Attributes:
+        name: in the table.
+        version: of itself and of what makes its speed.
+    """
+
+    name: str
+    version: str
+
+    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """The next steps along the trajectory; step n = 1, 2, ... counts from the start.
+
+        Returns:
+            Microseconds of each whole step (e.g. kinematics of q, target, rows of all tasks and limits, solution, next
+            q), and errors with the keys and units of the problem's ``ALLOWED``.
+        """
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A contender that measures the parts of its steps."""
+
+    def parts(self, steps: int) -> dict[str, list[float]]:
+        """The next steps, and the microseconds that each part of them took, by name."""
+
+
+@dataclass
+class Run:
+    """Times and errors of an interleaved run.
+
+    Attributes:
+        present: contenders that took all steps.
+        times: of those, in microseconds, one line per round.
+        worst: of those, the largest of each error.
+        missing: names of the others, with the reason.
+    """
+
+    present: list[Contender]
+    times: dict[str, Array]
+    worst: dict[str, dict[str, float]]
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def interleaved(
+    contenders: Sequence[Contender],
+    rounds: int,
+    steps: int,
+    skipped: Mapping[str, str] | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> Run:
+    """Times all contenders on the same steps.
+
+    In a round each contender goes the same number of steps, one after the other, in an order that turns around from
+    round to round, so that what else happens on the machine hits all alike. One round before warms up.
+
+    Args:
+        contenders: those that take turns.
+        rounds: number of rounds that count.
+        steps: of each contender in a round.
+        skipped: names of contenders that are missing from the start, with the reason.
+        progress: called with one line about what happens next.
+    """
+    missing = dict(skipped or {})
+    times: dict[str, list[list[float]]] = {contender.name: [] for contender in contenders}
+    worst: dict[str, dict[str, float]] = {contender.name: {} for contender in contenders}
+    progress(f"whole steps: {len(contenders)} contenders, {rounds} rounds of {steps} steps")
+    for turn in range(-1, rounds):
+        for contender in contenders if turn % 2 else reversed(contenders):
+            if contender.name in missing:
+                continue
+            try:
+                microseconds, errors = contender.go(steps)
+            except PeerError as error:
+                missing[contender.name] = str(error)
+                progress(f"left out: {contender.name} ({error})")
+                continue
+            if turn >= 0:
+                times[contender.name].append(microseconds)
+                update_worst(worst[contender.name], errors)
+    present = [contender for contender in contenders if contender.name not in missing]
+    return Run(present, {each.name: np.array(times[each.name]) for each in present}, worst, missing)
+
+
+def statistics(microseconds: Array) -> dict[str, float]:
+    """Median, p99 and maximum."""
+    return {
+        "median": float(np.median(microseconds)),
+        "p99": float(np.percentile(microseconds, 99)),
+        "max": float(np.max(microseconds)),
+    }
+
+
+def ratio(own: Array, reference: Array) -> dict[str, float]:
+    """How many times longer than the reference: the median over the rounds of the ratio of medians, low and high for
+    its spread, and the ratio of the p99."""
+    by_round = np.median(own, axis=1) / np.median(reference, axis=1)
+    low, high = np.percentile(by_round, SPREAD)
+    tails = np.percentile(own, 99) / np.percentile(reference, 99)
+    return {"median": float(np.median(by_round)), "low": float(low), "high": float(high), "p99": float(tails)}
+
+
+def parts(contender: Contender, steps: int) -> dict[str, dict[str, float]]:
+    """Median microseconds of each part of a step, and its share of their sum; empty if it is not `Divisible`."""
+    if not isinstance(contender, Divisible):
+        return {}
+    try:
+        medians = {part: float(np.median(values)) for part, values in contender.parts(steps).items()}
+    except PeerError:
+        return {}
+    whole = sum(medians.values())
+    return {part: {"microseconds": value, "share": value / whole} for part, value in medians.items()}
+
+
+def update_worst(worst: dict[str, float], errors: Mapping[str, float]) -> None:
+    """Keeps the larger of each error; what is not a number is worse than any."""
+    for key, value in errors.items():
+        worst[key] = float(np.maximum(worst.get(key, 0.0), value))
+
+
+def within_limits(worst: Mapping[str, float], allowed: Mapping[str, float]) -> bool:
+    """Whether no error is larger than it may be; one that is missing is."""
+    return all(worst.get(key, np.inf) <= limit for key, limit in allowed.items())
+
+
+def finite_or_none(errors: Mapping[str, float]) -> dict[str, Any]:
+    """The errors as JSON can hold them: None for what is not a number."""
+    return {key: value if np.isfinite(value) else None for key, value in errors.items()}

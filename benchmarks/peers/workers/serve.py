@@ -1,0 +1,240 @@
+"""What the workers of all peers share: the problems, the clock, and the conversation with the benchmark.
+
+A worker is started in the environment of its peer, without Poise, as one of ::
+
+    python NAME_worker.py kinematics ROBOT.urdf soft|hard      feet as a heavy cost or as equality constraints
+    python NAME_worker.py dynamics SCENE.json
+
+It speaks in lines of JSON. It greets with ``{"version", "start"}``. Then every request has one answer::
+
+    {"go": N}      the next N steps on the clock   kinematics: {"microseconds": [...], "errors": {...}}
+                                                   dynamics:   {"microseconds": [...], "answers": {"12": [a, torque]}}
+    {"parts": N}   the next N steps in parts       {"parts": {"kinematics": [...], ...}}
+
+Answers of dynamics are accelerations (base as in v, then joints) and joint torques, at the steps that are judged. A
+worker ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter_ns
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+
+def _load(path: Path) -> ModuleType:
+    """A module, by its path."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_problems = _load(Path(__file__).parents[1] / "problems.py")
+KinematicsProblem: Any = _problems.KinematicsProblem
+DynamicsProblem: Any = _problems.DynamicsProblem
+
+
+class Stopwatch:
+    """Microseconds of the parts of a step, by name."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[float]] = {}
+        self.start()
+
+    def start(self) -> None:
+        self._last = perf_counter_ns()
+
+    def lap(self, part: str) -> None:
+        now = perf_counter_ns()
+        self.parts.setdefault(part, []).append((now - self._last) / 1e3)
+        self._last = perf_counter_ns()
+
+
+class Poses(NamedTuple):
+    """Position of the hand, poses (position, rotation) of the feet and center of mass, in the world."""
+
+    hand: Any
+    feet: list[tuple[Any, Any]]
+    center_of_mass: Any
+
+
+class KinematicsPeer(Protocol):
+    """A library with the robot, the tasks and the limits of the kinematics problem set up, at the start.
+
+    Attributes:
+        version: of the library and of what makes its speed.
+        mass: of the robot in kg; with the poses at the start it shows that all have the same robot.
+    """
+
+    version: str
+    mass: float
+
+    def step(self, target: Any) -> None:
+        """One whole step: kinematics of q, target of the hand, tasks and limits, solution, next q."""
+
+    def parts(self, target: Any, watch: Stopwatch) -> None:
+        """The same step, with a lap of the watch after each of its parts."""
+
+    def poses(self) -> Poses:
+        """Copies of the poses at the present q."""
+
+
+class Scene:
+    """The scene file: every list of numbers as an array, names of frames and joints as they are."""
+
+    def __init__(self, path: str) -> None:
+        self._content = json.loads(Path(path).read_text(encoding="utf-8"))
+
+    def __getitem__(self, key: str) -> Any:
+        return _arrays(self._content[key])
+
+
+class DynamicsPeer(Protocol):
+    """A library with the robot, the tasks, the contacts and the limits of the dynamics problem set up.
+
+    Attributes:
+        version: of the library and of what makes its speed.
+        mass: of the robot in kg.
+    """
+
+    version: str
+    mass: float
+
+    def step(self, step: int) -> tuple[Any, Any]:
+        """One whole step: from q, v and the targets of a step of the scene to acceleration and torque."""
+
+    def parts(self, step: int, watch: Stopwatch) -> None:
+        """The same, with a lap of the watch after each of its parts."""
+
+
+def serve(
+    kinematics: Callable[[str, bool], KinematicsPeer] | None = None,
+    dynamics: Callable[[Scene], DynamicsPeer] | None = None,
+) -> None:
+    """Sets up the peer that the command line names and answers requests until standard input ends.
+
+    Args:
+        kinematics: makes the peer from the path of a URDF and whether feet are hard constraints.
+        dynamics: makes the peer from a scene.
+    """
+    say = answer_channel()
+    problem, path, *rest = sys.argv[1:]
+    if problem == "kinematics" and kinematics is not None:
+        _serve_kinematics(kinematics(path, rest == ["hard"]), say)
+    elif problem == "dynamics" and dynamics is not None:
+        _serve_dynamics(dynamics(Scene(path)), say)
+    else:
+        raise SystemExit(f"this worker does not know the problem '{problem}'")
+
+
+def gains(task: str) -> tuple[float, float]:
+    """(kp, kd) of a critically damped task of the dynamics problem, 1/s^2 and 1/s."""
+    rate = DynamicsProblem.RATES[task]
+    return rate * rate, 2.0 * rate
+
+
+def errors(now: Poses, start: Poses, target: Any) -> dict[str, float]:
+    """Errors of the tasks of the kinematics problem, with the keys of its ``ALLOWED``, in m and rad."""
+    feet = list(zip(now.feet, start.feet, strict=True))
+    return {
+        "hand": _distance(now.hand, target),
+        "feet": max(_distance(p, held) for (p, _), (held, _) in feet),
+        "feet_rotation": max(_angle(R, held) for (_, R), (_, held) in feet),
+        "center_of_mass": _distance(now.center_of_mass[:2], start.center_of_mass[:2]),
+    }
+
+
+def _serve_kinematics(peer: KinematicsPeer, say: Callable[[dict[str, Any]], None]) -> None:
+    start = peer.poses()
+    robot = {"mass": peer.mass, "hand": start.hand.tolist(), "center_of_mass": start.center_of_mass.tolist()}
+    say({"version": peer.version, "start": robot})
+    done = 0
+    for line in sys.stdin:
+        (request, steps), *_ = json.loads(line).items()
+        targets = [start.hand + np.array(KinematicsProblem.offset(done + step)) for step in range(1, steps + 1)]
+        done += steps
+        if request == "go":
+            microseconds, _ = timed(peer.step, targets)
+            say({"microseconds": microseconds, "errors": errors(peer.poses(), start, targets[-1])})
+        else:
+            say({"parts": _parts(peer.parts, targets)})
+
+
+def _serve_dynamics(peer: DynamicsPeer, say: Callable[[dict[str, Any]], None]) -> None:
+    say({"version": peer.version, "start": {"mass": peer.mass}})
+    done = 0
+    for line in sys.stdin:
+        (request, count), *_ = json.loads(line).items()
+        steps = [step % DynamicsProblem.STEPS for step in range(done, done + count)]
+        done += count
+        if request == "go":
+            microseconds, results = timed(peer.step, steps, DynamicsProblem.is_judged)
+            say({"microseconds": microseconds, "answers": results})
+        else:
+            say({"parts": _parts(peer.parts, steps)})
+
+
+def timed(
+    take_step: Callable[[Any], Any], steps: list[Any], is_judged: Callable[[Any], bool] = lambda step: False
+) -> tuple[list[float], dict[Any, list[Any]]]:
+    """Microseconds of each step, and the results (a tuple of arrays) of those that are judged."""
+    elapsed, results = [], {}
+    gc.collect()
+    gc.disable()
+    for step in steps:
+        start = perf_counter_ns()
+        result = take_step(step)
+        elapsed.append((perf_counter_ns() - start) / 1e3)
+        if is_judged(step):
+            results[step] = [np.asarray(part).tolist() for part in result]
+    gc.enable()
+    return elapsed, results
+
+
+def _parts(take_step: Callable[[Any, Stopwatch], None], steps: list[Any]) -> dict[str, list[float]]:
+    watch = Stopwatch()
+    for step in steps:
+        watch.start()
+        take_step(step, watch)
+    return watch.parts
+
+
+def answer_channel() -> Callable[[dict[str, Any]], None]:
+    """A function that writes an answer to what was standard output, which from now on is the same as standard error."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever libraries print goes there
+
+    def say(answer: dict[str, Any]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    return say
+
+
+def _distance(a: Any, b: Any) -> float:
+    return float(np.linalg.norm(a - b))
+
+
+def _angle(a: Any, b: Any) -> float:
+    """Angle between two rotation matrices, from norm(a - b) = 2 sqrt(2) sin(angle / 2)."""
+    return float(2.0 * np.arcsin(min(1.0, np.linalg.norm(a - b) / np.sqrt(8.0))))
+
+
+def _arrays(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _arrays(inner) for key, inner in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_arrays(inner) for inner in value]
+    return np.array(value) if isinstance(value, list) and not isinstance(value[0], str) else value

@@ -1,0 +1,41 @@
+"""How fast strict priorities are beside other solvers: one interleaved run over recorded and generated programs.
+
+    python -m benchmarks.solvers                     # what `make bench` runs: a few minutes
+    python -m benchmarks.solvers --repeat 20         # more passes, steadier figures
+    python -m benchmarks.solvers --json run.json     # the figures as JSON, too
+
+The table holds ratios to one weighted quadratic program with daqp; benchmarks/README.md says how to read it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Sequence
+
+from benchmarks.solvers import measurement
+from benchmarks.solvers.results import save, table
+from poise.errors import PoiseError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.solvers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    measurement.add_options(parser)
+    options = parser.parse_args(arguments)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # standard output holds the table alone
+            result = measurement.run(options.data, options.repeat, progress=print)
+        save(result, options.json, options.baseline)
+    except (PoiseError, OSError) as error:
+        parser.error(" ".join(str(error).split()))
+    except KeyboardInterrupt:
+        return 130
+    print(table(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""One interleaved run: every contender solves the same program before any goes on to the next.
+
+Times depend on the machine and on what else it does; the ratio of two contenders that take turns depends little on
+either. So the results are ratios to one weighted quadratic program with daqp, the fastest of the solvers without
+strict priorities.
+
+>>> print(table(run(repeat=5)))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from benchmarks.solvers.contenders import Answer, Contender, Proxqp, Quadprog, StrictCall, StrictKernel, WeightedCall
+from benchmarks.solvers.daqp_contenders import DaqpHierarchical, DaqpWeighted
+from benchmarks.solvers.results import Measurement, evaluate
+from benchmarks.solvers.workloads import Workload
+from benchmarks.solvers.workloads import workloads as default_workloads
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Options of every program that measures solvers."""
+    parser.add_argument("--data", type=_folder, metavar="DIR", help="folder with recorded sequences (*.npz)")
+    parser.add_argument("--repeat", type=count, default=5, metavar="N", help="passes over each sequence (default 5)")
+    parser.add_argument("--json", type=output_file, metavar="FILE", help="write all figures to FILE")
+    parser.add_argument(
+        "--baseline", type=output_file, metavar="FILE", help="write ratios and counts, without times, to FILE"
+    )
+
+
+def run(
+    data: Path | None = None,
+    repeat: int = 5,
+    progress: Callable[[str], None] = lambda message: None,
+    workloads: Sequence[Workload] | None = None,
+) -> dict[str, Any]:
+    """Measures every contender on every workload.
+
+    Args:
+        data: folder with recorded sequences; None: where `workloads` finds some.
+        repeat: passes over each workload that count; one more is made before, to warm up.
+        progress: called with one line about what happens next.
+        workloads: these instead of the recorded and generated ones.
+
+    Returns:
+        Plain data that `json.dumps` accepts: per workload and contender the microseconds (median, p99, max, first),
+        their ratios to ``daqp weighted``, failures and counters; per workload the bars. Under ``peers`` is None, where
+        `benchmarks.peers` puts its whole control steps.
+    """
+    missing: dict[str, str] = {}
+    results = []
+    for workload in default_workloads(data) if workloads is None else workloads:
+        present, absent = contenders(len(workload.programs[0]))
+        missing.update(absent)
+        progress(f"{workload.name}: {len(workload.programs)} steps, {repeat} passes, {len(present)} contenders")
+        results.append(evaluate(workload, interleaved(workload, present, repeat)))
+    for name, why in missing.items():
+        progress(f"left out: {name} ({why})")
+    return {
+        "benchmark": "solvers",
+        "repeat": repeat,
+        "machine": {"system": platform.system(), "processor": platform.machine(), "cores": os.cpu_count()},
+        "versions": _versions(),
+        "missing": missing,
+        "peers": None,
+        "workloads": results,
+        "met": all(bar["met"] for result in results for bar in result["bars"].values()),
+    }
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; expected a whole number from 1 on")
+    return int(text)
+
+
+def output_file(text: str) -> Path:
+    """The path of a file to write, in a folder that exists."""
+    if not Path(text).parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder '{Path(text).parent}' to write '{text}' to")
+    return Path(text)
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder '{text}'; name one with recorded sequences (*.npz)")
+    return Path(text)
+
+
+def _versions() -> dict[str, str | None]:
+    versions: dict[str, str | None] = {"python": platform.python_version()}
+    for name in ("poise", "numpy", "daqp", "quadprog", "proxsuite"):
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    return versions
+
+
+def contenders(levels: int) -> tuple[list[Contender], dict[str, str]]:
+    """All contenders for programs with this many levels, and the reasons for those that are missing."""
+    makers: dict[str, Callable[[], Contender]] = {
+        StrictCall.name: StrictCall,
+        StrictKernel.name: StrictKernel,
+        WeightedCall.name: lambda: WeightedCall(levels),
+        DaqpWeighted.name: DaqpWeighted,
+        DaqpHierarchical.name: DaqpHierarchical,
+        Quadprog.name: Quadprog,
+        Proxqp.name: Proxqp,
+    }
+    present: list[Contender] = []
+    missing: dict[str, str] = {}
+    for name, make in makers.items():
+        try:
+            present.append(make())
+        except ImportError as error:
+            missing[name] = str(error)
+    return present, missing
+
+
+def interleaved(workload: Workload, contenders: Sequence[Contender], repeat: int, seed: int = 0) -> list[Measurement]:
+    """Times all contenders over a workload.
+
+    One pass that is thrown away warms up caches and clocks, then come `repeat` passes that count. A pass begins with
+    contenders that remember nothing, so its first step is a cold start and the others are warm started from the step
+    before. The order of the contenders is shuffled at every step, since each finds in the caches what its
+    predecessor left there. Only the call of the solver is on the clock, and no garbage is collected meanwhile.
+    """
+    steps = len(workload.programs)
+    prepared = [[contender.prepare(program) for program in workload.programs] for contender in contenders]
+    measurements = [Measurement(contender, np.zeros((repeat, steps))) for contender in contenders]
+    rng = np.random.default_rng(seed)
+    for turn in range(-1, repeat):
+        orders = [rng.permutation(len(contenders)).tolist() for _ in range(steps)]
+        answers: list[list[Answer]] = [[] for _ in contenders]
+        for contender in contenders:
+            contender.reset()
+        with _no_garbage_collection():
+            for step, order in enumerate(orders):
+                for index in order:
+                    contender, question = contenders[index], prepared[index][step]
+                    start = perf_counter_ns()
+                    outcome = contender.solve(question)
+                    elapsed = perf_counter_ns() - start
+                    answers[index].append(contender.read(outcome))
+                    del outcome  # here, so that nobody is timed while throwing away what another returned
+                    if turn >= 0:
+                        measurements[index].nanoseconds[turn, step] = elapsed
+        if turn >= 0:
+            for measurement, given in zip(measurements, answers, strict=True):
+                measurement.answers.append(given)
+    return measurements
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    gc.collect()
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,275 @@
+"""What the measurements mean: times, ratios, failures and bars, as plain data and as a table of fixed width."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.solvers.contenders import KERNEL, REFERENCE, STRICT, Answer, Contender
+from benchmarks.solvers.workloads import Workload
+from poise.solvers import Array, Program, certificate
+
+#: Strict against `daqp weighted`: how many times its median and its 99th percentile are allowed.
+BARS = {"median": 1.2, "p99": 6.0}
+#: Violating level 0 by more than this, in the unit of the rows, is a failure.
+VIOLATION = 1e-6
+#: A strict answer whose certificate leaves more than this is a failure.
+CERTIFIED = 1e-8
+#: Relative difference of the cost of a level, with one unit of cost for scale, up to which strict answers agree.
+AGREEMENT = 1e-6
+#: Counters of the kernel that are reported.
+COUNTERS = ("iterations", "factorizations", "updates", "fits")
+#: What is stored of each contender: figures that mean something on another machine.
+_STORED = ("ratio", "quiet_ratio", "solves", "failures", "counters", "agreement")
+_HEAD = (
+    f"  {'':18}{'microseconds':^35}  {'x daqp weighted':^15}  {'quiet passes':^15}\n"
+    f"  {'contender':18}{'median':>8}{'p99':>9}{'max':>9}{'first':>9}  {'median':>7}{'p99':>8}  {'median':>7}{'p99':>8}"
+    f"{'failures':>11}"
+)
+
+
+@dataclass
+class Measurement:
+    """Times and answers of one contender on one workload.
+
+    Attributes:
+        contender: the solver.
+        nanoseconds: time of each solve; one line per measured pass, one column per step.
+        answers: of each solve, arranged likewise.
+    """
+
+    contender: Contender
+    nanoseconds: Array
+    answers: list[list[Answer]] = field(default_factory=list)
+
+
+def evaluate(workload: Workload, measurements: Sequence[Measurement]) -> dict[str, Any]:
+    """The results of one workload."""
+    programs = workload.programs
+    by_name = {each.contender.name: each for each in measurements}
+    reference = by_name.get(REFERENCE)
+    optimum = by_name[STRICT].answers[-1] if STRICT in by_name else None
+    results = {name: _contender_result(programs, measured, reference, optimum) for name, measured in by_name.items()}
+    return {
+        "name": workload.name,
+        "source": workload.source,
+        "variables": programs[0].variables,
+        "rows": programs[0].rows,
+        "levels": len(programs[0]),
+        "steps": len(programs),
+        "contenders": results,
+        "bars": _bars(results.get(STRICT)),
+    }
+
+
+def _contender_result(
+    programs: Sequence[Program], measured: Measurement, reference: Measurement | None, optimum: Sequence[Answer] | None
+) -> dict[str, Any]:
+    residuals = _residuals(programs, measured) if measured.contender.name in (STRICT, KERNEL) else None
+    result: dict[str, Any] = {
+        "microseconds": {
+            **_statistics(measured.nanoseconds),
+            "first": float(np.median(measured.nanoseconds[:, 0]) / 1e3),
+        },
+        "ratio": _ratio(measured.nanoseconds, reference),
+        "quiet_ratio": _ratio(measured.nanoseconds, reference, quiet=True),
+        "solves": int(measured.nanoseconds.size),
+        "failures": _failures(programs, measured, residuals),
+    }
+    if residuals is not None:
+        result["counters"] = _counters(measured)
+        result["certificate"] = max(residuals)
+    elif measured.contender.strict and optimum is not None:
+        result["agreement"] = _agreement(programs, measured.answers[-1], optimum)
+    return result
+
+
+def _statistics(nanoseconds: Array) -> dict[str, float]:
+    values = nanoseconds.ravel() / 1e3
+    return {
+        "median": float(np.median(values)),
+        "p99": float(np.percentile(values, 99)),
+        "max": float(values.max()),
+    }
+
+
+def _ratio(nanoseconds: Array, reference: Measurement | None, quiet: bool = False) -> dict[str, float] | None:
+    """Median, p99 and max over those of the reference.
+
+    Quiet: of each step only the fastest pass, which leaves out what other processes did meanwhile.
+    """
+    if reference is None:
+        return None
+    own, other = nanoseconds, reference.nanoseconds
+    if quiet:
+        own, other = own.min(axis=0), other.min(axis=0)
+    ours, theirs = _statistics(own), _statistics(other)
+    return {key: ours[key] / theirs[key] for key in ours}
+
+
+def _failures(programs: Sequence[Program], measured: Measurement, residuals: Sequence[float] | None) -> dict[str, int]:
+    """Solves that went wrong, and in which ways; one solve can go wrong in several."""
+    failures = {"total": 0, "flag": 0, "nonfinite": 0, "violation": 0}
+    if residuals is not None:
+        failures["certificate"] = 0
+    for at, (program, answer) in enumerate(_solves(programs, measured)):
+        wrong = {"flag": not answer.ok, "nonfinite": not np.isfinite(answer.x).all()}
+        slack = np.zeros(0) if wrong["nonfinite"] else program.slack(answer.x)[program.slice(0)]
+        wrong["violation"] = np.abs(slack).max(initial=0.0) > VIOLATION
+        if residuals is not None:
+            wrong["certificate"] = not residuals[at] <= CERTIFIED
+        for way, happened in wrong.items():
+            failures[way] += bool(happened)
+        failures["total"] += any(wrong.values())
+    return failures
+
+
+def _solves(programs: Sequence[Program], measured: Measurement) -> Iterator[tuple[Program, Answer]]:
+    for answers in measured.answers:
+        yield from zip(programs, answers, strict=True)
+
+
+def _residuals(programs: Sequence[Program], measured: Measurement) -> list[float]:
+    """Residual of the certificate for every solve; most passes repeat the answers of the first to the last bit."""
+    known: dict[tuple[int, bytes], float] = {}
+    for program, answer in _solves(programs, measured):
+        key = id(program), answer.x.tobytes()
+        if key not in known:
+            known[key] = certificate(program, answer.x).residual
+    return [known[id(program), answer.x.tobytes()] for program, answer in _solves(programs, measured)]
+
+
+def _counters(measured: Measurement) -> dict[str, dict[str, float]]:
+    counted: dict[str, dict[str, float]] = {}
+    for key in COUNTERS:
+        values = [answer.counters[key] for answers in measured.answers for answer in answers if key in answer.counters]
+        if values:
+            counted[key] = {"median": float(np.median(values)), "max": int(max(values))}
+    return counted
+
+
+def _agreement(programs: Sequence[Program], answers: Sequence[Answer], optimum: Sequence[Answer]) -> dict[str, Any]:
+    """On how many steps the cost of every level is that of the strict optimum, and by how much it differs."""
+    differences = []
+    for program, answer, best in zip(programs, answers, optimum, strict=True):
+        costs, least = program.costs(answer.x), program.costs(best.x)
+        differences.append(float(np.max(np.abs(costs - least) / (1.0 + least), initial=0.0)))
+    finite = [difference for difference in differences if np.isfinite(difference)]
+    return {
+        "steps": sum(difference <= AGREEMENT for difference in finite),
+        "of": len(differences),
+        "median_difference": float(np.median(finite)) if finite else None,
+        "largest_difference": max(finite, default=None),
+    }
+
+
+def _bars(strict: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """The bars, what was seen, what was seen in quiet passes (for information), and whether each is met."""
+    seen, quiet = ((strict or {}).get(key) or {} for key in ("ratio", "quiet_ratio"))
+    return {
+        key: {"bar": bar, "seen": seen.get(key), "quiet": quiet.get(key), "met": bool(seen.get(key, np.inf) <= bar)}
+        for key, bar in BARS.items()
+    }
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """A readable table: one block per workload, one line per contender, then the bars.
+
+    Times are microseconds of this run on this machine; only the ratios mean something elsewhere. "First" is the cold
+    start of a pass. "Quiet" takes of each step the fastest pass, which leaves out what other processes did.
+    """
+    blocks = [_workload_block(workload) for workload in result["workloads"]]
+    closing = [f"missing: {name} ({why})" for name, why in result["missing"].items()]
+    closing.append(f"{result['repeat']} passes; failures are solves that went wrong, of all in these passes")
+    closing.append("all bars are met" if result["met"] else "not all bars are met")
+    return "\n\n".join([*blocks, "\n".join(closing)])
+
+
+def _workload_block(workload: Mapping[str, Any]) -> str:
+    title = (
+        f"{workload['name']}: {workload['variables']} variables, {workload['rows']} rows, "
+        f"{workload['levels']} levels, {workload['steps']} steps, {workload['source']}"
+    )
+    lines = [title, _HEAD]
+    lines += [_contender_line(name, entry) for name, entry in workload["contenders"].items()]
+    for name, entry in workload["contenders"].items():
+        if "counters" in entry and name == "strict":
+            counted = ", ".join(f"{key} {n['median']:g} ({n['max']:g})" for key, n in entry["counters"].items())
+            lines.append(f"  strict, median (max) per solve: {counted}")
+            lines.append(f"  strict, largest residual of the certificate of optimality: {entry['certificate']:.1e}")
+        if "agreement" in entry:
+            agreement = entry["agreement"]
+            lines.append(
+                f"  {name} agrees with strict on {agreement['steps']} of {agreement['of']} steps; "
+                f"costs differ by {_size(agreement['median_difference'])} at the median"
+            )
+    bars = workload["bars"].items()
+    lines.append("  bars: " + "; ".join(f"strict {key} {_bar(bar)}" for key, bar in bars))
+    return "\n".join(lines)
+
+
+def _contender_line(name: str, entry: Mapping[str, Any]) -> str:
+    times = entry["microseconds"]
+    numbers = f"{times['median']:8.1f}" + "".join(f"{times[key]:9.1f}" for key in ("p99", "max", "first"))
+    ratios = "".join(_ratios(entry[key]) for key in ("ratio", "quiet_ratio"))
+    return f"  {name:18}{numbers}{ratios}{entry['failures']['total']:6d}/{entry['solves']:<5d}".rstrip()
+
+
+def _ratios(ratio: Mapping[str, float] | None) -> str:
+    return f"  {'-':>7}{'-':>8}" if ratio is None else f"  {ratio['median']:7.2f}{ratio['p99']:8.2f}"
+
+
+def _size(number: float | None) -> str:
+    return "any number" if number is None else f"{number:.1e}"
+
+
+def _bar(bar: Mapping[str, Any]) -> str:
+    seen = "not measured" if bar["seen"] is None else f"{bar['seen']:.2f}"
+    return f"{seen} of {bar['bar']:g} allowed, {'met' if bar['met'] else 'NOT met'}"
+
+
+def save(result: Mapping[str, Any], figures: Path | None, baseline: Path | None) -> None:
+    """Writes all of a result to one file, its `ratios_and_counts` to another; None: not written."""
+    if figures is not None:
+        figures.write_text(json.dumps(result) + "\n", encoding="utf-8")
+    if baseline is not None:
+        baseline.write_text(json.dumps(ratios_and_counts(result), indent=1) + "\n", encoding="utf-8")
+
+
+def ratios_and_counts(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The result without times and without the machine, ratios to three digits."""
+    workloads = []
+    for workload in result["workloads"]:
+        contenders = {
+            name: {key: _rounded(entry[key]) for key in _STORED if key in entry}
+            for name, entry in workload["contenders"].items()
+        }
+        workloads.append({**workload, "contenders": contenders, "bars": _rounded(workload["bars"])})
+    stored = ("benchmark", "repeat", "versions", "missing", "met")
+    return {**{key: result[key] for key in stored}, "workloads": workloads, "peers": _stored_peers(result["peers"])}
+
+
+def _stored_peers(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Ratios and versions of the whole steps, if they were measured; of each robot where they were dynamics."""
+    if measured is None:
+        return None
+    kept = ("ratio", "quiet_ratio", "errors", "from_ours")
+    contenders = {
+        name: {"version": entry["version"], **{key: _rounded(entry[key]) for key in kept if key in entry}}
+        for name, entry in measured["contenders"].items()
+    }
+    dynamics = measured.get("dynamics")
+    robots = {} if dynamics is None else {name: _stored_peers(robot) for name, robot in dynamics["robots"].items()}
+    stored = {"contenders": contenders, "bars": _rounded(measured["bars"]), "met": measured["met"]}
+    return {**stored, "dynamics": robots} if robots else stored
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return float(f"{value:.3g}") if isinstance(value, float) else value

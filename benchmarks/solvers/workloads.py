@@ -1,0 +1,275 @@
+"""Workloads: sequences of programs as a controller poses them, step after step.
+
+Recorded sequences come from files. Generated ones come from a seed, with the shape of the inverse kinematics and
+dynamics of a humanoid: matrices have the sparsity of a floating base with two legs, a waist, two arms and a head,
+entries of the size of metres and radians, and vary smoothly from step to step. Level 0 can always hold; the levels
+below demand more than the limits allow for part of the time, so that bounds become active and inactive.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from poise.errors import UsageError
+from poise.solvers import Array, Program, Rows
+
+#: Where recorded sequences are looked for, above the current directory and above the source tree.
+PLACE = Path("shared/data/hqp")
+
+BASE, JOINTS = 6, 29
+VARIABLES = BASE + JOINTS
+#: Columns of the joints that move each part.
+LEGS = (np.arange(6, 12), np.arange(12, 18))
+WAIST, HEAD = np.arange(18, 21), np.arange(33, 35)
+ARM = np.arange(21, 27)
+#: Four corners under each foot, each with a force of three components.
+CORNERS = 8
+FORCES = 3 * CORNERS
+#: Mass in kg and gravity in m/s^2: what the corner forces carry.
+MASS, GRAVITY = 35.0, 9.81
+FRICTION = 0.6
+#: Seconds between two steps.
+PERIOD = 0.005
+
+#: Matrix, lower bounds, upper bounds, level of each row.
+StackedRows = tuple[Array, Array, Array, NDArray[np.int_]]
+Signal = Callable[[float], Array]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A sequence of programs of one shape.
+
+    Attributes:
+        name: what the table calls it.
+        source: ``"recorded"`` on a robot or ``"generated"`` from a seed.
+        programs: one per control step, in order of time.
+    """
+
+    name: str
+    source: str
+    programs: tuple[Program, ...]
+
+    def first(self, steps: int) -> Workload:
+        """The same workload, cut after some steps."""
+        return Workload(self.name, self.source, self.programs[:steps])
+
+
+def stacked_program(A: ArrayLike, lower: ArrayLike, upper: ArrayLike, level: ArrayLike) -> Program:
+    """A program from stacked rows, of which `level` says where each belongs."""
+    matrix, low, high = (np.asarray(part, dtype=float) for part in (A, lower, upper))
+    levels = np.asarray(level, dtype=int)
+    members = [levels == k for k in range(int(levels.max(initial=-1)) + 1)]
+    return Program([Rows(matrix[own], low[own], high[own]) for own in members], variables=matrix.shape[1])
+
+
+def recorded_workloads(folder: Path) -> list[Workload]:
+    """All sequences ``*.npz`` of a folder: ``A[t]``, ``lb[t]``, ``ub[t]``, and ``lev``, the level of each row."""
+    return [_recorded(path) for path in sorted(folder.glob("*.npz"))]
+
+
+def generated_workloads(steps: int = 100, seed: int = 0) -> list[Workload]:
+    """Sequences that are always at hand; the same seed gives the same numbers."""
+    kinds = {"kinematics": inverse_kinematics, "dynamics": inverse_dynamics}
+    return [
+        Workload(f"generated_{name}", "generated", tuple(stacked_program(*rows) for rows in make(steps, seed)))
+        for name, make in kinds.items()
+    ]
+
+
+def workloads(data: Path | None = None) -> list[Workload]:
+    """Recorded sequences, if there are any, and the generated ones.
+
+    Args:
+        data: folder with recorded sequences. None: the folder that the environment variable POISE_DATA names, or
+            else ``shared/data/hqp`` beside or above the current directory or the source tree, if it is there.
+    """
+    given = data or (Path(os.environ["POISE_DATA"]) if os.environ.get("POISE_DATA") else None)
+    folder = given or _nearest(Path.cwd(), Path(__file__).resolve().parent)
+    recorded = recorded_workloads(folder) if folder is not None else []
+    if given is not None and not recorded:
+        raise UsageError(f"there are no recorded sequences (*.npz) in '{given}'; name the folder that holds them")
+    return [*recorded, *generated_workloads()]
+
+
+def _nearest(*starts: Path) -> Path | None:
+    places: Iterable[Path] = (parent / PLACE for start in starts for parent in (start, *start.parents))
+    return next((place for place in places if any(place.glob("*.npz"))), None)
+
+
+def _recorded(path: Path) -> Workload:
+    try:
+        with np.load(path) as data:
+            A, lower, upper, level = (data[key] for key in ("A", "lb", "ub", "lev"))
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise UsageError(f"'{path}' is not a recorded sequence with A, lb, ub and lev: {error}") from None
+    if (
+        A.ndim != 3
+        or not A.size
+        or lower.shape != A.shape[:2]
+        or upper.shape != A.shape[:2]
+        or level.shape != (A.shape[1],)
+    ):
+        raise UsageError(
+            f"'{path}' has A {A.shape}, lb {lower.shape}, ub {upper.shape}, lev {level.shape}; "
+            "expected steps x rows x variables, twice steps x rows, and rows"
+        )
+    if (level < 0).any() or (level != level.astype(int)).any():
+        raise UsageError(f"'{path}' has levels {sorted(set(level.tolist()))[:8]}; expected whole numbers from 0 on")
+    programs = tuple(stacked_program(A[t], lower[t], upper[t], level) for t in range(len(A)))
+    return Workload(path.stem, "recorded", programs)
+
+
+def inverse_kinematics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
+    """Joint velocities, 35 variables, 5 levels: limits and feet | CoM box | hand | gaze | posture."""
+    body = _Body(np.random.default_rng(seed))
+    hand, gaze, posture, speed = (
+        body.signal(size, scale) for size, scale in ((3, 2.5), (2, 2.5), (JOINTS, 1.2), (2, 0.6))
+    )
+    room = body.signal(JOINTS, 1.0)
+    for t in PERIOD * np.arange(steps):
+        limit = 0.15 + 1.5 * np.abs(room(t))  # rad/s: what is left before the end of the range
+        stack = _Stack()
+        stack.add(0, body.joints(), -limit, limit)
+        stack.add(0, body.feet(t), np.zeros(12))
+        height, sideways = np.zeros(1), 0.3 * speed(t)
+        stack.add(1, body.center_of_mass(t), np.append(sideways - 0.05, height), np.append(sideways + 0.05, height))
+        stack.add(2, body.hand(t), hand(t))
+        stack.add(3, body.gaze(t), gaze(t))
+        stack.add(4, body.joints(), posture(t))
+        yield stack.rows()
+
+
+def inverse_dynamics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
+    """Accelerations and corner forces, 59 variables, 6 levels.
+
+    Floating-base dynamics, friction, torque and acceleration limits | contacts | CoM | hand | head | posture, forces.
+    """
+    rng = np.random.default_rng(seed)
+    body = _Body(rng)
+    factor = rng.standard_normal((VARIABLES, VARIABLES)) * np.where(np.arange(VARIABLES) < BASE, 0.5, 0.25)[:, None]
+    inertia = factor @ factor.T + np.diag(np.append([MASS] * 3 + [4.0] * 3, rng.uniform(0.05, 0.5, JOINTS)))
+    sway, bias = body.signal(VARIABLES, 0.02), body.signal(JOINTS, 4.0)
+    wishes = [body.signal(size, scale) for size, scale in ((12, 0.05), (3, 4.0), (3, 20.0), (3, 40.0), (JOINTS, 12.0))]
+    room, strength = body.signal(JOINTS, 1.0), rng.uniform(15.0, 60.0, JOINTS)
+    standing = np.tile([0.0, 0.0, MASS * GRAVITY / CORNERS], CORNERS)
+    for t in PERIOD * np.arange(steps):
+        M = inertia * (1.0 + np.add.outer(sway(t), sway(t)))
+        push = body.corners(t)  # rows of x, y, z per corner: how the body moves it, and so how its force moves the body
+        dynamics = np.hstack([M, -push.T])
+        contact, center, hand, head, posture = (wish(t) for wish in wishes)
+        acceleration, torque = 4.0 + 40.0 * np.abs(room(t)), bias(t) - push.T[BASE:] @ standing
+        stack = _Stack()
+        stack.add(0, dynamics[:BASE], -push.T[:BASE] @ standing)  # holds when standing still on equal forces
+        stack.add(0, _wide(_cone(), left=VARIABLES), np.full(4 * CORNERS, -np.inf), np.zeros(4 * CORNERS))
+        stack.add(0, dynamics[BASE:], torque - strength, torque + strength)
+        stack.add(0, _wide(body.joints(), right=FORCES), -acceleration, acceleration)
+        stack.add(0, np.eye(VARIABLES + FORCES)[VARIABLES + 2 :: 3], np.zeros(CORNERS), np.full(CORNERS, 400.0))
+        stack.add(1, _wide(body.feet(t), right=FORCES), contact)
+        stack.add(2, _wide(body.center_of_mass(t), right=FORCES), center)
+        stack.add(3, _wide(body.hand(t), right=FORCES), hand)
+        stack.add(4, _wide(body.head(t), right=FORCES), head)
+        stack.add(5, _wide(body.joints(), right=FORCES), posture)
+        stack.add(5, _wide(0.01 * np.eye(FORCES), left=VARIABLES), 0.01 * standing)
+        yield stack.rows()
+
+
+class _Body:
+    """Jacobians of a floating base with limbs, as smooth functions of time."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._feet = [
+            self._limb(6, leg, at) for leg, at in zip(LEGS, ([0.0, 0.1, -0.8], [0.0, -0.1, -0.8]), strict=True)
+        ]
+        reach = np.concatenate([WAIST, ARM])
+        self._hand = self._limb(3, reach, [0.35, 0.2, 0.1])
+        self._head = self._limb(6, np.concatenate([WAIST, HEAD]), [0.0, 0.0, 0.4])
+        self._center = self._limb(3, np.arange(BASE, VARIABLES), [0.02, 0.0, -0.05], scale=0.06)
+
+    def signal(self, size: int, scale: float) -> Signal:
+        """Sines of two frequencies with random phases, about `scale` high."""
+        high = scale * self._rng.uniform(0.4, 1.0, (2, size))
+        speed = self._rng.uniform([[1.0], [5.0]], [[4.0], [12.0]], (2, size))
+        phase = self._rng.uniform(0.0, 2.0 * np.pi, (2, size))
+        return lambda t: np.asarray((high * np.sin(speed * t + phase) / [[1.0], [3.0]]).sum(axis=0))
+
+    def joints(self) -> Array:
+        return np.eye(VARIABLES)[BASE:]
+
+    def feet(self, t: float) -> Array:
+        return np.vstack([foot(t) for foot in self._feet])
+
+    def center_of_mass(self, t: float) -> Array:
+        return self._center(t)
+
+    def hand(self, t: float) -> Array:
+        return self._hand(t)
+
+    def head(self, t: float) -> Array:
+        return self._head(t)[3:]
+
+    def gaze(self, t: float) -> Array:
+        return self._head(t)[4:] * 1.2
+
+    def corners(self, t: float) -> Array:
+        """Three rows for each corner: its velocity is that of its foot plus the turn about it."""
+        rows = []
+        for foot in self.feet(t).reshape(2, 6, VARIABLES):
+            for x, y in ((0.1, 0.05), (0.1, -0.05), (-0.1, 0.05), (-0.1, -0.05)):
+                rows.append(foot[:3] - _cross([x, y, 0.0]) @ foot[3:])
+        return np.vstack(rows)
+
+    def _limb(
+        self, rows: int, columns: NDArray[np.int_], at: list[float], scale: float = 0.6
+    ) -> Callable[[float], Array]:
+        """Rows of a frame that the base carries at a place and that some joints move."""
+        mean = scale * self._rng.standard_normal((rows, len(columns)))
+        sway, drift = self.signal(rows * len(columns), 0.4 * scale), self.signal(3, 0.05)
+
+        def jacobian(t: float) -> Array:
+            J = np.zeros((6, VARIABLES))
+            J[:, :BASE] = np.eye(6)
+            J[:3, 3:6] = -_cross(np.asarray(at) + drift(t))
+            J[:rows, columns] = mean + sway(t).reshape(mean.shape)
+            return J[:rows]
+
+        return jacobian
+
+
+class _Stack:
+    """Collects rows level by level."""
+
+    def __init__(self) -> None:
+        self._blocks: list[StackedRows] = []
+
+    def add(self, level: int, A: Array, lower: Array, upper: Array | None = None) -> None:
+        """Appends rows; without an upper bound they are equalities."""
+        self._blocks.append((A, lower, lower if upper is None else upper, np.full(len(A), level)))
+
+    def rows(self) -> StackedRows:
+        A, lower, upper, level = (np.concatenate(parts) for parts in zip(*self._blocks, strict=True))
+        return A, lower, upper, level
+
+
+def _cross(p: object) -> Array:
+    x, y, z = np.asarray(p, dtype=float)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _cone() -> Array:
+    """Four faces for each corner force: ``|f_x|, |f_y| <= FRICTION f_z``."""
+    face = np.array([[1.0, 0.0, -FRICTION], [-1.0, 0.0, -FRICTION], [0.0, 1.0, -FRICTION], [0.0, -1.0, -FRICTION]])
+    return np.kron(np.eye(CORNERS), face)
+
+
+def _wide(A: Array, left: int = 0, right: int = 0) -> Array:
+    """The rows, with columns of zeros before and after."""
+    return np.pad(A, ((0, 0), (left, right)))

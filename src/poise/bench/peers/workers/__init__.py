@@ -1,1 +1,0 @@
-"""Scripts that run in the environments of peers, without Poise. Nothing here is imported by Poise."""
