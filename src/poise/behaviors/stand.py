@@ -13,7 +13,7 @@ from poise.arrays import Array
 from poise.behaviors.ground_contact import footstep
 from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.plans import Stature
 from poise.robots import Frame, Robot, State
 from poise.state import Contact, Snapshot
@@ -128,7 +128,7 @@ def _height(start: State) -> float:
 # -- Stand and Squat: on both feet, come what may --------------------------------------------------------------------
 
 
-class Stand:
+class Stand(Behavior):
     """Stands, with the centre of mass above the middle of the feet, and recovers from pushes without a step.
 
     Args:
@@ -153,7 +153,7 @@ class Stand:
         contacts: tuple[Contact, ...] | None = None,
     ) -> None:
         self.robot, self.settings = robot, settings or UprightSettings()
-        self.start = robot.stance("standing") if start is None else start
+        self.start: State = robot.stance("standing") if start is None else start
         if not (self.start.contacts or contacts):
             raise PoiseError(f"{robot.name} stands on nothing; give it feet, or a start with contacts")
         self.hierarchy: Hierarchy = upright(self.start, self._center_of_mass(), self.settings, contacts)

@@ -1,40 +1,95 @@
-"""The control loop, the interfaces of plants and controllers, and IdealPlant, which executes commands exactly."""
+"""The control loop, Plant, which is all that it moves, and IdealPlant, which executes commands exactly."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from typing import Protocol
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Self
 
 import pinocchio
 
-from poise.control import Command, Step
+from poise.arrays import Array
+from poise.control import Command, Controller, Step
 from poise.errors import PoiseError
+from poise.interface import Interface
 from poise.robots import Frame, Robot, State
+from poise.state import Sensed
 from poise.tasks import shown
 
 
-class Plant(Protocol):
-    """Something that moves."""
+class Plant(Interface):
+    """Something that moves: a robot, a simulation, or what stands for one.
+
+    All that loops, runs and the studio may ask of it stands here; `robot`, `state`, `apply` and `advance` have no
+    default. Once built, nothing raises. Who is done with a plant closes it, or writes ``with plant: ...``.
+
+    Attributes:
+        robot: who moves.
+        start: where it starts; None: where it is when it is first asked.
+        fall: when and how the robot fell, in a sentence; empty as long as it did not.
+        notes: what could not be built, and what went wrong for the first time, one sentence each.
+        counts: how often what went wrong, by name.
+
+    >>> class Still(Plant):
+    ...     def __init__(self, start: State) -> None:
+    ...         self.robot, self.start = start.robot, start
+    ...     def state(self) -> State:
+    ...         return self.start
+    ...     def apply(self, command: Command) -> None: ...
+    ...     def advance(self) -> None: ...
+    """
+
+    robot: Robot
+    start: State | None = None
+    fall: str = ""
+    notes: Sequence[str] = ()
+    counts: Mapping[str, int] = MappingProxyType({})
+
+    @abstractmethod
+    def state(self) -> State:
+        """What the controller sees: positions, velocities, time and contacts. The same until the next `advance`."""
+
+    @abstractmethod
+    def apply(self, command: Command) -> None:
+        """What to do until the next command."""
+
+    @abstractmethod
+    def advance(self) -> None:
+        """Lets the period of the command pass."""
+
+    def sensed(self) -> Sensed | None:
+        """What the sensors say, at the time of the state: forces (N, N m), inertial unit, encoders; None: nothing."""
+        return None
+
+    def truth(self) -> State:
+        """How it really is, where that is known; else the state."""
+        return self.state()
+
+    def joint_torques(self) -> Array | None:
+        """Of the actuators in the last step (nv - 6, N m or N); None if nobody measures them."""
+        return None
 
     @property
-    def robot(self) -> Robot: ...
-
-    def state(self) -> State: ...
-
-    def apply(self, command: Command) -> None: ...
-
-    def advance(self) -> None: ...
-
-
-class Controller(Protocol):
-    """Something that decides."""
+    def time(self) -> float:
+        """Of the motion (s)."""
+        return self.state().time
 
     @property
-    def period(self) -> float: ...
+    def fallen(self) -> bool:
+        """Whether the robot ever fell."""
+        return bool(self.fall)
 
-    def step(self, state: State) -> Command: ...
+    def close(self) -> None:
+        """Gives back what it holds: a connection, a motor. It may be called again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step]:
@@ -45,19 +100,16 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step
     """
     if not (isinstance(seconds, (int, float)) and math.isfinite(seconds) and seconds >= 0.0):
         raise PoiseError(f"seconds is {seconds!r}; expected a number, zero or more")
+    controller, plant = Controller.of(controller), Plant.of(plant)
     for _ in range(round(seconds / controller.period)):
         yield stepped(controller, plant)
 
 
 def stepped(controller: Controller, plant: Plant) -> Step:
-    """One period: measure, decide, act."""
-    state = plant.state()
-    sense = getattr(plant, "sensed", None)
-    sensed = None if sense is None else sense()
-    feel = getattr(controller, "feel", None)
+    """One period: measure, decide, act; of a controller and a plant that inherit from these classes."""
+    state, sensed = plant.state(), plant.sensed()
     start = time.perf_counter()
-    if feel is not None:
-        feel(sensed)
+    controller.feel(sensed)
     command = controller.step(state)
     milliseconds = 1e3 * (time.perf_counter() - start)
     plant.apply(command)
@@ -68,7 +120,7 @@ def stepped(controller: Controller, plant: Plant) -> Step:
 # -- IdealPlant: a robot that does exactly what it is told -----------------------------------------------------------
 
 
-class IdealPlant:
+class IdealPlant(Plant):
     """Integrates commands: no mass, no contact, no delay.
 
     Velocities are taken at once and held for the period; accelerations are constant over it. Both are exact on the
@@ -80,13 +132,10 @@ class IdealPlant:
     def __init__(self, start: State) -> None:
         if not isinstance(start, State):
             raise PoiseError(f"IdealPlant starts from {shown(start)}; expected a State, e.g. robot.stance('standing')")
+        self.robot, self.start = start.robot, start
         self._state = start
         self._begin, self._ticks, self._period = start.time, 0, 0.0
         self._command: Command | None = None
-
-    @property
-    def robot(self) -> Robot:
-        return self._state.robot
 
     def state(self) -> State:
         """Where the robot is now."""

@@ -11,13 +11,14 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from poise.control import KinematicController, PositionController, Step, TorqueController
+from poise.control import Controller, KinematicController, PositionController, Step, TorqueController
 from poise.plants import (
     Breakdown,
     Carried,
     Ground,
     IdealPlant,
     ModelError,
+    Plant,
     PositionServos,
     Push,
     Sensors,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 LYING = 0.5
 #: Of dry floors, if nothing else is asked.
 FRICTION = 0.8
-#: Hierarchies pass into each other in this time (s) where motion is all there is, unless a behavior says otherwise.
-RAMP = 0.2
 
 
 @dataclass
@@ -107,7 +106,7 @@ def controller_for(
     """What the request decides with. The exponential profile under torques is the paper's: tasks switch at once."""
     solver = Weighted(weights) if request.solver == "weighted" else None
     if request.mode == "kinematic":
-        return KinematicController(behavior, solver, ramp=getattr(behavior, "ramp", RAMP))
+        return KinematicController(behavior, solver, ramp=behavior.ramp)
     if request.regulated:  # the paper's rate
         return PositionController(behavior, NullSpace() if request.solver == "null-space" else None, period=0.001)
     if request.mode == "position":
@@ -131,7 +130,7 @@ def ran(
         news: asked after every step for facts that only then are known, for the provenance.
         over: asked after every step whether there is nothing left to do.
     """
-    controller = controller_for(request, behavior, getattr(behavior, "weights", None))
+    controller = controller_for(request, behavior, behavior.weights)
     seconds = lasting(behavior.seconds if request.seconds is None else request.seconds, controller.period)
     asked = {"behavior": request.behavior, "seed": request.seed}
     if request.behavior == "reach":
@@ -158,7 +157,7 @@ def ran(
                     return
 
         recording = heard(told(), recorder, progress)
-    return Ran(recording, seconds, time.perf_counter() - begin, getattr(plant, "fall", ""))
+    return Ran(recording, seconds, time.perf_counter() - begin, plant.fall)
 
 
 @contextmanager
@@ -171,11 +170,11 @@ def _frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _until_fallen(controller: Any, plant: Any, seconds: float) -> Iterator[Step]:
+def _until_fallen(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step]:
     end = None
     for step in steps(controller, plant, seconds):
         yield step
-        if end is None and getattr(plant, "fallen", False):
+        if end is None and plant.fallen:
             end = step.state.time + LYING
         if end is not None and step.state.time >= end:
             return

@@ -220,9 +220,9 @@ def run_navigate(
     navigate = Navigate(robot, device, numbers, plant.state(), under)
     segments = Segments(navigate, {} if scenario is None else {"world": scenario.stage.drawn})
     try:
-        done = ran(request, navigate, plant, path, progress, segments.news, lambda: getattr(device, "done", False))
+        done = ran(request, navigate, plant, path, progress, segments.news, lambda: device.done)
     finally:
-        getattr(plant, "close", lambda: None)()  # a remote one
+        plant.close()
     recording, result = done.recording, summarised(request, done, robot)
     found = segments.found
     result["seconds"] = min(done.seconds, recording.duration) if scenario else done.seconds
@@ -233,8 +233,8 @@ def run_navigate(
         result["zmp_margin_m"] = None
     wrong: list[str] = []
     if scenario is not None:
-        last = getattr(plant, "truth", plant.state)()  # where the hand is, not where sensors see it
-        result["navigate"]["scenario"], wrong = scenario.judged(last, bool(getattr(device, "done", False)))
+        last = plant.truth()  # where the hand is, not where sensors see it
+        result["navigate"]["scenario"], wrong = scenario.judged(last, device.done)
     return recording, failed(result, [] if result["fell"] else wrong)
 
 

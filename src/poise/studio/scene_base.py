@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from poise.control import Step
+from poise.control import Controller, Step
 from poise.errors import UsageError
-from poise.plants import Flat, Ground, MujocoPlant, Push, Thing
+from poise.plants import Flat, Ground, MujocoPlant, Plant, Push, Thing
 from poise.robots import Robot
 from poise.studio.controls import Button, Control, Slider, number
 from poise.studio.operator_input import Hands
@@ -27,8 +27,8 @@ Point = tuple[float, float, float]
 class Act(NamedTuple):
     """Something that moves, and what decides how."""
 
-    controller: Any
-    plant: Any
+    controller: Controller
+    plant: Plant
 
 
 class Scene(ABC):

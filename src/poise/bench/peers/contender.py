@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from poise.errors import PoiseError
 
@@ -36,6 +36,17 @@ class Divisible(Protocol):
 
     def parts(self, steps: int) -> dict[str, list[float]]:
         """The next steps, and the microseconds that each part of them took, by name."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A contender that keeps what it answered.
+
+    Attributes:
+        answers: by step.
+    """
+
+    answers: dict[int, Any]
 
 
 class PeerError(PoiseError):

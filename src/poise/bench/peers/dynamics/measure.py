@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from poise.arrays import Array
-from poise.bench.peers.contender import OURS, Contender
+from poise.bench.peers.contender import OURS, Answering, Contender
 from poise.bench.peers.dynamics import problem
 from poise.bench.peers.dynamics.judge import differences
 from poise.bench.peers.turns import Run, finite, interleaved, parts, ratio, statistics, within
@@ -45,7 +45,9 @@ def measure(
         answers are from ours; its parts in microseconds and as shares. Besides, the bars and those who were skipped.
     """
     run = interleaved(contenders, rounds, STEPS, skipped, progress)
-    answers = {contender.name: getattr(contender, "answers", {}) for contender in run.present}
+    answers = {
+        contender.name: contender.answers if isinstance(contender, Answering) else {} for contender in run.present
+    }
     results = {}
     for contender in run.present:
         own, worst = run.times[contender.name], run.worst[contender.name]
