@@ -33,7 +33,7 @@ class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
 
     @classmethod
     def of(cls, given: Any) -> Self:
-        """The object itself if it inherits from this class, else an adapter: the object's members, defaults for the rest.
+        """The object itself if it inherits from this class; else an adapter with its members and our defaults.
 
         Raises:
             PoiseError: a required member is missing; the message names it.

@@ -81,14 +81,14 @@ class Command:
 
 
 class Controller(Interface):
-    """Something that decides: at each period from a state to a command.
+    """From a state to a command, once per period. `period` and `step` are required.
 
     Attributes:
-        period: seconds between two steps.
-        behavior: what it follows; None if it follows none.
-        hierarchy: that of the last step; None before the first, and where there is none.
-        solver: that it asks; None if it asks none.
-        order: of the unknowns, `poise.VELOCITY` or `poise.ACCELERATION`.
+        period: time between two steps (s).
+        behavior: None: the controller has no behavior.
+        hierarchy: of the last step; None before the first step, or without a behavior.
+        solver: None: the controller solves no program.
+        order: of the unknowns: `poise.VELOCITY` or `poise.ACCELERATION`.
 
     >>> class Still(Controller):
     ...     period = 0.005
@@ -104,13 +104,13 @@ class Controller(Interface):
 
     @abstractmethod
     def step(self, state: State) -> Command:
-        """The command for a state. Always finite; it may raise at its first call, not later."""
+        """The command for a state, always finite. Raises at the first call at most."""
 
     def feel(self, sensed: Sensed | None) -> None:
-        """What the sensors say, before each step; None where there are none."""
+        """Sensor readings, passed before each step; None: the plant has no sensors."""
 
     def reset(self) -> None:
-        """Forgets what was, as if newly built."""
+        """Return to the state after construction."""
 
 
 @dataclass(eq=False, slots=True)

@@ -29,11 +29,11 @@ from poise.robots import Side
 
 
 class Device(Interface):
-    """Something that can be asked at any time what the operator wants; only `read` has no default.
+    """An input device, or a program in its place. Only `read` is required.
 
     Attributes:
-        seconds: for how long it has something to say (s); None: for as long as anybody asks.
-        done: whether the operator has finished, and the motion may end.
+        seconds: duration of its input (s); None: unlimited.
+        done: True when all goals are reached and the run may end.
 
     >>> stick = device.read(time=1.5)
     """
@@ -46,7 +46,7 @@ class Device(Interface):
         """What is asked for at a time of the motion (s). Always finite; never raises, and never waits."""
 
     def see(self, points: Points) -> None:
-        """Told before each `read` where all navigation points are, for an operator that looks at the robot."""
+        """The current navigation points (m, rad), passed before each `read`."""
 
 
 # -- Script: what an operator would do, written down -----------------------------------------------------------------

@@ -21,17 +21,17 @@ from poise.tasks import shown
 
 
 class Plant(Interface):
-    """Something that moves: a robot, a simulation, or what stands for one.
+    """A robot, a simulation or a connection to one. `robot`, `state`, `apply` and `advance` are required.
 
-    All that loops, runs and the studio may ask of it stands here; `robot`, `state`, `apply` and `advance` have no
-    default. Once built, nothing raises. Who is done with a plant closes it, or writes ``with plant: ...``.
+    The control loop, runs, plant servers and the studio use no member besides these. No method raises. A plant is a
+    context manager that closes itself.
 
     Attributes:
-        robot: who moves.
-        start: where it starts; None: where it is when it is first asked.
-        fall: when and how the robot fell, in a sentence; empty as long as it did not.
-        notes: what could not be built, and what went wrong for the first time, one sentence each.
-        counts: how often what went wrong, by name.
+        robot: the description that it shares with the controller.
+        start: initial state; None: the first `state()`.
+        fall: time and cause of the first fall, one sentence; empty: no fall.
+        notes: warnings of construction, then the first occurrence of each error, one sentence each.
+        counts: number of errors by name.
 
     >>> class Still(Plant):
     ...     def __init__(self, start: State) -> None:
@@ -50,40 +50,40 @@ class Plant(Interface):
 
     @abstractmethod
     def state(self) -> State:
-        """What the controller sees: positions, velocities, time and contacts. The same until the next `advance`."""
+        """Measured state: q (m, rad), v (m/s, rad/s), time (s), contacts. Constant until the next `advance`."""
 
     @abstractmethod
     def apply(self, command: Command) -> None:
-        """What to do until the next command."""
+        """Set the command, valid until the next one."""
 
     @abstractmethod
     def advance(self) -> None:
-        """Lets the period of the command pass."""
+        """Move on by the period of the command."""
 
     def sensed(self) -> Sensed | None:
-        """What the sensors say, at the time of the state: forces (N, N m), inertial unit, encoders; None: nothing."""
+        """Sensor readings at the time of the state: forces (N, N m), IMU, encoders; None: no sensors."""
         return None
 
     def truth(self) -> State:
-        """How it really is, where that is known; else the state."""
+        """True state, if known; else the measured one."""
         return self.state()
 
     def joint_torques(self) -> Array | None:
-        """Of the actuators in the last step (nv - 6, N m or N); None if nobody measures them."""
+        """Actuator torques at the end of the last step (nv - 6; N m, N); None: not measured."""
         return None
 
     @property
     def time(self) -> float:
-        """Of the motion (s)."""
+        """Time of the motion (s)."""
         return self.state().time
 
     @property
     def fallen(self) -> bool:
-        """Whether the robot ever fell."""
+        """True after the first fall."""
         return bool(self.fall)
 
     def close(self) -> None:
-        """Gives back what it holds: a connection, a motor. It may be called again."""
+        """Release connections and motors; may be called twice."""
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +106,7 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step
 
 
 def stepped(controller: Controller, plant: Plant) -> Step:
-    """One period: measure, decide, act; of a controller and a plant that inherit from these classes."""
+    """One period: measure, decide, act. Both arguments inherit from `Controller` and `Plant`; `steps` adapts others."""
     state, sensed = plant.state(), plant.sensed()
     start = time.perf_counter()
     controller.feel(sensed)

@@ -212,7 +212,7 @@ class MujocoPlant(Plant):
         return self._true
 
     def joint_torques(self) -> Array:
-        """Of motors or servos in the last step of the simulation (nv - 6, N m or N)."""
+        """Torques of motors or servos in the last simulation step (nv - 6; N m, N)."""
         return np.array(self.data.actuator_force)
 
     @property

@@ -21,14 +21,14 @@ LOWER, INSIDE, UPPER, EQUALITY = -1, 0, 1, 2
 
 
 class Solver(Interface):
-    """Something that answers programs. It may remember what helps with the next one."""
+    """Base of all solvers of a `Program`; only `solve` is required."""
 
     @abstractmethod
     def solve(self, program: Program) -> Solution:
-        """The answer, always finite; never raises."""
+        """The solution of a program, always finite. Never raises."""
 
     def reset(self) -> None:
-        """Forgets the programs before."""
+        """Discard the warm start."""
 
 
 @dataclass(eq=False)  # not frozen: that would triple the cost of making one, a tenth of a small solve
