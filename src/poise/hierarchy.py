@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -14,9 +16,10 @@ import pinocchio
 from poise.arrays import Array
 from poise.constraints import JointRange
 from poise.errors import HierarchyError, PoiseError
+from poise.interface import Interface
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, Solution
-from poise.state import Snapshot
+from poise.state import Sensed, Snapshot
 from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task, moving, shown
 
 
@@ -52,8 +55,110 @@ class Level:
         object.__setattr__(self, "tasks", group)
 
 
+#: In so many seconds a command passes from one hierarchy to the next, unless a behavior or the user says otherwise.
+RAMP = 0.2
+#: A contact counts as lost after so long, s, unless a behavior or the user says otherwise.
+LOST_AFTER = 0.05
+
+
+class NamedPhase(Protocol):
+    """A phase of a motion. Each behavior has its own class of phases; all have a name."""
+
+    @property
+    def name(self) -> str:
+        """Label in the recording."""
+
+
+class Behavior(Interface):
+    """A hierarchy as a function of what is the case; a plain `Hierarchy` is the constant one.
+
+    It is called at every tick. As long as it returns the same hierarchy, nothing is built anew; when it returns
+    another one, the controller passes over smoothly. Only the call is required; controllers and runs use no member
+    besides those below. A plain function is a behavior, too: controllers wrap it in a `FunctionBehavior`.
+
+    Attributes:
+        ramp: transition time of the command from one hierarchy to the next (s).
+        lost_after: time after which a planned contact that is not measured counts as lost (s); infinite: never.
+        seconds: duration of the motion (s); infinite: no end.
+        start: initial state, at rest; None: any.
+        weights: one per level of the hierarchies, for the solver `Weighted`; None: the solver's default.
+        hierarchies: all that the behavior will return, if known: a controller binds them before the first tick.
+        offset: added to the commanded joint positions (nv - 6; rad, m) to compensate compliant servos; None: zero.
+        fallback: reason for degraded operation, copied to `Command.fallback`; empty: none.
+
+    >>> class Waving(poise.Behavior):
+    ...     def __init__(self, low: Hierarchy, high: Hierarchy) -> None:
+    ...         self.hierarchies = (low, high)
+    ...     def __call__(self, snapshot: Snapshot) -> Hierarchy:
+    ...         return self.hierarchies[int(snapshot.time) % 2]
+    """
+
+    ramp: float = RAMP
+    lost_after: float = LOST_AFTER
+    seconds: float = math.inf
+    start: State | None = None
+    weights: Sequence[float] | None = None
+    hierarchies: Sequence[Hierarchy] = ()
+    offset: Array | None = None
+    fallback: str = ""
+
+    @abstractmethod
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        """The hierarchy for this tick."""
+
+    def phase(self, time: float) -> NamedPhase | None:
+        """The phase at a time (s), or None. Its name is copied to `Command.phase`."""
+        return None
+
+    def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> pinocchio.SE3 | None:
+        """Feedback under position servos: a `PositionController` calls it before each tick.
+
+        Args:
+            real, reference: the measured body, and the reference body whose joint positions are commanded.
+            sensed: sensor readings; None: the plant has no sensors.
+
+        Returns:
+            Planar world_from_world (m, rad) by which the reference body is moved; None: not moved.
+        """
+        return None
+
+    @classmethod
+    def of(cls, given: Any) -> Behavior:
+        """The object itself if it is a behavior; a `FunctionBehavior` for a function or another callable object."""
+        if isinstance(given, Behavior):
+            return given
+        if not callable(given):
+            raise PoiseError(f"behavior is {given!r}; expected a Hierarchy or a function that returns one")
+        return FunctionBehavior._adapter(given)(given)
+
+
+class FunctionBehavior(Behavior):
+    """A function of the snapshot as a behavior, with the default of every other member.
+
+    Args:
+        function: called at every tick; returns a Hierarchy.
+
+    >>> FunctionBehavior(lambda snapshot: standing if snapshot.time < 1.0 else reaching)
+    """
+
+    def __init__(self, function: Callable[[Snapshot], Hierarchy]) -> None:
+        self._function = function
+
+    @property
+    def function(self) -> Callable[[Snapshot], Hierarchy]:
+        """The wrapped function."""
+        return self._function
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        return self._function(snapshot)
+
+
+#: What controllers take for a behavior.
+AnyBehavior = Behavior | Callable[[Snapshot], "Hierarchy"]
+
+
 @dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(Behavior):
     """A motion: what must hold, then levels in order of importance.
 
     `always` is the level above all others. If it contradicts itself the solver keeps as much of it as it can and says
@@ -183,16 +288,6 @@ class Hierarchy:
             raise HierarchyError(f"'{a}' is made for {first}, '{b}' for {second}; a hierarchy moves one robot")
 
 
-class Behavior(Protocol):
-    """A hierarchy as a function of what is the case; a plain `Hierarchy` is the constant one.
-
-    It is called at every tick. As long as it returns the same hierarchy, nothing is built anew; when it returns
-    another one, the controller passes over smoothly.
-    """
-
-    def __call__(self, snapshot: Snapshot) -> Hierarchy: ...
-
-
 def wants(task: Task) -> str:
     """What a task asks for, in a word: zero error, an interval, a rate or a limit."""
     if not isinstance(task, MotionTask):
@@ -213,9 +308,8 @@ def _robots(tasks: Sequence[Task]) -> dict[str, str]:
     """Robots that the tasks speak of, each with one of its tasks."""
     found: dict[str, str] = {}
     for task in tasks:
-        robot = getattr(task, "robot", None)
         names = [frame.robot_name for frame in task.frames()]
-        for name in [*names, *([robot.name] if isinstance(robot, Robot) else [])]:
+        for name in [*names, *([task.robot.name] if isinstance(task.robot, Robot) else [])]:
             found.setdefault(name, task.name)
     return found
 
@@ -315,7 +409,7 @@ def _at_rest(tasks: Sequence[Task], time: float) -> list[Task]:
         if isinstance(task, MotionTask) and not task.wants_rate:
             task = copy(task)
             task.reference = Decay(1.0)
-            if moving(getattr(task, "target", None)):
+            if moving(task.target):
                 vars(task)["target"] = Halted(vars(task)["target"], time)
             found.append(task)
         elif isinstance(task, JointRange) or not task.wants_rate:

@@ -33,7 +33,7 @@ BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sw
 def test_weights_are_those_of_the_paper() -> None:
     """Support feet 100; centre of mass and swinging foot 10; chest 1; rest configuration 0.1."""
     walk = Walk(robot_of("g1"), steps=2)
-    levels = {level.name: level for level in walk.hierarchies["left"].levels}
+    levels = {level.name: level for level in walk.levels.hierarchies["left"].levels}
     high = walk.body.height
     assert walk.weights == pytest.approx([*WEIGHTS[:3], *(weight * high**2 for weight in WEIGHTS[3:])], rel=1e-3)
     weights = dict(zip(levels, WEIGHTS, strict=True))
@@ -52,7 +52,7 @@ def test_weights_are_those_of_the_paper() -> None:
 
 def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> None:
     walk = Walk(robot_of("g1"), Style(angular_momentum=2.0, torque=3.0), steps=2)
-    (style,) = (level for level in walk.hierarchies["left"].levels if level.name == "style")
+    (style,) = (level for level in walk.levels.hierarchies["left"].levels if level.name == "style")
     dials = {type(task): task.weight for task in style.tasks if isinstance(task.weight, tasks.Dial)}
     assert {tasks.AngularMomentum, tasks.JointTorque} <= dials.keys()
     assert all((np.asarray(dial) > 0.0).any() for dial in dials.values())
@@ -103,7 +103,7 @@ def test_only_feet_that_stand_have_forces() -> None:
     walk = Walk(robot_of("g1"), steps=2)
     standing = {
         name: {contact.frame.side for contact in planned_contacts(hierarchy)}
-        for name, hierarchy in walk.hierarchies.items()
+        for name, hierarchy in walk.levels.hierarchies.items()
     }
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
 

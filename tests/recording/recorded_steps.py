@@ -63,6 +63,9 @@ class FakeErrors:
     def values(self, task: int) -> np.ndarray:
         return self.rows[task]
 
+    def stacked(self) -> np.ndarray:
+        return np.concatenate([np.zeros(0), *self.rows])
+
 
 @dataclass(frozen=True)
 class FakeCommand:

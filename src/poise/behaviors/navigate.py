@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio
@@ -16,9 +16,10 @@ from poise.arrays import Array
 from poise.behaviors.ground_contact import footstep, sole_pose
 from poise.behaviors.navigate_tasks import Levels, NavigateSettings
 from poise.behaviors.servo_stabilizer import Seen, Stabilizer, seen
+from poise.devices import Device
 from poise.errors import PoiseError
 from poise.geometry import polygon, so3
-from poise.hierarchy import Hierarchy
+from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
     Beginning,
     Body,
@@ -92,16 +93,6 @@ AGAIN = 0.2
 HISTORY = 4000
 
 
-class Device(Protocol):
-    """Something that an operator holds; see `poise.devices`.
-
-    An operator that looks at the robot has a method ``see(points: Points)`` as well, which is called before each `read`
-    with where all navigation points are.
-    """
-
-    def read(self, time: float) -> Stick: ...
-
-
 class Done(NamedTuple):
     """A segment that was begun: when (s), what the device said, and what became of it."""
 
@@ -110,7 +101,7 @@ class Done(NamedTuple):
     segment: Segment
 
 
-class Navigate:
+class Navigate(Behavior):
     """Guides a robot by one point at a time ([Sugihara2008]): the device says where to, the other points follow.
 
     At the end of each motion segment the device is read once, and the next segment is planned from where the robot then
@@ -148,16 +139,16 @@ class Navigate:
     ) -> None:
         if len(robot.feet) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; to be guided takes two")
-        self.robot, self.device, self.ground, self.discard = robot, device, ground, discard
+        self.robot, self.device, self.ground, self.discard = robot, Device.of(device), ground, discard
         self.settings = numbers = settings or NavigateSettings()
-        self.start = robot.stance("standing") if start is None else start
+        self.start: State = robot.stance("standing") if start is None else start
         self.legs = Legs.of(robot)
         self.workspace = Workspace.of(robot, self.legs)
         self.body = Body.of(robot)
         plan = SegmentSettings(numbers.duration, numbers.longest, numbers.increment)
         self.planner = Planner(self.body, plan, self.legs)
         self.levels = Levels(robot, self.start, numbers, self.workspace.arm, self.workspace.hand_attitude > 0.0)
-        self.weights, self.hierarchies = self.levels.weights, self.levels.hierarchies
+        self.weights, self.hierarchies = self.levels.weights, tuple(self.levels.hierarchies.values())
         self.stick = Stick()
         self.outcomes = {"commanded": 0, "kept": 0, "held": 0, "caught": 0}
         self.history: deque[Done] = deque(maxlen=HISTORY)
@@ -172,9 +163,9 @@ class Navigate:
         self._seen: Seen | None = None
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> float:  # type: ignore[override]  # the device knows
         """As long as the device has something to say, or half a minute."""
-        return float(getattr(self.device, "seconds", None) or 30.0)
+        return float(self.device.seconds or 30.0)
 
     def phase(self, time: float = 0.0) -> SegmentPhase:
         """The phase it is in."""
@@ -189,7 +180,7 @@ class Navigate:
             self._time = snapshot.time
             self._advance(snapshot)
         swing = self.phase().swing
-        return self.hierarchies["both" if swing is None else swing]
+        return self.levels.hierarchies["both" if swing is None else swing]
 
     def _advance(self, snapshot: Snapshot) -> None:
         segment, elapsed = self.segment, snapshot.time - self.begun
@@ -281,9 +272,7 @@ class Navigate:
         begin = self._beginning(snapshot)
         points, short = reached(begin.points, snapshot, self.levels, self.workspace.arm)
         begin = replace(begin, points=points)
-        look = getattr(self.device, "see", None)
-        if look is not None:
-            look(begin.points)
+        self.device.see(begin.points)
         self.stick = self.device.read(snapshot.time)
         goal = guided(begin.points, self.stick, self.workspace, self.legs, self.ground, self.discard)
         goal = replace(goal, notes=(*short, *goal.notes))

@@ -11,7 +11,7 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.parameters import check_parameters, gain
 from poise.robots import Frame, Robot, State
 from poise.state import Snapshot
@@ -116,7 +116,7 @@ class Phase:
     looks: bool
 
 
-class Reach:
+class Reach(Behavior):
     """Right hand through IP1, target 1, IP2, targets 2 and 3, on the right foot, with a cup in the left hand.
 
     The stack of tasks, the most important first, as in figure 1 of the paper: contact of the right foot; centre of

@@ -12,7 +12,7 @@ from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.ground_contact import footstep
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.parameters import check_parameters, gain
 from poise.plans import SquatOscillator, Stature
 from poise.robots import Frame, Robot, State
@@ -121,7 +121,7 @@ def _height(start: State) -> float:
 # -- Stand and Squat: on both feet, come what may --------------------------------------------------------------------
 
 
-class Stand:
+class Stand(Behavior):
     """Stands, with the centre of mass above the middle of the feet, and recovers from pushes without a step.
 
     Args:
@@ -146,7 +146,7 @@ class Stand:
         contacts: tuple[Contact, ...] | None = None,
     ) -> None:
         self.robot, self.settings = robot, settings or UprightSettings()
-        self.start = robot.stance("standing") if start is None else start
+        self.start: State = robot.stance("standing") if start is None else start
         if not (self.start.contacts or contacts):
             raise PoiseError(f"{robot.name} stands on nothing; give it feet, or a start with contacts")
         self.hierarchy: Hierarchy = upright(self.start, self._center_of_mass(), self.settings, contacts)

@@ -13,7 +13,7 @@ from poise.behaviors.stand import stature
 from poise.behaviors.walk_style import Manner
 from poise.behaviors.walk_tasks import Levels, WalkSettings
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy
+from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
     STOP,
     Divergent,
@@ -48,7 +48,7 @@ EDGE = 0.15
 CAPTURE = 0.4
 
 
-class Walk:
+class Walk(Behavior):
     """Walks with a style, for a number of steps, and stops side by side; catches itself when pushed while standing.
 
     Everything may be changed while it walks: `style` and `speed` are taken over within `settings.change` seconds, and
@@ -84,10 +84,10 @@ class Walk:
             raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; a walk takes two")
         self.robot, self.steps = robot, steps
         self.settings = settings or WalkSettings()
-        self.start = robot.stance("standing") if start is None else start
+        self.start: State = robot.stance("standing") if start is None else start
         self.levels = Levels(robot, self.start, self.settings)
         self.weights = self.levels.weights
-        self.hierarchies = self.levels.hierarchies
+        self.hierarchies = tuple(self.levels.hierarchies.values())
         left, right = (footstep(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
         self.body = stature(self.start)
         self.manner = Manner(robot, self.body, self.levels, style, speed, self.settings.change)
@@ -185,7 +185,7 @@ class Walk:
         return self.manner.asked
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> float:  # type: ignore[override]  # its steps may change
         """How long it takes, to the end of which it stands for a second."""
         steps = self.steps if math.isfinite(self.steps) else 0
         return self.settings.wait + self.settings.start + steps * self.manner.pace.timing.whole + STOP + 1.5
@@ -199,7 +199,7 @@ class Walk:
             self._time = time
             self._advance(snapshot)
         phase = self._phase
-        return self.hierarchies[other(phase.support.side) if phase.kind == "single" else "both"]
+        return self.levels.hierarchies[other(phase.support.side) if phase.kind == "single" else "both"]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time

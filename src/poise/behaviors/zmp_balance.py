@@ -25,7 +25,7 @@ from poise.behaviors.zmp_regulation import (
     pressed,
 )
 from poise.errors import PoiseError
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.plans import Course, Pattern, Route, Speed, Standing, Style, paced
 from poise.robots import Robot, State
 from poise.state import Sensed, Snapshot
@@ -110,7 +110,7 @@ class Levels:
 WEIGH = 0.005
 
 
-class Regulated:
+class Regulated(Behavior):
     """Follows a course of centre of mass and feet, with the ZMP regulated under each foot ([Galdeano2014]).
 
     For `poise.PositionController`, which asks it at every tick: first to `observe` what was sensed, then for its
@@ -153,7 +153,7 @@ class Regulated:
         if carries and len(robot.hands) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.hands)} hands; carrying takes two")
         self.robot, self.settings = robot, settings or regulation_of(robot)
-        self.start = robot.stance("standing") if start is None else start
+        self.start: State = robot.stance("standing") if start is None else start
         self.levels = Levels(robot, self.start, self.settings, carries)
         self.hierarchy: Hierarchy = self.levels.equalities if closed else self.levels.hierarchy
         self.course: Course = Standing(*standing(self.start)) if course is None else course
@@ -178,12 +178,12 @@ class Regulated:
         self.sag = Sag(robot, at_first, self.settings.stiffness, self._wanted.share)
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> float:  # type: ignore[override]  # its course knows
         """How long the course takes."""
         return self.course.seconds
 
     @property
-    def fallback(self) -> str:
+    def fallback(self) -> str:  # type: ignore[override]  # what is watched
         """Why the regulation is off, in words; empty when it is not."""
         words = self.watch.words
         return f"no ZMP regulation: {'; '.join(words)}" if words else ""

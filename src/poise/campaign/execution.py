@@ -103,6 +103,7 @@ def run_campaign(
     >>> results = run_campaign(Spec.load("campaigns/pushes.toml", "short"), "pushes")
     >>> results.survival
     """
+    # Not every system says which processors are ours.
     count = workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
     engine: dict[str, Any] = {"engine": "local", "workers": count} if ray is None else {"engine": "ray", "address": ray}
     say = progress or (lambda done, failed: None)

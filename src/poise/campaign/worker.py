@@ -20,6 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from poise.campaign.kinds import kind_named
 from poise.campaign.kinds.kind import Kind, Outcome
 from poise.errors import PoiseError
@@ -106,7 +108,7 @@ def _place(error: BaseException) -> str:
 
 def _plain(value: Any) -> Any:
     """What JSON can say: numpy's numbers become Python's, and what is not finite becomes nothing."""
-    plain = value.item() if hasattr(value, "item") else value
+    plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 

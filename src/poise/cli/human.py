@@ -8,6 +8,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from poise.cli.options import check_writable, count, positive, say, whole
 from poise.errors import PoiseError, UsageError
 from poise.recording import Bar
@@ -207,6 +209,6 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
-    if hasattr(value, "item"):
+    if isinstance(value, (np.generic, np.ndarray)):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

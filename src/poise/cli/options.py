@@ -83,9 +83,10 @@ def check_writable(path: Path | None, example: str = "motion.poise") -> None:
 
 def say_kept(interrupt: KeyboardInterrupt, path: Path | None) -> None:
     """What an interruption leaves in a file."""
-    kept = getattr(interrupt, "recording", None)
-    if kept is not None and path is not None:
-        say(f"poise: interrupted; the first {kept.duration:.2f} s are in '{path}'")
+    from poise.recording import RecordingInterrupted
+
+    if isinstance(interrupt, RecordingInterrupted) and path is not None:
+        say(f"poise: interrupted; the first {interrupt.recording.duration:.2f} s are in '{path}'")
 
 
 def say(message: str) -> None:

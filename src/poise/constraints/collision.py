@@ -155,7 +155,7 @@ def named_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[Pair, ..
             raise TaskError(f"{task}: {shown(pair)} is not a pair; expected two frames or names of links", task)
         for a, b in product(*(_capsules_of(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
-                words = " and ".join(str(getattr(part, "name", part)) for part in pair)
+                words = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
                 raise TaskError(f"{task}: {words} are parts of one body, which never moves apart; drop the pair", task)
             found[min(a, b), max(a, b)] = None
     if not found:
@@ -169,7 +169,8 @@ def _capsules_of(robot: Robot, part: Any, task: str) -> list[int]:
         raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)
     bodies = capsules(robot)
     try:
-        frame = robot.frame(part if isinstance(part, str) else getattr(part, "name", repr(part)))
+        name = part.name if isinstance(part, (Frame, Joint)) else part
+        frame = robot.frame(name if isinstance(name, str) else repr(name))
     except RobotError as error:
         raise TaskError(f"{task}: {error}", task) from None
     index = frame.index
@@ -239,7 +240,8 @@ class SelfCollision(MotionTask):
             raise TaskError(f"{name}: shapes is {shown(shapes)}; expected 'capsules' or 'meshes'", name)
         if rows is not None and not (isinstance(rows, int) and rows > 0):
             raise TaskError(f"{name}: rows is {shown(rows)}; expected a positive whole number, or None", name)
-        self.robot, self.shapes = robot, shapes
+        self.robot: Robot = robot
+        self.shapes = shapes
         self.distance, self.influence = number(distance, "distance", name), number(influence, "influence", name)
         if not self.distance < self.influence:
             raise TaskError(f"{name}: influence is {influence}; expected more than the distance, {distance}", name)

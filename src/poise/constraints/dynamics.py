@@ -88,7 +88,7 @@ class TorqueLimit(ForceTask):
         self.name = name
         if not isinstance(robot, Robot):
             raise TaskError(f"{name}: {shown(robot)} is not a robot; give what load_robot returned", name)
-        self.robot = robot
+        self.robot: Robot = robot
         self.joints = checked_joints(joints, name, robot) or robot.joints
         self.weight = checked_weight(weight, name, len(self.joints))
         self.limit = positive(scale, "scale", name) * robot.limits.torque[[joint.v - 6 for joint in self.joints]]

@@ -56,7 +56,7 @@ class JointLimit(Task):
         self.name = name or self.default_name
         if not isinstance(robot, Robot):
             raise TaskError(f"{self.name}: {shown(robot)} is not a robot; give what load_robot returned", self.name)
-        self.robot = robot
+        self.robot: Robot = robot
         self.joints: tuple[Joint, ...] = checked_joints(joints, self.name, robot) or robot.joints
         self.weight = checked_weight(weight, self.name, len(self.joints))
         places = [joint.v - 6 for joint in self.joints]

@@ -1,17 +1,20 @@
-"""Command, Errors and Step: what a controller decides, why, and when."""
+"""Controller, and what it decides, why, and when: Command, Errors and Step."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from poise.arrays import Array
+from poise.hierarchy import Behavior, Hierarchy
+from poise.interface import Interface
 from poise.robots import State
-from poise.solvers import Solution, StackProgram
+from poise.solvers import Solution, Solver, StackProgram
 from poise.state import ContactForces, Sensed
-from poise.tasks import TaskLabel
+from poise.tasks import VELOCITY, TaskLabel
 
 
 class Errors:
@@ -75,6 +78,39 @@ class Command:
         """How far the tasks are from being met; None where a fallback spoke."""
         program = None if self.solution is None else self.solution.program
         return Errors(*self.tasks, program.notes) if isinstance(program, StackProgram) else None
+
+
+class Controller(Interface):
+    """From a state to a command, once per period. `period` and `step` are required.
+
+    Attributes:
+        period: time between two steps (s).
+        behavior: None: the controller has no behavior.
+        hierarchy: of the last step; None before the first step, or without a behavior.
+        solver: None: the controller solves no program.
+        order: of the unknowns: `poise.VELOCITY` or `poise.ACCELERATION`.
+
+    >>> class Still(Controller):
+    ...     period = 0.005
+    ...     def step(self, state: State) -> Command:
+    ...         return Command(np.zeros(robot.model.nv), None, None, self.period)
+    """
+
+    period: float
+    behavior: Behavior | None = None
+    hierarchy: Hierarchy | None = None
+    solver: Solver | None = None
+    order: int = VELOCITY
+
+    @abstractmethod
+    def step(self, state: State) -> Command:
+        """The command for a state, always finite. Raises at the first call at most."""
+
+    def feel(self, sensed: Sensed | None) -> None:
+        """Sensor readings, passed before each step; None: the plant has no sensors."""
+
+    def reset(self) -> None:
+        """Return to the state after construction."""
 
 
 @dataclass(eq=False, slots=True)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from poise.arrays import Array
-from poise.control.command import Command
+from poise.control.command import Command, Controller
 from poise.errors import PoiseError, SolverError
-from poise.hierarchy import Behavior, Hierarchy
+from poise.hierarchy import AnyBehavior, Behavior, Hierarchy
 from poise.robots import Robot, State
-from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution, Stack
+from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution, Solver, Stack
 from poise.state import Snapshot
 from poise.tasks import Assembly, Layout, Memory, Task, Writer
 
@@ -110,8 +110,6 @@ class KeepCommand(Task):
 Groups = list[tuple[str, Sequence[Task]]]
 
 
-#: In so many seconds a command passes from one hierarchy to the next, unless the behavior or the user says otherwise.
-RAMP = 0.2
 #: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
 REMEMBERED = 8
 #: No robot is so far away or so fast (sum over q and v): squares of such speeds drown every limit in rounding.
@@ -132,7 +130,7 @@ class Bound:
         self.tasks = (assembly.labels(), tuple(block.rows for block in assembly.stack.blocks))
 
 
-class HierarchyController(ABC):
+class HierarchyController(Controller):
     """Behavior and state to command, one solve per period: the base of `KinematicController` and `TorqueController`.
 
     Every call of `step` returns a finite command. What differs between controllers is what the unknowns are
@@ -140,30 +138,32 @@ class HierarchyController(ABC):
     (`_decided`), and what is done when there is none (`_hold`).
     """
 
-    def __init__(self, behavior: Behavior, solver: object, period: float, ramp: float | None) -> None:
-        if not callable(behavior):
-            raise PoiseError(f"behavior is {behavior!r}; expected a Hierarchy or a function that returns one")
+    def __init__(self, behavior: AnyBehavior, solver: Solver | None, period: float, ramp: float | None) -> None:
+        self._behavior = Behavior.of(behavior)
         if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
             raise PoiseError(f"period is {period!r}; expected positive seconds")
-        ramp = getattr(behavior, "ramp", RAMP) if ramp is None else ramp
+        ramp = self._behavior.ramp if ramp is None else ramp
         if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
             raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
-        self.behavior = behavior
-        self._phase: Callable[[float], Any] | None = getattr(behavior, "phase", None)
-        self.solver = Lexicographic() if solver is None else solver
-        solve = getattr(self.solver, "solve", None)
-        if solve is None:
-            raise SolverError(f"solver is {solver!r}; expected one of poise.solvers, e.g. Lexicographic()")
-        self._solve: Callable[[Program], Solution] = solve
+        self.solver: Solver = Lexicographic() if solver is None else _checked_solver(solver)
+        self._solve: Callable[[Program], Solution] = self.solver.solve
         self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # others are looked at
         self.period = float(period)
         self.ramp = float(ramp)
         self.reset()
 
+    @property
+    def behavior(self) -> Behavior:
+        """That is followed; assigned another one, or a function, the command passes over to it."""
+        return self._behavior
+
+    @behavior.setter  # type: ignore[override]  # None is no behavior here
+    def behavior(self, behavior: AnyBehavior) -> None:
+        self._behavior = Behavior.of(behavior)
+
     def reset(self) -> None:
         """Forgets the robot, the last command and the hierarchy, as if newly built."""
-        if hasattr(self.solver, "reset"):
-            self.solver.reset()
+        self.solver.reset()
         self.robot: Robot | None = None
         self.hierarchy: Hierarchy | None = None
         self.command: Command | None = None
@@ -190,8 +190,9 @@ class HierarchyController(ABC):
             if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
                 raise
             command = self._hold(f"hold: {type(error).__name__}: {error}", self._snapshot)
-        if self._phase is not None:
-            command.phase = self._phase(state.time).name
+        phase = self._behavior.phase(state.time)
+        if phase is not None:
+            command.phase = phase.name
         self.command = command
         return command
 
@@ -210,7 +211,7 @@ class HierarchyController(ABC):
             return self._hold("hold: the state has NaN or infinite entries", None)
         if snapshot.size > FAR:
             return self._hold(f"hold: the state has entries beyond {FAR:g}", None)
-        hierarchy = self.behavior(snapshot)
+        hierarchy = self._behavior(snapshot)
         if hierarchy is not self.hierarchy or hierarchy is None:
             self._change(hierarchy, state)
         if self._holding:
@@ -247,8 +248,7 @@ class HierarchyController(ABC):
                 "build both from one robot"
             )
         if old is None:  # what a behavior knows that it will return is bound before it is needed
-            known = getattr(self.behavior, "hierarchies", ())
-            for coming in known.values() if isinstance(known, Mapping) else known:
+            for coming in self._behavior.hierarchies:
                 self._binding(coming, state)
         self._enter(self._binding(hierarchy, state))
         self.hierarchy = hierarchy
@@ -316,6 +316,15 @@ class HierarchyController(ABC):
             raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
         self.command = self._hold("hold: no state was measured", None)
         return self.command
+
+
+def _checked_solver(given: Any) -> Solver:
+    try:
+        return Solver.of(given)
+    except PoiseError as error:
+        raise SolverError(
+            f"solver is {given!r}; expected one of poise.solvers, e.g. Lexicographic(): {error}"
+        ) from None
 
 
 def _boundless(stack: Stack) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.control.command import Command
+from poise.control.command import Command, Controller
 from poise.control.hierarchy_controller import Bound, HierarchyController, Ramp
 from poise.errors import PoiseError
-from poise.hierarchy import Behavior, Hierarchy
+from poise.hierarchy import RAMP, AnyBehavior, Behavior, Hierarchy
 from poise.robots import Robot, State
-from poise.solvers import Solution
+from poise.solvers import Solution, Solver
 from poise.state import Sensed, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Layout
 
@@ -44,11 +44,11 @@ class KinematicController(HierarchyController):
 
     def __init__(
         self,
-        behavior: Behavior,
-        solver: object = None,
+        behavior: AnyBehavior,
+        solver: Solver | None = None,
         period: float = 0.005,
         order: int = VELOCITY,
-        ramp: float = 0.2,
+        ramp: float = RAMP,
     ) -> None:
         if order not in (VELOCITY, ACCELERATION):
             raise PoiseError(f"order is {order!r}; expected poise.VELOCITY or poise.ACCELERATION")
@@ -112,19 +112,15 @@ class KinematicController(HierarchyController):
 # -- PositionController: a hierarchy for robots whose joints have position servos ------------------------------------
 
 
-class PositionController:
+class PositionController(Controller):
     """Moves a reference body by a hierarchy, and lets servos follow its joints.
 
     Most humanoids take joint angles, not torques. What the angles should be is a matter of kinematics: the levels of
     the hierarchy move a *reference*, a body that does exactly what it is told, and its angles are the commands. What
-    the real body does instead, it sways and its feet slip, reaches the behavior through `observe`, if it has such a
-    method, at every tick and before it is called:
-
-        observe(real, reference, sensed) -> None, or a planar world_from_world by which the reference is to be moved
-
-    with snapshots of both and what the sensors say. A behavior that does not observe is played open loop. One that has
-    to do without something says so in its `fallback`, which goes into the command; its `offset`, if it has one, is
-    added to the angles, for servos that give way.
+    the real body does instead, it sways and its feet slip, reaches the behavior through `Behavior.observe`, at every
+    tick and before it is called, with snapshots of both and what the sensors say. A behavior that does not observe is
+    played open loop. One that has to do without something says so in its `fallback`, which goes into the command; its
+    `offset` is added to the angles, for servos that give way.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot of the reference that returns one.
@@ -135,15 +131,27 @@ class PositionController:
     >>> poise.record(controller, poise.MujocoPlant(start, actuators=PositionServos()), seconds=10.0)
     """
 
-    def __init__(self, behavior: Behavior, solver: object = None, period: float = 0.005) -> None:
-        self._inner = KinematicController(behavior, solver, period, ramp=float(getattr(behavior, "ramp", 0.2)))
-        self.behavior, self.solver, self.period = behavior, self._inner.solver, self._inner.period
-        self._observe = getattr(behavior, "observe", None)
+    def __init__(self, behavior: AnyBehavior, solver: Solver | None = None, period: float = 0.005) -> None:
+        behavior = Behavior.of(behavior)
+        self._inner = KinematicController(behavior, solver, period, ramp=behavior.ramp)
+        self.behavior = behavior
+        self.solver, self.period = self._inner.solver, self._inner.period
         self._sensed: Sensed | None = None
         self.reset()
 
     @property
-    def hierarchy(self) -> Hierarchy | None:
+    def behavior(self) -> Behavior:
+        """That leads the reference; assigned another one, or a function, the command passes over to it."""
+        return self._behavior
+
+    @behavior.setter  # type: ignore[override]  # None is no behavior here
+    def behavior(self, behavior: AnyBehavior) -> None:
+        self._behavior = self._inner.behavior = Behavior.of(behavior)
+        #: Whoever does not observe spares us a second snapshot.
+        self._observes = type(self._behavior).observe is not Behavior.observe
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:  # type: ignore[override]  # it is the inner controller's
         """That is followed now."""
         return self._inner.hierarchy
 
@@ -184,11 +192,11 @@ class PositionController:
     def _observed(self, state: State, reference: State) -> State:
         """The reference, moved to where the real body stands if the behavior asks for that."""
         self._blind = ""
-        if self._observe is None:
+        if not self._observes:
             return reference
         try:
             real = self._real.at(state)
-            moved = self._observe(real, self._inner.look(reference), self._sensed) if real.finite else None
+            moved = self._behavior.observe(real, self._inner.look(reference), self._sensed) if real.finite else None
         except Exception as error:  # an observer of the user's may raise anything; the reference goes on without it
             self._blind = f"not observed: {type(error).__name__}: {error}"
             return reference
@@ -205,8 +213,8 @@ class PositionController:
         model = reference.robot.model
         q = pinocchio.integrate(model, reference.q, command.period * command.velocity)
         self.reference = State._trusted(reference.robot, q, command.velocity, reference.time, reference.contacts)
-        offset = getattr(self.behavior, "offset", None)
+        offset = self._behavior.offset
         command.position = q[7:] if offset is None else q[7:] + offset
         if not command.fallback:
-            command.fallback = self._blind or getattr(self.behavior, "fallback", "")
+            command.fallback = self._blind or self._behavior.fallback
         return command

@@ -20,9 +20,9 @@ from poise.constraints import (
 from poise.control.command import Command
 from poise.control.hierarchy_controller import Bound, Groups, HierarchyController
 from poise.errors import PoiseError
-from poise.hierarchy import Behavior, Hierarchy
+from poise.hierarchy import AnyBehavior, Behavior, Hierarchy
 from poise.robots import Frame, Robot, State
-from poise.solvers import Lexicographic, Solution, Weighted
+from poise.solvers import Lexicographic, Solution, Solver, Weighted
 from poise.state import Contact, Snapshot, _motion
 from poise.tasks import ACCELERATION, Assembly, CenterOfMass, Decay, ForceUnknowns, Layout, Orientation, Posture, Task
 
@@ -150,8 +150,6 @@ class DampedHold:
 INSIDE = 1e-4
 #: A contact is sought when it was missed for so long, s: three ticks at 500 Hz, so that one lost sample moves no foot.
 SEEK_AFTER = 0.006
-#: It counts as lost after so long, s, unless the behavior or the user says otherwise.
-LOST_AFTER = 0.05
 #: A contact bears a force worth missing above this share of the weight.
 BEARING = 0.05
 
@@ -184,15 +182,18 @@ class TorqueController(HierarchyController):
     >>> command.torque, command.forces.total
     """
 
+    order = ACCELERATION
+
     def __init__(
         self,
-        behavior: Behavior,
-        solver: object = None,
+        behavior: AnyBehavior,
+        solver: Solver | None = None,
         period: float = 0.002,
         ramp: float | None = None,
         lost_after: float | None = None,
     ) -> None:
-        lost_after = getattr(behavior, "lost_after", LOST_AFTER) if lost_after is None else lost_after
+        behavior = Behavior.of(behavior)
+        lost_after = behavior.lost_after if lost_after is None else lost_after
         if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
             raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
         self.lost_after = float(lost_after)

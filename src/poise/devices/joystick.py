@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import Any
 
 from poise.devices.input_layout import FLIGHT_STICK, GAMEPAD, Layout, Reading
+from poise.devices.virtual_operators import Device
 from poise.errors import UsageError
 from poise.plans import Mode, Stick, mode_named
 
 
-class Operator:
+class Operator(Device):
     """Turns the readings of a device into sticks, and remembers which mode the buttons have chosen.
 
     A press switches the mode once, however long it lasts; a button that is already down when the device is plugged in
@@ -67,7 +68,7 @@ _STICKS = ("LEFTX", "LEFTY", "RIGHTX", "RIGHTY")
 _END = 32767.0
 
 
-class Joystick:
+class Joystick(Device):
     """An operator at a device that is plugged in here, read through SDL (pygame-ce) without any window.
 
     A pad that SDL knows is brought to the standard layout, whatever its maker; anything else is read as it is: the

@@ -10,6 +10,7 @@ from __future__ import annotations
 import cmath
 import json
 import math
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,19 +23,30 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.errors import UsageError
+from poise.interface import Interface
 from poise.plans import AXES, MODES, Footstep, HandPoint, Mode, Points, Stick, Workspace, mode_named, other, stick_of
 from poise.robots import Side
 
 
-class Device(Protocol):
-    """Something that can be asked at any time what the operator wants.
+class Device(Interface):
+    """An input device, or a program in its place. Only `read` is required.
+
+    Attributes:
+        seconds: duration of its input (s); None: unlimited.
+        done: True when all goals are reached and the run may end.
 
     >>> stick = device.read(time=1.5)
     """
 
+    seconds: float | None = None
+    done: bool = False
+
+    @abstractmethod
     def read(self, time: float) -> Stick:
         """What is asked for at a time of the motion (s). Always finite; never raises, and never waits."""
-        ...
+
+    def see(self, points: Points) -> None:
+        """The current navigation points (m, rad), passed before each `read`."""
 
 
 # -- Script: what an operator would do, written down -----------------------------------------------------------------
@@ -52,7 +64,7 @@ class Entry:
     stick: Stick
 
 
-class Script:
+class Script(Device):
     """Entries, each held until the next; before the first the stick is centred, in the mode of the first.
 
     Args:
@@ -78,7 +90,7 @@ class Script:
                 before = self._times[place - 1]
                 raise UsageError(f"entry {place}: time {time:g} s is not after {before:g} s; order entries by time")
         self._before = Stick(self.entries[0].stick.mode)
-        self.seconds = self._times[-1]
+        self.seconds: float = self._times[-1]
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Script:
@@ -162,7 +174,7 @@ _AXES, _MODES = 0, 1
 _LATEST = 1e9
 
 
-class RandomStick:
+class RandomStick(Device):
     """A hand that does not care: a new stick every slot, in a new mode every one to seven slots.
 
     What it says is a function of seed and time alone. In a slot the six axes are, with probability `uniform`, drawn
@@ -322,7 +334,7 @@ class HandTo:
         )
 
 
-class Pilot:
+class Pilot(Device):
     """Runs errands, one after the other, by guiding the robot that it sees.
 
     Args:

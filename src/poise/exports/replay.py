@@ -17,7 +17,7 @@ import numpy as np
 
 from poise.analysis import base_displacement
 from poise.arrays import Array
-from poise.control import Command, Step
+from poise.control import Command, Controller, Step
 from poise.exports.joint_trajectory import ExportError, Trajectory, arranged, torques
 from poise.geometry import minimum_jerk, so3
 from poise.plants import Flat, Ground, PositionServos, Push, steps
@@ -35,7 +35,7 @@ PERIOD = 0.001
 SETTLE, REST = 1.0, 1.0
 
 
-class Playback:
+class Playback(Controller):
     """A controller that says what the trajectory says, whatever the robot does.
 
     `PositionServos` are told how fast their targets move. From the start, where they hold the robot still, they go to

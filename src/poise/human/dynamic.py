@@ -35,7 +35,7 @@ from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.constraints import INNER, FrictionCone, NormalForces
 from poise.control import TorqueController
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.human.gait.contact_schedule import FRICTION, Bearing, bearing
 from poise.human.gait.key_postures import Ahead
 from poise.human.gait.reference_walk import Moment, Reference
@@ -87,7 +87,7 @@ LATE, FARTHEST = 0.05, 0.25
 DRAWN = 0.15
 
 
-class Treading:
+class Treading(Behavior):
     """The hierarchy of each moment of a walk; for a `TorqueController`.
 
     Args:

@@ -5,7 +5,8 @@ The engine is imported when it is first asked for: it takes a fifth of a second,
 
 from typing import TYPE_CHECKING, Any
 
-from poise.plants.control_loop import Controller, IdealPlant, Plant, stepped, steps
+from poise.control import Controller
+from poise.plants.control_loop import IdealPlant, Plant, stepped, steps
 from poise.plants.disturbances import Breakdown, BrokenCell, Carried, Load, ModelError, Push, SwappedSoles, WeakMotor
 from poise.plants.engine.robot_model import servo_gains
 from poise.plants.environment import (

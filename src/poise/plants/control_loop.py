@@ -1,40 +1,95 @@
-"""The control loop, the interfaces of plants and controllers, and IdealPlant, which executes commands exactly."""
+"""The control loop, Plant, which is all that it moves, and IdealPlant, which executes commands exactly."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from typing import Protocol
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Self
 
 import pinocchio
 
-from poise.control import Command, Step
+from poise.arrays import Array
+from poise.control import Command, Controller, Step
 from poise.errors import PoiseError
+from poise.interface import Interface
 from poise.robots import Frame, Robot, State
+from poise.state import Sensed
 from poise.tasks import shown
 
 
-class Plant(Protocol):
-    """Something that moves."""
+class Plant(Interface):
+    """A robot, a simulation or a connection to one. `robot`, `state`, `apply` and `advance` are required.
+
+    The control loop, runs, plant servers and the studio use no member besides these. No method raises. A plant is a
+    context manager that closes itself.
+
+    Attributes:
+        robot: the description that it shares with the controller.
+        start: initial state; None: the first `state()`.
+        fall: time and cause of the first fall, one sentence; empty: no fall.
+        notes: warnings of construction, then the first occurrence of each error, one sentence each.
+        counts: number of errors by name.
+
+    >>> class Still(Plant):
+    ...     def __init__(self, start: State) -> None:
+    ...         self.robot, self.start = start.robot, start
+    ...     def state(self) -> State:
+    ...         return self.start
+    ...     def apply(self, command: Command) -> None: ...
+    ...     def advance(self) -> None: ...
+    """
+
+    robot: Robot
+    start: State | None = None
+    fall: str = ""
+    notes: Sequence[str] = ()
+    counts: Mapping[str, int] = MappingProxyType({})
+
+    @abstractmethod
+    def state(self) -> State:
+        """Measured state: q (m, rad), v (m/s, rad/s), time (s), contacts. Constant until the next `advance`."""
+
+    @abstractmethod
+    def apply(self, command: Command) -> None:
+        """Set the command, valid until the next one."""
+
+    @abstractmethod
+    def advance(self) -> None:
+        """Move on by the period of the command."""
+
+    def sensed(self) -> Sensed | None:
+        """Sensor readings at the time of the state: forces (N, N m), IMU, encoders; None: no sensors."""
+        return None
+
+    def truth(self) -> State:
+        """True state, if known; else the measured one."""
+        return self.state()
+
+    def joint_torques(self) -> Array | None:
+        """Actuator torques at the end of the last step (nv - 6; N m, N); None: not measured."""
+        return None
 
     @property
-    def robot(self) -> Robot: ...
-
-    def state(self) -> State: ...
-
-    def apply(self, command: Command) -> None: ...
-
-    def advance(self) -> None: ...
-
-
-class Controller(Protocol):
-    """Something that decides."""
+    def time(self) -> float:
+        """Time of the motion (s)."""
+        return self.state().time
 
     @property
-    def period(self) -> float: ...
+    def fallen(self) -> bool:
+        """True after the first fall."""
+        return bool(self.fall)
 
-    def step(self, state: State) -> Command: ...
+    def close(self) -> None:
+        """Release connections and motors; may be called twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step]:
@@ -45,19 +100,16 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step
     """
     if not (isinstance(seconds, (int, float)) and math.isfinite(seconds) and seconds >= 0.0):
         raise PoiseError(f"seconds is {seconds!r}; expected a number, zero or more")
+    controller, plant = Controller.of(controller), Plant.of(plant)
     for _ in range(round(seconds / controller.period)):
         yield stepped(controller, plant)
 
 
 def stepped(controller: Controller, plant: Plant) -> Step:
-    """One period: measure, decide, act."""
-    state = plant.state()
-    sense = getattr(plant, "sensed", None)
-    sensed = None if sense is None else sense()
-    feel = getattr(controller, "feel", None)
+    """One period: measure, decide, act. Both arguments inherit from `Controller` and `Plant`; `steps` adapts others."""
+    state, sensed = plant.state(), plant.sensed()
     start = time.perf_counter()
-    if feel is not None:
-        feel(sensed)
+    controller.feel(sensed)
     command = controller.step(state)
     milliseconds = 1e3 * (time.perf_counter() - start)
     plant.apply(command)
@@ -68,7 +120,7 @@ def stepped(controller: Controller, plant: Plant) -> Step:
 # -- IdealPlant: a robot that does exactly what it is told -----------------------------------------------------------
 
 
-class IdealPlant:
+class IdealPlant(Plant):
     """Integrates commands: no mass, no contact, no delay.
 
     Velocities are taken at once and held for the period; accelerations are constant over it. Both are exact on the
@@ -80,13 +132,10 @@ class IdealPlant:
     def __init__(self, start: State) -> None:
         if not isinstance(start, State):
             raise PoiseError(f"IdealPlant starts from {shown(start)}; expected a State, e.g. robot.stance('standing')")
+        self.robot, self.start = start.robot, start
         self._state = start
         self._begin, self._ticks, self._period = start.time, 0, 0.0
         self._command: Command | None = None
-
-    @property
-    def robot(self) -> Robot:
-        return self._state.robot
 
     def state(self) -> State:
         """Where the robot is now."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pinocchio
@@ -181,6 +181,7 @@ TILE = 0.3
 ASIDE, FORWARD = 7, 27
 
 
+@runtime_checkable
 class Ground(Protocol):
     """Something to stand on; at the origin it has height zero."""
 

@@ -10,7 +10,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.control import Command
+from poise.plants.control_loop import Plant
 from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
 from poise.plants.engine.contact_sensors import Sensing
 from poise.plants.engine.drives_and_faults import BreakingSensors, Faults, Motors, Servos, weakening
@@ -81,7 +83,7 @@ class Fall:
 # -- MujocoPlant: a robot in a physics engine that shares no code with its controller --------------------------------
 
 
-class MujocoPlant:
+class MujocoPlant(Plant):
     """A simulated robot on the ground, built from the same model as its controller's.
 
     Each `apply` and `advance` lets the command's period pass, in steps of the simulation. `state` is what the
@@ -157,9 +159,10 @@ class MujocoPlant:
             visuals=visuals,
         )
         built = build(given)
-        self.start, self.robot = given.start, given.robot
+        self.robot: Robot = given.robot
+        self.start: State = given.start
         self.model, self.data = built.model, built.data
-        self.notes = list(built.notes)
+        self.notes: list[str] = list(built.notes)
         self._faults = Faults(self.notes)
         self._simulation = Simulation(given, built)
         self._drive: Motors | Servos = Motors(self.robot, self.data, self._faults)
@@ -208,6 +211,10 @@ class MujocoPlant:
             self._true = State._trusted(self.robot, sample.q, sample.v, self.time, contacts)
         return self._true
 
+    def joint_torques(self) -> Array:
+        """Torques of motors or servos in the last simulation step (nv - 6; N m, N)."""
+        return np.array(self.data.actuator_force)
+
     @property
     def failure(self) -> str:
         """Why the simulation failed; empty if it did not."""
@@ -219,12 +226,12 @@ class MujocoPlant:
         return bool(self._watch.reason or self.failure)
 
     @property
-    def fall(self) -> str:
+    def fall(self) -> str:  # type: ignore[override]  # seen by the simulation
         """When and how it fell first, in a sentence; empty if it did not."""
         return self._watch.reason or self.failure
 
     @property
-    def counts(self) -> Counter[str]:
+    def counts(self) -> Counter[str]:  # type: ignore[override]  # kept by the drive
         """How often which fallback was used, by name."""
         return self._faults.counts
 

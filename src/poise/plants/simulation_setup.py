@@ -202,7 +202,7 @@ def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
     for name, (kind, example) in kinds.items():
         if not isinstance(given[name], kind):
             raise PlantError(f"{name} is {shown(given[name])}; expected {example}", name)
-    if not hasattr(given["ground"], "elevation"):
+    if not isinstance(given["ground"], Ground):
         raise PlantError(
             f"ground is {shown(given['ground'])}; expected Flat(), Slope(5), Stairs(...), Rough(...)", "ground"
         )

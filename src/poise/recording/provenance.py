@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import platform
 from collections.abc import Mapping
@@ -12,8 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from poise.control import Controller
 from poise.errors import PoiseError, RecordingError
+from poise.hierarchy import FunctionBehavior
+from poise.plants import Plant
 from poise.robots import Robot, load_robot
+from poise.tasks import ACCELERATION, VELOCITY
 
 
 def circumstances(robot: Robot) -> dict[str, Any]:
@@ -32,19 +37,17 @@ def circumstances(robot: Robot) -> dict[str, Any]:
     }
 
 
-def settings(controller: object, plant: object) -> dict[str, Any]:
+def settings(controller: Controller, plant: Plant) -> dict[str, Any]:
     """What produces the motion: the controller with its period, order, solver and hierarchy, and the plant."""
-    from poise.tasks import ACCELERATION, VELOCITY
-
-    orders = {VELOCITY: "velocity", ACCELERATION: "acceleration"}
-    behavior = getattr(controller, "hierarchy", None) or getattr(controller, "behavior", None)
+    orders, behavior = {VELOCITY: "velocity", ACCELERATION: "acceleration"}, controller.behavior
+    function = behavior.function if isinstance(behavior, FunctionBehavior) else behavior
     return {
         "controller": {
             "name": type(controller).__name__,
-            "period": getattr(controller, "period", None),
-            "order": orders.get(getattr(controller, "order", VELOCITY)),
-            "solver": _text(getattr(controller, "solver", None)),
-            "hierarchy": _text(behavior),
+            "period": controller.period,
+            "order": orders.get(controller.order),
+            "solver": _text(controller.solver),
+            "hierarchy": _text(controller.hierarchy or function),
         },
         "plant": type(plant).__name__,
     }
@@ -82,8 +85,8 @@ def _text(value: object) -> str | None:
     text = str(value)
     if not (text.startswith("<") and " at 0x" in text):
         return text
-    if hasattr(value, "__qualname__"):
-        return str(value.__qualname__)
+    if inspect.isroutine(value):
+        return value.__qualname__
     settings = ", ".join(f"{name}={item!r}" for name, item in vars(value).items() if not name.startswith("_"))
     return f"{type(value).__name__}({settings})"
 

@@ -221,8 +221,8 @@ def record(
     """Lets a controller move a plant for some seconds, and records all of it.
 
     Args:
-        controller: ``controller.step(state) -> Command``.
-        plant: what moves.
+        controller: what decides: one of ours, or a `Controller` of your own.
+        plant: what moves: one of ours, or a `poise.plants.Plant` of your own.
         seconds: of motion.
         path: a ``.poise`` file to write along, so that nothing is lost if the process dies.
         progress: called after each step with the time of the motion so far (s). By default a `Bar` on standard error,
@@ -235,6 +235,7 @@ def record(
     >>> recording = poise.record(controller, poise.IdealPlant(start), seconds=3.0)
     >>> print(recording.summary())
     """
+    controller, plant = Controller.of(controller), Plant.of(plant)
     recorder = Recorder(plant.robot, path, {**settings(controller, plant), **provenance})
 
     def described() -> Iterator[Step]:

@@ -295,7 +295,9 @@ def _bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise _error(path, "does not exist; give the name of a .poise file") from None
     except (OSError, ValueError) as error:
-        raise _error(path, f"cannot be read: {getattr(error, 'strerror', error)}; give a file that can") from None
+        raise _error(
+            path, f"cannot be read: {error.strerror if isinstance(error, OSError) else error}; give a file that can"
+        ) from None
     if not data:
         raise _error(path, "is empty; it was never written, or cut off at once")
     return data

@@ -32,7 +32,7 @@ class LevelRows(NamedTuple):
 class Layout:
     """Names and places of all that is recorded of a step, as long as the hierarchy does not change.
 
-    The numbers of a step stand in one line of a matrix, in the columns that `numbers` names; `commands`, `tasks`,
+    The numbers of a step stand in one line of a matrix, in the columns that `numbers` names; `commands`, `errors`,
     `levels`, `forces` and `sensors` say where the parts that may be missing are. `fits` tells whether another step has
     the same parts.
 
@@ -55,8 +55,6 @@ class Layout:
         self._names: tuple[object, ...] | None = None
         self._begin: list[int] | None = None
         self._tasks: Sequence[object] | None = None
-        self.stacked = hasattr(step.command.errors, "stacked")
-        self.tasks: list[tuple[int, slice]] = []
         self.norms: list[tuple[Header, slice]] = []
         self.levels: list[LevelRows] = []
         self.rows = 0
@@ -133,7 +131,6 @@ class Layout:
             words = _words(labels, int(np.size(errors.values(i))))
             if words:
                 span = self._take(Header(f"error/{name}", "number", words, (plain(unit),) * len(words)))
-                self.tasks.append((i, span))
                 self.norms.append((Header(f"error_norm/{name}", "number", (), (plain(unit),)), span))
 
     def _take_levels(self, program: Program) -> None:
@@ -222,11 +219,8 @@ class Block:
         errors, solution = command.errors, command.solution
         if errors is None:
             line[layout.errors] = np.nan
-        elif layout.stacked:
-            line[layout.errors] = errors.stacked()  # type: ignore[attr-defined]
         else:
-            for task, span in layout.tasks:
-                line[span] = errors.values(task)
+            line[layout.errors] = errors.stacked()
         if solution is None:
             line[SOLVER] = line[ITERATIONS] = self._slack[i] = np.nan
             self._sides[i] = ABSENT

@@ -151,7 +151,7 @@ HAIR = 1e-4
 
 def is_mesh(shape: pinocchio.GeometryObject) -> bool:
     """Whether a shape is made of triangles, and no simple solid."""
-    return hasattr(shape.geometry, "tri_indices")
+    return hasattr(shape.geometry, "tri_indices")  # of coal, whose classes of meshes are many
 
 
 def surfaces(shape: pinocchio.GeometryObject) -> Iterator[Part]:

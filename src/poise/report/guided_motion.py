@@ -32,7 +32,7 @@ from poise.html import (
 )
 from poise.report.balance_view import way
 from poise.report.recording_view import Subject, span
-from poise.robots import Foot
+from poise.robots import Foot, Hand
 
 Segment = Mapping[str, Any]
 
@@ -178,11 +178,10 @@ def actual(subject: Subject, names: Sequence[str]) -> Loci | None:
         return None
     ways: dict[str, Array] = {"center": tracks.center}
     for k, part in enumerate(tracks.parts):
-        side = getattr(part, "side", None)
         if isinstance(part, Foot):
-            ways[f"{side} foot"] = tracks.positions[:, k] + tracks.rotations[:, k] @ part.sole.center
-        elif side is not None:
-            ways.setdefault(f"{side} hand", tracks.positions[:, k])
+            ways[f"{part.side} foot"] = tracks.positions[:, k] + tracks.rotations[:, k] @ part.sole.center
+        elif isinstance(part, Hand):
+            ways.setdefault(f"{part.side} hand", tracks.positions[:, k])
     return {name: ways[name] for name in names if name in ways}
 
 

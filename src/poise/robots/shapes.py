@@ -128,7 +128,7 @@ def vertices(shape: pinocchio.GeometryObject) -> Array:
     other simple shape they are the corners of the box around it.
     """
     geometry = shape.geometry
-    if hasattr(geometry, "vertices"):
+    if hasattr(geometry, "vertices"):  # of coal, whose classes of meshes are many
         return np.asarray(geometry.vertices())  # the scale of the mesh is in them
     match type(geometry).__name__:
         case "Sphere":

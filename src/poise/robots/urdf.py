@@ -34,7 +34,7 @@ def read_urdf(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not a text file"
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not a text file"
         raise RobotError(f"{path}: cannot be read: {reason}; give the path of a URDF file", file=str(path)) from None
     try:
         root = ElementTree.fromstring(text)

@@ -13,9 +13,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from poise.analysis import largest_trunk_tilt, torque_saturation, zmp_margin
-from poise.control import Step
+from poise.control import Controller, Step
 from poise.errors import UsageError
-from poise.plants import steps
+from poise.plants import Plant, steps
 from poise.recording import Progress, Recorder, Recording, heard, settings
 from poise.robots import Robot, State
 
@@ -84,8 +84,7 @@ def execute(
                     return
 
         recording = heard(recorded_steps(), recorder, progress)
-    fall = getattr(plant, "fall", "")
-    return CompletedRun(recording, plant.robot, seconds, time.perf_counter() - begin, fall)
+    return CompletedRun(recording, plant.robot, seconds, time.perf_counter() - begin, plant.fall)
 
 
 @contextmanager
@@ -98,11 +97,11 @@ def _collector_paused() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _until_fallen(controller: Any, plant: Any, seconds: float) -> Iterator[Step]:
+def _until_fallen(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step]:
     end = None
     for step in steps(controller, plant, seconds):
         yield step
-        if end is None and getattr(plant, "fallen", False):
+        if end is None and plant.fallen:
             end = step.state.time + SECONDS_AFTER_FALL
         if end is not None and step.state.time >= end:
             return

@@ -9,12 +9,13 @@ from functools import cache
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
-from poise.control import KinematicController, PositionController, TorqueController
+from poise.control import Controller, KinematicController, PositionController, TorqueController
 from poise.errors import UsageError
+from poise.hierarchy import Behavior
 from poise.parameters import Parameter, check_parameters, parameter, parameters, settings_from, suggestion
 from poise.parsing import seconds as positive_seconds
 from poise.parsing import whole
-from poise.plants import IdealPlant, MujocoPlant, RemotePlant
+from poise.plants import Plant
 from poise.recording import Progress, Recording
 from poise.robots import Robot, described, library_names, load_robot
 from poise.runs.execution import CompletedRun, Result, execute, finish_result, summarize
@@ -23,8 +24,6 @@ from poise.solvers import NullSpace, Weighted
 
 MODES, PLANTS = ("kinematic", "torque", "position"), ("ideal", "mujoco")
 SOLVERS = ("strict", "weighted", "null-space")
-Controller = KinematicController | PositionController | TorqueController
-Plant = IdealPlant | MujocoPlant | RemotePlant
 
 
 class ResultColumn(NamedTuple):
@@ -215,8 +214,7 @@ class Motion(metaclass=_MotionType):
         try:
             done = execute(self, setup, path, progress)
         finally:
-            if isinstance(setup.plant, RemotePlant):
-                setup.plant.close()
+            setup.plant.close()
         result = summarize(self, done)
         return Run(done.recording, finish_result(result, self.judge(setup, done, result)))
 
@@ -228,7 +226,7 @@ class Motion(metaclass=_MotionType):
         """The settings of the behavior, with those changed that were given."""
         return settings_from(self.settings_type, self.settings)
 
-    def controller(self, behavior: Any, weights: Any = None, **options: Any) -> Controller:
+    def controller(self, behavior: Behavior, weights: Any = None, **options: Any) -> Controller:
         """The controller of the mode.
 
         Args:
@@ -237,7 +235,7 @@ class Motion(metaclass=_MotionType):
         """
         solver = Weighted(weights) if self.solver == "weighted" else None
         if self.mode == "kinematic":
-            options.setdefault("ramp", getattr(behavior, "ramp", 0.2))
+            options.setdefault("ramp", behavior.ramp)
             return KinematicController(behavior, solver, **options)
         if self.mode == "position":
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)

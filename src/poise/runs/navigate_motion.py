@@ -19,11 +19,11 @@ from poise.devices import Device, RandomStick, Script
 from poise.errors import UsageError
 from poise.parameters import parameter
 from poise.plans import zero_moment_way
-from poise.plants import Ground, IdealPlant, RemotePlant, Thing
+from poise.plants import Ground, IdealPlant, Plant, RemotePlant, Thing
 from poise.recording import Recording
 from poise.robots import Foot, Robot, State, library_names, takes_angles
 from poise.runs.execution import CompletedRun, Result
-from poise.runs.motion import Motion, Plant, ResultColumn, Setup
+from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.runs.scenario import LONGEST, Scenario
 from poise.runs.walk_motion import known_ground
 
@@ -301,7 +301,7 @@ class Navigate(Motion):
             navigate.seconds,
             {"guide": guide},
             updates=segments.news,
-            finished=lambda: bool(getattr(device, "done", False)),
+            finished=lambda: device.done,
             segments=segments.found,
             scenario=scenario,
         )
@@ -326,8 +326,8 @@ class Navigate(Motion):
             result["zmp_margin_m"] = None
         if scenario is None:
             return []
-        last = getattr(setup.plant, "truth", setup.plant.state)()  # where the hand is, not where sensors see it
-        result["navigate"]["scenario"], reasons = scenario.judged(last, bool(getattr(device, "done", False)))
+        last = setup.plant.truth()  # where the hand is, not where sensors see it
+        result["navigate"]["scenario"], reasons = scenario.judged(last, device.done)
         return [] if result["fell"] else reasons
 
 

@@ -20,10 +20,10 @@ from poise.behaviors import (
 )
 from poise.parameters import check_parameters, gain, parameter
 from poise.plans import Course, Squatting, Standing
-from poise.plants import IdealPlant
+from poise.plants import IdealPlant, Plant
 from poise.robots import Robot, State
 from poise.runs.execution import CompletedRun, Result
-from poise.runs.motion import Motion, Plant, ResultColumn, Setup
+from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, WAIT, ServoBalance
 
 #: A target is reached when the hand is this near at the end of its phase, m: without physics a hundredth of an arm.

@@ -24,7 +24,7 @@ from poise.solvers.null_space import NullSpace
 from poise.solvers.optimality import Certificate, certificate
 from poise.solvers.program import Program
 from poise.solvers.rows import UNBOUNDED, Array, Rows
-from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
+from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, Solver
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted
 
@@ -44,6 +44,7 @@ __all__ = [
     "Program",
     "Rows",
     "Solution",
+    "Solver",
     "Stack",
     "StackProgram",
     "Weighted",

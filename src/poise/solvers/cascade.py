@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from poise.errors import SolverError
 from poise.solvers.program import Program, checked_damping, program_damping
 from poise.solvers.rows import Array
-from poise.solvers.solution import Solution
+from poise.solvers.solution import Solution, Solver
 from poise.solvers.unit_rows import RANK, UnitRows, sides_at
 
 
@@ -209,7 +209,7 @@ def _least_squares(M: Array, b: Array) -> Array:
 # -- Cascade: strict priorities one level at a time, slowly, in numpy ------------------------------------------------
 
 
-class Cascade:
+class Cascade(Solver):
     """Strict lexicographic least squares, one small problem per level: the reference for the other solvers.
 
     Level k minimises over x the cost of its rows a_i (scaled to unit length, s_i the violation, pull_i the square

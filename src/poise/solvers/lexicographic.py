@@ -12,7 +12,7 @@ import numpy as np
 from poise.errors import SolverError
 from poise.solvers.cascade import Cascade
 from poise.solvers.program import Program, checked_damping, level_damping
-from poise.solvers.solution import Solution
+from poise.solvers.solution import Solution, Solver
 
 try:
     from poise.solvers import _kernel  # type: ignore[attr-defined]
@@ -20,7 +20,7 @@ except ImportError:  # built without a compiler
     _kernel = None
 
 
-class Lexicographic:
+class Lexicographic(Solver):
     """Strict lexicographic least squares by a compiled hierarchical dual active set.
 
     The solver keeps its memory and the active set of its last solution: solving a sequence of similar programs

@@ -9,7 +9,7 @@ import numpy as np
 
 from poise.errors import SolverError
 from poise.solvers.program import Program, checked_damping, level_damping
-from poise.solvers.solution import Solution
+from poise.solvers.solution import Solution, Solver
 from poise.solvers.unit_rows import UnitRows
 
 try:
@@ -25,7 +25,7 @@ RANK = 1e-9
 STATUSES = ("optimal", "relaxed", "iterations")
 
 
-class NullSpace:
+class NullSpace(Solver):
     """The recursive closed form of Siciliano and Slotine (1991), for programs made of equalities.
 
     With A_k x = b_k the rows of level k, each multiplied by the square root of its weight, N_k the projector on the

@@ -1,7 +1,8 @@
-"""Solution: x, what it costs every level, and why."""
+"""Solver, and its answer, Solution: x, what it costs every level, and why."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.interface import Interface
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
 
@@ -16,6 +18,17 @@ Sides = NDArray[np.int8]
 
 #: Values of `Solution.active`.
 LOWER, INSIDE, UPPER, EQUALITY = -1, 0, 1, 2
+
+
+class Solver(Interface):
+    """Base of all solvers of a `Program`; only `solve` is required."""
+
+    @abstractmethod
+    def solve(self, program: Program) -> Solution:
+        """The solution of a program, always finite. Never raises."""
+
+    def reset(self) -> None:
+        """Discard the warm start."""
 
 
 @dataclass(eq=False)  # not frozen: that would triple the cost of making one, a tenth of a small solve

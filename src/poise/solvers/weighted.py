@@ -13,7 +13,7 @@ import numpy as np
 from poise.errors import SolverError
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
-from poise.solvers.solution import Sides, Solution
+from poise.solvers.solution import Sides, Solution, Solver
 from poise.solvers.unit_rows import UnitRows, sides_at
 
 try:
@@ -33,7 +33,7 @@ HOLDS = 1e-6
 Answer = tuple[Array, Sides]
 
 
-class Weighted:
+class Weighted(Solver):
     """Soft priorities: level 0 must hold, the levels below share one weighted cost.
 
     ::

@@ -7,7 +7,20 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD, Axis, Hat, Layout, Operator, Pair, Part, Reading, Throttle
+from poise.devices import (
+    FLIGHT_STICK,
+    GAMEPAD,
+    KEYBOARD,
+    Axis,
+    Device,
+    Hat,
+    Layout,
+    Operator,
+    Pair,
+    Part,
+    Reading,
+    Throttle,
+)
 from poise.plans import AXES, MODES, Mode, Stick, mode_named
 
 #: More keys, axes or buttons than that nobody has; what is beyond is not read.
@@ -114,7 +127,7 @@ def _within(value: object) -> float:
 MIDDLE = 0.5
 
 
-class Person:
+class Person(Device):
     """A device of the guidance (see `poise.devices`) that hears a page.
 
     Of all that is held, for each axis the strongest counts. A robot listens once in a motion segment: what was pressed
@@ -236,7 +249,9 @@ def legend(layout: Layout) -> list[list[str]]:
 
 
 def _parts(parts: tuple[Part, ...], layout: Layout) -> str:
-    found = [_part(part, layout) for part in sorted(parts, key=lambda part: getattr(part, "sign", 0.0))]
+    found = [
+        _part(part, layout) for part in sorted(parts, key=lambda part: 0.0 if isinstance(part, Pair) else part.sign)
+    ]
     return ", ".join(dict.fromkeys(found))
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from poise.control import Step
+from poise.control import Controller, Step
 from poise.errors import UsageError
-from poise.plants import Flat, Ground, MujocoPlant, Push, Thing
+from poise.plants import Flat, Ground, MujocoPlant, Plant, Push, Thing
 from poise.robots import Robot
 from poise.runs import Motion, World, motion_parameters
 from poise.studio.controls import Button, Control, Slider, control_for, number, value_from_page
@@ -28,8 +28,8 @@ Point = tuple[float, float, float]
 class Act(NamedTuple):
     """Something that moves, and what decides how."""
 
-    controller: Any
-    plant: Any
+    controller: Controller
+    plant: Plant
 
 
 class Scene(ABC):

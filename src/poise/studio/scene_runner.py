@@ -204,7 +204,7 @@ class Stage:
         if fallback and fallback != self._fallback:
             self.events.append(f"{step.state.time:.2f} s: {fallback}")
         self._fallback = fallback
-        fell = getattr(self.main.plant, "fall", "")
+        fell = self.main.plant.fall
         if fell and not self.fell:
             self.fell = fell
             self.events.append(fell)

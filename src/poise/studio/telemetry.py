@@ -9,6 +9,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.control import Step
+from poise.plants import Plant
 from poise.rendering import floor_height
 from poise.robots import Robot, State, limbs
 from poise.solvers import LOWER, UPPER
@@ -40,7 +41,7 @@ class Sketch:
 
     def scenery(self, stage: Stage) -> Scenery:
         """For the view, with what the ground does: how everything is, not as sensors with their noise see it."""
-        states = {name: _truth(act.plant) for name, act in stage.acts.items()}
+        states = {name: act.plant.truth() for name, act in stage.acts.items()}
         state, places = next(iter(states.values())), stage.scene.places()
         step = stage.steps.get(next(iter(stage.acts)))
         floor = floor_height(state)
@@ -111,10 +112,10 @@ class Sketch:
             "support": [_rounded(corner) for corner in state.support_polygon],
         }
 
-    def _loads(self, step: Step, limb: str, plant: Any) -> dict[str, Any]:
+    def _loads(self, step: Step, limb: str, plant: Plant) -> dict[str, Any]:
         torque, limits = step.command.torque, self.robot.limits.torque
-        if torque is None and hasattr(plant, "data"):  # servos: nobody commanded it, but the engine knows
-            torque = np.array(plant.data.actuator_force)
+        if torque is None:  # servos: nobody commanded it, but the plant may know
+            torque = plant.joint_torques()
         joints = self.limbs.get(limb, ())
         shares = (
             {}
@@ -178,11 +179,6 @@ def _felt(step: Step) -> tuple[Array, Array] | None:
     """Wrenches and points of what the ground does, as sensed, or else as expected."""
     forces = step.sensed.forces if step.sensed is not None else step.command.forces
     return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
-
-
-def _truth(plant: Any) -> State:
-    state: State = plant.truth() if hasattr(plant, "truth") else plant.state()
-    return state
 
 
 def _rounded(point: Array) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -34,6 +35,9 @@ class MotionTask(Task):
 
     curvature = 1.0
 
+    #: What the task wants to be the case: a value in its unit, or a `Target` over time; None where it has none.
+    target: Any = None
+
     #: Sizes of the parts of the error that share a limit on speed: (3, 0) for a position, (0, 3) for an orientation,
     #: (3, 3) for a pose; None: one.
     parts: tuple[int, ...] | None = None
@@ -45,7 +49,7 @@ class MotionTask(Task):
         self.weight = checked_weight(weight, name, rows)
         self.within = within
         self.reference = Decay() if reference is None else reference
-        if not hasattr(self.reference, "gains"):
+        if not isinstance(self.reference, Reference):
             raise TaskError(f"{name}: reference is {shown(reference)}; expected Decay(...) or MinimumJerk(...)", name)
         interval(within, rows, name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -113,6 +113,7 @@ class Given:
         return 0.0, 0.0, 0.0
 
 
+@runtime_checkable
 class Reference(Protocol):
     """What a task asks: `gains`, whether they change with time, and limits; those above, or one of your own."""
 

@@ -194,6 +194,7 @@ def _value(value: Any) -> tuple[Any, tuple[int, ...]]:
 
 def moving(target: Any) -> bool:
     """Whether a target has to be asked at every tick."""
+    # What moves is told from arrays and poses; isinstance(target, Target) takes a microsecond, and ticks ask this, too.
     return hasattr(target, "sample")
 
 

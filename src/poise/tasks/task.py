@@ -133,6 +133,7 @@ class Task(ABC):
         massive: it moves all of the body. Under torques it is then followed without care: it cannot whip, and a balance
             that is held back survives a quarter less of a push.
         wants_rate: the task speaks of velocities only and has no error in position.
+        robot: that it is made for; None if it does not say, or says it by its frames.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Task(ABC):
     wants_rate = False
     curvature = 0.0
     massive = False
+    robot: Robot | None = None
 
     @abstractmethod
     def labels(self, robot: Robot) -> tuple[str, ...]:

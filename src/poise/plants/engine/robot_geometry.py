@@ -181,7 +181,7 @@ def _solid(
             return kinds.mjGEOM_SPHERE, (solid.radius, 0.0, 0.0)
         case "Cylinder":
             return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
-    if not hasattr(solid, "tri_indices"):
+    if not hasattr(solid, "tri_indices"):  # of coal, whose classes of meshes are many
         half = np.abs(vertices(shape)).max(axis=0)
         return kinds.mjGEOM_BOX, (float(half[0]), float(half[1]), float(half[2]))
     points, faces = _surface(shape)

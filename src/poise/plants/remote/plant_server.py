@@ -279,7 +279,7 @@ class PlantServer:
         limit: float = LIMIT,
         beyond_loopback: bool = False,
     ) -> None:
-        self.plant, self.realtime = plant, bool(realtime)
+        self.plant, self.realtime = Plant.of(plant), bool(realtime)
         self.period, self.limit = positive(period, "PlantServer.period", "s"), positive(limit, "PlantServer.limit", "s")
         self.counts: Counter[str] = Counter()
         self.held = False
@@ -353,7 +353,7 @@ class PlantServer:
             self._door.answer(peer, {"kind": "refused", "reason": refusal[0], "text": refusal[1], "token": token})
             return
         self._session.begin(peer, token)
-        start = getattr(self.plant, "start", None) or self.plant.state()
+        start = self.plant.start or self.plant.state()
         facts = {"protocol": PROTOCOL, "realtime": self.realtime, "period": self.period, "limit": self.limit}
         self._door.answer(
             peer, {**self._told(), "kind": "welcome", "token": token, **facts, "start": state_message(start)}

@@ -375,16 +375,15 @@ class Report:
 
 def report_message(plant: Plant, known: int) -> Message:
     """What a plant tells, with notes after those that are known."""
-    state, sense = plant.state(), getattr(plant, "sensed", None)
-    notes = list(getattr(plant, "notes", ()))[known : known + NOTES]
+    state = plant.state()
     return {
         "state": state_message(state),
-        "sensed": None if sense is None else sensed_message(sense(), state),
-        "time": float(getattr(plant, "time", state.time)),
-        "fallen": bool(getattr(plant, "fallen", False)),
-        "fall": str(getattr(plant, "fall", ""))[:LETTERS],
-        "counts": {str(name): int(count) for name, count in getattr(plant, "counts", {}).items()},
-        "notes": [str(note)[:LETTERS] for note in notes],
+        "sensed": sensed_message(plant.sensed(), state),
+        "time": float(plant.time),
+        "fallen": bool(plant.fallen),
+        "fall": str(plant.fall)[:LETTERS],
+        "counts": {str(name): int(count) for name, count in plant.counts.items()},
+        "notes": [str(note)[:LETTERS] for note in plant.notes[known : known + NOTES]],
         "after": known,
     }
 

@@ -12,6 +12,7 @@ from typing import Any
 import zmq
 
 from poise.control import Command
+from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError, positive
 from poise.plants.remote.protocol import (
     LIMIT,
@@ -187,7 +188,7 @@ class Link:
 ROUNDING = 1e-9
 
 
-class RemotePlant:
+class RemotePlant(Plant):
     """A plant for the control loop whose robot, or simulation, is served by a `PlantServer` elsewhere.
 
     In lock-step `advance` sends the command and waits for the state that follows. In real time `apply` sends the
@@ -253,7 +254,7 @@ class RemotePlant:
         return self._report.fallen
 
     @property
-    def fall(self) -> str:
+    def fall(self) -> str:  # type: ignore[override]  # as it was last reported
         """When and how, in a sentence; empty if it did not."""
         return self._report.fall
 
@@ -268,7 +269,7 @@ class RemotePlant:
         return time.monotonic() - self._heard <= self.limit
 
     @property
-    def counts(self) -> Counter[str]:
+    def counts(self) -> Counter[str]:  # type: ignore[override]  # of both sides
         """How often what went wrong: in the served plant, on this side of the link, and on the ``server: ...``'s."""
         there = Counter({f"server: {name}": count for name, count in self._report.server.items()})
         return self._report.counts + self._link.counts + there
@@ -293,12 +294,6 @@ class RemotePlant:
     def close(self) -> None:
         """Leaves the robot; it holds."""
         self._link.close()
-
-    def __enter__(self) -> RemotePlant:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _step(self, command: Command) -> None:
         """Lock-step: one command, one answer."""

@@ -9,10 +9,11 @@ import numpy as np
 from poise import constraints, tasks
 from poise.behaviors import UprightSettings, above_support, upright
 from poise.control import KinematicController, TorqueController
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.plants import IdealPlant, MujocoPlant
 from poise.robots import Robot
 from poise.solvers import Weighted
+from poise.state import Snapshot
 from poise.studio.controls import Choice, Control, Item, Order, Slider, chosen, number
 from poise.studio.scene_base import Act, Point, Scene
 from poise.tasks import Live
@@ -184,13 +185,13 @@ class ReachScene(Scene):
         return {"behavior": "reach", "order": [item.name for item in self.items]}
 
 
-class _Behavior:
+class _Behavior(Behavior):
     """A hierarchy that can be exchanged while it is obeyed."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
 
-    def __call__(self, snapshot: Any) -> Hierarchy:
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
         return self.hierarchy
 
 

@@ -1,0 +1,304 @@
+"""Every behavior, controller, plant, solver and device has what its interface declares; own ones need little code."""
+
+import importlib
+import inspect
+import pkgutil
+import types
+import typing
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poise
+from plants.served import served
+from poise import behaviors, solvers, tasks
+from poise.control import Command, Controller, PositionController, TorqueController
+from poise.devices import Device, Operator, Pilot, RandomStick, Script
+from poise.hierarchy import Behavior, FunctionBehavior, Hierarchy, Level
+from poise.interface import Interface
+from poise.plans import Stick, Workspace
+from poise.plants import IdealPlant, MujocoPlant, Plant, PositionServos, RemotePlant
+from poise.robots import Robot, State
+from poise.solvers import Lexicographic, Solver
+from poise.state import Snapshot
+from poise.studio.operator_input import Person
+
+INTERFACES = (Behavior, Controller, Plant, Solver, Device)
+
+
+@cache
+def robot() -> Robot:
+    return poise.load_robot("mighty")
+
+
+@cache
+def start() -> State:
+    return robot().stance("standing")
+
+
+@cache
+def hierarchy() -> Hierarchy:
+    return Hierarchy(levels=[Level("posture", [tasks.Posture(start())])])
+
+
+def remote() -> Iterator[Plant]:
+    with served(IdealPlant(start())) as server, RemotePlant(server.address, robot()) as plant:
+        yield plant
+
+
+#: One object of each class of the package, or what makes it.
+EXAMPLES: dict[str, Callable[[], Any]] = {
+    "Hierarchy": hierarchy,
+    "FunctionBehavior": lambda: FunctionBehavior(lambda snapshot: hierarchy()),
+    "Reach": lambda: behaviors.Reach(poise.load_robot("g1")),
+    "Stand": lambda: behaviors.Stand(robot()),
+    "Squat": lambda: behaviors.Squat(robot()),
+    "Walk": lambda: behaviors.Walk(robot()),
+    "Navigate": lambda: behaviors.Navigate(robot(), RandomStick()),
+    "Regulated": lambda: behaviors.Regulated(robot()),
+    "KinematicController": lambda: poise.KinematicController(hierarchy()),
+    "TorqueController": lambda: TorqueController(behaviors.Stand(robot())),
+    "PositionController": lambda: PositionController(hierarchy()),
+    "IdealPlant": lambda: IdealPlant(start()),
+    "MujocoPlant": lambda: MujocoPlant(start()),
+    "RemotePlant": remote,
+    "Lexicographic": solvers.Lexicographic,
+    "Weighted": solvers.Weighted,
+    "NullSpace": solvers.NullSpace,
+    "Cascade": solvers.Cascade,
+    "Script": lambda: Script([{"time": 0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]}]),
+    "RandomStick": RandomStick,
+    "Pilot": lambda: Pilot([], Workspace.of(robot())),
+    "Operator": Operator,
+    "Person": Person,
+}
+#: Made from a measured walk, from a request, from a file, by a page of the studio, or with a joystick: signatures only.
+OTHERS = {"Treading", "OnServos", "Playback", "_Behavior", "Joystick", "HierarchyController"}
+
+
+@pytest.fixture(params=EXAMPLES)
+def example(request: pytest.FixtureRequest) -> Iterator[Any]:
+    made = EXAMPLES[request.param]()
+    if isinstance(made, types.GeneratorType):
+        yield from made
+    else:
+        yield made
+
+
+def subclasses(kind: type) -> Iterator[type]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from subclasses(child)
+
+
+@cache
+def of_the_package() -> dict[str, type]:
+    """All classes of Poise that inherit from an interface."""
+    for module in pkgutil.walk_packages(poise.__path__, "poise."):
+        if not module.name.startswith(("poise.bench", "poise.__main__")):
+            importlib.import_module(module.name)
+    found = {each for kind in INTERFACES for each in subclasses(kind)}
+    return {each.__name__: each for each in found if each.__module__.startswith("poise.")}
+
+
+def interface_of(kind: type) -> type[Interface]:
+    (found,) = (each for each in INTERFACES if issubclass(kind, each))
+    return found
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether a value is of a type, as far as one can see without looking into containers."""
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return any(fits(value, each) for each in typing.get_args(hint))
+    if hint is None or hint is type(None):
+        return value is None
+    kind = typing.get_origin(hint) or hint
+    return isinstance(value, (int, float)) and not isinstance(value, bool) if kind is float else isinstance(value, kind)
+
+
+def test_every_class_of_the_package_is_looked_at_here() -> None:
+    assert set(of_the_package()) == {*EXAMPLES, *OTHERS}
+
+
+def test_all_declared_members_are_there_and_of_the_declared_types(example: Any) -> None:
+    kind = interface_of(type(example))
+    assert kind.of(example) is example
+    hints = typing.get_type_hints(kind)
+    for name in kind.members():
+        value, declared = getattr(example, name), inspect.getattr_static(kind, name, None)
+        if isinstance(declared, property):
+            assert fits(value, typing.get_type_hints(declared.fget)["return"]), name
+        elif name in hints:
+            assert fits(value, hints[name]), f"{name} is {value!r}; declared as {hints[name]}"
+        else:
+            assert callable(value), name
+
+
+def test_methods_take_the_declared_arguments() -> None:
+    for kind in of_the_package().values():
+        base = interface_of(kind)
+        for name in (*base.members(), "__call__"):
+            if inspect.isfunction(vars(base).get(name)):
+                declared, given = (list(inspect.signature(getattr(each, name)).parameters) for each in (base, kind))
+                assert given == declared, f"{kind.__name__}.{name}"
+
+
+def test_methods_without_arguments_return_the_declared_types() -> None:
+    for make in (EXAMPLES["IdealPlant"], EXAMPLES["MujocoPlant"], remote):
+        made = make()
+        plant = next(made) if isinstance(made, types.GeneratorType) else made
+        plant.apply(Command(np.zeros(robot().model.nv), None, np.zeros(len(robot().joints)), 0.005))
+        plant.advance()
+        assert plant.truth().time == plant.state().time == plant.time == 0.005
+        torque = plant.joint_torques()
+        assert torque is None or torque.shape == (len(robot().joints),)
+
+
+# -- own ones --------------------------------------------------------------------------------------------------------
+
+
+class Alternating(Behavior):
+    def __init__(self, *hierarchies: Hierarchy) -> None:
+        self.hierarchies = hierarchies
+
+    def __call__(self, snapshot: Snapshot) -> Hierarchy:
+        return self.hierarchies[int(10.0 * snapshot.time) % 2]
+
+
+class Still(Plant):
+    def __init__(self, start: State) -> None:
+        self.robot, self._state, self._period = start.robot, start, 0.0
+
+    def state(self) -> State:
+        return self._state
+
+    def apply(self, command: Command) -> None:
+        self._period = command.period
+
+    def advance(self) -> None:
+        self._state = self._state.replace(time=self._state.time + self._period)
+
+
+def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
+    other = Hierarchy(levels=[Level("other", [tasks.Posture(start())])])
+    controller = poise.KinematicController(Alternating(hierarchy(), other))
+    with Still(start()) as plant:
+        recording = poise.record(controller, plant, seconds=0.2)
+    assert len(recording) == 40
+    assert recording.provenance["plant"] == "Still"
+    assert set(recording.levels()) == {"posture", "other"}
+    assert np.array_equal(recording["q"][-1], start().q)
+    assert plant.truth() is plant.state()
+    assert plant.time == pytest.approx(start().time + 0.2)
+    assert not plant.fallen
+
+
+def test_an_own_plant_is_served_to_another_process() -> None:
+    with served(Still(start())) as server, RemotePlant(server.address, robot()) as plant:
+        recording = poise.record(poise.KinematicController(hierarchy()), plant, seconds=0.05)
+    assert len(recording) == 10
+    assert plant.sensed() is None
+
+
+def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults() -> None:
+    class Wall:
+        robot, fall = robot(), "it is a wall"
+
+        def state(self) -> State:
+            return start()
+
+        def apply(self, command: Command) -> None: ...
+
+        def advance(self) -> None: ...
+
+    wall = Plant.of(Wall())
+    assert isinstance(wall, Plant)
+    assert (type(wall).__name__, wall.fall, wall.fallen) == ("Wall", "it is a wall", True)
+    assert (wall.state(), wall.truth(), wall.sensed(), wall.notes) == (start(), start(), None, ())
+    recording = poise.record(poise.KinematicController(hierarchy()), Wall(), seconds=0.01)
+    assert recording.provenance["plant"] == "Wall"
+
+
+def test_members_of_an_adapted_object_may_change() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.done = False
+
+        def read(self, time: float) -> Stick:
+            self.done = time > 1.0
+            return Stick()
+
+    counter = Counter()
+    device = Device.of(counter)
+    assert (device.done, device.seconds) == (False, None)
+    device.read(2.0)
+    assert device.done
+
+
+def test_a_function_is_a_behavior_and_may_take_the_place_of_another() -> None:
+    controller = poise.KinematicController(lambda snapshot: hierarchy())
+    assert isinstance(controller.behavior, FunctionBehavior)
+    assert controller.step(start()).phase == ""
+    controller.behavior = behaviors.Reach(poise.load_robot("g1"))
+    assert controller.step(controller.behavior.start).phase == "IP1"
+
+
+def test_a_missing_member_is_named_in_one_line() -> None:
+    class Half(Plant):
+        def state(self) -> State:
+            return start()
+
+        def apply(self, command: Command) -> None: ...
+
+    class NoRobot(Still):
+        def __init__(self) -> None: ...
+
+    class Stateless:
+        robot = robot()
+
+    controller = poise.KinematicController(hierarchy())
+    with pytest.raises(TypeError, match="advance"):
+        Half()  # type: ignore[abstract]
+    for plant, missing in ((NoRobot(), "NoRobot has no 'robot'"), (Stateless(), "Stateless has no 'advance'")):
+        with pytest.raises(poise.PoiseError, match=missing) as caught:
+            poise.record(controller, plant, 0.1)  # type: ignore[arg-type]
+        assert "expected a Plant, which needs advance, apply, robot, state" in str(caught.value)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(poise.PoiseError, match="object has no 'period'; expected a Controller"):
+        poise.record(object(), IdealPlant(start()), 0.1)  # type: ignore[arg-type]
+    with pytest.raises(poise.PoiseError, match="object has no 'read'; expected a Device"):
+        behaviors.Navigate(robot(), object())  # type: ignore[arg-type]
+    with pytest.raises(poise.PoiseError, match="has no 'solve'"):
+        poise.KinematicController(hierarchy(), solver=5)  # type: ignore[arg-type]
+
+
+def test_a_solver_without_memory_needs_one_method() -> None:
+    class Plain:
+        def solve(self, program: solvers.Program) -> solvers.Solution:
+            return Lexicographic().solve(program)
+
+    one, other = (poise.KinematicController(hierarchy(), solver) for solver in (Plain(), None))
+    assert np.allclose(one.step(start()).velocity, other.step(start()).velocity, atol=1e-12)
+
+
+def test_who_does_not_observe_costs_no_second_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[State] = []
+    controller = PositionController(hierarchy())
+    controller.step(start())
+    monkeypatch.setattr(Snapshot, "at", lambda self, state, at=Snapshot.at: made.append(state) or at(self, state))
+    controller.step(start())
+    assert len(made) == 1
+
+
+def test_servos_have_torques_that_nobody_commanded() -> None:
+    plant = MujocoPlant(start(), actuators=PositionServos())
+    poise.record(PositionController(hierarchy()), plant, seconds=0.05)
+    assert np.abs(plant.joint_torques()).max() > 0.1
+
+
+def test_torque_controllers_are_recorded_as_of_acceleration_order() -> None:
+    recording = poise.record(TorqueController(behaviors.Stand(robot())), MujocoPlant(start()), seconds=0.01)
+    assert recording.provenance["controller"]["order"] == "acceleration"
