@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from poise.cli import _joined, _parsers
+from poise.cli import parse
 from poise.errors import UsageError
 from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
@@ -42,7 +42,7 @@ GIVEN: dict[str, Any] = {
 def typed(command: str) -> Request:
     """What the command line makes of a command, before it runs."""
     words = shlex.split(command)[1:]
-    options = vars(_parsers()[0].parse_args(_joined(words)))
+    options = vars(parse(words))
     plain = {name: options[name] for name in Request.__dataclass_fields__ if options.get(name) is not None}
     return Request(**{**plain, "settings": dict(options["settings"])})
 
@@ -64,7 +64,7 @@ def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_howev
 
 
 def test_every_option_of_a_run_is_a_parameter() -> None:
-    options = vars(_parsers()[0].parse_args(["run", "walk"])).keys()
+    options = vars(parse(["run", "walk"])).keys()
     not_asked = {"behavior", "action", "settings", "seed", "out", "json", "random", "remote"}
     known = {parameter.field for parameter in PARAMETERS.values()}
     assert options - not_asked == known

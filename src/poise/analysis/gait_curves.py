@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from poise.analysis.gait_cycle import COUNT
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.robots import Side
 
 
@@ -88,9 +88,9 @@ def over_cycle(time: ArrayLike, values: ArrayLike, begin: float, end: float, cou
     at = np.clip(np.linspace(begin, end, count), t[0], t[-1])
     columns = x.reshape(len(t), -1)
     if np.isfinite(columns).all():
-        return CubicSpline(t, columns)(at).reshape(count, *x.shape[1:])
+        return scipy.interpolate.CubicSpline(t, columns)(at).reshape(count, *x.shape[1:])
     found = [
-        CubicSpline(t, own)(at) if np.isfinite(own).all() else _lines(t, own, at) for own in columns.T
+        scipy.interpolate.CubicSpline(t, own)(at) if np.isfinite(own).all() else _lines(t, own, at) for own in columns.T
     ]  # each column keeps its own gaps
     return np.stack(found, axis=1).reshape(count, *x.shape[1:])
 
@@ -308,11 +308,11 @@ def _parted(joint: str) -> tuple[Side | None, str]:
     return None, joint
 
 
-def _spline(knots: Array) -> CubicSpline:
+def _spline(knots: Array) -> scipy.interpolate.CubicSpline:
     """Periodic through values at equal steps from 0 to 1, both ends at their mean."""
     closed = np.array(knots)
     closed[0] = closed[-1] = (knots[0] + knots[-1]) / 2.0
-    return CubicSpline(np.linspace(0.0, 1.0, len(closed)), closed, bc_type="periodic")
+    return scipy.interpolate.CubicSpline(np.linspace(0.0, 1.0, len(closed)), closed, bc_type="periodic")
 
 
 @functools.cache

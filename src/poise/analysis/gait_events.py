@@ -22,10 +22,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import find_peaks
 
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.robots import Side
 
 #: A pelvis that ends less than this from where it began, m, has walked on a treadmill, if at all: less than a step.
@@ -232,7 +232,7 @@ def _extrema(t: Array, values: Array) -> list[int]:
     period = float(np.median(np.diff(t)))
     apart, least = max(round(SHORTEST / period), 1), max(PROMINENCE * float(np.ptp(values)), 1e-9)
     low = [float(values.min())]
-    peaks, _ = find_peaks(np.concatenate([low, values, low]), distance=apart, prominence=least)
+    peaks, _ = scipy.signal.find_peaks(np.concatenate([low, values, low]), distance=apart, prominence=least)
     return [int(i) - 1 for i in peaks]
 
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import butter, sosfiltfilt
 
 from poise.arrays import Array
+from poise.extras import scipy
 
 #: A Butterworth filter of second order run forth and back has fallen to 1/√2 at this share of its own cut-off.
 DOUBLE_PASS = (2.0**0.5 - 1.0) ** 0.25
@@ -45,9 +45,11 @@ def low_passed(values: Array, rate: float, cutoff: float | None) -> Array:
         return values
     # Of a sampled filter frequencies are those of tan(π f / rate).
     single = rate / math.pi * math.atan(math.tan(math.pi * cutoff / rate) / DOUBLE_PASS)
-    sections = butter(2, single, fs=rate, output="sos")
+    sections = scipy.signal.butter(2, single, fs=rate, output="sos")
     # Mirrored at the ends over three periods of the cut-off, after which the filter has come to rest.
-    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff))))
+    return np.asarray(
+        scipy.signal.sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff)))
+    )
 
 
 # -- Smoothness: how evenly something moves, or how evenly torques change, in one number -----------------------------

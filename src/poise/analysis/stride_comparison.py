@@ -25,8 +25,6 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.stats import spearmanr
 
 from poise.analysis.anatomy import BACK, MIRRORED, NECK, ROTATIONS, leg_length, turnings
 from poise.analysis.body_tracks import true
@@ -35,6 +33,7 @@ from poise.analysis.recorded_walk import walked
 from poise.analysis.signals import log_dimensionless_jerk, low_passed
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.recording import Recording
 from poise.robots import Robot, Side
 from poise.state import GRAVITY
@@ -122,7 +121,7 @@ class Strides:
             if len(places) < max(NEARLY * inside.sum(), 4) or np.diff(places).max() > 1:
                 continue
             t = self.time[places]
-            total = CubicSpline(t, values[places]).antiderivative()
+            total = scipy.interpolate.CubicSpline(t, values[places]).antiderivative()
             edges = np.linspace(span.begin, span.end, 101)
             edges = edges[(edges >= t[0] - 1e-9) & (edges <= t[-1] + 1e-9)]
             found.append(np.diff(total(edges)) / np.diff(edges))
@@ -256,7 +255,7 @@ class StrideComparison:
         if len(self.rows) < 3:
             return math.nan
         one, two = (np.array([row.effort[k] for row in self.rows]) for k in (0, 1))
-        return float(spearmanr(one, two).statistic)
+        return float(scipy.stats.spearmanr(one, two).statistic)
 
     @property
     def jerk(self) -> tuple[float, float]:

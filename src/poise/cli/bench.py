@@ -7,14 +7,12 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from poise.cli.options import count, say
 from poise.errors import UsageError
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="measure the solvers against others, in one interleaved run")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", action="store_true", help="also measure other packages in environments of their own")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder with recorded sequences (*.npz)")

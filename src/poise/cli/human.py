@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="bodies, gaits and torques of people, from marker files")
+def add(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
     fit = kinds.add_parser(
         "fit", help="a body and its motion from a C3D, TRC or BVH file, or a table from a folder of them"

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from poise.cli.options import say
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from poise.report import Kept
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="one page about recordings or a campaign, to read and to print")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "recordings", nargs="+", type=Path, metavar="RECORDING",
         help=".poise files, shown side by side; or the folder of one campaign",

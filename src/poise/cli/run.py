@@ -28,8 +28,7 @@ FAILED = 1
 MODES_HELP = "default: kinematic for reach; position for navigate on robots with servos; else torque"
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="reach, stand, squat, walk or navigate")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("behavior", metavar="BEHAVIOR", type=_behavior, help="reach, stand, squat, walk or navigate")
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
     modes, plants = ("kinematic", "torque", "position"), ("ideal", "mujoco")

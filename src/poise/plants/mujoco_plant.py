@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from poise.control import Command
+from poise.extras import mujoco
 from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
 from poise.plants.engine.contact_sensors import Sensing
 from poise.plants.engine.drives_and_faults import BreakingSensors, Faults, Motors, Servos, weakening

@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import daqp
 import numpy as np
 
 from poise.errors import SolverError
+from poise.extras import daqp
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
 from poise.solvers.solution import Sides, Solution

@@ -24,13 +24,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgpack
 import numpy as np
-import zmq
 
 from poise.arrays import Array
 from poise.control import Command
 from poise.errors import StateError
+from poise.extras import msgpack, zmq
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError
 from poise.robots import Frame, Robot, State
