@@ -132,7 +132,7 @@ PACKAGES: dict[str, Package] = {
         modules=("interpolate", "linalg", "ndimage", "optimize", "signal", "spatial.transform", "stats"),
     ),
     "threadpoolctl": Package("fitting a body to markers", "human"),
-    "trimesh": Package("the studio", "studio"),
+    "trimesh": Package("the studio", "studio", modules=("creation",)),
     "viser": Package("the studio", "studio"),
     "websockets": Package(
         "the studio",
@@ -150,9 +150,10 @@ def load(package: str, *modules: str) -> ModuleType:
         for module in modules:
             import_module(f"{package}.{module}")
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != package:  # it is there; something that it needs is not
+        absent = (error.name or "").partition(".")[0]
+        if absent not in PACKAGES:  # something else that the package needs
             raise
-        raise _missing(package) from None
+        raise _missing(absent) from None
     return found
 
 

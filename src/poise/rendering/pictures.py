@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array, Image
 from poise.errors import PoiseError
-from poise.extras import PIL
+from poise.extras import PIL, require
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import check_opengl
 from poise.rendering.overlays import CENTER, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns
@@ -134,6 +134,7 @@ def picture(
     height = _pixels(height, "height")
     titles = _titles(labels, len(panels))
     extras = _extras(marks, boxes, len(panels))
+    require("PIL")
     check_opengl()
     view = _framed(camera or Camera(), panels, extras, min(np.diff(edges).tolist()), height)
     image = np.empty((height, edges[-1], 3), dtype=np.uint8)
