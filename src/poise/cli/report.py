@@ -31,11 +31,7 @@ def _report(options: argparse.Namespace) -> int:
     campaigns = [path for path in options.recordings if path.is_dir() or path.suffix == ".parquet"]
     if campaigns:
         return _campaign(campaigns, options)
-    from poise.report import (  # here, because drawing takes half a second to import
-        RECORDING_SECTIONS,
-        read_recordings,
-        save_page,
-    )
+    from poise.report import RECORDING_SECTIONS, read_recordings, save_page
 
     recordings = read_recordings(options.recordings)
     save_page(options.out, recordings, _progress(len(RECORDING_SECTIONS)))
