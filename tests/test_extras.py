@@ -156,8 +156,8 @@ from poise.robots import capsules, load_robot
 Hull(capsules(load_robot("mighty"))[0])
 """,
     "daqp": """
-from poise.solvers import Program, Rows, Weighted
-Weighted().solve(Program([Rows([[1.0]], 0, 0), Rows([[1.0]], 1, 1)]))
+from poise.solvers import Weighted
+Weighted()
 """,
     "fast_simplification": """
 from poise.rendering import figure, shape_mesh
