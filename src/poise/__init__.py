@@ -13,28 +13,13 @@
 >>> print(recording.summary())
 
 `tasks` are what we want, `constraints` what must hold, `solvers` the mathematics that honours the order.
+
+Names are imported at their first use: ``import poise`` alone costs next to nothing, and ``import poise.solvers`` needs
+numpy and nothing else.
 """
 
-from importlib import metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from poise import behaviors, constraints, solvers, tasks
-from poise.control import Command, KinematicController, PositionController, Step, TorqueController
-from poise.errors import PoiseError
-from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
-from poise.plants import IdealPlant, steps
-from poise.recording import Recording, load_recording, record
-from poise.robots import Robot, State, load_robot
-from poise.state import Contact, Snapshot
-from poise.tasks import ACCELERATION, VELOCITY
-
-try:
-    __version__ = metadata.version("poise")
-except metadata.PackageNotFoundError:  # imported from a source tree that was never installed
-    __version__ = "0+source"
-
-if TYPE_CHECKING:
-    from poise.plants import MujocoPlant
 
 __all__ = [
     "ACCELERATION",
@@ -49,28 +34,98 @@ __all__ = [
     "MujocoPlant",
     "PoiseError",
     "PositionController",
+    "Push",
+    "Reach",
     "Recording",
     "Robot",
     "Snapshot",
+    "Stand",
     "State",
     "Step",
+    "Style",
     "TorqueController",
+    "Walk",
     "__version__",
     "behaviors",
     "constraints",
     "load_recording",
     "load_robot",
     "record",
+    "runs",
     "solve_pose",
     "solvers",
     "steps",
     "tasks",
 ]
 
+if TYPE_CHECKING:
+    from poise import behaviors, constraints, runs, solvers, tasks
+    from poise.behaviors import Reach, Stand, Walk
+    from poise.control import Command, KinematicController, PositionController, Step, TorqueController
+    from poise.errors import PoiseError
+    from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
+    from poise.plans import Style
+    from poise.plants import IdealPlant, MujocoPlant, Push, steps
+    from poise.recording import Recording, load_recording, record
+    from poise.robots import Robot, State, load_robot
+    from poise.state import Contact, Snapshot
+    from poise.tasks import ACCELERATION, VELOCITY
 
-def __getattr__(name: str) -> Any:
-    if name == "MujocoPlant":  # brings a physics engine with it
-        from poise.plants import MujocoPlant
+    __version__: str
 
-        return MujocoPlant
-    raise AttributeError(f"module 'poise' has no attribute '{name}'")
+#: Rooms, each reached as ``poise.<room>``; and the public names that are taken from them.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "analysis": (),
+    "behaviors": ("Reach", "Stand", "Walk"),
+    "campaign": (),
+    "constraints": (),
+    "control": ("Command", "KinematicController", "PositionController", "Step", "TorqueController"),
+    "devices": (),
+    "errors": ("PoiseError",),
+    "exports": (),
+    "extras": (),
+    "geometry": (),
+    "hierarchy": ("Behavior", "Hierarchy", "Level", "solve_pose"),
+    "html": (),
+    "human": (),
+    "plans": ("Style",),
+    "plants": ("IdealPlant", "MujocoPlant", "Push", "steps"),
+    "recording": ("Recording", "load_recording", "record"),
+    "rendering": (),
+    "report": (),
+    "robots": ("Robot", "State", "load_robot"),
+    "runs": (),
+    "solvers": (),
+    "state": ("Contact", "Snapshot"),
+    "studio": (),
+    "tasks": ("ACCELERATION", "VELOCITY"),
+}
+_ROOM_OF = {name: room for room, names in ROOMS.items() for name in names}
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name in ROOMS:
+            value = import_module(f"poise.{name}")
+        elif name in _ROOM_OF:
+            value = getattr(import_module(f"poise.{_ROOM_OF[name]}"), name)
+        elif name == "__version__":
+            value = _version()
+        else:
+            raise AttributeError(f"module 'poise' has no attribute '{name}'")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *ROOMS})
+
+
+def _version() -> str:
+    from importlib import metadata  # takes as long to import as all the rest of this module
+
+    try:
+        return metadata.version("poise")
+    except metadata.PackageNotFoundError:  # imported from a source tree that was never installed
+        return "0+source"

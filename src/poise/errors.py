@@ -105,6 +105,20 @@ class RecordingError(PoiseError, ValueError):
         self.near = near
 
 
+class MissingPackageError(PoiseError, ImportError):
+    """A package that is not installed, and the command that installs it.
+
+    Attributes:
+        package: what pip calls it.
+        extra: of Poise that brings it (``""`` if Poise itself does).
+    """
+
+    def __init__(self, message: str, *, package: str = "", extra: str = "") -> None:
+        super().__init__(message)
+        self.package = package
+        self.extra = extra
+
+
 def _one_line(message: str) -> str:
     """Without breaks, and without the middle if it is too long."""
     line = _BREAKS.sub(" ", message).strip()

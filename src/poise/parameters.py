@@ -139,8 +139,8 @@ class Parameter:
             return f"a {noun}"
         if math.isfinite(self.low) and math.isfinite(self.high) and not (self.above or self.below):
             return f"{self.low:g} to {self.high:g}{f' {self.unit}' if self.unit else ''}"
-        positive = f"a positive {noun}" if self.above else f"a positive {noun} or zero"
-        return positive if math.isinf(self.high) else f"{positive}, below {self.high:g}"
+        positive = f"a positive {noun}" if self.above else f"zero or a positive {noun}"
+        return positive if math.isinf(self.high) else f"{positive} below {self.high:g}"
 
     @property
     def help(self) -> str:

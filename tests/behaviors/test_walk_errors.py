@@ -76,7 +76,7 @@ def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "evidence"),
     [
-        ({"feedback": -1.0}, "walk: feedback is -1.0; expected a positive number"),
+        ({"feedback": -1.0}, "walk: feedback is -1.0; expected zero or a positive number"),
         ({"swing": 0.0}, "walk: swing is 0.0"),
         ({"change": math.nan}, "walk: change is nan"),
         ({"center": "preview"}, "walk: center is 'preview'; expected divergent or sinusoid"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from poise.devices import FLIGHT_STICK, GAMEPAD, Joystick
-from poise.errors import UsageError
+from poise.errors import MissingPackageError, UsageError
 
 AXES = ("LEFTX", "LEFTY", "RIGHTX", "RIGHTY", "TRIGGERLEFT", "TRIGGERRIGHT")
 BUTTONS = (
@@ -170,6 +170,6 @@ def test_without_anything_plugged_in_one_line_says_so(library: FakeLibrary) -> N
 
 def test_without_the_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(UsageError, match=r"pip install 'poise\[gamepad\]'") as caught:
+    with pytest.raises(MissingPackageError, match=r"pip install 'poise\[gamepad\]'") as caught:
         Joystick()
     assert "\n" not in str(caught.value)

@@ -100,7 +100,7 @@ def check(line: list[str], block: Block) -> None:
     where = f"{block.name}: {' '.join(line)}"
     match line[0]:
         case "poise":
-            cli._parsers()[0].parse_args(cli._joined(line[1:]))
+            cli.parse(line[1:])
         case "echo":
             pass
         case "python":

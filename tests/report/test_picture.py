@@ -14,7 +14,7 @@ from PIL import Image
 from scipy.spatial import ConvexHull
 
 from poise.errors import PoiseError
-from poise.rendering import Camera, Extras, picture, save_picture
+from poise.rendering import Camera, Extras, Stage, picture, save_picture
 from poise.rendering.opengl_context import open_context
 from poise.robots import Robot, State, library_names, load_robot, vertices
 from poise.robots.catalogue import models_folder
@@ -105,8 +105,6 @@ def test_different_postures_give_different_pictures_and_equal_ones_equal(tmp_pat
 def test_a_mark_is_where_the_camera_projects_it(tmp_path: Path, direction: tuple[float, float, float]) -> None:
     robot, point = pendulum(tmp_path), np.array([0.3, 0.4, 1.4])
     camera = Camera(direction, target=(0.1, 0.1, 1.1), distance=4.0)
-    from poise.rendering import Stage  # not above: it cannot be imported without OpenGL
-
     with Stage(robot, WIDTH, HEIGHT) as stage:  # without what is drawn over the picture
         image = stage.draw([at(robot)], camera, Extras({"mark": point})).astype(int)
     y, x = np.nonzero(image[..., 2] - image[..., 0] > 60)  # the first mark is blue, and nothing else is

@@ -14,7 +14,7 @@ import pytest
 
 from poise import runs
 from poise.campaign.kinds.motion_runs import MotionRuns
-from poise.cli import _joined, _Parser, _parsers
+from poise.cli import _Parser, _parser, parse
 from poise.cli.run import add_motion
 from poise.errors import UsageError
 from poise.parameters import parameter
@@ -52,7 +52,7 @@ GIVEN: dict[str, Any] = {
 
 def typed(command: str) -> runs.Motion:
     """The motion that the command line makes of a command, before it runs."""
-    options = vars(_parsers()[0].parse_args(_joined(shlex.split(command)[1:])))
+    options = vars(parse(shlex.split(command)[1:]))
     names = {*options["motion"].__dataclass_fields__, *runs.World.__dataclass_fields__} - {"settings", "world"}
     given = {name: options[name] for name in names if name in options}
     motion: runs.Motion = options["motion"](**given, settings=dict(options["settings"]))
@@ -74,7 +74,7 @@ def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_howev
 
 @pytest.mark.parametrize("name", runs.MOTIONS)
 def test_the_options_of_a_run_are_its_parameters_and_no_others(name: str) -> None:
-    help_ = subparser(_parsers()[0], "run", name).format_help()
+    help_ = subparser(_parser("run"), "run", name).format_help()
     options = set(re.findall(r"^  --([a-z-]+)", help_, flags=re.MULTILINE))
     known = {each.option for each in runs.motion_parameters(runs.MOTIONS[name]).values()}
     assert options == known | {"set", "out", "json"}

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio
-from scipy.optimize import linear_sum_assignment
 
 from poise.analysis.body_tracks import standing_state
 from poise.arrays import Array
+from poise.extras import scipy
 from poise.robots import SIDES, Foot, Joint, Robot, Side
 
 #: A knee turns about an axis at most this far from lateral (cosine): some robots tilt it by 10 degrees, none by 37.
@@ -131,7 +131,7 @@ def _assign(
     cosine = wanted @ np.array([axes[joint.index] for joint in joints]).T
     # Of two that do it equally well the one nearer to the base counts.
     order = np.abs(cosine) - 1e-6 * np.arange(len(joints))
-    rows, columns = linear_sum_assignment(order, maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(order, maximize=True)
     pairs = [(int(i), int(k)) for i, k in zip(rows, columns, strict=True) if abs(cosine[i, k]) >= LEAST]
     return [
         AnatomicalJoint(part[i][0], side, joints[k], float(np.sign(cosine[i, k])), float(abs(cosine[i, k])))

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 
 Verdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
 
@@ -133,8 +134,6 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
 
 
 def _paired_test(name: str, given: Array, b: float, alpha: float) -> PairedTest:
-    from scipy import stats  # slow to import, and most programs never test
-
     d = given[np.isfinite(given)]
     n = len(d)
     unknown = f"{len(given) - n} of {len(given)} people have no number here; " if n < len(given) else ""
@@ -147,12 +146,12 @@ def _paired_test(name: str, given: Array, b: float, alpha: float) -> PairedTest:
         words = f"all {n} differences are the same, {_place(m, b)}: no spread that a test could weigh"
         return _test_without_verdict(name, n, m, s, unknown + words)
     e = s / math.sqrt(n)
-    normality = float(stats.shapiro(d).pvalue) if n >= FEWEST else None
-    student = float(2.0 * stats.t.sf(abs(m) / e, n - 1))
+    normality = float(scipy.stats.shapiro(d).pvalue) if n >= FEWEST else None
+    student = float(2.0 * scipy.stats.t.sf(abs(m) / e, n - 1))
     odd = normality is not None and normality < alpha
-    wilcoxon = float(stats.wilcoxon(d).pvalue) if odd else None
-    tost = float(max(stats.t.sf((m + b) / e, n - 1), stats.t.cdf((m - b) / e, n - 1)))
-    half = float(stats.t.ppf(1.0 - alpha, n - 1)) * e
+    wilcoxon = float(scipy.stats.wilcoxon(d).pvalue) if odd else None
+    tost = float(max(scipy.stats.t.sf((m + b) / e, n - 1), scipy.stats.t.cdf((m - b) / e, n - 1)))
+    half = float(scipy.stats.t.ppf(1.0 - alpha, n - 1)) * e
     low, high = m - half, m + half
     within: Verdict = "equivalent" if tost < alpha else "different" if low > b or high < -b else "not shown"
     words = "two people: normality cannot be tested, and the interval is wide" if n < FEWEST else ""

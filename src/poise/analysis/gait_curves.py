@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from poise.analysis.signals import PERCENT_SAMPLES
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.robots import Side
 
 
@@ -250,11 +250,11 @@ def _split_side(joint: str) -> tuple[Side | None, str]:
     return None, joint
 
 
-def _spline(knots: Array) -> CubicSpline:
+def _spline(knots: Array) -> scipy.interpolate.CubicSpline:
     """Periodic through values at equal steps from 0 to 1, both ends at their mean."""
     closed = np.array(knots)
     closed[0] = closed[-1] = (knots[0] + knots[-1]) / 2.0
-    return CubicSpline(np.linspace(0.0, 1.0, len(closed)), closed, bc_type="periodic")
+    return scipy.interpolate.CubicSpline(np.linspace(0.0, 1.0, len(closed)), closed, bc_type="periodic")
 
 
 @functools.cache

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from poise.analysis.signals import true_intervals
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.robots import Side
 
 #: A pelvis that ends less than this from where it began, m, has walked on a treadmill, if at all: less than a step.
@@ -225,12 +226,10 @@ def _extrema(t: Array, values: Array) -> list[int]:
 
     Beyond both ends the values count as low, so that a maximum shortly before the end of a file is one.
     """
-    from scipy.signal import find_peaks  # slow to import, and few programs look for events
-
     period = float(np.median(np.diff(t)))
     apart, least = max(round(SHORTEST / period), 1), max(PROMINENCE * float(np.ptp(values)), 1e-9)
     low = [float(values.min())]
-    peaks, _ = find_peaks(np.concatenate([low, values, low]), distance=apart, prominence=least)
+    peaks, _ = scipy.signal.find_peaks(np.concatenate([low, values, low]), distance=apart, prominence=least)
     return [int(i) - 1 for i in peaks]
 
 

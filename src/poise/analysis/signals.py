@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 
 from poise.arrays import Array
+from poise.extras import scipy
 
 #: Samples of a normalised motion from 0 to 100 %: one for each per cent, as gait laboratories have it, or one for each
 #: half per cent, where a sudden peak is to keep its shape.
@@ -60,7 +60,7 @@ def resample(time: ArrayLike, values: ArrayLike, moments: ArrayLike, kind: Inter
     whole = np.isfinite(columns).all(axis=0) if kind == "spline" else np.zeros(columns.shape[1], dtype=bool)
     found = np.empty((len(at), columns.shape[1]))
     if whole.any():
-        found[:, whole] = CubicSpline(t, columns[:, whole])(np.clip(at, t[0], t[-1]))
+        found[:, whole] = scipy.interpolate.CubicSpline(t, columns[:, whole])(np.clip(at, t[0], t[-1]))
     if not whole.all():
         found[:, ~whole] = _straight_lines(t, columns[:, ~whole], at, before)
     return found.reshape(len(at), *x.shape[1:])
@@ -97,13 +97,13 @@ def low_pass(values: Array, rate: float, cutoff: float | None) -> Array:
         or not np.isfinite(values).all()
     ):
         return values
-    from scipy.signal import butter, sosfiltfilt  # slow to import, and few programs filter
-
     # Of a sampled filter frequencies are those of tan(π f / rate).
     single = rate / math.pi * math.atan(math.tan(math.pi * cutoff / rate) / DOUBLE_PASS)
-    sections = butter(2, single, fs=rate, output="sos")
+    sections = scipy.signal.butter(2, single, fs=rate, output="sos")
     # Mirrored at the ends over three periods of the cut-off, after which the filter has come to rest.
-    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff))))
+    return np.asarray(
+        scipy.signal.sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff)))
+    )
 
 
 def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:

@@ -23,7 +23,6 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from poise.analysis.anatomy import BACK, DEGREES_OF_FREEDOM, MIRRORED, NECK, anatomical_joints, leg_length
 from poise.analysis.body_tracks import true_state
@@ -33,6 +32,7 @@ from poise.analysis.recorded_walk import analyze_walk
 from poise.analysis.signals import HALF_PERCENT_SAMPLES, PERCENT_SAMPLES, log_dimensionless_jerk, low_pass
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.recording import Recording
 from poise.robots import Robot, Side
 from poise.state import GRAVITY
@@ -106,7 +106,7 @@ class AnatomicalWalk:
             if len(places) < max(NEARLY * inside.sum(), 4) or np.diff(places).max() > 1:
                 continue
             t = self.time[places]
-            total = CubicSpline(t, values[places]).antiderivative()
+            total = scipy.interpolate.CubicSpline(t, values[places]).antiderivative()
             edges = np.linspace(cycle.initial_contact, cycle.end, PERCENT_SAMPLES)
             edges = edges[(edges >= t[0] - 1e-9) & (edges <= t[-1] + 1e-9)]
             found.append(np.diff(total(edges)) / np.diff(edges))
@@ -214,12 +214,10 @@ class StrideComparison:
     @property
     def order(self) -> float:
         """Rank correlation of the efforts: 1 if the joints are in the same order. NaN with fewer than three."""
-        from scipy.stats import spearmanr
-
         if len(self.rows) < 3:
             return math.nan
         one, two = (np.array([row.effort[k] for row in self.rows]) for k in (0, 1))
-        return float(spearmanr(one, two).statistic)
+        return float(scipy.stats.spearmanr(one, two).statistic)
 
     @property
     def jerk(self) -> tuple[float, float]:

@@ -29,6 +29,7 @@ from poise.campaign.spec import Spec
 from poise.campaign.supervisor import Done, Guard, Orders
 from poise.campaign.sweep import Run
 from poise.errors import SpecError
+from poise.extras import load
 
 Answer = tuple[Run, Done]
 
@@ -234,8 +235,4 @@ def _knock(address: str) -> None:
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray will do from its next version on
-    try:
-        import ray
-    except ImportError:
-        raise SpecError("Ray is not installed; pip install 'poise[ray]', or leave --ray out") from None
-    return ray
+    return load("ray")

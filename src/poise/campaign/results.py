@@ -10,12 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.compute
-
 from poise.campaign.kinds.kind import Column, Value
 from poise.campaign.storage import FIRST, OUTCOMES, entries_of, read_table, table_of
 from poise.errors import SpecError
+from poise.extras import pyarrow
 
 #: Files in the folder of a campaign.
 FACTS, TABLE, COSTS_TABLE, JOURNAL, SPEC, RECORDINGS = (

@@ -6,14 +6,13 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
-
 from poise.campaign.kinds.kind import Column, Value
 from poise.errors import SpecError
+from poise.extras import pyarrow
 
 #: How a run can end. All but the first are failures; all but the first two are none of the motion's.
 OUTCOMES = ("succeeded", "failed", "error", "crashed", "timeout", "memory")
@@ -38,12 +37,15 @@ COSTS: dict[str, Column] = {
     "worker": Column("text", "", "which worker"),
 }
 
-_TYPES = {
-    "number": pyarrow.float64(),
-    "count": pyarrow.int64(),
-    "flag": pyarrow.bool_(),
-    "text": pyarrow.string(),
-}
+
+@cache
+def _arrow_types() -> dict[str, pyarrow.DataType]:
+    return {
+        "number": pyarrow.float64(),
+        "count": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+        "text": pyarrow.string(),
+    }
 
 
 def column_of(values: Iterable[Value]) -> Column:
@@ -60,7 +62,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]) -
     """Rows as a table with these columns, in the order of their runs."""
     ordered = sorted(rows, key=lambda row: int(row["run"]))
     arrays = [
-        pyarrow.array([_cell(row.get(name), column) for row in ordered], _TYPES[column.type])
+        pyarrow.array([_cell(row.get(name), column) for row in ordered], _arrow_types()[column.type])
         for name, column in columns.items()
     ]
     return pyarrow.Table.from_arrays(arrays, schema=schema_of(columns))
@@ -69,7 +71,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]) -
 def schema_of(columns: Mapping[str, Column]) -> pyarrow.Schema:
     """Types of these columns; each tells its unit and what it is."""
     return pyarrow.schema(
-        pyarrow.field(name, _TYPES[column.type], metadata={"unit": column.unit, "about": column.about})
+        pyarrow.field(name, _arrow_types()[column.type], metadata={"unit": column.unit, "about": column.about})
         for name, column in columns.items()
     )
 

@@ -7,37 +7,37 @@ With ``--json`` standard output holds one JSON object and nothing else; progress
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
-from poise import __version__
-from poise.cli import campaign, export, human, replay, report, robots, run, serve, studio
 from poise.errors import PoiseError, UsageError
 from poise.parameters import suggestion
 
 __all__ = [
     "main",
+    "parse",
 ]
 
 BAD_INPUT, INTERRUPTED = 2, 130
 #: How a value begins that is below zero.
 NEGATIVE = re.compile(r"-\.?\d")
 
-#: One module per command.
+#: Commands and what the help says of them. The module ``poise.cli.<command>`` is imported when its command is used, and
+#: adds its options to a parser: ``add(parser)``.
 COMMANDS = {
-    "robots": robots,
-    "run": run,
-    "human": human,
-    "report": report,
-    "export": export,
-    "replay": replay,
-    "serve": serve,
-    "studio": studio,
-    "campaign": campaign,
+    "robots": "list the robots that can be loaded",
+    "run": "run a motion on a robot, record it and judge it",
+    "human": "bodies, gaits and torques of people, from marker files",
+    "report": "one page about recordings or a campaign, to read and to print",
+    "export": "a recording as csv, npz, bvh, mot, trc, mcap, html or mp4",
+    "replay": "a joint trajectory on a robot with position servos, open loop",
+    "serve": "a simulated robot for a controller in another process",
+    "studio": "design, guide, push and compare in the browser",
+    "campaign": "many runs at once: grids, random parameters, folders of trials",
 }
 
 
@@ -61,16 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    parser, commands = _parsers()
-    command = arguments[0] if arguments else ""
-    if command and not command.startswith("-") and command not in commands:
-        raise UsageError(_unknown(command, commands))
-    options = parser.parse_args(_joined(arguments))
+    options = parse(arguments)
     if options.action is None:
-        parser.print_help()
+        _parser("").print_help()
         return 0
     action: Callable[[argparse.Namespace], int] = options.action
     return action(options)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of a command; its `action` is what runs it, None without a command. Raises `UsageError`."""
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    if arguments and command == arguments[0] and command not in COMMANDS:
+        raise UsageError(_unknown(command, list(COMMANDS)))
+    return _parser(command).parse_args(_joined(arguments))
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
@@ -84,21 +88,23 @@ def _joined(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, list[str]]:
+def _parser(command: str) -> argparse.ArgumentParser:
+    """A parser that knows all commands by name, and the options of this one."""
     parser = _Parser(prog="poise", description="Whole-body motion by strict priorities.")
-    parser.add_argument("--version", action="version", version=f"poise {__version__}")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="show program's version number and exit"
+    )
     parser.set_defaults(action=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-
-    for name, module in COMMANDS.items():
-        module.add(commands, name)
-    return parser, list(commands.choices)
+    for name, line in COMMANDS.items():
+        own = commands.add_parser(name, help=line)
+        if name == command:
+            import_module(f"poise.cli.{name}").add(own)
+    return parser
 
 
 def _unknown(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-    return f"unknown command '{word}'; {hint}"
+    return f"unknown command '{word}'; {suggestion(word, known)}"
 
 
 def _complain(message: str) -> int:
@@ -125,3 +131,13 @@ class _Parser(argparse.ArgumentParser):
             known = [word.strip("'") for word in found[3].split(", ")]
             raise UsageError(f"there is no {found[1].lower()} '{found[2]}'; {suggestion(found[2], known)}")
         raise UsageError(f"{message}; see '{self.prog} --help'")
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: reading what is installed takes a while."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from poise import __version__
+
+        print(f"poise {__version__}")
+        parser.exit()

@@ -19,8 +19,7 @@ BELOW = 1
 LISTED = 12
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="many runs at once: grids, random parameters, folders of trials")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", type=Path, metavar="SPEC.toml", help="what to run; see docs/campaigns.md")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder of the campaign; one begun goes on"

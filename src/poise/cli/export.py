@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poise.cli.options import positive
 from poise.errors import RecordingError, UsageError
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from poise.recording import Recording
 
 
-def add(commands: Any, name: str) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     formats = "csv, npz, bvh, mot, trc, mcap, html or mp4"
-    parser = commands.add_parser(name, help=f"a recording as {formats}")
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="a .poise file")
     parser.add_argument("--to", metavar="FORMAT", help=f"{formats} (default: as --out ends)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")

@@ -12,6 +12,7 @@ import numpy as np
 
 from poise.cli.options import check_writable, count, positive, say, whole
 from poise.errors import PoiseError, UsageError
+from poise.extras import require
 from poise.recording import Bar
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="bodies, gaits and torques of people, from marker files")
+def add(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
     fit = kinds.add_parser(
         "fit", help="a body and its motion from a C3D, TRC or BVH file, or a table from a folder of them"
@@ -161,6 +161,8 @@ def _gait(options: argparse.Namespace) -> int:
 
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise UsageError(f"--out '{options.out}' is a file; give a folder")
+    if options.out is not None:
+        require("matplotlib", "PIL")  # now, and not when all walks are reproduced
     found = _found(options, options.trials, "fitting")
     status, facts, text = gait_run(found, options.out, options.dynamics)
     print(json.dumps(_plain(facts)) if options.json else text)
@@ -172,6 +174,8 @@ def _torques(options: argparse.Namespace) -> int:
 
     for path in (options.out, options.report):
         _place(path)
+    if options.report is not None:
+        require("matplotlib", "PIL")
     job, found = _one(options)
     facts, text = torques_run(job, found, options.out, options.report, options.against)
     print(json.dumps(_plain(facts)) if options.json else text)
@@ -195,6 +199,7 @@ def _sample(options: argparse.Namespace) -> int:
 
     if not 0.0 <= options.noise <= 0.1:
         raise UsageError(f"--noise {options.noise:g}: expected metres from 0 to 0.1")
+    require("ezc3d")
     names = ("height", "mass", "sex", "marker_set", "noise", "cycles", "seed")
     walk, static = sample_trial(**{name: getattr(options, name) for name in names})
     for path in write_sample(options.out, walk, static):

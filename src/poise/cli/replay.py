@@ -14,8 +14,7 @@ from poise.recording import Bar
 FAILED = 1
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="a joint trajectory on a robot with position servos, open loop")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "trajectory", type=Path, metavar="TRAJECTORY", help="a .csv or .npz that was exported, a .poise"
     )

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from poise.cli.options import say
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from poise.report import Kept
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="one page about recordings or a campaign, to read and to print")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "recordings", nargs="+", type=Path, metavar="RECORDING",
         help=".poise files, shown side by side; or the folder of one campaign",
@@ -32,11 +31,7 @@ def _report(options: argparse.Namespace) -> int:
     campaigns = [path for path in options.recordings if path.is_dir() or path.suffix == ".parquet"]
     if campaigns:
         return _campaign(campaigns, options)
-    from poise.report import (  # here, because drawing takes half a second to import
-        RECORDING_SECTIONS,
-        read_recordings,
-        save_page,
-    )
+    from poise.report import RECORDING_SECTIONS, read_recordings, save_page
 
     recordings = read_recordings(options.recordings)
     save_page(options.out, recordings, _progress(len(RECORDING_SECTIONS)))

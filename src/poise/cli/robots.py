@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from poise.robots import listing, table
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="list the robots that can be loaded")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.set_defaults(action=_robots)
 

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command, with one subcommand per motion."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add one subcommand per motion."""
     from poise.runs import MOTIONS
 
-    parser = commands.add_parser(name, help="run a motion on a robot, record it and judge it")
     motions = parser.add_subparsers(title="motions", metavar="MOTION", dest="behavior", required=True)
     for motion in MOTIONS.values():
         add_motion(motions, motion)

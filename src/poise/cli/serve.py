@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from poise.cli.options import say, seconds
 
@@ -11,8 +10,7 @@ from poise.cli.options import say, seconds
 ADDRESS = "tcp://127.0.0.1:5560"
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="a simulated robot for a controller in another process")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
     parser.add_argument(
         "--actuators", default="torque", choices=("torque", "servos"), help="motors or position servos (default torque)"

@@ -8,17 +8,15 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Any
 
 from poise.cli.options import whole
-from poise.errors import UsageError
+from poise.extras import require
 
 #: Where recordings and exports go.
 OUTPUT = "poise-output"
 
 
-def add(commands: Any, name: str) -> None:
-    parser = commands.add_parser(name, help="design, guide, push and compare in the browser")
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="what to listen on; from elsewhere a token is needed")
     parser.add_argument("--port", type=whole, default=8080, metavar="N", help="0 for any free one (default 8080)")
     parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="to begin with (default g1)")
@@ -30,15 +28,8 @@ def add(commands: Any, name: str) -> None:
 
 
 def _studio(options: argparse.Namespace) -> int:
-    try:
-        import viser  # noqa: F401  whether it is there
-    except ImportError:
-        raise UsageError("the studio needs viser, which is not installed; pip install 'poise[studio]'") from None
-    from poise.studio import (
-        Hub,
-        Server,
-        scenes,  # here, so that other commands start fast
-    )
+    require("viser", "websockets")
+    from poise.studio import Hub, Server, scenes  # here, so that help comes fast
 
     scenes.scene(options.scene)
     hub = Hub(options.robot, options.out, options.scene)

@@ -15,12 +15,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import coal
 import numpy as np
 import pinocchio
-from scipy.spatial import ConvexHull, QhullError
 
 from poise.arrays import Array
+from poise.extras import coal, scipy
 from poise.robots import Capsule
 from poise.state import Snapshot, _motion
 from poise.tasks import Memory, Writer
@@ -159,10 +158,10 @@ class Hull:
         self.joint = capsule.joint
         points = capsule.points
         try:
-            hull = ConvexHull(points)
-        except (QhullError, ValueError):
+            hull = scipy.spatial.ConvexHull(points)
+        except (scipy.spatial.QhullError, ValueError):
             points = (points[:, None, :] + 5e-4 * np.vstack([np.eye(3), -np.eye(3)])).reshape(-1, 3)
-            hull = ConvexHull(points)
+            hull = scipy.spatial.ConvexHull(points)
         corners = coal.StdVec_Vec3s()
         corners.extend(list(points[hull.vertices]))
         A, B, C = points[hull.simplices.T]

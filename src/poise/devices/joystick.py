@@ -10,6 +10,7 @@ from typing import Any
 from poise.devices.input_layout import FLIGHT_STICK, GAMEPAD, Layout, Reading
 from poise.devices.virtual_operators import Device
 from poise.errors import UsageError
+from poise.extras import load
 from poise.plans import Mode, Stick, mode_named
 
 
@@ -163,11 +164,7 @@ def _library() -> tuple[Any, bool]:
     """pygame with its joysticks ready; and whether it is ours alone, without a window of the program's."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")  # else it is silent without a window in front
-    try:
-        pygame = import_module("pygame")
-        import_module("pygame._sdl2.controller")
-    except ImportError:
-        raise UsageError("a joystick needs pygame-ce, which is not installed; pip install 'poise[gamepad]'") from None
+    pygame: Any = load("pygame", "_sdl2.controller")
     alone = not pygame.display.get_init()
     if alone:
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # events need a screen, but not a real one

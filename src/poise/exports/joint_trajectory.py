@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
 
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.extras import scipy
 from poise.recording import Recording
 from poise.robots import Robot, State
 
@@ -123,7 +123,9 @@ class Trajectory:
         else:
             parts = [_linear(time, self.time, values) for values in (self.q, self.v, self.torque)]
             assert parts[0] is not None
-            parts[0][:, 3:7] = Slerp(self.time, Rotation.from_quat(self.q[:, 3:7]))(time).as_quat()
+            parts[0][:, 3:7] = scipy.spatial.transform.Slerp(
+                self.time, scipy.spatial.transform.Rotation.from_quat(self.q[:, 3:7])
+            )(time).as_quat()
         assert parts[0] is not None
         return Trajectory(time, parts[0], self.joints, self.units, parts[1], parts[2], self.robot)
 

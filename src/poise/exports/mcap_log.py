@@ -12,6 +12,7 @@ import pinocchio
 
 from poise.exports.formats import Job
 from poise.exports.joint_trajectory import ExportError, Trajectory, arranged
+from poise.extras import mcap
 from poise.recording import ABSENT, Channel
 
 Schema = dict[str, Any]
@@ -68,8 +69,6 @@ def export_mcap(job: Job, file: Path) -> None:
     A message is logged at the time of the motion, which begins at 0. What did not exist at a sample is left out of its
     message. With a rate, the samples nearest to its ticks are taken: nothing is interpolated.
     """
-    from mcap.writer import Writer
-
     recording, motion, robot = job.recording, job.whole, job.robot
     if motion.time[0] < 0.0:
         raise ExportError(f"the recording begins at {motion.time[0]:g} s; a log cannot begin before 0")
@@ -78,7 +77,7 @@ def export_mcap(job: Job, file: Path) -> None:
     channels = [c for name, c in recording.channels.items() if name != "time"]
     q, v = arranged(motion, robot)
     with open(file, "wb") as stream:
-        log = Writer(stream)
+        log = mcap.writer.Writer(stream)
         log.start(profile="", library="poise")
         transforms = _topic(log, "/tf", "foxglove.FrameTransforms", FRAME_TRANSFORMS)
         joints = _topic(log, "/joint_states", "foxglove.JointStates", JOINT_STATES)

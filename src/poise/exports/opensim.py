@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pinocchio
-from scipy.spatial.transform import Rotation
 
 from poise.arrays import Array
 from poise.exports.bvh import zxy_angles
 from poise.exports.formats import Job
 from poise.exports.joint_trajectory import SAME, arranged
+from poise.extras import scipy
 from poise.human import Motion, Trial, write_motion, write_trc
 from poise.recording import Recording
 from poise.robots import Robot
@@ -28,7 +28,7 @@ def export_mot(job: Job, file: Path) -> None:
     pitch forward.
     """
     trajectory = job.trajectory()
-    turn = zxy_angles(Rotation.from_quat(trajectory.q[:, 3:7]).as_matrix()[:, np.newaxis])[:, 0]
+    turn = zxy_angles(scipy.spatial.transform.Rotation.from_quat(trajectory.q[:, 3:7]).as_matrix()[:, np.newaxis])[:, 0]
     scale = [np.degrees(1.0) if unit == "rad" else 1.0 for unit in trajectory.units]
     values = np.column_stack([trajectory.q[:, :3], np.degrees(turn), trajectory.q[:, 7:] * scale])
     names = (*BASE, *("_".join(joint.split()) for joint in trajectory.joints))

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from poise.arrays import Array
 from poise.exports.formats import Job
 from poise.exports.joint_trajectory import ExportError
-from poise.rendering import Camera, Extras, figure, opengl_backend, opengl_error
+from poise.extras import av, require, scipy
+from poise.rendering import Camera, Extras, Stage, check_opengl, figure
 from poise.robots import State
 
 #: The camera follows the base as if it were smoothed over this time (s): steps sway the robot, not the picture.
@@ -26,7 +26,7 @@ POSTURES = 24
 def followed(states: Sequence[State], rate: float, width: int, height: int) -> tuple[Array, Camera]:
     """Where the robot is on average at each state, n x 3 (m), and a camera whose target is meant from there."""
     base = np.array([state.q[:3] for state in states])
-    path = gaussian_filter1d(base, SMOOTH * rate, axis=0, mode="nearest")
+    path = scipy.ndimage.gaussian_filter1d(base, SMOOTH * rate, axis=0, mode="nearest")
     path[:, 2] = np.median(base[:, 2])
     drawn = figure(states[0].robot)
     some = np.unique(np.linspace(0, len(states) - 1, POSTURES).astype(int)).tolist()
@@ -47,14 +47,14 @@ SMALLEST, LARGEST = 64, 4096
 
 def export_mp4(job: Job, file: Path) -> None:
     """Pictures as `poise.rendering.pictures` draws them, encoded as H.264."""
-    import av
-
     width, height = _size(job.size)
-    rate, stage = job.rate or RATE, _stage()
+    require("av")
+    check_opengl()
+    rate = job.rate or RATE
     states = job.states(rate)
     path, camera = followed(states, rate, width, height)
     assert camera.target is not None
-    with stage(job.robot, width, height) as drawing, av.open(str(file), "w", format="mp4") as film:
+    with Stage(job.robot, width, height) as drawing, av.open(str(file), "w", format="mp4") as film:
         stream: Any = film.add_stream(
             "libx264", rate=Fraction(rate).limit_denominator(1001), options={"crf": QUALITY}
         )  # 29.97 is 30000/1001
@@ -74,13 +74,3 @@ def _size(size: tuple[int, int]) -> tuple[int, int]:
             f"a film of {width}x{height} pixels cannot be made; expected even numbers from {SMALLEST} to {LARGEST}"
         )
     return width, height
-
-
-def _stage() -> Any:
-    """Where to draw, imported when it is needed: MuJoCo cannot even be imported where its OpenGL is missing."""
-    opengl_backend()
-    try:
-        from poise.rendering import Stage
-    except Exception as error:  # ImportError, AttributeError, RuntimeError, OSError
-        raise opengl_error(error) from error
-    return Stage

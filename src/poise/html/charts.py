@@ -9,16 +9,18 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from poise.analysis import Phase
 from poise.arrays import Array
+from poise.extras import matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: What a page has no use for: facts about the file, a style sheet that would hold for the whole page, remarks.
 _USELESS = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
@@ -149,8 +151,8 @@ def drawing(described: str, width: float = HALF, height: float = HEIGHT, left: f
         width, height: in units of the drawing, see `HALF` and `WHOLE`; a legend adds to the height.
         left: room for the labels of the vertical axis.
     """
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(width / 72.0, height / 72.0))
+    with matplotlib.rc_context(_STYLE):
+        figure = matplotlib.figure.Figure(figsize=(width / 72.0, height / 72.0))
         figure.subplots_adjust(left / width, BELOW / height, 1.0 - RIGHT / width, 1.0 - ABOVE / height)
         made = Drawing(figure, figure.add_subplot())
         yield made

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from poise.errors import PoiseError
+from poise.extras import require
 
 
 class Section(NamedTuple):
@@ -119,6 +120,7 @@ def saved(path: str | os.PathLike[str], made: Callable[[], str]) -> Path:
         raise PoiseError(f"save_page: {file} is a folder; give the name of a file in it")
     if not file.absolute().parent.is_dir():
         raise PoiseError(f"save_page: there is no folder {file.parent}; make it first")
+    require("matplotlib", "PIL")  # before sections are made that do not need them
     text = made()
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pinocchio
-from matplotlib.axes import Axes
 
 from poise.arrays import Array
 from poise.html.charts import ABOVE, BELOW, LEFT, RIGHT, WHOLE, drawing
 from poise.html.elements import figure
 from poise.robots import SIDES, Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Chains of frames of the human body that a line is drawn through, and whose side they are on.
 _LEG = ("pelvis", "{side}_thigh", "{side}_shank", "{side}_foot", "{side}_heel", "{side}_first_metatarsal",

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 
-from poise.errors import PoiseError
+from poise.errors import MissingPackageError, PoiseError
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
 from poise.human.trial import TrialError
@@ -105,6 +105,8 @@ def fits(
                 cutoff=cutoff,
                 progress=partial(_told, say, k),
             )
+        except MissingPackageError:  # nothing is wrong with the file
+            raise
         except PoiseError as error:
             found = Failure(job, str(error))
         say(k + 1.0)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from poise.analysis import EventKind, GaitEvent, low_pass
 from poise.arrays import Array
 from poise.errors import PoiseError, near_misses
+from poise.extras import scipy
 
 
 class TrialError(PoiseError, ValueError):
@@ -257,7 +257,7 @@ def _between(known: NDArray[np.int_], values: Array, wanted: NDArray[np.int_]) -
     """Values at frames between known ones."""
     if len(known) < 4:
         return np.stack([np.interp(wanted, known, values[known, k]) for k in range(3)], axis=1)
-    between: Array = CubicSpline(known, values[known])(wanted)
+    between: Array = scipy.interpolate.CubicSpline(known, values[known])(wanted)
     return between
 
 

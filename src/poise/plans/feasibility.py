@@ -13,9 +13,9 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from poise.arrays import Array
+from poise.extras import scipy
 from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid
 from poise.plans.footsteps import Footstep, Phase
 from poise.plans.gait_parameters import Speed, Stature, paced
@@ -225,7 +225,7 @@ def repaired(style: Style, body: Stature, center: str = "divergent", speed: Spee
     best = _back(min(known, key=search.far), search.first, room)
     limits = {"type": "ineq", "fun": room}
     options = {"rhobeg": 0.02, "maxiter": 120}
-    found = minimize(search.far, best, method="COBYLA", constraints=[limits], options=options).x
+    found = scipy.optimize.minimize(search.far, best, method="COBYLA", constraints=[limits], options=options).x
     if room(found) >= 0.0 and search.far(found) < search.far(best):
         best = found
     best = search.only_moved(best)

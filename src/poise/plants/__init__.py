@@ -1,9 +1,4 @@
-"""The only things that move: `IdealPlant`, which obeys exactly, and `MujocoPlant`, a robot in a physics engine.
-
-The engine is imported when it is first asked for: it takes a fifth of a second, and not every machine has its graphics.
-"""
-
-from typing import TYPE_CHECKING, Any
+"""The only things that move: `IdealPlant`, which obeys exactly, and `MujocoPlant`, a robot in a physics engine."""
 
 from poise.control import Controller
 from poise.plants.control_loop import IdealPlant, Plant, stepped, steps
@@ -23,16 +18,13 @@ from poise.plants.environment import (
     Wall,
     terrain,
 )
-from poise.plants.mujoco_plant import FALLEN_HEIGHT, FALLEN_TILT
+from poise.plants.mujoco_plant import FALLEN_HEIGHT, FALLEN_TILT, MujocoPlant
 from poise.plants.plant_errors import PlantError
 from poise.plants.remote.plant_server import PlantServer
 from poise.plants.remote.protocol import address_at_host, checked_address
 from poise.plants.remote.remote_plant import RemotePlant
 from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors
 from poise.plants.stairs_and_door import STAIRS_AND_DOOR, Stage
-
-if TYPE_CHECKING:
-    from poise.plants.mujoco_plant import MujocoPlant
 
 __all__ = [
     "FALLEN_HEIGHT",
@@ -75,11 +67,3 @@ __all__ = [
     "steps",
     "terrain",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "MujocoPlant":
-        from poise.plants.mujoco_plant import MujocoPlant
-
-        return MujocoPlant
-    raise AttributeError(f"module 'poise.plants' has no attribute '{name}'")

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.control import Command
+from poise.extras import mujoco
 from poise.plants.control_loop import Plant
 from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
 from poise.plants.engine.contact_sensors import Sensing

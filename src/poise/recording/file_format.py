@@ -21,14 +21,15 @@ import json
 import os
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow
 
 from poise.errors import RecordingError
+from poise.extras import pyarrow
 from poise.recording.channel import TYPES, Channel, Header, Kind, Values
 from poise.recording.provenance import as_json
 
@@ -41,7 +42,10 @@ VERSION = 1
 #: Samples per batch in a file that is saved at once: some 10 MB for a humanoid.
 BATCH = 4096
 
-_TYPES = {"number": pyarrow.float64(), "code": pyarrow.int8(), "text": pyarrow.string()}
+
+@cache
+def _arrow_types() -> dict[Kind, pyarrow.DataType]:
+    return {"number": pyarrow.float64(), "code": pyarrow.int8(), "text": pyarrow.string()}
 
 
 class _Segment(NamedTuple):
@@ -178,7 +182,7 @@ def _cut(channel: Channel, start: int, stop: int) -> Channel:
 def _schema(headers: Sequence[Header]) -> pyarrow.Schema:
     fields = []
     for header in headers:
-        kind = _TYPES[header.kind]
+        kind = _arrow_types()[header.kind]
         metadata = {"labels": json.dumps(header.labels), "units": json.dumps(header.units)}
         whole = pyarrow.list_(kind, len(header.labels)) if header.labels else kind
         fields.append(pyarrow.field(header.name, whole, metadata=metadata))
@@ -186,19 +190,13 @@ def _schema(headers: Sequence[Header]) -> pyarrow.Schema:
 
 
 def _column(channel: Channel) -> pyarrow.Array:
-    kind = _TYPES[channel.header.kind]
+    kind = _arrow_types()[channel.header.kind]
     flat = pyarrow.array(channel.values.reshape(-1), type=kind)
     return pyarrow.FixedSizeListArray.from_arrays(flat, len(channel.labels)) if channel.labels else flat
 
 
 # -- Reading ``.poise`` files, whole or cut off ----------------------------------------------------------------------
 
-
-_KINDS: dict[pyarrow.DataType, Kind] = {
-    pyarrow.float64(): "number",
-    pyarrow.int8(): "code",
-    pyarrow.string(): "text",
-}
 
 #: The bytes that end an Arrow stream.
 _END = b"\xff\xff\xff\xff\0\0\0\0"
@@ -291,7 +289,8 @@ def _header(field: pyarrow.Field) -> Header:
     columns = field.type.list_size if labels else 1
     if columns != max(len(labels), 1) or columns != len(units):
         raise ValueError("columns without label or unit")
-    return Header(field.name, _KINDS[field.type.value_type if labels else field.type], labels, units)
+    kinds = {each: kind for kind, each in _arrow_types().items()}
+    return Header(field.name, kinds[field.type.value_type if labels else field.type], labels, units)
 
 
 def _channel(header: Header, column: pyarrow.Array) -> Channel:

@@ -9,6 +9,7 @@ import platform
 from typing import Any
 
 from poise.errors import PoiseError
+from poise.extras import load
 
 #: What each kind needs on a machine of the Debian family.
 NEEDS = {
@@ -37,6 +38,17 @@ def open_context(width: int, height: int) -> Any:
     except Exception as error:  # they fail in many ways: ImportError, AttributeError, RuntimeError, GLError
         raise opengl_error(error) from error
     return context
+
+
+def check_opengl() -> None:
+    """Raises an error that says what to install where nothing can be drawn: there MuJoCo cannot even be imported."""
+    opengl_backend()
+    try:
+        load("mujoco")
+    except PoiseError:
+        raise
+    except Exception as error:  # ImportError, AttributeError, RuntimeError, OSError
+        raise opengl_error(error) from error
 
 
 def opengl_error(error: Exception) -> PoiseError:

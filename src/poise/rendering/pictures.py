@@ -6,22 +6,19 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from PIL import Image as Pillow
-from PIL import ImageDraw, ImageFont
 
 from poise.arrays import Array, Image
 from poise.errors import PoiseError
+from poise.extras import PIL, require
 from poise.rendering.camera import Camera
-from poise.rendering.opengl_context import opengl_backend, opengl_error
+from poise.rendering.opengl_context import check_opengl
 from poise.rendering.overlays import CENTER, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns
+from poise.rendering.renderer import Stage
 from poise.robots import Robot, State
-
-if TYPE_CHECKING:
-    from poise.rendering.renderer import Stage
 
 Size = tuple[int, int]
 Ink = tuple[int, int, int, int]
@@ -36,8 +33,8 @@ def annotated(image: Image, state: State, camera: Camera, extras: Extras, title:
     """A copy of a picture, drawn with this camera, with the outlines of what the robot hides and with all texts."""
     height, width = image.shape[:2]
     size = width, height
-    layer = Pillow.new("RGBA", (FINE * width, FINE * height))
-    pen = ImageDraw.Draw(layer)
+    layer = PIL.Image.new("RGBA", (FINE * width, FINE * height))
+    pen = PIL.ImageDraw.Draw(layer)
     thin = max(1, round(FINE * height / 400))
 
     outline = _visible(camera, support_outline(state), size)
@@ -49,10 +46,10 @@ def annotated(image: Image, state: State, camera: Camera, extras: Extras, title:
     for (name, point), color in zip(extras.marks.items(), turns(extras.marks), strict=True):
         place = _circle(pen, camera, point, ring, size, _ink(color, 1.0), thin)
         names += [(name, color, place)] if place else []
-    layer = layer.resize(size, Pillow.Resampling.BOX)
+    layer = layer.resize(size, PIL.Image.Resampling.BOX)
 
-    pen = ImageDraw.Draw(layer)
-    small, large = (ImageFont.load_default(max(9.0, height / share)) for share in (38, 26))
+    pen = PIL.ImageDraw.Draw(layer)
+    small, large = (PIL.ImageFont.load_default(max(9.0, height / share)) for share in (38, 26))
     for name, color, (x, y, r) in names:
         fits = x + r + 4 + small.getlength(name) <= width
         at, side = ((x + r + 3, y), "lm") if fits else ((x - r - 3, y), "rm")
@@ -60,11 +57,11 @@ def annotated(image: Image, state: State, camera: Camera, extras: Extras, title:
     if title:
         at = width / 2, height / 40
         pen.text(at, title, fill=INK, font=large, anchor="ma", stroke_width=2, stroke_fill=PAPER)
-    return np.array(Pillow.alpha_composite(Pillow.fromarray(image).convert("RGBA"), layer).convert("RGB"))
+    return np.array(PIL.Image.alpha_composite(PIL.Image.fromarray(image).convert("RGBA"), layer).convert("RGB"))
 
 
 def _circle(
-    pen: ImageDraw.ImageDraw, camera: Camera, point: Array, radius: float, size: Size, ink: Ink, thin: int
+    pen: PIL.ImageDraw.ImageDraw, camera: Camera, point: Array, radius: float, size: Size, ink: Ink, thin: int
 ) -> tuple[float, float, float] | None:
     """Draws the outline of a ball and says where it is and how large, in pixels; none if it is behind the camera."""
     places = _visible(camera, np.array([point, point + radius * camera.axes[1]]), size)
@@ -137,6 +134,8 @@ def picture(
     height = _pixels(height, "height")
     titles = _titles(labels, len(panels))
     extras = _extras(marks, boxes, len(panels))
+    require("PIL")
+    check_opengl()
     view = _framed(camera or Camera(), panels, extras, min(np.diff(edges).tolist()), height)
     image = np.empty((height, edges[-1], 3), dtype=np.uint8)
     stages: dict[tuple[Robot, int], Stage] = {}
@@ -144,7 +143,7 @@ def picture(
         for panel, extra, title, left, right in zip(panels, extras, titles, edges, edges[1:], strict=False):
             key = panel[0].robot, right - left
             if key not in stages:
-                stages[key] = ending.enter_context(_stage()(*key, height))
+                stages[key] = ending.enter_context(Stage(*key, height))
             image[:, left:right] = annotated(stages[key].draw(panel, view, extra), panel[-1], view, extra, title)
     return image
 
@@ -161,25 +160,15 @@ def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], 
         raise PoiseError(f"save_picture: there is no folder {file.parent}; make it first")
     image = picture(states, **options)
     try:
-        Pillow.fromarray(image).save(file, optimize=True)
+        PIL.Image.fromarray(image).save(file, optimize=True)
     except OSError as error:
         raise PoiseError(f"save_picture: {file} cannot be written: {error.strerror or error}") from error
     return file
 
 
-def _stage() -> type[Stage]:
-    """Where to draw, imported when it is needed: MuJoCo cannot even be imported where its OpenGL is missing."""
-    opengl_backend()
-    try:
-        from poise.rendering.renderer import Stage
-    except Exception as error:  # ImportError, AttributeError, RuntimeError, OSError
-        raise opengl_error(error) from error
-    return Stage
-
-
 def _framed(camera: Camera, panels: list[list[State]], extras: list[Extras], width: int, height: int) -> Camera:
     """One camera for all panels, so that they can be compared."""
-    points = [_stage().corners(state) for panel in panels for state in panel]
+    points = [Stage.corners(state) for panel in panels for state in panel]
     return camera.framed(np.vstack([*points, *(extra.points for extra in extras)]), width, height)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import TracebackType
 
-import mujoco
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array, Image
+from poise.extras import mujoco
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import open_context, opengl_error
 from poise.rendering.overlays import CENTER, LINE, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns

@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.extras import fast_simplification, mujoco, scipy
 from poise.plants import STAIRS_AND_DOOR, Box, Flat, Ground, Stage, terrain
 from poise.recording import Recording
 from poise.rendering.visual_model import Figure, Shape
@@ -163,7 +162,6 @@ def _stored(model: mujoco.MjModel, number: int) -> Mesh:
 
 def _simple(mesh: Mesh, most: int) -> Mesh:
     """The mesh with fewer triangles where it bends least; `most`, unless it is of too many separate pieces."""
-    import fast_simplification
 
     rounded = np.round(mesh.points / SAME).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
@@ -173,7 +171,7 @@ def _simple(mesh: Mesh, most: int) -> Mesh:
         return Mesh(points, faces)
     fewer, kept = fast_simplification.simplify(points.astype(np.float32), faces.astype(np.int32), target_count=most)
     fewer = np.asarray(fewer, dtype=np.float64)
-    distance, nearest = cKDTree(points).query(fewer)
+    distance, nearest = scipy.spatial.cKDTree(points).query(fewer)
     astray = distance > ASTRAY
     fewer[astray] = points[nearest[astray]]
     return Mesh(fewer, np.asarray(kept, dtype=np.int64))

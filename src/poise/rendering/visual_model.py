@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-import mujoco
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array
+from poise.extras import mujoco
 from poise.rendering.camera import FIELD_OF_VIEW
 from poise.rendering.collada import Color, is_mesh, surfaces
 from poise.robots import Robot, State, vertices

@@ -2,11 +2,7 @@
 
 >>> from poise import report
 >>> report.save_picture("standing.png", robot.stance("standing"))
-
-Pages are in `poise.report.recording_page`, since what draws their figures takes half a second to import:
-
->>> from poise.report.recording_page import save_page
->>> save_page("r.html", {"kinematic": one, "torque": other})
+>>> report.save_page("r.html", {"kinematic": one, "torque": other})
 """
 
 from poise.rendering import Camera, picture, save_picture

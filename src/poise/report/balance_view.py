@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from poise.analysis import BodyTrajectories
 from poise.arrays import Array
@@ -31,6 +30,9 @@ from poise.html import (
     thinned,
 )
 from poise.report.recording_view import Subject
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Samples at which the distance to the edge is measured: every 25 ms of a run of ten seconds.
 SAMPLES = 400

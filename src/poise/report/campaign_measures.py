@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from poise.analysis import MEASURES
@@ -43,6 +43,9 @@ from poise.report.campaign_runs import (
     titled,
     words_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Up to so many values are points; more are a box.
 POINTS = 20

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
+from poise.extras import matplotlib
 from poise.html import (
     COLORS,
     DASHES,
@@ -45,6 +44,9 @@ from poise.report.campaign_runs import (
     titled,
     wilson,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: A grid with up to so many values is shown value by value, if there are so many runs of each.
 FINE, ENOUGH = 24, 5
@@ -218,15 +220,20 @@ def _bars(runs: Runs, groups: Groups) -> str:
 # -- Shades: survival as a colour that also tells in grey and to eyes that do not see all colours --------------------
 
 
-#: From failure, dark, to success, light; lightness grows all the way.
-_SHADES = LinearSegmentedColormap.from_list("survival", ["#5e1f00", "#b85410", "#f0b070", "#e9f1f6"])
+#: Colours from failure, dark, to success, light; lightness grows all the way.
+SHADES = ("#5e1f00", "#b85410", "#f0b070", "#e9f1f6")
 #: Below this share letters are white.
 DARK = 0.5
 
 
+@cache
+def _shades() -> matplotlib.colors.Colormap:
+    return matplotlib.colors.LinearSegmentedColormap.from_list("survival", SHADES)
+
+
 def shade_of(share: float) -> str:
     """The colour of a share from 0 to 1."""
-    return str(to_hex(_SHADES(share)))
+    return str(matplotlib.colors.to_hex(_shades()(share)))
 
 
 def ink_on(share: float) -> str:
@@ -402,10 +409,18 @@ def _cells(pair: Pair) -> str:
 
 def _cell(axes: Any, i: int, j: int, good: int, count: int, width: float) -> None:
     if not count:
-        axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1.0, 1.0, facecolor="white", edgecolor="#dddddd", linewidth=0.5))
+        axes.add_patch(
+            matplotlib.patches.Rectangle(
+                (j - 0.5, i - 0.5), 1.0, 1.0, facecolor="white", edgecolor="#dddddd", linewidth=0.5
+            )
+        )
         return
     share = good / count
-    axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1.0, 1.0, facecolor=shade_of(share), edgecolor="white", linewidth=1.0))
+    axes.add_patch(
+        matplotlib.patches.Rectangle(
+            (j - 0.5, i - 0.5), 1.0, 1.0, facecolor=shade_of(share), edgecolor="white", linewidth=1.0
+        )
+    )
     color, size = ink_on(share), 8.5 if width > 26.0 else 7.0
     # Places are in points, so that the two lines keep their distance whichever way the axis runs.
     axes.annotate(f"{100 * share:.0f}", (j, i), (0, 3.4), textcoords="offset points", ha="center", va="center",

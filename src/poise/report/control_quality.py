@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from matplotlib.ticker import NullFormatter
 
 from poise.analysis import (
     log_dimensionless_jerk,
@@ -16,6 +15,7 @@ from poise.analysis import (
     torque_arc_length,
 )
 from poise.arrays import Array
+from poise.extras import matplotlib
 from poise.html import (
     FAINT,
     HALF,
@@ -159,7 +159,7 @@ def _time_figure(subjects: Sequence[Subject]) -> str:
                 va="bottom", fontsize=7.5, color="#555555", backgroundcolor="#ffffffcc",
             )  # fmt: skip
         drawn.axes.set(xlabel="time (s)", ylabel="control call (ms)", yscale="log", xlim=span(*subjects))
-        drawn.axes.yaxis.set_minor_formatter(NullFormatter())
+        drawn.axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
         drawn.axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         drawn.legend(4)
     return figure(drawn.svg, "Time of each control call, on a logarithmic scale; the slowest of each moment is drawn.")

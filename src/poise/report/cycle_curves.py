@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from poise.analysis import (
     EVENT_RULE,
@@ -38,6 +38,9 @@ from poise.html import (
 )
 from poise.report.recording_view import BY_RULE, Gait, Subject
 from poise.robots import SIDES, Side
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Walks = Sequence[tuple[Subject, RecordedWalk]]
 

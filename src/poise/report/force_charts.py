@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from scipy.signal import lfilter
 
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.extras import scipy
 from poise.html import (
     FAINT,
     HALF,
@@ -37,6 +36,9 @@ from poise.recording import LEAST_LOAD, plain
 from poise.report.recording_view import Subject, span
 from poise.robots import Foot
 from poise.state import GRAVITY, sole_pressure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Where forces stand in a recording, what the page calls them, and how they are drawn.
 KINDS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
@@ -237,7 +239,7 @@ def smoothed(cells: Array, period: float) -> Array:
     last = np.maximum.accumulate(np.where(known, np.arange(len(cells)), known.argmax()))
     x = np.nan_to_num(cells[last], nan=0.0, posinf=0.0, neginf=0.0)
     b = math.exp(-period / SMOOTH)
-    return np.asarray(lfilter([1.0 - b], [1.0, -b], x, axis=0, zi=b * x[:1])[0])
+    return np.asarray(scipy.signal.lfilter([1.0 - b], [1.0, -b], x, axis=0, zi=b * x[:1])[0])
 
 
 def pushes(subject: Subject) -> list[Push]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from poise.arrays import Array
 from poise.html import (
@@ -33,6 +32,9 @@ from poise.html import (
 from poise.report.balance_view import way
 from poise.report.recording_view import Subject, span
 from poise.robots import Foot, Hand
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Segment = Mapping[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from poise.analysis import NormalizedRecording, align_recordings, cycle_difference, cycle_period, joint_angles
 from poise.arrays import Array
+from poise.extras import matplotlib
 from poise.html import (
     COLORS,
     DASHES,
@@ -191,7 +191,7 @@ def _difference(subject: Subject, whole: Array, worst: Array) -> str:
         axes.plot(count, np.maximum(whole, 1e3 * SAME), "o-", color=COLORS[0], markersize=3.5, label="all joints")
         axes.axhline(1e3 * PERIODIC, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
         axes.set(xlabel="cycle (count)", ylabel="difference (mrad)", yscale="log", xlim=(1.5, count[-1] + 0.5))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         drawn.legend(2)
     return figure(drawn.svg, f"{subject.label}: from {number(float(whole[0]))} to {number(float(whole[-1]))} mrad.")

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio
-from PIL import Image
 
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.extras import PIL
 from poise.html import (
     COLORS,
     HALF,
@@ -308,5 +308,5 @@ def gathered(states: Sequence[State], turned: bool = False) -> list[State]:
 def _data(image: np.ndarray) -> str:
     """A picture as text that stands in the page itself."""
     file = io.BytesIO()
-    Image.fromarray(image).save(file, "JPEG", quality=QUALITY, optimize=True)
+    PIL.Image.fromarray(image).save(file, "JPEG", quality=QUALITY, optimize=True)
     return f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"

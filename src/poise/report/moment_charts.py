@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from poise.analysis import GaitCycle, normalize_cycle
 from poise.arrays import Array, Mask
@@ -49,6 +49,9 @@ from poise.human import (
 from poise.report.cycle_curves import LEG_COLORS, LEG_DASHES, SCALE
 from poise.robots import SIDES, Side
 from poise.state import GRAVITY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FORCES = (
     "Forces of the ground on each foot as the plates measured them, as a share of the body's weight. Grey: the foot is "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from poise.analysis import EQUIVALENCE_BOUND, EQUIVALENCE_REMARK, TABLE_I, TABLE_I_JOINTS, CycleCurves, TableRow
 from poise.html import (
@@ -34,6 +34,9 @@ from poise.html import (
 )
 from poise.human import BEST, PAPER, TWO_PHASES, Outcome, Study, Variant
 from poise.report.cycle_curves import SCALE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KEYS = {
     "two": "2: ends of the two steps",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from poise.analysis import MEASURES, Footprint, Measure, RecordedWalk
 from poise.arrays import Array
@@ -42,6 +41,9 @@ from poise.html import (
 )
 from poise.report.balance_view import way
 from poise.report.recording_view import Subject, span
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Walks = Sequence[tuple[Subject, RecordedWalk]]
 

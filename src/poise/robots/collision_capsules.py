@@ -10,12 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pinocchio
-from scipy.optimize import minimize
-from scipy.spatial import ConvexHull, QhullError
 
 from poise.arrays import Array
 from poise.cache import Arrays, store, stored
 from poise.errors import RobotError
+from poise.extras import scipy
 from poise.robots.robot import Robot
 from poise.robots.shapes import vertices
 
@@ -180,8 +179,8 @@ def _geometries(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
 def hull(points: Array) -> Array:
     """Those of the points that are corners of their convex hull; all of them if they lie in a plane."""
     try:
-        return points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):
+        return points[scipy.spatial.ConvexHull(points).vertices]
+    except (scipy.spatial.QhullError, ValueError):
         return points
 
 
@@ -231,7 +230,7 @@ def _improved(points: Array, volume: float, axis: Array, anchor: Array) -> tuple
 
     corners = np.vstack([np.zeros(4), 0.1 * np.eye(4)])  # tilts of 6 degrees, shifts of a tenth of the size
     options = {"initial_simplex": corners, "maxfev": 250, "xatol": 1e-3, "fatol": 1e-3}  # a tenth of a percent will do
-    found = minimize(bulk, np.zeros(4), method="Nelder-Mead", options=options)
+    found = scipy.optimize.minimize(bulk, np.zeros(4), method="Nelder-Mead", options=options)
     return (found.fun * volume, *line(found.x)) if found.fun < 1.0 else (volume, axis, anchor)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from poise.errors import SolverError
+from poise.extras import scipy
 from poise.solvers.program import Program, checked_damping, program_damping
 from poise.solvers.rows import Array
 from poise.solvers.solution import Solution, Solver

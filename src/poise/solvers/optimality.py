@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
-from scipy.optimize import nnls
 
 from poise.arrays import Mask
+from poise.extras import scipy
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
@@ -167,7 +166,7 @@ class _Standing:
         above[level] = False
         basis, _ = _row_space(self.A[above & (settled | self.at_lower | self.at_upper)])
         own = self.A[level][settled[level]]
-        diagonal = np.abs(np.diag(qr((own - own @ basis @ basis.T).T, mode="economic", pivoting=True)[1]))
+        diagonal = np.abs(np.diag(scipy.linalg.qr((own - own @ basis @ basis.T).T, mode="economic", pivoting=True)[1]))
         weakest = float(diagonal[diagonal > 1e-11].min(initial=1.0))
         active = np.concatenate([bound, np.flatnonzero(upto & settled)])
         independent = 1.0 / np.linalg.norm(np.linalg.pinv(self.A[active].T, rcond=1e-11)[: len(bound)], axis=1)
@@ -180,16 +179,16 @@ def _row_space(rows: Array) -> tuple[Array, Array]:
     m, n = rows.shape
     if m == 0:
         return np.zeros((n, 0)), np.zeros((0, 0))
-    q, r, order = qr(rows.T, mode="economic", pivoting=True)
+    q, r, order = scipy.linalg.qr(rows.T, mode="economic", pivoting=True)
     rank = int(np.sum(np.abs(np.diag(r)) > 1e-11))
     combine = np.zeros((m, rank))
-    combine[order[:rank]] = solve_triangular(r[:rank, :rank], np.eye(rank))
+    combine[order[:rank]] = scipy.linalg.solve_triangular(r[:rank, :rank], np.eye(rank))
     return np.asarray(q[:, :rank]), combine
 
 
 def _nonnegative(columns: Array, target: Array) -> Array:
     try:
-        amounts, _ = nnls(columns, target, maxiter=20 * (columns.shape[1] + 1))
+        amounts, _ = scipy.optimize.nnls(columns, target, maxiter=20 * (columns.shape[1] + 1))
     except RuntimeError:  # did not converge: no certificate from these rows
         amounts = np.zeros(columns.shape[1])
     return np.asarray(amounts)
@@ -330,7 +329,7 @@ class _Explanation:
         A = sign[:, None] * self.rows.A[above]
         columns = np.vstack([A, -A[both]])
         try:
-            mu, rest = nnls(columns.T, direction, maxiter=30 * len(columns) + 30)
+            mu, rest = scipy.optimize.nnls(columns.T, direction, maxiter=30 * len(columns) + 30)
         except (RuntimeError, ValueError):  # not converged: how far each row alone opposes the motion
             mu, rest = np.maximum(columns @ direction, 0.0), 0.0
         amount = mu[: len(above)].copy()

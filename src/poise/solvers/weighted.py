@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import daqp
 import numpy as np
 
 from poise.errors import SolverError
+from poise.extras import daqp, load
 from poise.solvers.program import Program
 from poise.solvers.rows import Array
 from poise.solvers.solution import Sides, Solution, Solver
@@ -67,6 +67,7 @@ class Weighted(Solver):
             raise SolverError(
                 f"weights are {weights!r}; expected positive finite numbers, one for each level from 1 on"
             )
+        load("daqp")  # now: nothing raises, or waits for an import, while a robot moves
         self.weights: tuple[float, ...] = tuple(given.tolist())
         self._by_level: Array = np.zeros(0)
         self.reset()

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 from poise.arrays import Array
 from poise.errors import StateError
+from poise.extras import scipy
 from poise.geometry import TOLERANCE, Region, convex_hull, explore
 from poise.robots import Foot
 
@@ -281,7 +281,9 @@ def static_support_region(
     }
 
     def farthest(direction: Array) -> Array | None:
-        answer = linprog(np.concatenate([-direction, np.zeros(len(owners))]), method="highs", **programme)
+        answer = scipy.optimize.linprog(
+            np.concatenate([-direction, np.zeros(len(owners))]), method="highs", **programme
+        )
         return answer.x[:2] + middle[:2] if answer.status == 0 else None
 
     box = [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]]

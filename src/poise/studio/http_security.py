@@ -20,12 +20,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from websockets.datastructures import Headers
-from websockets.http11 import Response
-
 from poise.errors import UsageError
+from poise.extras import require, websockets
+
+if TYPE_CHECKING:
+    from websockets.http11 import Response
 
 #: Names of loopback that a browser may write into `Host`.
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -133,10 +135,9 @@ def page_files() -> dict[str, bytes]:
 
 def viser_client() -> bytes:
     """viser's built client: one HTML file with everything in it."""
+    require("viser")
     found = importlib.util.find_spec("viser")
-    if found is None or found.origin is None:
-        raise UsageError("the studio needs viser, which is not installed; install it with: pip install 'poise[studio]'")
-    path = Path(found.origin).parent / CLIENT
+    path = Path((found and found.origin) or "viser").parent / CLIENT
     if not path.is_file():
         raise UsageError(
             f"viser has no '{CLIENT.as_posix()}' in its package; expected viser 1.1: pip install 'viser>=1.1,<1.2'"
@@ -151,7 +152,7 @@ def answer(body: bytes, kind: str, policy: str, status: HTTPStatus = HTTPStatus.
         policy: Content-Security-Policy: what this document may load.
         more: further headers, with `_` for `-`.
     """
-    headers = Headers(
+    headers = websockets.datastructures.Headers(
         {
             "Content-Type": kind,
             "Content-Length": str(len(body)),
@@ -166,7 +167,7 @@ def answer(body: bytes, kind: str, policy: str, status: HTTPStatus = HTTPStatus.
             **{name.replace("_", "-"): value for name, value in more.items()},
         }
     )
-    return Response(status.value, status.phrase, headers, body)
+    return websockets.http11.Response(status.value, status.phrase, headers, body)
 
 
 def line(text: str, status: HTTPStatus, **more: str) -> Response:

@@ -8,13 +8,14 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from websockets.asyncio.server import ServerConnection
-from websockets.exceptions import ConnectionClosed
-
+from poise.extras import websockets
 from poise.studio.controls import MOST_BYTES
 from poise.studio.http_security import as_text
+
+if TYPE_CHECKING:
+    from websockets.asyncio.server import ServerConnection
 
 
 class Shelf(Protocol):
@@ -211,7 +212,7 @@ class Live:
         self._hub.pages(len(self._open))
         teller = asyncio.create_task(self._tell(page))
         try:
-            with suppress(ConnectionClosed):
+            with suppress(websockets.exceptions.ConnectionClosed):
                 async for text in page:
                     wanted = wish(text)
                     if isinstance(wanted, str):
@@ -227,7 +228,7 @@ class Live:
     async def _tell(self, page: ServerConnection) -> None:
         told, said, shown = -1, -1, -1  # numbers of the last hello, message and frame
         heard = self._heard
-        with suppress(ConnectionClosed):
+        with suppress(websockets.exceptions.ConnectionClosed):
             while True:
                 if (number := self._hub.hello_number) != told:
                     told = number
@@ -259,7 +260,7 @@ async def take(page: ServerConnection, hub: Hub, control: str, filename: str) ->
     The page sends pieces as binary messages, then one text message; it hears `{"error": "..."}`. A file that grows too
     large is refused at the piece that was one too many: nothing of it is kept.
     """
-    with suppress(ConnectionClosed, TimeoutError):
+    with suppress(websockets.exceptions.ConnectionClosed, TimeoutError):
         error = await _taken(page, hub, control, filename)
         await page.send(as_text({"error": error}))
         async with asyncio.timeout(LEAVE):  # closed with pieces unread, the line would be lost on its way

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from poise.errors import PoiseError
+from poise.extras import load
 from poise.robots import load_robot
 from poise.studio.scene_runner import Pacer, Stage
 from poise.studio.scenes import scene
@@ -68,6 +69,7 @@ class Simulation:
 
     def __init__(self, wire: Connection, begin: Begin) -> None:
         self._wire = wire
+        load("scipy", "optimize")  # explanations need it; now, and not in the middle of a motion
         robot = load_robot(begin.robot)
         self._scene = scene(begin.scene)(robot)
         for name, value in begin.values.items():

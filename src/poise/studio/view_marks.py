@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from trimesh.creation import icosphere
-from viser import BatchedMeshHandle, SceneNodeHandle, ViserServer
 
 from poise.arrays import Array
+from poise.extras import trimesh
 from poise.rendering import CENTER, COLORS, SUPPORT, cylinder
 from poise.studio.scenery import Plan, Scenery, Underfoot, finite
+
+if TYPE_CHECKING:
+    from viser import BatchedMeshHandle, SceneNodeHandle, ViserServer
 
 FORCE = COLORS[1]
 PRESSURE = COLORS[0]
@@ -341,7 +343,8 @@ class Markers:
         if balls is None or len(balls.batched_positions) != count:
             if balls is not None:
                 balls.remove()
-            ball = icosphere(subdivisions=1, radius=RADIUS)  # 80 triangles: there may be a hundred of them
+            # 80 triangles: there may be a hundred of them
+            ball = trimesh.creation.icosphere(subdivisions=1, radius=RADIUS)
             quiet: Any = {"cast_shadow": False, "receive_shadow": False, "lod": "off"}
             balls = self._balls[kind] = self._server.scene.add_batched_meshes_simple(
                 f"{self._name}/{kind}{count}",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.cache import Arrays, store, stored
+from poise.extras import fast_simplification
 from poise.rendering import Mesh, figure, shape_mesh, surface
 from poise.robots import Robot
 
@@ -163,8 +164,6 @@ def _within(mesh: Mesh, limit: int) -> Mesh:
     What is of many pieces, such as a motor with its screws, cannot be simplified that far before nearby points have
     become one; if even that does not help, the largest triangles stay.
     """
-    import fast_simplification
-
     for cell in CELLS:
         if cell > 0.0 and len(mesh.faces) > limit:
             mesh = _clustered(mesh, cell)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio
-from viser import FrameHandle, MeshHandle, TransformControlsEvent, TransformControlsHandle, ViserServer
 
 from poise.arrays import Array
 from poise.plants import Box
@@ -18,6 +17,9 @@ from poise.robots import Robot
 from poise.studio.scenery import Point, finite
 from poise.studio.view_marks import linear, seen
 from poise.studio.view_meshes import Piece
+
+if TYPE_CHECKING:
+    from viser import FrameHandle, MeshHandle, TransformControlsEvent, TransformControlsHandle, ViserServer
 
 Tint = tuple[float, float, float, float]
 

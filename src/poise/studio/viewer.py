@@ -15,15 +15,14 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio
-import rich
-from viser import ViserServer
 
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.extras import rich, viser
 from poise.plants import Box
 from poise.robots import Robot
 from poise.studio.scenery import Point, Scenery, finite
@@ -31,11 +30,8 @@ from poise.studio.view_marks import Markers, Marks, Plans, Soles
 from poise.studio.view_meshes import pieces
 from poise.studio.view_objects import Floor, Gizmos, Moved, Shown, Tint
 
-
-def __getattr__(name: str) -> Any:
-    if name == "Viewer":
-        return Viewer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from viser import ViserServer
 
 
 # -- viser as the studio wants it: on loopback, quiet, without panel, tunnel or visitors from other sites ------------
@@ -55,7 +51,7 @@ HIDDEN = f"{', '.join(f'.mantine-{name}' for name in SELECTORS)}, [data-dock-reg
 def serve(port: int) -> ViserServer:
     """A server on 127.0.0.1; port 0 takes any that is free."""
     with _silent():
-        server = ViserServer(host="127.0.0.1", port=port, verbose=False)
+        server = viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
     server._websock_server.get_message_buffer().max_window_size = TOGETHER
     _close(server)
     server.gui.configure_theme(show_logo=False, show_share_button=False)

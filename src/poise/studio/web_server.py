@@ -20,18 +20,20 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.asyncio.server import ServerConnection, serve
-from websockets.exceptions import WebSocketException
-from websockets.http11 import Request, Response
-from websockets.typing import Subprotocol
-
 from poise.errors import PoiseError, UsageError
+from poise.extras import websockets
 from poise.studio import http_security as files
 from poise.studio.http_security import Gate, bracketed, is_loopback
 from poise.studio.page_session import Hub, Live, take
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+    from websockets.typing import Subprotocol
 
 #: Bytes that viser may have sent and we not yet read. It joins poses that wait into the latest ones, but only while
 #: they are still its own. Thirty poses a second of sixty links are 85 kB, so this is well below a second.
@@ -46,7 +48,7 @@ async def pump(page: ServerConnection, port: int) -> None:
     Nothing more is read from viser before the page's browser has taken what was read before (it answers a ping that
     follows), so that a slow page lags behind by little, and slows down nobody else.
     """
-    with suppress(OSError, WebSocketException):
+    with suppress(OSError, websockets.exceptions.WebSocketException):
         async with _viewer(page, port) as viewer:
             carriers = [asyncio.create_task(_ask(page, viewer)), asyncio.create_task(_show(viewer, page))]
             try:
@@ -79,7 +81,7 @@ async def _viewer(page: ServerConnection, port: int) -> AsyncIterator[ClientConn
         near.close()
         raise
     # A mesh is one message and may be of any size. No pings: viser is on this machine, and both ends close at once.
-    async with connect(
+    async with websockets.asyncio.client.connect(
         f"ws://127.0.0.1:{port}",
         sock=near,
         subprotocols=[page.subprotocol] if page.subprotocol else None,
@@ -159,7 +161,7 @@ class Server:
 
     async def _serve(self) -> None:
         self._loop, self._leave = asyncio.get_running_loop(), asyncio.Event()
-        async with serve(
+        async with websockets.asyncio.server.serve(
             self._talk,
             sock=self._socket,
             process_request=self._answer,

@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pinocchio
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.extras import scipy
 from poise.geometry import minimum_jerk
 from poise.tasks.arguments import number, numbers, pose_of, positive, rotation_of, shown
 
@@ -51,7 +51,7 @@ class Path:
             raise TaskError("Path: a time or a point is NaN or infinite; give finite numbers")
         if not (np.diff(self.times) > 0).all():
             raise TaskError(f"Path: times are {shown(times)}; expected each to be later than the one before")
-        self._spline = CubicSpline(self.times, self.points, bc_type="clamped")
+        self._spline = scipy.interpolate.CubicSpline(self.times, self.points, bc_type="clamped")
         self._rate, self._acceleration = self._spline.derivative(1), self._spline.derivative(2)
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:

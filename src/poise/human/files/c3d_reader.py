@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poise.arrays import Array
+from poise.extras import ezc3d, require
 from poise.human.files.c3d_layout import check_layout
 from poise.human.files.file_conventions import METRES, Z_UP, kept, metres, upwards
 from poise.human.markers import bare
@@ -312,11 +313,7 @@ HEIGHTS, MASSES = (0.4, 2.6), (2.0, 400.0)
 def read_c3d(path: Path, up: str | None = None) -> Trial:
     """A trial with markers, events, force plates, and the angles and moments that the laboratory's software stored."""
     check_layout(path)
-    try:
-        import ezc3d  # type: ignore[import-untyped]
-        from ezc3d import ezc3d as swig
-    except ImportError:
-        raise refused(path, "C3D files need the package ezc3d, which is not installed; pip install ezc3d") from None
+    require("ezc3d")
     try:
         c3d = ezc3d.c3d(str(path))
         points, residuals = c3d["data"]["points"], c3d["data"]["meta_points"]["residuals"]
@@ -346,7 +343,7 @@ def read_c3d(path: Path, up: str | None = None) -> Trial:
     found_events, event_notes = events(
         parameters.get("EVENT", {}), header["events"], int(header["points"]["first_frame"]), frames, rate
     )
-    found_plates, plate_notes = plates(c3d, swig, rotation, frames)
+    found_plates, plate_notes = plates(c3d, ezc3d.ezc3d, rotation, frames)
     subject, subject_notes = _subject(parameters)
     turns = 1.0 if not _word(group, "ANGLE_UNITS").startswith("rad") else float(np.degrees(1.0))
     remarks = [*notes, *channels.notes, *named.notes, unit_note, up_note, *event_notes, *plate_notes, *subject_notes]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from poise.extras import ezc3d
 from poise.human.trial import Plate, Trial
 
 #: Words of Vicon for events.
@@ -21,8 +22,6 @@ def write_c3d(trial: Trial, path: str | Path) -> Path:
 
     >>> write_c3d(trial, "walk.c3d")
     """
-    import ezc3d  # here, because it takes a third of a second to import
-
     file = ezc3d.c3d()
     _points(file, trial)
     _analogs(file, trial)

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio
-from scipy.interpolate import CubicSpline
-from threadpoolctl import threadpool_limits
 
 from poise.analysis import FEWEST_FILTER_SAMPLES, low_pass
 from poise.arrays import Array
+from poise.extras import scipy, threadpoolctl
 from poise.human.fitting.body_adjustment import Adjusted
 from poise.human.fitting.calibration import Measured, calibrated, robot_of
 from poise.human.fitting.marker_tracking import Placed, Points, Tracked, Tracker
@@ -52,10 +51,10 @@ def motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> Motion:
     if len(time) < 4:
         still = np.zeros((len(time), robot.model.nv))
         return Motion(time, values, still, still, note)
-    spline = CubicSpline(time, values, axis=0)
+    spline = scipy.interpolate.CubicSpline(time, values, axis=0)
     rate_of = np.asarray(spline(time, 1))
     v = _velocity(values, rate_of)
-    a = np.asarray(CubicSpline(time, v, axis=0)(time, 1))
+    a = np.asarray(scipy.interpolate.CubicSpline(time, v, axis=0)(time, 1))
     return Motion(time, values, v, a, note)
 
 
@@ -248,7 +247,9 @@ def fit(
         cutoff: of the low-pass filter on the result (Hz); human walking has little above 6 Hz.
         progress: told what is being done and how much of it is done (0 to 1).
     """
-    with threadpool_limits(1):  # matrices are small: threads of the algebra library would only wait for each other
+    with threadpoolctl.threadpool_limits(
+        1
+    ):  # matrices are small: threads of the algebra library would only wait for each other
         return _fit(trial, static, height, mass, sex, marker_set, cutoff, progress or (lambda what, share: None))
 
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from poise.analysis import (
     GaitCycle,
@@ -34,6 +33,7 @@ from poise.analysis import (
 )
 from poise.arrays import Array
 from poise.errors import GaitError
+from poise.extras import scipy
 from poise.human.fitting.body_fit import motion
 from poise.robots import SIDES, Frame, Robot, Side
 
@@ -234,7 +234,7 @@ class Reference(Curve):
 
     def _draw(self, numbers: Array) -> None:
         self._numbers = numbers
-        value = CubicSpline(self.time, numbers)
+        value = scipy.interpolate.CubicSpline(self.time, numbers)
         rate, acceleration = value.derivative(1), value.derivative(2)
         super().__init__(lambda time: (value(time), rate(time), acceleration(time)))
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import mujoco
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
 from poise.arrays import Array
+from poise.extras import mujoco
 from poise.plants.plant_errors import PlantError
 from poise.plants.simulation_setup import Sensors
 from poise.robots import Foot, Frame, Robot, State

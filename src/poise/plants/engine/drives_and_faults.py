@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from poise.arrays import Array
 from poise.control import Command
+from poise.extras import mujoco
 from poise.plants.disturbances import Breakdown, BrokenCell, WeakMotor
 from poise.plants.engine.contact_sensors import Measured, Sample, Sensing
 from poise.plants.engine.simulation import Built, Simulation

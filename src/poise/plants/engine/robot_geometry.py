@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from poise.arrays import Array
 from poise.errors import RobotError
+from poise.extras import mujoco, scipy
 from poise.plants.engine.robot_model import quaternion
 from poise.plants.environment import BALL
 from poise.robots import Capsule, Foot, Frame, Robot, capsules, vertices
@@ -153,7 +152,7 @@ def add_looks(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -
     for i, shape in enumerate(shapes):
         try:
             kind, size = _solid(spec, shape, f"shape {i}")
-        except (ValueError, QhullError, AttributeError) as error:
+        except (ValueError, scipy.spatial.QhullError, AttributeError) as error:
             notes.append(f"'{shape.name}' is not drawn: {' '.join(str(error).split())[:80] or type(error).__name__}")
             continue
         color = tuple(float(part) for part in shape.meshColor)
@@ -201,7 +200,7 @@ def _surface(shape: pinocchio.GeometryObject) -> tuple[Array, Faces]:
     if not np.isfinite(points).all():
         raise ValueError("its mesh is not finite")
     if shape.meshPath.lower().endswith(".dae"):
-        hull = ConvexHull(points)
+        hull = scipy.spatial.ConvexHull(points)
         outward = np.cross(
             points[hull.simplices[:, 1]] - points[hull.simplices[:, 0]],
             points[hull.simplices[:, 2]] - points[hull.simplices[:, 0]],

@@ -13,11 +13,11 @@ for a load that swings has joints of its own among them.
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array
+from poise.extras import mujoco
 from poise.plants.disturbances import ModelError
 from poise.plants.plant_errors import PlantError
 from poise.plants.simulation_setup import PositionServos

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
+from poise.extras import mujoco
 from poise.plants.disturbances import Push
 from poise.plants.engine.contact_sensors import Feelers, Sample, Touch, check_rows
 from poise.plants.engine.robot_geometry import add_capsules, add_looks, add_parts

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array
+from poise.extras import mujoco
 from poise.plants.disturbances import Carried, Load
 from poise.plants.engine.robot_geometry import GROUND, SEEN, SMOOTH, THING
 from poise.plants.engine.robot_model import quaternion

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import zmq
-from zmq.utils.monitor import recv_monitor_message
 
 from poise.arrays import Array
 from poise.control import Command, DampedHold
+from poise.extras import zmq
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError, positive
 from poise.plants.remote.protocol import (
@@ -195,7 +194,7 @@ class Door:
     def messages(self) -> Iterator[tuple[bytes, Message]]:
         """What has arrived, and from which peer."""
         while self._monitor.poll(0):
-            event = recv_monitor_message(self._monitor)["event"]
+            event = zmq.utils.monitor.recv_monitor_message(self._monitor)["event"]
             self._counts["connection ended"] += event == zmq.EVENT_DISCONNECTED
         for _ in range(MOST):
             try:
@@ -223,7 +222,7 @@ class Door:
         self._socket.unbind(self.address)
         end = time.monotonic() + CLOSING
         while self._monitor.poll(max(0, round(1e3 * (end - time.monotonic())))):
-            if recv_monitor_message(self._monitor)["event"] == zmq.EVENT_CLOSED:
+            if zmq.utils.monitor.recv_monitor_message(self._monitor)["event"] == zmq.EVENT_CLOSED:
                 break
         self._shut()
 

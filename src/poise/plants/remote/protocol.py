@@ -24,13 +24,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgpack
 import numpy as np
-import zmq
 
 from poise.arrays import Array
 from poise.control import Command
 from poise.errors import StateError
+from poise.extras import msgpack, require, zmq
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError
 from poise.robots import Frame, Robot, State
@@ -85,6 +84,7 @@ def address_at_host(address: str, host: str) -> str:
 
 def socket(kind: int, address: str) -> zmq.Socket[bytes]:
     """A socket for an address, which never waits when it is closed and keeps only what is still of use."""
+    require("zmq", "msgpack")
     made: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
     made.setsockopt(zmq.LINGER, 0)
     made.setsockopt(zmq.MAXMSGSIZE, WALL)

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import zmq
-
 from poise.control import Command
+from poise.extras import zmq
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError, positive
 from poise.plants.remote.protocol import (

@@ -1,0 +1,89 @@
+"""What importing costs: Poise, its solvers and its help beside numpy and pinocchio, in one interleaved run.
+
+    python benchmarks/imports.py              # half a minute
+    python benchmarks/imports.py --json
+
+Each program runs in a process of its own, all of them in turns, and the least processor time of each counts: who else
+uses the machine adds time and never takes any away. Compare ratios; times belong to one machine. The bars:
+
+| program | at most |
+|---|---|
+| `import poise` | 1.5 times `import numpy, pinocchio` |
+| `poise --help` | 3.5 times `import numpy` |
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+from typing import NamedTuple
+
+NUMPY, BASE = "import numpy", "import numpy, pinocchio"
+
+
+class Program(NamedTuple):
+    """What is measured: a program, the program that it is compared with, and the largest ratio (None: no bar)."""
+
+    text: str
+    beside: str
+    most: float | None = None
+
+
+PROGRAMS = {
+    "python": Program("pass", NUMPY),
+    NUMPY: Program(NUMPY, NUMPY),
+    BASE: Program(BASE, BASE),
+    "import poise": Program("import poise", BASE, 1.5),
+    "from poise import *": Program("from poise import *", BASE),
+    "import poise.solvers": Program("import poise.solvers", NUMPY),
+    "import poise.studio": Program("import poise.studio", BASE),
+    "poise --help": Program("import sys; from poise.cli import main; main(['--help'])", NUMPY, 3.5),
+    "poise run --help": Program("import sys; from poise.cli import main; main(['run', '--help'])", BASE),
+}
+
+
+def processor_seconds(program: str) -> float:
+    """User and system time of a Python process, from its start to its end (s)."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Bytecode is kept, as for any package that is installed.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measure(repeat: int) -> dict[str, float]:
+    """The least processor time of each program (s), in turns; the first turn, which writes bytecode, does not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+    for _ in range(repeat + 1):
+        for name, program in PROGRAMS.items():
+            seconds[name].append(processor_seconds(program.text))
+    return {name: min(times[1:]) for name, times in seconds.items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=7, metavar="N", help="runs of each program (default 7)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    options = parser.parse_args()
+    seconds = measure(max(options.repeat, 1))
+    ratios = {name: seconds[name] / seconds[program.beside] for name, program in PROGRAMS.items()}
+    if options.json:
+        print(json.dumps({name: {"seconds": seconds[name], "ratio": ratios[name]} for name in PROGRAMS}))
+    else:
+        print("| program | processor time, s | ratio | to | at most |\n|---|---|---|---|---|")
+        for name, program in PROGRAMS.items():
+            most = "" if program.most is None else f"{program.most:g}"
+            print(f"| `{name}` | {seconds[name]:.3f} | {ratios[name]:.2f} | `{program.beside}` | {most} |")
+    slow = [name for name, program in PROGRAMS.items() if program.most is not None and ratios[name] > program.most]
+    for name in slow:
+        print(f"'{name}' takes longer than it may", file=sys.stderr)
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

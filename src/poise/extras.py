@@ -1,0 +1,198 @@
+"""Third-party packages that are slow to import or belong to an extra: each is imported at its first use, not before.
+
+    from poise.extras import mujoco
+
+    def new_model():
+        return mujoco.MjSpec()        # here, at the first attribute, MuJoCo is imported
+
+Such a name is a module that keeps each attribute from its first use on, so that a call in a loop costs what it costs
+after ``import mujoco``. A package that is not installed is a `MissingPackageError`: one line, with the command that
+installs it. Type checkers see the packages themselves.
+
+A base class, a decorator, a default or a constant of a module asks for an attribute while that module is imported, and
+brings the package with it: put these into a function. Names that only annotations need are imported under
+``TYPE_CHECKING``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from poise.errors import MissingPackageError
+
+__all__ = [
+    "PACKAGES",
+    "PIL",
+    "Package",
+    "av",
+    "coal",
+    "daqp",
+    "ezc3d",
+    "fast_simplification",
+    "load",
+    "matplotlib",
+    "mcap",
+    "msgpack",
+    "mujoco",
+    "pyarrow",
+    "pygame",
+    "ray",
+    "require",
+    "rich",
+    "scipy",
+    "threadpoolctl",
+    "trimesh",
+    "viser",
+    "websockets",
+    "zmq",
+]
+
+if TYPE_CHECKING:
+    import av
+    import coal
+    import daqp
+    import ezc3d
+    import fast_simplification
+    import matplotlib.axes
+    import matplotlib.colors
+    import matplotlib.figure
+    import matplotlib.patches
+    import matplotlib.ticker
+    import mcap.writer
+    import msgpack
+    import mujoco
+    import PIL.Image
+    import PIL.ImageDraw
+    import PIL.ImageFont
+    import pyarrow.compute
+    import pyarrow.parquet
+    import pygame._sdl2.controller
+    import ray
+    import rich
+    import scipy.interpolate
+    import scipy.linalg
+    import scipy.ndimage
+    import scipy.optimize
+    import scipy.signal
+    import scipy.spatial.transform
+    import scipy.stats
+    import threadpoolctl
+    import trimesh.creation
+    import viser
+    import websockets.asyncio.client
+    import websockets.asyncio.server
+    import websockets.datastructures
+    import websockets.exceptions
+    import websockets.http11
+    import websockets.typing
+    import zmq.utils.monitor
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package, and what to say when it is not installed.
+
+    Attributes:
+        use: what needs it; the error reads "<use> needs the package ...".
+        extra: of Poise that brings it; "" for a package that ``pip install poise`` brings.
+        distribution: what pip calls it, where that is not its name in Python.
+        modules: its modules that must be imported by their own names.
+    """
+
+    use: str
+    extra: str = ""
+    distribution: str = ""
+    modules: tuple[str, ...] = ()
+
+
+#: Every package that is imported through this module. pyproject.toml says which versions.
+PACKAGES: dict[str, Package] = {
+    "PIL": Package("drawing pictures", "export", "pillow", ("Image", "ImageDraw", "ImageFont")),
+    "av": Package("encoding films", "export"),
+    "coal": Package("measuring distances between bodies"),
+    "daqp": Package("the solver Weighted"),
+    "ezc3d": Package("reading and writing C3D files", "human"),
+    "fast_simplification": Package("simplifying meshes", "export", "fast-simplification"),
+    "matplotlib": Package(
+        "drawing charts", "export", modules=("axes", "colors", "figure", "patches", "ticker")
+    ),
+    "mcap": Package("writing MCAP files", "export", modules=("writer",)),
+    "msgpack": Package("a plant in another process", "remote"),
+    "mujoco": Package("simulating and drawing robots"),
+    "pyarrow": Package("reading and writing recordings and tables", modules=("compute", "parquet")),
+    "pygame": Package("reading a joystick", "gamepad", "pygame-ce", ("_sdl2.controller",)),
+    "ray": Package("a campaign on a cluster", "ray"),
+    "rich": Package("the studio", "studio"),
+    "scipy": Package(
+        "this computation",
+        modules=("interpolate", "linalg", "ndimage", "optimize", "signal", "spatial.transform", "stats"),
+    ),
+    "threadpoolctl": Package("fitting a body to markers", "human"),
+    "trimesh": Package("the studio", "studio", modules=("creation",)),
+    "viser": Package("the studio", "studio"),
+    "websockets": Package(
+        "the studio",
+        "studio",
+        modules=("asyncio.client", "asyncio.server", "datastructures", "exceptions", "http11", "typing"),
+    ),
+    "zmq": Package("a plant in another process", "remote", "pyzmq", ("utils.monitor",)),
+}  # fmt: skip
+
+
+def load(package: str, *modules: str) -> ModuleType:
+    """The package itself, imported now, with these of its modules; raises `MissingPackageError`."""
+    try:
+        found = import_module(package)
+        for module in modules:
+            import_module(f"{package}.{module}")
+    except ModuleNotFoundError as error:
+        absent = (error.name or "").partition(".")[0]
+        if absent not in PACKAGES:  # something else that the package needs
+            raise
+        raise _missing(absent) from None
+    return found
+
+
+def require(*packages: str) -> None:
+    """Raises `MissingPackageError` for the first package that is not installed; imports none of them.
+
+    For what takes long before it comes to use them.
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise _missing(package)
+
+
+def _missing(name: str) -> MissingPackageError:
+    package = PACKAGES[name]
+    distribution = package.distribution or name
+    what = f"'poise[{package.extra}]'" if package.extra else distribution
+    return MissingPackageError(
+        f"{package.use} needs the package {distribution}; install it with: pip install {what}",
+        package=distribution,
+        extra=package.extra,
+    )
+
+
+def _stand_in(package: str, modules: tuple[str, ...]) -> ModuleType:
+    """A module that asks the package for an attribute once, and has it from then on."""
+    module = ModuleType(package, f"Stands for {package}, which is imported at the first use of an attribute.")
+
+    def attribute(name: str) -> Any:
+        if name.startswith("__") and name != "__version__":  # asked by who looks at modules, not by who uses them
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        own = [each for each in modules if each.partition(".")[0] == name]
+        value = getattr(load(package, *own), name)
+        setattr(module, name, value)
+        return value
+
+    module.__getattr__ = attribute  # type: ignore[method-assign]
+    return module
+
+
+if not TYPE_CHECKING:
+    globals().update({name: _stand_in(name, package.modules) for name, package in PACKAGES.items()})

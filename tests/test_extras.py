@@ -1,0 +1,238 @@
+"""Third-party packages are imported at their first use, and what is not installed is said in one line."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from command_line import bend
+from poise import extras, human
+from poise.errors import MissingPackageError, PoiseError
+from poise.robots.catalogue import models_folder
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src/poise"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def checked_only(tree: ast.AST) -> list[ast.stmt]:
+    """Statements that only type checkers see."""
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    return [each for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING" for each in node.body]
+
+
+def imported(nodes: list[ast.stmt]) -> set[str]:
+    """Modules that statements import."""
+    return {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in requirements}
+
+
+# -- The table ---------------------------------------------------------------------------------------------------------
+
+
+def test_type_checkers_see_the_packages_of_the_table_with_their_modules() -> None:
+    listed = {
+        f"{name}.{module}" if module else name
+        for name, package in extras.PACKAGES.items()
+        for module in package.modules or ("",)
+    }
+    assert imported(checked_only(ast.parse((SOURCE / "extras.py").read_text()))) == listed
+
+
+def test_every_package_of_the_table_is_exported() -> None:
+    assert set(extras.__all__) == {*extras.PACKAGES, "PACKAGES", "Package", "load", "require"}
+
+
+def test_packages_of_the_table_are_imported_through_extras() -> None:
+    """Elsewhere they are only imported for type checkers."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        checked = {id(node) for statement in checked_only(tree) for node in ast.walk(statement)}
+        nodes = [node for node in ast.walk(tree) if id(node) not in checked]
+        modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+        modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        found[str(path.relative_to(SOURCE))] = {module.partition(".")[0] for module in modules} & set(extras.PACKAGES)
+    assert not {path: names for path, names in found.items() if names}
+
+
+def test_each_package_comes_with_the_extra_that_its_error_names() -> None:
+    for name, package in extras.PACKAGES.items():
+        listed = PROJECT["optional-dependencies"][package.extra] if package.extra else PROJECT["dependencies"]
+        brought = distributions(listed)
+        for direct in list(brought):  # trimesh and rich come with viser
+            brought |= distributions(metadata.requires(direct) or []) if direct == "viser" else set()
+        assert (package.distribution or name) in brought, name
+
+
+def test_the_core_installs_these_packages_and_no_others() -> None:
+    assert distributions(PROJECT["dependencies"]) == {"numpy", "scipy", "pin", "coal", "mujoco", "daqp", "pyarrow"}
+
+
+def test_all_is_every_extra_but_those_of_developers_and_make_installs_all() -> None:
+    found = PROJECT["optional-dependencies"]
+    every = re.findall(r"\w+", found["all"][0])[1:]
+    assert sorted(every) == sorted(set(found) - {"all", "bench", "dev", "docs"})
+    assert "all" in re.findall(r"\w+", found["dev"][0])[1:]
+
+
+# -- A stand-in --------------------------------------------------------------------------------------------------------
+
+
+def test_a_stand_in_gives_what_the_package_has_and_keeps_it() -> None:
+    import scipy.linalg
+
+    assert extras.scipy.linalg is scipy.linalg
+    assert vars(extras.scipy)["linalg"] is scipy.linalg
+    assert extras.scipy.__version__ == scipy.__version__
+
+
+def test_modules_of_a_package_come_with_their_first_use() -> None:
+    program = "import sys; from poise.extras import zmq; assert 'zmq' not in sys.modules; zmq.utils.monitor"
+    assert run(program).returncode == 0
+
+
+def test_what_the_package_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        extras.scipy.no_such_name  # noqa: B018
+
+
+def test_looking_at_a_stand_in_imports_nothing() -> None:
+    program = "import inspect, sys; from poise.extras import mujoco; inspect.unwrap(mujoco); repr(mujoco); dir(mujoco)"
+    assert run(f"{program}; assert 'mujoco' not in sys.modules").returncode == 0
+
+
+def test_a_package_that_is_there_but_broken_says_so_itself(tmp_path: Path) -> None:
+    (tmp_path / "daqp.py").write_text("import no_such_module_anywhere")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from poise.extras import daqp; daqp.Model"
+    assert run(program).stderr.endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'\n")
+
+
+def test_the_error_is_ours_and_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ezc3d", None)
+    with pytest.raises(MissingPackageError) as caught:
+        extras.require("numpy", "ezc3d")
+    assert isinstance(caught.value, PoiseError)
+    assert isinstance(caught.value, ImportError)
+    assert (caught.value.package, caught.value.extra) == ("ezc3d", "human")
+
+
+# -- Features without their packages -----------------------------------------------------------------------------------
+
+
+def run(program: str, *arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=folder)
+
+
+#: A command or a program that comes to use each package.
+COMMANDS = {
+    "PIL": "report bend.poise --out page.html",
+    "av": "export bend.poise --out film.mp4",
+    "ezc3d": "human sample walk",
+    "matplotlib": "report bend.poise --out page.html",
+    "mcap": "export bend.poise --out log.mcap",
+    "msgpack": "serve --robot mighty",
+    "mujoco": "run stand --robot mighty --seconds 0.1",
+    "pyarrow": "run reach --robot mighty --seconds 0.1 --out reach.poise",
+    "ray": "campaign drill.toml --ray local --out campaign",
+    "threadpoolctl": "human fit walk.trc",
+    "viser": "studio --no-browser",
+    "websockets": "studio --no-browser",
+    "zmq": "serve --robot mighty",
+}
+PROGRAMS = {
+    "coal": """
+from poise.constraints.distances import Hull
+from poise.robots import capsules, load_robot
+Hull(capsules(load_robot("mighty"))[0])
+""",
+    "daqp": """
+from poise.solvers import Weighted
+Weighted()
+""",
+    "fast_simplification": """
+from poise.rendering import figure, shape_mesh
+from poise.robots import load_robot
+drawn = figure(load_robot("g1"))
+[shape_mesh(drawn, shape, 10) for shape in drawn.shapes]
+""",
+    "pygame": """
+from poise.devices import Joystick
+Joystick()
+""",
+    "rich": """
+from poise.studio.viewer import serve
+serve(0)
+""",
+    "scipy": """
+from poise.solvers import Cascade, Program, Rows
+Cascade().solve(Program([Rows([[1.0]], 0, 0)]))
+""",
+    "trimesh": """
+from poise.studio.view_marks import Markers
+from poise.studio.viewer import serve
+Markers(serve(0), "/markers").show({"known": [[0.0, 0.0, 0.0]]})
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a recording, a trial of markers and a campaign of one run."""
+    found = tmp_path_factory.mktemp("files")
+    bend(found)
+    walk, _ = human.sample_trial(cycles=1)
+    human.write_trc(walk, found / "walk.trc")
+    (found / "drill.toml").write_text('behavior = "drill"\n')
+    return found
+
+
+def without(package: str) -> str:
+    """Hides a package from a program; pinocchio itself needs coal, so that is hidden behind it."""
+    before = "import pinocchio\n" if package == "coal" else ""
+    return f"import sys\n{before}sys.modules[{package!r}] = None\n"
+
+
+def test_every_package_is_tried_below() -> None:
+    assert {*COMMANDS, *PROGRAMS} == set(extras.PACKAGES)
+
+
+@pytest.mark.parametrize("package", COMMANDS)
+def test_a_command_without_its_package_is_one_line_and_status_2(package: str, folder: Path) -> None:
+    program = f"{without(package)}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
+    before = set(folder.iterdir())
+    result = run(program, *COMMANDS[package].split(), folder=folder)
+    assert result.stderr.splitlines()[-1] == f"poise: {message(package)}"
+    assert "Traceback" not in result.stderr
+    assert (result.returncode, result.stdout) == (2, "")
+    left = {path.name for path in set(folder.iterdir()) - before}
+    assert left <= {"walk", "reach.poise", "campaign"}, "no page, film or log that is not whole"
+
+
+@pytest.mark.parametrize("package", PROGRAMS)
+def test_a_feature_without_its_package_says_what_to_install(package: str) -> None:
+    if package == "fast_simplification" and models_folder() is None:
+        pytest.skip("the package example-robot-data is not installed")
+    result = run(without(package) + PROGRAMS[package])
+    assert result.stderr.splitlines()[-1] == f"poise.errors.MissingPackageError: {message(package)}"
+
+
+def message(name: str) -> str:
+    package = extras.PACKAGES[name]
+    what = f"'poise[{package.extra}]'" if package.extra else name
+    return f"{package.use} needs the package {package.distribution or name}; install it with: pip install {what}"
+
+
+def test_a_folder_of_trials_is_not_a_list_of_failures_where_a_package_is_missing(folder: Path) -> None:
+    program = f"{without('threadpoolctl')}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
+    result = run(program, "human", "fit", folder)
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (2, f"poise: {message('threadpoolctl')}")

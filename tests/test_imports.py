@@ -1,0 +1,127 @@
+"""What importing Poise, its solvers or its command line brings with it, and what it does not."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import poise
+from poise import cli, extras
+
+SOURCE = Path(__file__).parents[1] / "src/poise"
+#: Packages that are slow to import, beside numpy.
+HEAVY = {*extras.PACKAGES, "pinocchio", "example_robot_data", "quadprog", "proxsuite"}
+
+
+def loaded(program: str) -> set[str]:
+    """Packages that a program has imported when it ends."""
+    shown = "import atexit, sys; atexit.register(lambda: print('\\n', *sorted(sys.modules)))"
+    words = [sys.executable, "-c", f"{shown}\n{program}"]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    return {name.partition(".")[0] for name in result.stdout.splitlines()[-1].split()}
+
+
+# -- The package -------------------------------------------------------------------------------------------------------
+
+
+def test_poise_alone_brings_nothing() -> None:
+    assert not loaded("import poise") & {*HEAVY, "numpy"}
+
+
+def test_all_public_names_bring_numpy_and_pinocchio_and_what_these_need() -> None:
+    used = "import poise; [getattr(poise, name) for name in poise.__all__]"
+    assert loaded(used) & HEAVY == loaded("import numpy, pinocchio") & HEAVY
+
+
+@pytest.mark.parametrize("room", sorted(poise.ROOMS))
+def test_a_room_brings_no_package_that_it_may_do_without(room: str) -> None:
+    assert loaded(f"import poise.{room}") & HEAVY <= loaded("import numpy, pinocchio")
+
+
+def test_the_public_names_are_those_that_type_checkers_see() -> None:
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    seen = {
+        (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    named = {(f"poise.{room}", name) for room, names in poise.ROOMS.items() for name in names}
+    assert {pair for pair in seen if pair[0] != "poise"} == named
+    rooms = {name for module, name in seen if module == "poise"}
+    assert rooms <= set(poise.ROOMS)
+    assert {name for _, name in seen} == set(poise.__all__) - {"__version__"}
+
+
+def test_every_room_but_the_command_line_is_reached_from_the_package() -> None:
+    rooms = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    hidden = {"__init__", "__main__", "arrays", "cache", "cli", "interface", "parameters", "parsing"}
+    assert set(poise.ROOMS) == rooms - hidden
+    assert set(poise.ROOMS) <= set(dir(poise))
+
+
+def test_names_that_do_not_exist_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="module 'poise' has no attribute 'walk_on_water'"):
+        poise.walk_on_water  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ImportError, match="walk_on_water"):
+        from poise import walk_on_water  # type: ignore[attr-defined]  # noqa: F401
+
+
+# -- Solvers alone -----------------------------------------------------------------------------------------------------
+
+SOLVED = """
+import sys
+sys.modules.update(dict.fromkeys(["scipy", "daqp", "pinocchio", "coal", "mujoco", "pyarrow"]))
+from poise.solvers import Lexicographic, NullSpace, Program, Rows
+program = Program([Rows([[1.0, 1.0]], 2, 2, name="sum"), [Rows([[1.0, 0.0]], 0.5, 0.5), Rows([[0.0, 2.0]], 3, 3)]])
+for solver in (Lexicographic(), NullSpace()):
+    solution = solver.solve(program)
+    assert abs(solution.x - [0.5, 1.5]).max() < 1e-9, solution.x
+    assert solution.explain().startswith("optimal")
+"""
+
+
+def test_the_solvers_need_numpy_alone() -> None:
+    assert not loaded("import poise.solvers") & HEAVY
+    assert "numpy" in loaded(SOLVED)
+
+
+def test_the_weighted_solver_brings_daqp_when_it_is_made() -> None:
+    assert "daqp" not in loaded("from poise.solvers import Weighted")
+    assert "daqp" in loaded("from poise.solvers import Weighted; Weighted()")
+
+
+# -- The command line --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["--version"], ["no-such-command"]], ids=str)
+def test_help_version_and_mistakes_bring_nothing(words: list[str]) -> None:
+    program = f"from poise.cli import main\ntry: main({words})\nexcept SystemExit: pass"
+    assert not loaded(program) & {*HEAVY, "numpy"}
+
+
+def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
+    shown = "print(*(name for name in sys.modules if name.startswith('poise.cli.')))"
+    program = f"import sys; from poise.cli import main; main(['robots', '--json']); {shown}"
+    words = [sys.executable, "-c", program]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    assert result.stdout.splitlines()[-1].split() == ["poise.cli.robots"]
+    assert all((SOURCE / f"cli/{command}.py").is_file() for command in cli.COMMANDS)
+
+
+# -- The studio --------------------------------------------------------------------------------------------------------
+
+
+def test_the_simulation_of_the_studio_brings_no_viewer_no_server_and_no_charts() -> None:
+    program = """
+from multiprocessing import Pipe
+from poise.studio.simulation_process import Begin, main
+ours, theirs = Pipe()
+for word in ("next", "end"):
+    ours.send((word, None))
+main(theirs, Begin("stand", "mighty", {}))
+assert ours.recv()[0] == "ready"
+"""
+    found = loaded(program)
+    assert "mujoco" in found
+    assert not found & {"viser", "websockets", "matplotlib", "PIL", "trimesh", "rich", "zmq", "ezc3d"}
