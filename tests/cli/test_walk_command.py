@@ -91,7 +91,7 @@ def test_what_is_for_walks_is_refused_by_others(
         (["--set", "feedback=2000"], "walk: feedback is 2000.0; expected a positive number"),
         (["--set", "feedback=much"], "walk: feedback is 'much'"),
         (["--set", "center=preview"], "walk: center is 'preview'; expected divergent or sinusoid"),
-        (["--mode", "kinematic"], "today it runs with --mode torque --plant mujoco"),
+        (["--mode", "kinematic"], "it runs with --mode torque --plant mujoco"),
     ],
 )
 def test_a_walk_that_makes_no_sense_is_refused(
