@@ -223,7 +223,7 @@ class Block:
         if errors is None:
             line[layout.errors] = np.nan
         elif layout.stacked:
-            line[layout.errors] = errors.stacked()  # type: ignore[attr-defined]
+            line[layout.errors] = errors.stacked()
         else:
             for task, span in layout.tasks:
                 line[span] = errors.values(task)

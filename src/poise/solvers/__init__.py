@@ -18,12 +18,13 @@ without trusting the solver. Nothing in here knows of robots.
 array([0.5, 0.5])
 """
 
+from poise.arrays import Array
 from poise.solvers.cascade import Cascade
 from poise.solvers.lexicographic import Lexicographic
 from poise.solvers.null_space import NullSpace
 from poise.solvers.optimality import Certificate, certificate
 from poise.solvers.program import Program
-from poise.solvers.rows import UNBOUNDED, Array, Rows
+from poise.solvers.rows import UNBOUNDED, Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted

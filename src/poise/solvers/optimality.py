@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import nnls
 
-from poise.arrays import Mask
+from poise.arrays import Array, Mask
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
 from poise.solvers.unit_rows import UnitRows, sides_at
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
 
 Sides = NDArray[np.int8]
 

@@ -10,9 +10,9 @@ from typing import Any
 import daqp
 import numpy as np
 
+from poise.arrays import Array
 from poise.errors import SolverError
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
 from poise.solvers.solution import Sides, Solution
 from poise.solvers.unit_rows import UnitRows, sides_at
 
@@ -167,7 +167,7 @@ class _Workspace:
         # may be 1e4 units of x.
         self._model.settings = {"eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12}
         flag, _ = self._model.setup(H, f, A, upper, lower, sense)
-        return flag
+        return int(flag)
 
 
 def _clipped_least_squares(program: Program, weights: Array) -> Answer:
