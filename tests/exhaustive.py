@@ -12,7 +12,8 @@ import itertools
 
 import numpy as np
 
-from poise.solvers import Array, Program
+from poise.arrays import Array
+from poise.solvers import Program
 
 ZERO = 1e-9
 

@@ -8,8 +8,22 @@ import pinocchio
 from contact_states import some_contacts
 from poise import constraints, tasks
 from poise.robots import Robot, State
+from poise.state import Snapshot
 
 Make = Callable[[Robot, State], tasks.Task]
+
+
+class TwoMethods(tasks.MotionTask):
+    """Another task by its value and its Jacobian alone: as a user writes one, who knows no drift."""
+
+    def __init__(self, task: tasks.MotionTask) -> None:
+        self.task, self.wants_rate = task, task.wants_rate
+
+    def value(self, snapshot: Snapshot) -> np.ndarray:
+        return self.task.value(snapshot)
+
+    def jacobian(self, snapshot: Snapshot) -> np.ndarray:
+        return self.task.jacobian(snapshot)
 
 
 def _relative(robot: Robot, at: State) -> pinocchio.SE3:

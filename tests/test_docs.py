@@ -47,6 +47,12 @@ def test_relative_links_resolve(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{path or page.name} has no heading '#{anchor}'"
 
 
+def test_a_task_of_ones_own_is_ten_lines_and_two_methods() -> None:
+    (program,) = (block for block in blocks(ROOT / "docs/adding/task.md", "python") if "class SameHeight(" in block)
+    assert len(program.splitlines()) <= 10
+    assert re.findall(r"def (\w+)", program) == ["__init__", "value", "jacobian"]
+
+
 @pytest.mark.parametrize("room", [tasks, constraints])
 def test_every_task_and_constraint_stands_on_its_page(room: object) -> None:
     page = (ROOT / "docs/tasks.md").read_text()

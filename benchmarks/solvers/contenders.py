@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.solvers import UNBOUNDED, Array, Lexicographic, Program, Solution, Weighted
+from poise.arrays import Array
+from poise.solvers import UNBOUNDED, Lexicographic, Program, Solution, Weighted
 
 #: The contenders that the bars speak of.
 STRICT, KERNEL, REFERENCE = "strict", "strict (kernel)", "daqp weighted"

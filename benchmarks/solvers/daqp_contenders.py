@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.solvers.contenders import REFERENCE, Answer, QuadraticProgram, package, simple_bounds
-from poise.solvers import UNBOUNDED, Array, Program
+from poise.arrays import Array
+from poise.solvers import UNBOUNDED, Program
 
 _EQUALITY, _SOFT, _INFINITY = 5, 8, 1e30  # in the language of daqp
 

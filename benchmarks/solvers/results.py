@@ -12,7 +12,8 @@ import numpy as np
 
 from benchmarks.solvers.contenders import KERNEL, REFERENCE, STRICT, Answer, Contender
 from benchmarks.solvers.workloads import Workload
-from poise.solvers import Array, Program, certificate
+from poise.arrays import Array
+from poise.solvers import Program, certificate
 
 #: Strict against `daqp weighted`: how many times its median and its 99th percentile are allowed.
 BARS = {"median": 1.2, "p99": 6.0}

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poise.arrays import Array
 from poise.errors import UsageError
-from poise.solvers import Array, Program, Rows
+from poise.solvers import Program, Rows
 
 #: Where recorded sequences are looked for, above the current directory and above the source tree.
 PLACE = Path("shared/data/hqp")

@@ -18,8 +18,9 @@ from benchmarks.solvers import measurement, results
 from benchmarks.solvers.contenders import QuadraticProgram
 from benchmarks.solvers.measurement import contenders
 from benchmarks.solvers.workloads import Workload, generated_workloads, recorded_workloads, workloads
+from poise.arrays import Array
 from poise.errors import UsageError
-from poise.solvers import Array, Program
+from poise.solvers import Program
 
 STEPS = 2
 SHAPES = {"generated_kinematics": (35, 78, 5), "generated_dynamics": (59, 178, 6)}

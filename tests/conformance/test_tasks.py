@@ -10,8 +10,8 @@ import poise.constraints
 import poise.tasks
 from poise.robots import Robot, State, load_robot
 from poise.state import Snapshot
-from poise.tasks import ACCELERATION, VELOCITY, Layout, MotionTask, Task
-from task_examples import AT_TARGET, FORCES, LIMITS
+from poise.tasks import ACCELERATION, VELOCITY, Assembly, Layout, MotionTask, Task
+from task_examples import AT_TARGET, FORCES, LIMITS, TwoMethods
 
 STEP = 1e-5  # of the finite differences: their error is about 1e-10 here, rounding another 1e-11
 
@@ -85,6 +85,54 @@ def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) 
     expected = (ahead - behind) / (2 * STEP)
     scale = max(1.0, np.abs(expected).max())
     assert task.drift(snapshot.at(state)) / scale == pytest.approx(expected / scale, abs=1e-6)
+
+
+@pytest.mark.parametrize("speed", [0.0, 1e-6, 1e-2, 1.0, 30.0])
+def test_without_a_drift_of_its_own_it_has_the_same_to_rounding(robot: Robot, name: str, speed: float) -> None:
+    """Against the analytic drift, which grows with the square of the speed, at rest and faster than any motor."""
+    if name == "self-collision" and speed > 1.0:
+        pytest.skip("its own drift is limited there, not that of its Jacobian")
+    state = random_state(robot, 4)
+    state = state.replace(v=speed * state.v)
+    task, snapshot = AT_TARGET[name](robot, random_state(robot, 54)), Snapshot(robot).at(state)
+    drift, expected = TwoMethods(task).drift(snapshot), task.drift(snapshot)
+    scale = max(speed**2, np.abs(expected).max())
+    sums = (np.abs(task.jacobian(snapshot)) @ np.abs(state.v)).max()
+    # Of J v, through the ten joints of a chain, over the millisecond that is left to a robot that creeps.
+    rounding = 10.0 * np.finfo(float).eps * sums / 1e-3
+    assert drift == pytest.approx(expected, rel=0.0, abs=1e-8 * scale + rounding)
+
+
+@pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+def test_two_methods_write_the_same_rows(robot: Robot, name: str, order: int) -> None:
+    task = AT_TARGET[name](robot, random_state(robot, 9))
+    snapshot = Snapshot(robot).at(random_state(robot, 2))
+    whole, short = (Assembly(snapshot, [("level", [t])], layout(robot, order)) for t in (task, TwoMethods(task)))
+    for seed in (3, 4):  # bound in another state than written
+        snapshot.at(random_state(robot, seed))
+        assert whole.write()
+        assert short.write()
+        assert pytest.approx(whole.stack.program().A, abs=1e-12) == short.stack.program().A
+        assert short.column("error") == pytest.approx(whole.column("error"), abs=1e-12)
+        scale = max(1.0, np.abs(whole.column("drift")).max())
+        assert short.column("drift") / scale == pytest.approx(whole.column("drift") / scale, abs=1e-7)
+
+
+def test_the_difference_of_a_drift_disturbs_no_other_task(robot: Robot, name: str) -> None:
+    """A task beside one without a drift writes what it writes alone, to the last bit."""
+    make, goal = AT_TARGET[name], random_state(robot, 9)
+    task, written = make(robot, goal), []
+    for beside in ([], [TwoMethods(make(robot, goal))]):
+        snapshot = Snapshot(robot).at(random_state(robot, 2))
+        assembly = Assembly(snapshot, [("beside", beside), ("level", [task])], layout(robot, ACCELERATION))
+        for seed in (3, 4):
+            snapshot.at(random_state(robot, seed))
+            assembly.write()
+            rows = assembly.stack.blocks[-1].rows
+            columns = [assembly.column(column)[rows].tobytes() for column in ("error", "drift")]
+            A = assembly.stack.program().A[rows].tobytes()
+            written.append((*columns, A, snapshot.q.tobytes(), snapshot.v.tobytes(), snapshot.time))
+    assert written[:2] == written[2:]
 
 
 def test_velocity_rows_ask_for_the_rate_of_the_reference(robot: Robot, name: str) -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from poise.arrays import Array
 from poise.errors import SolverError
-from poise.solvers import Array, Cascade, NullSpace, Program, Rows
+from poise.solvers import Cascade, NullSpace, Program, Rows
 
 KINDS = ["plain", "duplicated", "contradictory", "rank deficient", "from above", "weighted", "scaled"]
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from poise.solvers import Array, BlockShape, NullSpace, Program, Rows, Solution, Stack
+from poise.arrays import Array
+from poise.solvers import BlockShape, NullSpace, Program, Rows, Solution, Stack
 from poise.solvers.null_space import RANK
 from poise.solvers.program import program_damping
 from poise.solvers.unit_rows import UnitRows, sides_at

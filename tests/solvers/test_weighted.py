@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from poise.arrays import Array
 from poise.errors import SolverError
-from poise.solvers import UNBOUNDED, UPPER, Array, Cascade, Program, Rows, Weighted
+from poise.solvers import UNBOUNDED, UPPER, Cascade, Program, Rows, Weighted
 from poise.solvers.weighted import REGULARIZATION, RELAXED
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from test_weighted import feasible_program
 
-from poise.solvers import EQUALITY, INSIDE, Array, BlockShape, Program, Rows, Stack, Weighted, _kernel
+from poise.arrays import Array
+from poise.solvers import EQUALITY, INSIDE, BlockShape, Program, Rows, Stack, Weighted, _kernel
 from poise.solvers.unit_rows import UnitRows, sides_at
 from poise.solvers.weighted import REGULARIZATION
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.robots import Frame, Robot, State
-from poise.state import FRAMES, Contact, Snapshot, _motion, contact_of, frame_rows  # type: ignore[attr-defined]
+from poise.state import FRAMES, Contact, Snapshot, _motion, contact_of, frame_rows
 from poise.tasks import (
     ACCELERATION,
     Decay,

@@ -248,7 +248,8 @@ class NearestHulls(Nearest):
                 met = between(a, self._moved(a, V_i[k], seconds), b, self._moved(b, V_j[k], seconds))
                 if met is not None and met.gap > 0.0:
                     normal[k], point[k] = met.normal, met.first
-        return np.einsum("ij,ij->i", np.hstack([normal, np.cross(point, normal)]), V_i - V_j)
+        rates: Array = np.einsum("ij,ij->i", np.hstack([normal, np.cross(point, normal)]), V_i - V_j)
+        return rates
 
     def _moved(self, hull: Hull, V: Array, seconds: float) -> pinocchio.SE3:
         return pinocchio.exp6(pinocchio.Motion(seconds * V)) * self._poses[hull.joint]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from poise.errors import TaskError
 from poise.robots import Joint, Robot
-from poise.state import Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state import Snapshot, _motion
 from poise.tasks import (
     ACCELERATION,
     Joints,

@@ -34,12 +34,14 @@ class Errors:
     def values(self, index: int) -> Array:
         """The error of one task beyond what it allows: zero inside its interval, in its unit."""
         error, low, high = self._columns[:, self._places[index]]
-        return error - np.clip(error, low, high)
+        beyond: Array = error - np.clip(error, low, high)
+        return beyond
 
     def stacked(self) -> Array:
         """The same for all rows of all tasks, in order."""
         error, low, high = self._columns
-        return error - np.clip(error, low, high)
+        beyond: Array = error - np.clip(error, low, high)
+        return beyond
 
     def __len__(self) -> int:
         return len(self.tasks)

@@ -224,7 +224,7 @@ def _tolerance(vertices: Sequence[Sequence[float]]) -> float:
     if not vertices:
         return 0.0
     xs, ys = zip(*vertices, strict=True)
-    return FLATNESS * max(max(xs) - min(xs), max(ys) - min(ys)) + _ROUNDING * max(map(abs, (*xs, *ys)))
+    return float(FLATNESS * max(max(xs) - min(xs), max(ys) - min(ys)) + _ROUNDING * max(map(abs, (*xs, *ys))))
 
 
 def _distance(point: _Point, a: _Point, b: _Point) -> float:

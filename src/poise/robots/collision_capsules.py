@@ -59,7 +59,8 @@ class Capsule:
         from_center = points - self.center
         squared = float(self.half_axis @ self.half_axis)
         along = np.clip(from_center @ self.half_axis / squared, -1.0, 1.0) if squared else np.zeros(len(points))
-        return self.radius - np.linalg.norm(from_center - along[:, None] * self.half_axis, axis=1)
+        distance: Array = np.linalg.norm(from_center - along[:, None] * self.half_axis, axis=1)
+        return self.radius - distance
 
 
 def capsules(robot: Robot) -> tuple[Capsule, ...]:
@@ -179,7 +180,8 @@ def _geometries(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
 def hull(points: Array) -> Array:
     """Those of the points that are corners of their convex hull; all of them if they lie in a plane."""
     try:
-        return points[scipy.spatial.ConvexHull(points).vertices]
+        corners: Array = points[scipy.spatial.ConvexHull(points).vertices]
+        return corners
     except (scipy.spatial.QhullError, ValueError):
         return points
 

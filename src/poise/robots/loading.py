@@ -125,7 +125,7 @@ def solve_stance(
 
 def posture(model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, angles: Mapping[str, float]) -> Array:
     """Base at the origin, the given angles, and for all other joints zero or the nearest angle in range."""
-    q = pinocchio.neutral(model)
+    q: Array = pinocchio.neutral(model)
     for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
         q[joint.q] = angles.get(joint.name, min(max(0.0, low), high))
     return q

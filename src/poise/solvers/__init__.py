@@ -23,7 +23,7 @@ from poise.solvers.lexicographic import Lexicographic
 from poise.solvers.null_space import NullSpace
 from poise.solvers.optimality import Certificate, certificate
 from poise.solvers.program import Program
-from poise.solvers.rows import UNBOUNDED, Array, Rows
+from poise.solvers.rows import UNBOUNDED, Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, Solver
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted
@@ -34,7 +34,6 @@ __all__ = [
     "LOWER",
     "UNBOUNDED",
     "UPPER",
-    "Array",
     "Block",
     "BlockShape",
     "Cascade",

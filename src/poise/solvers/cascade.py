@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.errors import SolverError
 from poise.extras import scipy
 from poise.solvers.program import Program, checked_damping, program_damping
-from poise.solvers.rows import Array
 from poise.solvers.solution import Solution, Solver
 from poise.solvers.unit_rows import RANK, UnitRows, sides_at
 
@@ -149,7 +149,8 @@ class Search:
             return np.zeros(len(x))
         _, size, V = scipy.linalg.svd(M, full_matrices=False, lapack_driver="gesvd")
         V = V[size > RANK].T  # the rank is that of the unit rows, whatever their pull
-        return N @ (V @ _least_squares(pull[:, None] * (M @ V), target))
+        step: Array = N @ (V @ _least_squares(pull[:, None] * (M @ V), target))
+        return step
 
     def first_blocker(self, x: Array, p: Array) -> tuple[float, int, int]:
         """The fraction of p that is possible, the row that ends it (-1 for none) and its side."""

@@ -90,7 +90,8 @@ class Counts(Mapping[str, int]):
     def __getitem__(self, name: str) -> int:
         if name not in _kernel.counters:
             raise KeyError(name)
-        return self._values[1 + _kernel.counters.index(name)]
+        place: int = _kernel.counters.index(name)
+        return self._values[1 + place]
 
     def __iter__(self) -> Iterator[str]:
         return iter(_kernel.counters)

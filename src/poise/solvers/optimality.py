@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.arrays import Mask
+from poise.arrays import Array, Mask
 from poise.extras import scipy
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
 from poise.solvers.unit_rows import UnitRows, sides_at
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poise.arrays import Array
 from poise.errors import RowsError, SolverError
-from poise.solvers.rows import Array, Rows
+from poise.solvers.rows import Rows
 
 if TYPE_CHECKING:
     from poise.solvers.stack import Block

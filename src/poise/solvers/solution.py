@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.interface import Interface
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
 
 Sides = NDArray[np.int8]
 

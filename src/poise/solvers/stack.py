@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.solvers.program import Program
-from poise.solvers.rows import Array, Rows
+from poise.solvers.rows import Rows
 
 
 class BlockShape(NamedTuple):

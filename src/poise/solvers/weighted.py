@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from poise.arrays import Array
 from poise.errors import SolverError
 from poise.extras import daqp, load
 from poise.solvers.program import Program
-from poise.solvers.rows import Array
 from poise.solvers.solution import Sides, Solution, Solver
 from poise.solvers.unit_rows import UnitRows, sides_at
 
@@ -168,7 +168,7 @@ class _Workspace:
         # may be 1e4 units of x.
         self._model.settings = {"eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12}
         flag, _ = self._model.setup(H, f, A, upper, lower, sense)
-        return flag
+        return int(flag)
 
 
 def _clipped_least_squares(program: Program, weights: Array) -> Answer:

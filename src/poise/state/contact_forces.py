@@ -110,7 +110,8 @@ class Contact:
     @property
     def normal_row(self) -> Array:
         """The normal force as a function of the unknowns: ``f_z = row y``."""
-        return self.basis[2]
+        row: Array = self.basis[2]
+        return row
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Contact) and self._key == other._key

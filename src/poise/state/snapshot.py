@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio
@@ -54,6 +54,11 @@ MOMENTUM = 1 << 2
 DRIFT = 1 << 3
 #: The mass matrix and the bias forces.
 DYNAMICS = 1 << 4
+#: How far the fastest coordinate moves from a state to either side of its stencil, rad or m: the cube root of rounding,
+#: where what a central difference cuts off and what it rounds are equally small (some 1e-10 of the second derivative).
+STENCIL_DISPLACEMENT = 1e-5
+#: Seconds to either side at most, for a robot that is nearly at rest: what depends on time is then still smooth.
+STENCIL_SECONDS = 1e-3
 
 
 def frame_rows(
@@ -81,6 +86,14 @@ def frame_rows(
         acceleration.linear,
         acceleration.angular,
     )
+
+
+class Stencil(NamedTuple):
+    """The robot a moment later and a moment earlier, with the same velocity, and the seconds between the two."""
+
+    later: Snapshot
+    earlier: Snapshot
+    seconds: float
 
 
 class Snapshot:
@@ -121,6 +134,8 @@ class Snapshot:
         self._drift_writer = momentum_drift_writer(
             robot.model, self.data, self._momentum_drift, self._center_of_mass_drift
         )
+        self._stencil: Stencil | None = None
+        self._stencil_state: State | None = None  # around which the stencil is
         self._plans: dict[int, tuple[Callable[[], None], ...]] = {}
         self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
             (DYNAMICS, self._fill_dynamics),
@@ -144,6 +159,27 @@ class Snapshot:
         self.time = state.time
         self._filled = 0
         return self
+
+    def stencil(self) -> Stencil:
+        """Snapshots of ``q ⊕ -εv`` and ``q ⊕ εv``, for central differences along the motion: ``J̇ v`` of any J(q, t).
+
+        They have memory of their own, made when first asked for and used again: this snapshot stays as it is. Whoever
+        asks for the same state gets the same two, with all that was worked out in them.
+        """
+        if self._stencil is not None and self.state is not None and self._stencil_state is self.state:
+            return self._stencil
+        if self._stencil is None:
+            later, earlier = Snapshot(self.robot), Snapshot(self.robot)
+        else:
+            later, earlier, _ = self._stencil
+        speed = float(np.abs(self.v).max())
+        seconds = min(STENCIL_SECONDS, STENCIL_DISPLACEMENT / speed) if speed > 0.0 else STENCIL_SECONDS
+        contacts = () if self.state is None else self.state.contacts
+        for side, step in ((later, seconds), (earlier, -seconds)):
+            q = pinocchio.integrate(self.model, self.q, step * self.v)
+            side.at(State._trusted(self.robot, q, self.v.copy(), self.time + step, contacts))
+        self._stencil, self._stencil_state = Stencil(later, earlier, 2.0 * seconds), self.state
+        return self._stencil
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -262,13 +298,14 @@ class Snapshot:
     def momentum_matrix(self) -> Array:
         """A_g, 6 x nv: (linear, angular momentum about the centre of mass) = A_g v."""
         self.fill(MOMENTUM)
-        return self.data.Ag
+        matrix: Array = self.data.Ag
+        return matrix
 
     @property
     def momentum(self) -> Array:
         """(linear, angular momentum about the centre of mass), kg m/s and kg m²/s."""
-        self.fill(MOMENTUM)
-        return self.data.Ag @ self.v
+        momentum: Array = self.momentum_matrix @ self.v
+        return momentum
 
     @property
     def momentum_drift(self) -> Array:
@@ -282,10 +319,12 @@ class Snapshot:
     def mass_matrix(self) -> Array:
         """M, nv x nv, with the rotors' inertia."""
         self.fill(DYNAMICS)
-        return self.data.M
+        matrix: Array = self.data.M
+        return matrix
 
     @property
     def nonlinear_effects(self) -> Array:
         """h: the generalised forces that gravity and motion ask for, N and N m."""
         self.fill(DYNAMICS)
-        return self.data.nle
+        forces: Array = self.data.nle
+        return forces

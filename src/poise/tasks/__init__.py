@@ -14,8 +14,7 @@
 
 Every task works at velocity and at acceleration order, as an equality or (`within=`) as an interval, at any level.
 How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `Path`, a `Passage` or,
-where somebody else moves it, `Live`. To write a new
-one, derive from `MotionTask`.
+where somebody else moves it, `Live`. To write a new one, derive from `MotionTask` and define `value` and `jacobian`.
 """
 
 from poise.tasks.aim import Direction, Gaze, unit_vector

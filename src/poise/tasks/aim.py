@@ -133,7 +133,8 @@ class Direction(Aim):
     def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
         # Rᵀ (ω x (ω x d) - ω̇ x d), with the drift of the frame in place of ω̇.
         w, turning = skew(snapshot.velocity(self.frame)[3:]), skew(snapshot.drift(self.frame)[3:])
-        return snapshot.rotation(self.frame).T @ (w @ w - turning) @ self.target
+        drift: Array = snapshot.rotation(self.frame).T @ (w @ w - turning) @ self.target
+        return drift
 
 
 class Gaze(Aim):
@@ -183,7 +184,8 @@ class Gaze(Aim):
         y_drift = R.T @ (g_acceleration - d[:3] - skew(d[3:]) @ r - 2.0 * w @ apart + w @ w @ r)
         n, across = _direction(R.T @ r)
         closer = (R @ n) @ apart / max(float(np.linalg.norm(r)), NEAREST)  # how fast the distance grows, of itself
-        return across @ y_drift - 2.0 * closer * n_rate - (n_rate @ n_rate) * n
+        drift: Array = across @ y_drift - 2.0 * closer * n_rate - (n_rate @ n_rate) * n
+        return drift
 
     def _sample(self, time: float) -> tuple[Array, Array, Array]:
         return self.target.sample(time) if moving(self.target) else (self.target, np.zeros(3), np.zeros(3))

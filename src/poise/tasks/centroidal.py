@@ -191,10 +191,14 @@ class Momentum(MotionTask):
         return snapshot.momentum_drift[self.indices]
 
     def target_rate(self, time: float) -> Array | None:
-        return self.target.sample(time)[0] if moving(self.target) else self.target
+        rate: Array = self.target.sample(time)[0] if moving(self.target) else self.target
+        return rate
 
     def target_acceleration(self, time: float) -> Array | None:
-        return self.target.sample(time)[1] if moving(self.target) else None
+        if not moving(self.target):
+            return None
+        acceleration: Array = self.target.sample(time)[1]
+        return acceleration
 
 
 class LinearMomentum(Momentum):

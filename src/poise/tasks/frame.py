@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import TaskError
 from poise.robots import Frame, Robot, State
-from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state import FRAMES, Snapshot, _motion
 from poise.tasks.arguments import axis_indices, component_indices, numbers, pose_of, rotation_of, selection, shown
 from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Decay, Reference

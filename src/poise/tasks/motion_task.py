@@ -1,62 +1,85 @@
-"""MotionTask: value, Jacobian and drift; everything else follows."""
+"""MotionTask: a task by two methods, its error and its Jacobian; drift, rows and bounds follow."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.robots import Robot
+from poise.robots import Frame, Robot, State
 from poise.state import DRIFT, Snapshot
 from poise.tasks.arguments import interval, shown
 from poise.tasks.reference import Decay, Reference, limits
-from poise.tasks.task import ACCELERATION, Layout, Memory, Task, Writer, checked_weight
+from poise.tasks.task import ACCELERATION, Assembly, Layout, Memory, Task, Writer, checked_weight
 
 Within = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 
 
 class MotionTask(Task):
-    """A task given by its error e(q, t), the Jacobian J with ``ė = J v - target rate``, and the drift ``J̇ v``.
+    """A task given by its error e(q, t) and the Jacobian J with ``ė = J v - target rate``.
 
-    To write one, set `needs` and define `labels`, `value`, `jacobian` and `drift`; it then works at both orders, as an
-    equality or as an interval, with any reference behaviour. J may be the derivative of e only up to a map that
-    leaves e itself unchanged, as for rotations, where J gives angular velocities: what is asked is that
-    ``J v = -g e`` makes the error decay as ``ė = -g e``.
+    To write one, define `value` and `jacobian`; it then works at both orders, as an equality or as an interval, with
+    any reference behaviour. All else has a default, which a class or an instance may replace: `name` (the class name in
+    words), `unit`, `weight`, `within`, `reference`, `labels`, and `drift` (``J̇ v`` by a central difference of ``J v``
+    along the motion). A constructor of your own need not call this one.
+
+    J may be the derivative of e only up to a map that leaves e itself unchanged, as for rotations, where J gives
+    angular velocities: what is asked is that ``J v = -g e`` makes the error decay as ``ė = -g e``.
 
     Args:
         name, weight: see `Task`.
         within: None wants e = 0; a number, an array or a pair of bounds wants e inside that interval.
         reference: how the error vanishes.
-        rows: how many there are, where that does not depend on the robot; weight and within are then checked at once.
+        dimension: number of rows, where that does not depend on the robot; weight and within are then checked at once.
+            None: as many as `value` returns.
     """
 
-    curvature = 1.0
-
-    #: What the task wants to be the case: a value in its unit, or a `Target` over time; None where it has none.
+    weight: Any = 1.0
+    within: Within = None
+    reference: Reference = Decay()
     target: Any = None
+    dimension: int | None = None
+    curvature = 1.0
 
     #: Sizes of the parts of the error that share a limit on speed: (3, 0) for a position, (0, 3) for an orientation,
     #: (3, 3) for a pose; None: one.
     parts: tuple[int, ...] | None = None
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        named = any(vars(base).get("name", _words(base)) != _words(base) for base in cls.__mro__)
+        if not named:
+            cls.name = _words(cls)
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        if cls.bind_error is MotionTask.bind_error:
+            cls._require_methods()
+        return super().__new__(cls)
+
     def __init__(
-        self, name: str, weight: ArrayLike, within: Within, reference: Reference | None, rows: int | None = None
+        self,
+        name: str = "",
+        weight: ArrayLike = 1.0,
+        within: Within = None,
+        reference: Reference | None = None,
+        dimension: int | None = None,
     ) -> None:
-        self.name = name
-        self.weight = checked_weight(weight, name, rows)
+        self.name = name = name or self.name
+        self.weight = checked_weight(weight, name, dimension)
         self.within = within
-        self.reference = Decay() if reference is None else reference
-        if not isinstance(self.reference, Reference):
-            raise TaskError(f"{name}: reference is {shown(reference)}; expected Decay(...) or MinimumJerk(...)", name)
-        interval(within, rows, name)
+        self.reference = self._checked_reference(Decay() if reference is None else reference)
+        self.dimension = dimension
+        interval(within, dimension, name)
 
     # -- what a task gives -----------------------------------------------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
-        """The error e."""
+        """The error e, present minus wanted."""
         return self._alone(snapshot)[0]
 
     def jacobian(self, snapshot: Snapshot) -> Array:
@@ -64,8 +87,12 @@ class MotionTask(Task):
         return self._alone(snapshot)[1]
 
     def drift(self, snapshot: Snapshot) -> Array:
-        """J̇ v."""
-        return self._alone(snapshot)[2]
+        """J̇ v: asked for at acceleration order only; unless defined, a central difference of ``J v``."""
+        if type(self).bind_error is not MotionTask.bind_error:
+            return self._alone(snapshot)[2]
+        later, earlier, seconds = snapshot.stencil()
+        difference: Array = self.jacobian(later) @ later.v - self.jacobian(earlier) @ earlier.v
+        return difference / seconds
 
     def target_rate(self, time: float) -> Array | None:
         """Rate of the target in the task's components; None for a target at rest."""
@@ -73,6 +100,22 @@ class MotionTask(Task):
 
     def target_acceleration(self, time: float) -> Array | None:
         return None
+
+    def labels(self, robot: Robot) -> tuple[str, ...]:
+        """One word per row; unless defined, as many as `dimension`, or as `value` returns, says."""
+        rows = self.dimension
+        if rows is None:
+            self._require_methods()
+            at_rest = Snapshot(robot).at(State(robot, robot.rest, contacts=robot.feet))
+            rows = len(self._checked_array("value", self.value(at_rest), None))
+        return tuple(f"row {i + 1}" for i in range(rows))
+
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames that it speaks of; unless defined, those among its attributes."""
+        parts = (
+            part for value in vars(self).values() for part in (value if isinstance(value, list | tuple) else [value])
+        )
+        return tuple(part for part in parts if isinstance(part, Frame))
 
     # -- what follows ----------------------------------------------------------------------------------------------
 
@@ -86,7 +129,13 @@ class MotionTask(Task):
         return [*self.bind_error(snapshot, memory, layout), *self._bind_gains(snapshot, memory)]
 
     def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        """Writers of error, rows and drift; compiled tasks replace this one."""
+        """Writers of error, rows and drift, from what the methods above return; compiled tasks replace this one.
+
+        Here, before anything moves, each method is called once, and a `TaskError` tells of what cannot be used.
+        """
+        self._require_methods()
+        self._checked_reference(self.reference)
+        self._check_returns(snapshot, len(memory.error), layout)
 
         def write() -> None:
             memory.error[:] = self.value(snapshot)
@@ -124,10 +173,57 @@ class MotionTask(Task):
         return [write] if self.reference.varies else ()
 
     def _alone(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
-        from poise.tasks.task import Assembly
-
         nv = snapshot.model.nv
         assembly = Assembly(snapshot, [(self.name, [self])], Layout(ACCELERATION, 1.0, nv, nv))
         snapshot.fill(DRIFT)
         assembly.write()
         return assembly.column("error"), assembly.stack.program().A, assembly.column("drift")
+
+    # -- what a task must return -----------------------------------------------------------------------------------
+
+    @classmethod
+    def _require_methods(cls) -> None:
+        """A TaskError for a class that says nothing of its error or its Jacobian."""
+        missing = [name for name in ("value", "jacobian") if getattr(cls, name) is getattr(MotionTask, name)]
+        if missing:
+            needed = "a motion task is value(snapshot), its error, and jacobian(snapshot)"
+            raise TaskError(f"{cls.__name__} does not define {' and '.join(missing)}; {needed}", cls.__name__)
+
+    def _checked_reference(self, reference: Any) -> Reference:
+        if not isinstance(reference, Reference):
+            given = f"{self.name}: reference is {shown(reference)}"
+            raise TaskError(f"{given}; expected Decay(...) or MinimumJerk(...)", self.name)
+        return reference
+
+    def _check_returns(self, snapshot: Snapshot, rows: int, layout: Layout) -> None:
+        """A TaskError unless every method returns finite arrays of one line per row."""
+        self._checked_array("value", self.value(snapshot), (rows,))
+        self._checked_array("jacobian", self.jacobian(snapshot), (rows, layout.motion))
+        if layout.order == ACCELERATION:
+            self._checked_array("drift", self.drift(snapshot), (rows,))
+        for method in (self.target_rate, self.target_acceleration):
+            returned = method(snapshot.time)
+            if returned is not None and np.ndim(returned):  # a single number serves all rows
+                self._checked_array(method.__name__, np.asarray(returned), (rows,))
+
+    def _checked_array(self, method: str, returned: Any, shape: tuple[int, ...] | None) -> Array:
+        """What a method returned, if it is an array of this shape (None: any vector) with finite entries."""
+        array: Array = returned
+        if not isinstance(returned, np.ndarray):
+            problem = f"{shown(returned)}, which is a {type(returned).__name__} and no array"
+        elif returned.dtype.kind not in "fiu":
+            problem = f"an array of {returned.dtype}"
+        elif (shape is None and (returned.ndim != 1 or not len(returned))) or shape not in (None, returned.shape):
+            problem = f"an array of shape {returned.shape}"
+        elif shape is not None and not np.isfinite(returned).all():
+            problem = "NaN or infinite entries"
+        else:
+            return array
+        wanted = {"jacobian": "one line per row, one column per entry of v"}.get(method, "one number per row")
+        size = "a vector" if shape is None else f"finite numbers of shape {shape}"
+        raise TaskError(f"{type(self).__name__}.{method} returned {problem}; expected {size}, {wanted}", self.name)
+
+
+def _words(kind: type) -> str:
+    """The name of a class in words: "same height" for SameHeight."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", kind.__name__).lower()

@@ -65,6 +65,8 @@ class Posture(JointTask):
     >>> tasks.Posture(target=(0.0, 0.3), joints=(robot.joint("waist_yaw_joint"), robot.joint("waist_pitch_joint")))
     """
 
+    target: Array
+
     def __init__(
         self,
         target: State | ArrayLike | Live,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.geometry import so3
 from poise.robots import Frame, Robot
-from poise.state import FRAMES, Snapshot, _motion  # type: ignore[attr-defined]
+from poise.state import FRAMES, Snapshot, _motion
 from poise.tasks.arguments import component_indices, pose_of
 from poise.tasks.frame import frame_name
 from poise.tasks.motion_task import MotionTask, Within

@@ -124,9 +124,10 @@ class Task(ABC):
 
     Attributes:
         name: what a reader sees in tables, explanations and recordings.
-        unit: of its error; of its rate for tasks that want one.
+        unit: of its error; of its rate for tasks that want one; "" where there is none.
         weight: importance inside its level, 1/unit²; a number, one per row, or a `Dial` of these.
-        needs: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...).
+        needs: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...); what they ask a snapshot's
+            methods for need not be named.
         curvature: size of the second derivative of its error in q, per rad² and m of the robot's height: about 1 for
             points and directions, 0 where the error is linear; it decides how carefully an error that can hardly
             vanish is approached.
@@ -137,7 +138,7 @@ class Task(ABC):
     """
 
     name: str
-    unit: str
+    unit: str = ""
     weight: Any = 1.0
     needs: int = 0
     wants_rate = False
@@ -167,6 +168,8 @@ class Task(ABC):
         per = "/s" if order == VELOCITY else "/s²"
         if self.wants_rate:
             per = "" if order == VELOCITY else "/s"
+        if not self.unit:
+            return f"1{per}" if per else ""
         return ", ".join((unit + per).replace("/s/s", "/s²") for unit in self.unit.split(", "))
 
     def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
@@ -267,6 +270,11 @@ class Assembly:
             for count, speed, acceleration in task.groups(robot):
                 groups.append((begin, begin + count, speed, acceleration))
                 begin += count
+            if begin not in (block.rows.start, block.rows.stop):
+                parts, rows = begin - block.rows.start, len(block.labels)
+                raise TaskError(
+                    f"{task.name}: parts of {parts} rows in all, but {rows} rows; give sizes of all", task.name
+                )
         self.stack.damping[:] = damping if len(damping) else 0.0
         references = self._references(groups)
         self._bounds: Callable[[], bool] = references.acceleration if order == ACCELERATION else references.velocity
@@ -320,7 +328,5 @@ def _shape(task: Task, robot: Robot, layout: Layout) -> BlockShape:
 
 
 def _weights(task: Task, rows: int) -> Array:
-    weight = np.asarray(task.weight, dtype=np.float64)
-    if weight.ndim and len(weight) != rows:
-        raise TaskError(f"{task.name}: {len(weight)} weights for {rows} rows; give one, or one per row", task.name)
+    weight = np.asarray(checked_weight(task.weight, task.name, rows), dtype=np.float64)
     return np.broadcast_to(weight, (rows,))

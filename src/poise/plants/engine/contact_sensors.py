@@ -94,13 +94,16 @@ class Touch:
         F = self._forces
         arm = self._places - self.points.take(self._feelers.parts.take(self._feeler), axis=0, mode="clip")
         moment = arm[:, _NEXT] * F[:, _AFTER] - arm[:, _AFTER] * F[:, _NEXT]
-        return self._feelers.to_parts.take(self._feeler, axis=1) @ np.concatenate([F, moment], axis=1)
+        wrenches: Array = self._feelers.to_parts.take(self._feeler, axis=1) @ np.concatenate([F, moment], axis=1)
+        return wrenches
 
     @cached_property
     def cells(self) -> Array:
         """Per corner of all soles in turn the force along the sole's normal (N)."""
         normals = self.rotations[:, :, 2].take(self._feelers.parts.take(self._feeler), axis=0, mode="clip")
-        return self._feelers.to_corners.take(self._feeler, axis=1) @ np.einsum("ni,ni->n", self._forces, normals)
+        along: Array = np.einsum("ni,ni->n", self._forces, normals)
+        cells: Array = self._feelers.to_corners.take(self._feeler, axis=1) @ along
+        return cells
 
     @cached_property
     def _forces(self) -> Array:
@@ -263,7 +266,7 @@ class Measured(Sensed):
         put(self, "_forces", None)
 
     @property
-    def forces(self) -> ContactForces:  # type: ignore[override]
+    def forces(self) -> ContactForces:
         if self._forces is None:
             wrenches = self._sensing.wrenches(self._sample, self._noise)
             forces = ContactForces(self._sensing.names, wrenches, self._sample.touch.points)
@@ -271,23 +274,23 @@ class Measured(Sensed):
         return self._forces  # type: ignore[return-value]
 
     @property
-    def cells(self) -> Mapping[str, Array]:  # type: ignore[override]
+    def cells(self) -> Mapping[str, Array]:
         if self._cells is None:
             object.__setattr__(self, "_cells", self._sensing.cells(self._sample, self._noise))
         return self._cells  # type: ignore[return-value]
 
     @property
-    def imu(self) -> Imu:  # type: ignore[override]
+    def imu(self) -> Imu:
         return self._sensing.imu(self._sample, self._noise)
 
     @property
-    def positions(self) -> Array:  # type: ignore[override]
+    def positions(self) -> Array:
         return self._seen.q[7:]
 
     @property
-    def rates(self) -> Array:  # type: ignore[override]
+    def rates(self) -> Array:
         return self._seen.v[6:]
 
     @property
-    def truth(self) -> State:  # type: ignore[override]
+    def truth(self) -> State:
         return self._true

@@ -179,11 +179,11 @@ class Spoilt(Measured):
         object.__setattr__(self, "_damage", damage)
 
     @property
-    def forces(self) -> ContactForces:  # type: ignore[override]
+    def forces(self) -> ContactForces:
         return self._damage.spoilt_forces(super().forces, self._sample.touch.rotations)
 
     @property
-    def cells(self) -> Mapping[str, Array]:  # type: ignore[override]
+    def cells(self) -> Mapping[str, Array]:
         return self._damage.spoilt_cells(super().cells)
 
 

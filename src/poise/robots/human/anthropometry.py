@@ -52,7 +52,8 @@ class Segment(NamedTuple):
     @property
     def center(self) -> Array:
         """Centre of mass of the right or middle segment as a share of its length, x forward, y left, z up."""
-        return AXES @ np.array([self.x, self.y, self.z]) / 100.0
+        center: Array = AXES @ np.array([self.x, self.y, self.z]) / 100.0
+        return center
 
     @property
     def tensor(self) -> Array:

@@ -169,7 +169,7 @@ def _constant(child: str, side: Side | None, shape: BodyShape) -> Vector:
     if side is None:
         return (0.0, 0.0, 0.0)
     i, y = SIDES.index(side), across(side)
-    return {"shank": (-y * shape.varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.torsion[i])}.get(child, (0.0,) * 3)  # type: ignore[return-value]
+    return {"shank": (-y * shape.varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.torsion[i])}.get(child, (0.0,) * 3)
 
 
 def _mirrored(axis: Vector) -> Vector:
