@@ -22,7 +22,7 @@ from poise.runs.result import Result, failed, moved, summarised
 #: Who is about to fall when the run ends has ξ further than this from its plan in the last second, m.
 ASTRAY = 0.12
 #: Where the recording keeps that.
-ERROR = "error/balance/divergent component"
+ERROR = "error/balance/dcm"
 #: How settings are called that are numbers of the style, as in ``--set style.step_length=0.2``.
 OF_STYLE = "style."
 
