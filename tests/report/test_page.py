@@ -323,3 +323,12 @@ def test_the_center_of_pressure_of_forces_is_the_zero_moment_point_of_the_motion
     middle = slice(5, -5)  # differences at the ends are one-sided
     expected = tracked(recording, robot).zmp[middle]
     assert recording["center_of_pressure"][middle] == pytest.approx(expected, abs=2e-3)
+
+
+def test_contacts_and_levels_are_told_by_their_labels() -> None:
+    axes = ("fx", "fy", "fz", "mx", "my", "mz")
+    wrench = Channel("force/left_heel_1", "N", np.full((5, 6), 50.0), axes, "force/left heel 1")
+    error = Channel("error/free_foot/pose", "m", np.ones((5, 1)), ("x",), "error/free foot/pose")
+    read = Page(page({"a": bare(wrench=wrench, error=error)}))
+    assert [cells[0] for cells in read.tables["Contact forces"]][1:] == ["a, left heel 1"]
+    assert "free foot (m)" in [cells[0] for cells in read.tables["Task errors by level"]]
