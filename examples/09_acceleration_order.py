@@ -25,6 +25,6 @@ for order, name in ((poise.VELOCITY, "velocity"), (poise.ACCELERATION, "accelera
     recording = poise.record(controller, poise.IdealPlant(start), seconds=3.0)
     v = recording["v"][:, 6:]
     acceleration = np.abs(np.diff(v, axis=0)) / controller.period
-    final = recording["error_norm/reach/position of left_palm"][-1]
+    final = recording["error_norm/reach/left_palm"][-1]
     print(f"{name}: hand {1e3 * final:.3f} mm from its target, ", end="")
     print(f"joints up to {np.abs(v).max():.1f} rad/s and {acceleration.max():.1f} rad/s²")

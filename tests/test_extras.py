@@ -165,6 +165,10 @@ from poise.robots import load_robot
 drawn = figure(load_robot("g1"))
 [shape_mesh(drawn, shape, 10) for shape in drawn.shapes]
 """,
+    "pandas": """
+from poise.recording import Channel, Recording
+Recording([Channel("time", "s", [0.0, 0.1])]).to_dataframe()
+""",
     "pygame": """
 from poise.devices import Joystick
 Joystick()

@@ -38,6 +38,7 @@ __all__ = [
     "mcap",
     "msgpack",
     "mujoco",
+    "pandas",
     "pyarrow",
     "pygame",
     "ray",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     import mcap.writer
     import msgpack
     import mujoco
+    import pandas
     import PIL.Image
     import PIL.ImageDraw
     import PIL.ImageFont
@@ -123,6 +125,7 @@ PACKAGES: dict[str, Package] = {
     "mcap": Package("writing MCAP files", "export", modules=("writer",)),
     "msgpack": Package("a plant in another process", "remote"),
     "mujoco": Package("simulating and drawing robots"),
+    "pandas": Package("a recording as a data frame", "export"),
     "pyarrow": Package("reading and writing recordings and tables", modules=("compute", "parquet")),
     "pygame": Package("reading a joystick", "gamepad", "pygame-ce", ("_sdl2.controller",)),
     "ray": Package("a campaign on a cluster", "ray"),

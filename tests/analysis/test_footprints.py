@@ -97,9 +97,7 @@ def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(ro
         begin = round((rails.touchdown(k) + 0.03) / rails.period)
         force[begin : begin + 8, 2] = 0.0  # 40 ms in the air, in which the foot goes 5 mm
         jump += np.clip((np.arange(len(jump)) - begin) / 7.0, 0.0, 1.0) * 0.005
-    channels = [
-        Channel(name, "N", force, c.labels) if c.name == name else c for c in tracks.recording.channels.values()
-    ]
+    channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
     moved = tracks_of(robot, rails, changes={"left": np.outer(jump, [0.0, 1.0, 0.0])})
     object.__setattr__(moved, "recording", Recording(channels))
     prints = footprints(moved)
@@ -120,9 +118,7 @@ def test_a_foot_that_grazes_the_ground_does_not_stand(robot: Robot) -> None:
     force = np.array(tracks.recording[name])
     middle = round((rails.lift_off(2) + 0.3) / rails.period)
     force[middle : middle + 4, 2] = 100.0
-    channels = [
-        Channel(name, "N", force, c.labels) if c.name == name else c for c in tracks.recording.channels.values()
-    ]
+    channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
     object.__setattr__(tracks, "recording", Recording(channels))
     assert len(footprints(tracks)) == rails.steps + 2
 

@@ -99,7 +99,7 @@ def test_the_true_state_counts_where_it_was_recorded(robot: Robot, recording: Re
 def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recording: Recording) -> None:
     q = np.array(recording["q"])
     q[5] = np.nan
-    channels = [Channel("q", "", q, recording.labels["q"]) if c.name == "q" else c for c in recording.channels.values()]
+    channels = [Channel("q", "", q, recording.labels["q"]) if c.key == "q" else c for c in recording.channels.values()]
     tracks = compute_trajectories(Recording(channels), robot)
     assert np.isnan(tracks.center[5]).all()
     assert np.isfinite(np.delete(tracks.center, 5, axis=0)).all()

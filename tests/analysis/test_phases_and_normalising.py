@@ -7,14 +7,15 @@ import pytest
 
 from poise.analysis import Phase, align_recordings, normalize_recording, phases
 from poise.errors import RecordingError
-from poise.recording import Channel, Recording
+from poise.recording import Channel, Recording, channel_key
 
 
 def recorded(seconds: float, period: float = 0.01, start: float = 0.0, **channels) -> Recording:
     """A motion whose progress (0 to 1) is recorded, with further channels as functions of it."""
     time = start + np.arange(round(seconds / period) + 1) * period
     progress = (time - start) / seconds
-    more = [Channel(name.replace("__", "/"), "", value(progress)) for name, value in channels.items()]
+    labelled = {name.replace("__", "/"): value(progress) for name, value in channels.items()}
+    more = [Channel(channel_key(label), "", values, label=label) for label, values in labelled.items()]
     return Recording([Channel("time", "s", time), Channel("progress", "", progress), *more])
 
 

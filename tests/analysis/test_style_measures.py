@@ -119,7 +119,7 @@ def test_the_divergent_component_runs_ahead_by_the_speed_over_the_rate(robot: Ro
 def test_a_recorded_error_of_the_divergent_component_is_told(robot: Robot) -> None:
     tracks = tracks_of(robot, Rails())
     error = np.tile([0.03, 0.04], (len(tracks.recording), 1))
-    channels = [*tracks.recording.channels.values(), Channel("error/balance/divergent component", "m", error)]
+    channels = [*tracks.recording.channels.values(), Channel("error/balance/dcm", "m", error)]
     object.__setattr__(tracks, "recording", Recording(channels))
     assert style_measures(analyze_walk(tracks.recording, robot, tracks)).divergent_error == pytest.approx(0.05)
     assert math.isnan(measured(robot, Rails()).divergent_error)

@@ -51,7 +51,7 @@ def motion(robot: Robot) -> Recording:
     sides = np.tile(np.array([[-1, 2]], dtype=np.int8), (40, 1))
     sides[5] = ABSENT
     more = {
-        "error": Channel("error/reach/hand", "m", error, ("x", '100% "y"')),
+        "error": Channel("error/reach/hand", "m", error, ("x", '100% "y"'), "error/reach/position of hand"),
         "active": Channel("active/reach", "", sides, ("x", "y")),
         "phase": Channel("phase", "", np.array(['le "ft"'] * 40, dtype=object)),
         "time": Channel("solver/milliseconds", "ms", np.linspace(0.1, 0.2, 40)),
@@ -66,11 +66,11 @@ def log(motion: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_channel_is_a_topic_with_a_message_per_sample(log: Path, motion: Recording) -> None:
     messages, _, _ = read(log)
-    assert messages.keys() == {"/tf", "/joint_states", *(f"/{name}" for name in motion.channels if name != "time")}
-    for name in motion.channels:
-        if name != "time":
-            times = [time for time, _ in messages[f"/{name}"]]
-            assert np.abs(1e-9 * np.array(times) - motion.time).max() < 1e-9
+    labels = [channel.label for key, channel in motion.channels.items() if key != "time"]
+    assert messages.keys() == {"/tf", "/joint_states", *(f"/{label}" for label in labels)}
+    for label in labels:
+        times = [time for time, _ in messages[f"/{label}"]]
+        assert np.abs(1e-9 * np.array(times) - motion.time).max() < 1e-9
 
 
 def test_numbers_are_those_of_the_recording(log: Path, motion: Recording) -> None:
@@ -86,7 +86,7 @@ def test_numbers_are_those_of_the_recording(log: Path, motion: Recording) -> Non
 
 def test_what_did_not_exist_is_left_out(log: Path) -> None:
     messages, _, _ = read(log)
-    errors = [values for _, values in messages["/error/reach/hand"]]
+    errors = [values for _, values in messages["/error/reach/position of hand"]]
     assert errors[:10] == [{}] * 10
     assert errors[39] == {"x": 1.0}
     sides = [values for _, values in messages["/active/reach"]]

@@ -105,7 +105,7 @@ def test_torques_that_were_not_known_stay_unknown(motion: Recording, tmp_path: P
     torque[3] = np.nan
     others = [channel for name, channel in motion.channels.items() if name != "command/torque"]
     known = motion.channels["command/torque"]
-    partly = Recording([*others, Channel(known.name, known.units, torque, known.labels)], {}, motion.robot)
+    partly = Recording([*others, Channel(known.key, known.units, torque, known.labels)], {}, motion.robot)
     for name in ("m.csv", "m.npz"):
         back = exports.trajectory(exports.save(partly, tmp_path / name)).torque
         assert back is not None

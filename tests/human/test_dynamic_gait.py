@@ -54,9 +54,9 @@ def test_only_points_of_feet_that_stand_bear() -> None:
         time = float(found.ideal.time[k])
         bearing = {contact.name for contact in found.bearing.at(time)}
         pushing = {
-            name.removeprefix("force/")
-            for name in found.ideal.channels
-            if name.startswith("force/") and np.nan_to_num(found.ideal[name][k, :3]).any()
+            channel.label.removeprefix("force/")
+            for name, channel in found.ideal.channels.items()
+            if name.startswith("force/") and np.nan_to_num(channel.values[k, :3]).any()
         }
         assert pushing <= bearing
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from poise.errors import PoiseError, RecordingError
-from poise.recording import ABSENT, Channel, different
-from poise.recording.channel import Header, joined, joined_units
+from poise.recording import ABSENT, Channel, channel_key, different
+from poise.recording.channel import Header, Keys, is_key, joined, joined_units
 
 
 def message(*arguments: object, **keywords: object) -> str:
@@ -56,7 +56,66 @@ def test_what_is_wrong_with_a_channel_is_said_with_its_name() -> None:
     assert "complex" in message("q", "rad", [1j])
     assert "texts" in message("q", "rad", [None])
     assert "not text" in message("", "rad", [1.0])
+    assert "give the key 'left_knee' and label='Left knee'" in message("Left knee", "rad", [1.0])
     assert issubclass(RecordingError, PoiseError)
+
+
+def test_a_channel_has_a_key_a_label_and_a_unit() -> None:
+    channel = Channel("error/reach/left_palm", "m", [[0.1]], label="error/reach/position of left_palm")
+    assert (channel.key, channel.unit) == ("error/reach/left_palm", "m")
+    assert channel.label == "error/reach/position of left_palm"
+    assert Channel("q", "rad", [[0.1]]).label == "q"
+
+
+@pytest.mark.parametrize(
+    ("label", "key"),
+    {
+        "time": "time",
+        "command/torque": "command/torque",
+        "error/reach/position of left_hand": "error/reach/left_hand",
+        "error/reach/orientation of left_hand": "error/reach/left_hand_orientation",
+        "error_norm/balance/divergent component": "error_norm/balance/dcm",
+        "error/balance/center of mass": "error/balance/center_of_mass",
+        "error/balance/height of the center of mass": "error/balance/center_of_mass_height",
+        "error/physics/wrench cone of left_sole": "error/physics/left_sole_wrench_cone",
+        "error/free foot/arms, head": "error/free_foot/arms_head",
+        "slack/angular momentum": "slack/angular_momentum",
+        "error/feet|hands/a/b": "error/feet_hands/a_b",
+        "force/left heel 1": "force/left_heel_1",
+        "sensed/cells/LFoot": "sensed/cells/lfoot",
+        "Höhe über Grund": "hohe_uber_grund",
+        "足": "unnamed",
+    }.items(),
+)
+def test_a_key_is_made_from_the_names_in_a_label(label: str, key: str) -> None:
+    assert channel_key(label) == key
+
+
+def test_names_that_make_the_same_word_are_numbered_alike_in_all_their_channels() -> None:
+    keys = Keys()
+    assert keys["slack/free foot"] == "slack/free_foot"
+    assert keys["slack/free_foot"] == "slack/free_foot_2"
+    assert keys["error/free_foot/pose"] == "error/free_foot_2/pose"
+    assert keys["error_norm/free foot/pose"] == "error_norm/free_foot/pose"
+    assert keys["slack/free_foot"] == "slack/free_foot_2"
+
+
+LETTERS = some.sampled_from("abAB _/é|1")
+BEGINNINGS = some.sampled_from(["", "error/", "error_norm/", "slack/", "active/", "force/", "sensed/cells/"])
+
+
+@given(some.lists(some.builds(str.__add__, BEGINNINGS, some.text(LETTERS, min_size=1, max_size=5)), unique=True))
+def test_different_labels_have_different_keys_and_the_same_labels_the_same(labels: list[str]) -> None:
+    keys, again = Keys(), Keys()
+    made = [keys[label] for label in labels]
+    assert len(set(made)) == len(made)
+    assert all(map(is_key, made))
+    assert [keys[label] for label in labels] == made == [again[label] for label in labels]
+
+
+@given(some.from_regex(r"[a-z0-9_]{1,8}(/[a-z0-9_]{1,8}){0,2}", fullmatch=True))
+def test_a_key_is_its_own_label(key: str) -> None:
+    assert channel_key(key) == key
 
 
 def test_words_that_were_there_before_are_numbered() -> None:
@@ -71,7 +130,7 @@ def test_what_a_part_does_not_have_is_absent_in_the_whole() -> None:
         Channel("side", "", np.array([1], dtype=np.int8)),
         Channel("status", "", ["optimal"]),
     ]
-    whole = {channel.name: channel for channel in joined([first, second])}
+    whole = {channel.key: channel for channel in joined([first, second])}
     assert whole["time"].values.tolist() == [0.0, 1.0, 2.0]
     assert whole["error"].labels == ("x", "y")
     assert np.array_equal(whole["error"].values, [[1.0, np.nan], [2.0, np.nan], [4.0, 3.0]], equal_nan=True)
@@ -82,12 +141,13 @@ def test_what_a_part_does_not_have_is_absent_in_the_whole() -> None:
 def test_a_channel_that_returns_with_another_unit_is_another_channel() -> None:
     parts = [
         [Channel("time", "s", [0.0]), Channel("gap", "m", [1.0])],
-        [Channel("time", "s", [1.0]), Channel("gap", "rad", [2.0]), Channel("gap (2)", "rad", [3.0])],
+        [Channel("time", "s", [1.0]), Channel("gap", "rad", [2.0]), Channel("gap_2", "rad", [3.0])],
     ]
-    whole = {channel.name: channel for channel in joined(parts)}
-    assert list(whole) == ["time", "gap", "gap (2)", "gap (2) (2)"]
-    assert (whole["gap"].unit, whole["gap (2)"].unit) == ("m", "rad")
-    assert [whole[name].values[1] for name in ("gap (2)", "gap (2) (2)")] == [2.0, 3.0]
+    whole = {channel.key: channel for channel in joined(parts)}
+    assert list(whole) == ["time", "gap", "gap_2", "gap_2_2"]
+    assert (whole["gap"].unit, whole["gap_2"].unit) == ("m", "rad")
+    assert [whole[name].values[1] for name in ("gap_2", "gap_2_2")] == [2.0, 3.0]
+    assert [channel.label for channel in whole.values()] == ["time", "gap", "gap (2)", "gap_2 (2)"]
 
 
 @given(
@@ -98,13 +158,13 @@ def test_every_value_of_every_part_stands_at_its_place_in_the_whole(parts: list[
     for i, part in enumerate(parts):
         named = [
             Channel._of(
-                Header(name, "number", tuple(labels), ("m",) * len(labels)),
+                Header.of(name, "number", tuple(labels), ("m",) * len(labels)),
                 np.array([[100.0 * i + ord(label) for label in labels]]),
             )
             for name, labels in part.items()
         ]
         channels.append([Channel("time", "s", [float(i)]), *named])
-    whole = {channel.name: channel for channel in joined(channels)}
+    whole = {channel.key: channel for channel in joined(channels)}
     for name, channel in whole.items():
         for label in channel.labels:
             expected = [

@@ -17,7 +17,7 @@ from poise.recording import Channel, Recorder, Recording, load_recording, record
 from poise.recording.file_format import VERSION, Writer
 
 words = some.text(some.characters(exclude_categories=["Cs"]), max_size=6)
-names = some.text(some.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+keys = some.from_regex(r"[a-z0-9_]{1,4}(/[a-z0-9_]{1,2})?", fullmatch=True)
 numbers = some.floats(width=64)  # infinities, every NaN and negative zero too
 json_values = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False) | words,
@@ -30,7 +30,7 @@ json_values = some.recursive(
 def recordings(draw: some.DrawFn) -> Recording:
     samples = draw(some.integers(0, 5))
     channels = [Channel("time", "s", draw(arrays.arrays(np.float64, samples, elements=numbers)))]
-    for name in draw(some.sets(names.filter(lambda name: name != "time"), max_size=4)):
+    for key in draw(some.sets(keys.filter(lambda key: key != "time"), max_size=4)):
         kind = draw(some.sampled_from([np.float64, np.int8, object]))
         columns = draw(some.integers(0, 3))
         elements = {np.float64: numbers, np.int8: some.integers(-128, 127), object: words}[kind]
@@ -38,7 +38,7 @@ def recordings(draw: some.DrawFn) -> Recording:
         values = draw(arrays.arrays(kind, shape, elements=elements))
         labels = draw(some.lists(words, min_size=columns, max_size=columns, unique=True)) if columns else None
         units = draw(some.lists(words, min_size=max(columns, 1), max_size=max(columns, 1)))
-        channels.append(Channel(name, units, values, labels))
+        channels.append(Channel(key, units, values, labels, draw(words)))
     return Recording(channels, draw(some.dictionaries(words, json_values, max_size=3)), None, draw(some.booleans()))
 
 
@@ -118,7 +118,7 @@ def test_the_file_is_plain_arrow_for_those_who_do_not_have_poise(tmp_path: Path)
     recording = record_steps(Motion().steps(60), ROBOT, tmp_path / "a.poise")
     with pyarrow.OSFile(str(tmp_path / "a.poise")) as file:
         head = pyarrow.ipc.open_stream(file)
-        assert head.schema.metadata[b"poise.recording"] == b"1"
+        assert head.schema.metadata[b"poise.recording"] == b"2"
         assert head.read_all().num_rows == 0
         table = pyarrow.ipc.open_stream(file).read_all()
     assert table["time"].to_pylist() == recording.time.tolist()

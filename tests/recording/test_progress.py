@@ -84,12 +84,33 @@ def test_where_nobody_looks_nothing_is_written(clock: Clock, monkeypatch: pytest
     assert stream is None or stream.getvalue() == ""
 
 
-def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock) -> None:
-    terminal = Terminal()
+class LostTerminal(Terminal):
+    """Refuses to be written to once it is gone."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error, self.gone, self.refused = error, False, 0
+
+    def write(self, text: str) -> int:
+        if self.gone:
+            self.refused += 1
+            raise self.error
+        return super().write(text)
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), ValueError("I/O operation on closed file")])
+def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock, error: Exception) -> None:
+    terminal = LostTerminal(error)
     with Bar("reach", 1.0, terminal) as bar:
-        terminal.close()
         for _ in range(5):
             bar(0.5)
+        shown = terminal.getvalue()
+        terminal.gone = True
+        for _ in range(5):
+            bar(0.75)
+        assert terminal.refused == 1  # it is tried once more, and then no longer
+    assert "0.5 of 1.0 s" in shown
+    assert terminal.getvalue() == shown
 
 
 class Controller:

@@ -142,13 +142,14 @@ def test_a_robot_that_went_astray_is_recorded_as_it_is() -> None:
 def test_tasks_of_the_same_name_are_told_apart() -> None:
     recording = record_steps([Motion(tasks=(REACH, REACH)).step(0)], ROBOT)
     assert "error/reach/left_hand" in recording.channels
-    assert "error/reach/left_hand (2)" in recording.channels
+    assert recording.channels["error/reach/left_hand_2"].label == "error/reach/left_hand (2)"
     assert "left_hand[x] (2)" in recording.labels["active/reach"]
 
 
 def test_a_slash_in_the_name_of_a_level_does_not_end_it() -> None:
     recording = record_steps([Motion(tasks=(("feet/hands", "a/b", "m", ("x",)),)).step(0)], ROBOT)
-    assert recording["error/feet|hands/a/b"].shape == (1, 1)
+    assert recording["error/feet_hands/a_b"].shape == (1, 1)
+    assert recording.channels["error/feet_hands/a_b"].label == "error/feet|hands/a/b"
     assert list(recording.levels()) == ["always", "feet|hands"]
 
 

@@ -35,6 +35,16 @@ def test_units_and_labels_answer_to_the_same_names(recording: Recording) -> None
     assert list(recording.units) == list(recording.channels)
 
 
+def test_the_label_of_a_channel_is_taken_for_its_key() -> None:
+    label = "error/reach/position of left_palm"
+    channel = Channel("error/reach/left_palm", "m", [[1.0, 2.0]], ("x", "y"), label)
+    recording = Recording([Channel("time", "s", [0.0]), channel])
+    assert recording[label].tolist() == [[1.0, 2.0]]
+    assert (recording[f"{label}/y"].tolist(), recording.units[f"{label}/y"]) == ([2.0], "m")
+    assert label in recording
+    assert list(recording.channels) == ["time", "error/reach/left_palm"]
+
+
 def test_the_clock_gives_period_and_duration(recording: Recording) -> None:
     assert (recording.period, recording.duration, len(recording)) == (0.5, 2.0, 4)
 
@@ -74,7 +84,7 @@ def test_channels_share_one_clock_and_have_their_own_names() -> None:
         Recording([Channel("q", "rad", [0.0])])
     with pytest.raises(RecordingError, match="'q' has 3 samples and time 2"):
         Recording([clock, Channel("q", "rad", [0.0, 1.0, 2.0])])
-    with pytest.raises(RecordingError, match="two channels are called 'time'"):
+    with pytest.raises(RecordingError, match="two channels have the key 'time'"):
         Recording([clock, clock])
 
 

@@ -138,7 +138,7 @@ def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> No
     apart[:3], seen[:3] = np.nan, np.nan
     changed = {"markers/distance": apart, "markers/measured": seen}
     channels = [
-        Channel(c.name, c.units, changed.get(name, c.values), c.labels) if name in changed else c
+        Channel(c.key, c.units, changed.get(name, c.values), c.labels) if name in changed else c
         for name, c in recording.channels.items()
     ]
     with warnings.catch_warnings(action="error", category=RuntimeWarning):

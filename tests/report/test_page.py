@@ -274,7 +274,7 @@ def test_a_model_that_is_missing_or_has_other_joints_is_named(moving: Recording)
     assert "lost: The model of its robot is missing:" in read.sections["Overview"]
     assert "lost: no soles are known without its robot's model" in read.sections["Balance"]
     assert "reach (m)" in read.sections["Task errors by level"]
-    other = Recording([c for c in moving.channels.values() if c.name != "v"], {}, moving.robot)
+    other = Recording([c for c in moving.channels.values() if c.key != "v"], {}, moving.robot)
     assert "has other joints than were recorded" in Page(page({"other": other})).sections["Overview"]
 
 
@@ -295,7 +295,7 @@ def test_fallbacks_are_told_with_their_first_moment_and_reason(moving: Recording
     words = np.array([""] * len(moving), dtype=object)
     words[7:9] = "hold: the state has NaN"
     channels = [
-        Channel("control/fallback", "", words) if c.name == "control/fallback" else c for c in moving.channels.values()
+        Channel("control/fallback", "", words) if c.key == "control/fallback" else c for c in moving.channels.values()
     ]
     read = Page(page({"run": Recording(channels, moving.provenance, moving.robot)}))
     row = next(cells for cells in read.tables["Solver times and fallbacks"] if cells[0] == "run: hold")
@@ -323,3 +323,12 @@ def test_the_center_of_pressure_of_forces_is_the_zero_moment_point_of_the_motion
     middle = slice(5, -5)  # differences at the ends are one-sided
     expected = compute_trajectories(recording, robot).zmp[middle]
     assert recording["center_of_pressure"][middle] == pytest.approx(expected, abs=2e-3)
+
+
+def test_contacts_and_levels_are_told_by_their_labels() -> None:
+    axes = ("fx", "fy", "fz", "mx", "my", "mz")
+    wrench = Channel("force/left_heel_1", "N", np.full((5, 6), 50.0), axes, "force/left heel 1")
+    error = Channel("error/free_foot/pose", "m", np.ones((5, 1)), ("x",), "error/free foot/pose")
+    read = Page(page({"a": bare(wrench=wrench, error=error)}))
+    assert [cells[0] for cells in read.tables["Contact forces"]][1:] == ["a, left heel 1"]
+    assert "free foot (m)" in [cells[0] for cells in read.tables["Task errors by level"]]

@@ -44,7 +44,7 @@ def changed(recording: Recording, change: Callable[[np.ndarray], np.ndarray]) ->
     """With other cells under the left foot."""
     old = recording.channels[CELLS]
     new = Channel(CELLS, old.units, change(recording[CELLS].copy()), old.labels)
-    channels = [new if c.name == CELLS else c for c in recording.channels.values()]
+    channels = [new if c.key == CELLS else c for c in recording.channels.values()]
     return Recording(channels, recording.provenance, recording.robot)
 
 
@@ -163,7 +163,7 @@ def test_without_the_model_or_with_other_cells_there_are_no_soles(robot: Robot) 
     felt = dynamic(robot, 0.2)
     lost = Recording(felt.channels.values(), {"robot": "no_such_robot"})
     assert "lost: no soles with these cells are known" in read({"lost": lost}).sections[TITLE]
-    three = [c for c in felt.channels.values() if "cells" not in c.name]
+    three = [c for c in felt.channels.values() if "cells" not in c.key]
     three.append(Channel(CELLS, "N", np.ones((len(felt), 3)), ("a", "b", "c")))
     odd = Recording(three, felt.provenance, robot)
     assert "odd: no soles with these cells are known" in read({"odd": odd}).sections[TITLE]

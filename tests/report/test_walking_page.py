@@ -121,6 +121,6 @@ def test_phases_of_a_walk_are_counted_and_not_listed(read: Page) -> None:
 
 
 def test_a_walk_without_torques_says_so(walks: dict[str, Recording], robot: Robot) -> None:
-    bare = [c for c in walks["neutral"].channels.values() if c.name != "command/torque"]
+    bare = [c for c in walks["neutral"].channels.values() if c.key != "command/torque"]
     text = Page(page({"bare": Recording(bare, {}, robot)})).sections["Gait cycle"]
     assert "bare: no torques were recorded" in text

@@ -60,7 +60,7 @@ def _tasks(recording: Recording) -> list[str]:
     before = np.maximum.accumulate(np.where(silent, 0, np.arange(len(recording))))
     asked = asked[:, before]
     passing = [k for k in range(len(channels)) if not asked[k].all()]
-    names = [channels[k].split("/", 2)[-1] for k in passing]
+    names = [recording.channels[channels[k]].label.split("/", 2)[-1] for k in passing]
     patterns, inverse = np.unique(asked[passing].T, axis=0, return_inverse=True) if passing else (None, None)
     if patterns is None:
         return [""] * len(recording)

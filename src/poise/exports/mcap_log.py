@@ -51,7 +51,7 @@ def channel_schema(channel: Channel) -> Schema:
         label: {**kind, **({"description": unit} if unit else {})}
         for label, unit in zip(labels, channel.units, strict=True)
     }
-    return _object(f"poise.{channel.name}", **described)
+    return _object(f"poise.{channel.label}", **described)
 
 
 # -- MCAP: everything that was recorded, as messages for Foxglove and other readers of robot logs --------------------
@@ -64,7 +64,7 @@ WORLD = "world"
 
 
 def export_mcap(job: Job, file: Path) -> None:
-    """Topics ``/tf`` (poses of all links), ``/joint_states``, and one per channel under its own name.
+    """Topics ``/tf`` (poses of all links), ``/joint_states``, and one per channel under its label.
 
     A message is logged at the time of the motion, which begins at 0. What did not exist at a sample is left out of its
     message. With a rate, the samples nearest to its ticks are taken: nothing is interpolated.
@@ -81,7 +81,7 @@ def export_mcap(job: Job, file: Path) -> None:
         log.start(profile="", library="poise")
         transforms = _topic(log, "/tf", "foxglove.FrameTransforms", FRAME_TRANSFORMS)
         joints = _topic(log, "/joint_states", "foxglove.JointStates", JOINT_STATES)
-        topics = [_topic(log, f"/{c.name}", f"poise.{c.name}", channel_schema(c)) for c in channels]
+        topics = [_topic(log, f"/{c.label}", f"poise.{c.label}", channel_schema(c)) for c in channels]
         poses, writers = _Poses(robot), [_Values(channel) for channel in channels]
         for i in ticks.tolist():
             at = round(1e9 * float(motion.time[i]))

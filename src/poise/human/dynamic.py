@@ -320,7 +320,7 @@ def ground_forces(recording: Recording) -> dict[str, Array]:
     """Sum of the forces under each foot over time (n x 3, N), of a recording with contacts named after their side."""
     found: dict[str, Array] = {}
     for side in SIDES:
-        names = [name for name in recording.channels if name.startswith(f"force/{side} ")]
+        names = [name for name in recording.channels if name.startswith(f"force/{side}_")]
         parts = [np.nan_to_num(recording[name][:, :3]) for name in names]
         found[side] = np.sum(parts, axis=0) if parts else np.zeros((len(recording), 3))
     return found

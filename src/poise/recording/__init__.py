@@ -1,11 +1,11 @@
-"""What happened, as named channels with units on one clock.
+"""What happened, as channels with keys, labels and units on one clock.
 
 The control loop yields steps and does not know who listens. A `Recorder` listens and makes a `Recording`, which can be
 asked (``recording["center_of_mass"]``), read (``recording.summary()``) and kept (``recording.save(path)``,
 `load_recording`). `record` does all of it for a controller and a plant.
 """
 
-from poise.recording.channel import ABSENT, Channel, Values, different, plain
+from poise.recording.channel import ABSENT, Channel, Values, channel_key, different, plain
 from poise.recording.coordinate_labels import Body
 from poise.recording.force_columns import LEAST_LOAD
 from poise.recording.progress_bar import Bar
@@ -35,6 +35,7 @@ __all__ = [
     "RecordingInterrupted",
     "UnwrittenError",
     "Values",
+    "channel_key",
     "circumstances",
     "counts",
     "different",

@@ -1,8 +1,10 @@
-"""Channel: one named quantity over time, with its unit; joining the channels of several parts."""
+"""Channel: one quantity over time with key, label and unit; keys from labels; joining the channels of several parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import unicodedata
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,16 +26,23 @@ class Header(NamedTuple):
     """What a channel is, without its values.
 
     Attributes:
-        name: such as ``"center_of_mass"`` or ``"error/reach/left_hand"``.
+        key: an identifier such as ``"center_of_mass"`` or ``"error/reach/left_palm"``.
         kind: ``"number"`` (float64), ``"code"`` (int8, such as the sides of rows) or ``"text"``.
         labels: one word per column; empty for a channel with a single value per sample.
         units: one per column, exactly one if there are no labels.
+        label: the channel in words: ``"error/reach/position of left_palm"``.
     """
 
-    name: str
+    key: str
     kind: Kind
     labels: tuple[str, ...]
     units: tuple[str, ...]
+    label: str
+
+    @classmethod
+    def of(cls, key: str, kind: Kind, labels: tuple[str, ...] = (), units: tuple[str, ...] = ("",)) -> Header:
+        """A header whose label is its key."""
+        return cls(key, kind, labels, units, key)
 
     @property
     def unit(self) -> str:
@@ -47,14 +56,16 @@ class Header(NamedTuple):
 
 
 class Channel:
-    """One named quantity over time: a value, or a row of labelled values, per sample. It cannot be written to.
+    """One quantity over time: a value, or a row of labelled values, per sample. It cannot be written to.
 
     Args:
-        name: how it is asked for; ``name/label`` is one of its columns.
+        key: how it is asked for; ``key/column`` is one of its columns. Words of a to z, 0 to 9 and _ with slashes
+            between; `channel_key` makes one from a label.
         unit: of all columns, or one for each; "" where there is none.
         values: n values, or n x k with k labels. Numbers become float64; int8 and booleans stay small integers
             (codes); words become text.
         labels: one word per column, all different; columns are numbered otherwise.
+        label: the channel in words, for summaries, reports and exports; the key by default.
 
     >>> Channel("center_of_mass", "m", [[0.0, 0.0, 0.7]], labels=("x", "y", "z")).column("z")
     array([0.7])
@@ -66,22 +77,30 @@ class Channel:
     values: Values
 
     def __init__(
-        self, name: str, unit: str | Sequence[str], values: ArrayLike, labels: Sequence[str] | None = None
+        self,
+        key: str,
+        unit: str | Sequence[str],
+        values: ArrayLike,
+        labels: Sequence[str] | None = None,
+        label: str = "",
     ) -> None:
-        kind, array = _checked_values(name, values)
+        kind, array = _checked_values(key, values)
         columns = array.shape[1] if array.ndim == 2 else 0
         words = tuple(str(i) for i in range(columns)) if labels is None else tuple(labels)
         if len(words) != columns or len(set(words)) != len(words):
             shape = f"{columns} columns" if array.ndim == 2 else "one value per sample"
-            raise RecordingError(f"channel {name!r} has {shape} and the labels {words!r}; give each column its own")
+            raise RecordingError(f"channel {key!r} has {shape} and the labels {words!r}; give each column its own")
         units = (unit,) * max(columns, 1) if isinstance(unit, str) else tuple(unit)
         if len(units) != max(columns, 1):
+            raise RecordingError(f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one each")
+        if not key or any(plain(word) != word for word in (key, *words, *units, label)):
+            raise RecordingError(f"channel {key!r} has a key, label or unit that is not text; give each as words")
+        if not is_key(key):
             raise RecordingError(
-                f"channel {name!r} has {max(columns, 1)} columns and {len(units)} units; give one each"
+                f"channel {key!r} has a key with other letters than a-z, 0-9, _ and slashes between words; "
+                f"give the key {channel_key(key)!r} and label={key!r}"
             )
-        if not name or any(plain(word) != word for word in (name, *words, *units)):
-            raise RecordingError(f"channel {name!r} has a name, label or unit that is not text; give each as words")
-        self.header = Header(name, kind, words, units)
+        self.header = Header(key, kind, words, units, label or key)
         self.values = array
         array.flags.writeable = False
 
@@ -94,8 +113,14 @@ class Channel:
         return channel
 
     @property
-    def name(self) -> str:
-        return self.header.name
+    def key(self) -> str:
+        """How it is asked for: ``"error/reach/left_palm"``."""
+        return self.header.key
+
+    @property
+    def label(self) -> str:
+        """The channel in words: ``"error/reach/position of left_palm"``."""
+        return self.header.label
 
     @property
     def unit(self) -> str:
@@ -121,7 +146,7 @@ class Channel:
 
     def __repr__(self) -> str:
         columns = f" x {len(self.labels)}" if self.labels else ""
-        return f"Channel({self.name!r}, {len(self)}{columns} {self.header.kind}s, unit {self.unit!r})"
+        return f"Channel({self.key!r}, {len(self)}{columns} {self.header.kind}s, unit {self.unit!r})"
 
 
 def joined_units(units: Iterable[str]) -> str:
@@ -146,7 +171,7 @@ def different(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def _checked_values(name: str, values: ArrayLike) -> tuple[Kind, Values]:
+def _checked_values(key: str, values: ArrayLike) -> tuple[Kind, Values]:
     array = np.array(values)
     kind: Kind
     if array.dtype in (np.int8, np.bool_):
@@ -157,10 +182,104 @@ def _checked_values(name: str, values: ArrayLike) -> tuple[Kind, Values]:
         kind = "text"
         array = np.array(values, dtype=object)
     else:
-        raise RecordingError(f"channel {name!r} holds {array.dtype}; expected numbers or texts")
+        raise RecordingError(f"channel {key!r} holds {array.dtype}; expected numbers or texts")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
-        raise RecordingError(f"channel {name!r} has shape {array.shape}; expected n values or n x k, k > 0")
+        raise RecordingError(f"channel {key!r} has shape {array.shape}; expected n values or n x k, k > 0")
     return kind, np.ascontiguousarray(array, dtype=TYPES[kind][0])
+
+
+# -- Keys: short identifiers made from the names of levels, tasks and contacts ---------------------------------------
+
+
+#: A key: words of these letters with slashes between.
+_KEY = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*", re.ASCII)
+
+#: Names of tasks that say what is held of which part: the part comes first in a key, and of its position nothing else.
+_OF_A_PART = re.compile(
+    r"(position|orientation|pose|direction|gaze|contact|planar contact|force|normal forces|friction|wrench cone"
+    r"|center of pressure|box|polyhedron|half space|height) (?:of|at) (?:the )?(.+)"
+)
+#: Names of tasks that the field abbreviates.
+_ABBREVIATED = {"divergent component": "dcm"}
+
+#: Labels that begin so go on with names: of a level and one of its tasks, or of a contact. Each name is one word of
+#: the key, even if there are slashes in it. Labels with the same names share the words.
+_NAMES: dict[str, tuple[str, int]] = {
+    **dict.fromkeys(("error", "error_norm"), ("level", 2)),
+    **dict.fromkeys(("slack", "active", "active_count"), ("level", 1)),
+    **dict.fromkeys(("force", "force_point", "sensed/force", "sensed/force_point", "sensed/cells"), ("contact", 1)),
+    **dict.fromkeys(("plate/force", "plate/force_point"), ("contact", 1)),
+}
+
+
+class Keys:
+    """The keys of the channels of one recording, made from their labels; ``keys[label]`` is always the same.
+
+    A name becomes a word of small letters, digits and underscores; one that makes a word that another name of the same
+    kind has already is numbered: ``left_palm``, ``left_palm_2``. The same labels in the same order give the same keys.
+
+    >>> Keys()["error/balance/divergent component"]
+    'error/balance/dcm'
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._words: dict[Hashable, dict[str, str]] = {}  # kind of name -> name -> word
+
+    def __getitem__(self, label: str) -> str:
+        key = self._keys.get(label)
+        if key is None:
+            key = self._keys[label] = _numbered(self._made(label), self._keys.values())
+        return key
+
+    def _made(self, label: str) -> str:
+        begins = [label[:at] for at, letter in enumerate(label) if letter == "/" and label[:at] in _NAMES]
+        if not begins:
+            return "/".join(map(_word, label.split("/")))
+        kind: Hashable
+        kind, depth = _NAMES[begins[-1]]
+        words = []
+        for name in label[len(begins[-1]) + 1 :].split("/", depth - 1):
+            known = self._words.setdefault(kind, {})
+            if name not in known:
+                known[name] = _numbered(_word(name), known.values())
+            words.append(known[name])
+            kind = (kind, name)
+        return "/".join((begins[-1], *words))
+
+
+def channel_key(label: str) -> str:
+    """The key of a channel, as far as no other channel has it: `Keys` for one label alone.
+
+    >>> channel_key("error/reach/position of left_palm")
+    'error/reach/left_palm'
+    """
+    return Keys()[label]
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be the key of a channel."""
+    return _KEY.fullmatch(text) is not None
+
+
+def _word(name: str) -> str:
+    """A name as one word of a key; a name that is such a word stays as it is."""
+    part = _OF_A_PART.fullmatch(name)
+    if part is not None:
+        name = part[2] if part[1] == "position" else f"{part[2]} {part[1]}"
+    name = _ABBREVIATED.get(name, name)
+    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    word = re.sub(r"[^a-z0-9_]+", "_", letters)
+    return (word if word == name else word.strip("_")) or "unnamed"
+
+
+def _numbered(word: str, others: Iterable[str]) -> str:
+    """The word, with a number behind it if it is one of the others."""
+    taken, found, count = set(others), word, 1
+    while found in taken:
+        count += 1
+        found = f"{word}_{count}"
+    return found
 
 
 # -- Parts of a recording, one after the other, joined into channels of equal length ---------------------------------
@@ -174,7 +293,7 @@ def joined(parts: Sequence[Part]) -> tuple[Channel, ...]:
     """The channels of all parts, each over all samples.
 
     Tasks come and go while a robot moves, so one part may have channels, or columns, that another has not: these are
-    absent (NaN) there. A channel that returns with another unit or kind is another channel, ``name (2)``.
+    absent (NaN) there. A channel that returns with another unit or kind is another channel, ``key_2``.
     """
     if len(parts) == 1:
         return tuple(parts[0])
@@ -184,17 +303,17 @@ def joined(parts: Sequence[Part]) -> tuple[Channel, ...]:
             union.place(channel.header)
     samples = [len(part[0]) if part else 0 for part in parts]
     headers = union.headers()
-    values = {name: header.blank(sum(samples)) for name, header in headers.items()}
+    values = {key: header.blank(sum(samples)) for key, header in headers.items()}
     start = 0
     for part, count in zip(parts, samples, strict=True):
         for channel in part:
-            name, columns = union.place(channel.header)
+            key, columns = union.place(channel.header)
             if columns is None:
-                values[name][start : start + count] = channel.values
+                values[key][start : start + count] = channel.values
             else:
-                values[name][start : start + count, columns] = channel.values
+                values[key][start : start + count, columns] = channel.values
         start += count
-    return tuple(Channel._of(header, values[name]) for name, header in headers.items())
+    return tuple(Channel._of(header, values[key]) for key, header in headers.items())
 
 
 class _Union:
@@ -202,36 +321,49 @@ class _Union:
 
     def __init__(self) -> None:
         self._first: dict[str, Header] = {}
-        self._columns: dict[str, dict[str, str]] = {}  # name -> label -> unit
+        self._labels: dict[str, str] = {}
+        self._columns: dict[str, dict[str, str]] = {}  # key -> label of a column -> unit
         self._placed: dict[Header, tuple[str, NDArray[np.intp] | None]] = {}
 
     def place(self, header: Header) -> tuple[str, NDArray[np.intp] | None]:
         known = self._placed.get(header)
         if known is None:
-            name, count = header.name, 1
-            while not self._accepts(name, header):
+            key, label, count = header.key, header.label, 1
+            while not self._accepts(key, header):
                 count += 1
-                name = f"{header.name} ({count})"
-            self._first.setdefault(name, header)
-            columns = self._columns.setdefault(name, {})
-            for label, unit in zip(header.labels or ("",), header.units, strict=True):
-                columns.setdefault(label, unit)
-            order = {label: i for i, label in enumerate(columns)}
-            where = np.array([order[label] for label in header.labels], dtype=np.intp) if header.labels else None
-            known = self._placed[header] = (name, where)
+                key, label = f"{header.key}_{count}", f"{header.label} ({count})"
+            self._first.setdefault(key, header)
+            self._labels.setdefault(key, label)
+            columns = self._columns.setdefault(key, {})
+            for column, unit in zip(header.labels or ("",), header.units, strict=True):
+                columns.setdefault(column, unit)
+            order = {column: i for i, column in enumerate(columns)}
+            where = np.array([order[column] for column in header.labels], dtype=np.intp) if header.labels else None
+            known = self._placed[header] = (key, where)
         return known
 
-    def _accepts(self, name: str, header: Header) -> bool:
-        first = self._first.get(name)
+    def _accepts(self, key: str, header: Header) -> bool:
+        first = self._first.get(key)
         if first is None:
             return True
-        units = self._columns[name]
+        units = self._columns[key]
         own = zip(header.labels or ("",), header.units, strict=True)
-        alike = (first.name, first.kind, bool(first.labels)) == (header.name, header.kind, bool(header.labels))
+        alike = (first.key, first.label, first.kind, bool(first.labels)) == (
+            header.key,
+            header.label,
+            header.kind,
+            bool(header.labels),
+        )
         return alike and all(units.get(label, unit) == unit for label, unit in own)
 
     def headers(self) -> dict[str, Header]:
         return {
-            name: Header(name, first.kind, tuple(self._columns[name]) if first.labels else (), tuple(units.values()))
-            for (name, first), units in zip(self._first.items(), self._columns.values(), strict=True)
+            key: Header(
+                key,
+                first.kind,
+                tuple(self._columns[key]) if first.labels else (),
+                tuple(self._columns[key].values()),
+                self._labels[key],
+            )
+            for key, first in self._first.items()
         }

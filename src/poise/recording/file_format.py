@@ -4,12 +4,15 @@ A file is a row of Arrow IPC streams, one behind the other, and is only ever app
 
 1. A head without fields. The metadata of its schema hold ``poise.recording`` (the version of this format) and
    ``poise.provenance`` (JSON).
-2. For each stretch of time over which the channels stay the same, a stream with one field per channel: float64, int8
-   or text, in lists of fixed size where a channel has columns. The metadata of a field hold ``labels`` and ``units``
-   (JSON). Each record batch carries, in its own metadata, ``first`` (number of its first sample) and ``crc32``. A
-   batch that begins before the end of the one before repeats it.
+2. For each stretch of time over which the channels stay the same, a stream with one field per channel, named by its
+   key: float64, int8 or text, in lists of fixed size where a channel has columns. The metadata of a field hold
+   ``label``, the channel in words, and ``labels`` and ``units`` of its columns (JSON). Each record batch carries, in
+   its own metadata, ``first`` (number of its first sample) and ``crc32``. A batch that begins before the end of the
+   one before repeats it.
    Where the writer was interrupted, the eight bytes that end a stream may be there twice.
 3. An end without fields: ``poise.end`` (JSON: number of samples, how the recording ended).
+
+In format 1 a field was named by its label, and there was no key: the key is made from the label when it is read.
 
 What is written reaches the operating system with each batch: a process that dies loses no more than the last one.
 """
@@ -30,14 +33,14 @@ import numpy as np
 
 from poise.errors import RecordingError
 from poise.extras import pyarrow
-from poise.recording.channel import TYPES, Channel, Header, Kind, Values
+from poise.recording.channel import TYPES, Channel, Header, Keys, Kind, Values, is_key
 from poise.recording.provenance import as_json
 
 if TYPE_CHECKING:
     from poise.recording.recording import Recording
 
 #: Version of the format; it grows when an older Poise could no longer read what is written.
-VERSION = 1
+VERSION = 2
 
 #: Samples per batch in a file that is saved at once: some 10 MB for a humanoid.
 BATCH = 4096
@@ -162,9 +165,12 @@ def unwritable(path: Path, error: OSError) -> RecordingError:
     return RecordingError(f"{path} cannot be written: {reason}; give another place or make room", path=str(path))
 
 
-def headers_checksum(headers: Sequence[Header]) -> int:
-    """CRC-32 of what the channels are."""
-    return zlib.crc32(json.dumps(headers).encode())
+def headers_checksum(headers: Sequence[Header], version: int = VERSION) -> int:
+    """CRC-32 of what the channels are; in format 1 of all but their keys, with the label in the place of the key."""
+    told: Sequence[Sequence[Any]] = headers
+    if version == 1:
+        told = [(header.label, header.kind, header.labels, header.units) for header in headers]
+    return zlib.crc32(json.dumps(told).encode())
 
 
 def checksum(channels: Sequence[Channel], start: int) -> int:
@@ -183,9 +189,9 @@ def _schema(headers: Sequence[Header]) -> pyarrow.Schema:
     fields = []
     for header in headers:
         kind = _arrow_types()[header.kind]
-        metadata = {"labels": json.dumps(header.labels), "units": json.dumps(header.units)}
+        columns = {"labels": json.dumps(header.labels), "units": json.dumps(header.units)}
         whole = pyarrow.list_(kind, len(header.labels)) if header.labels else kind
-        fields.append(pyarrow.field(header.name, whole, metadata=metadata))
+        fields.append(pyarrow.field(header.key, whole, metadata={"label": header.label, **columns}))
     return pyarrow.schema(fields)
 
 
@@ -217,7 +223,8 @@ class Contents:
 
     def __init__(self, data: bytes) -> None:
         source = pyarrow.BufferReader(data)
-        self.provenance, head = _head(source)
+        self.version, self.provenance, head = _head(source)
+        self._keys = Keys()
         self.parts: list[Sequence[Channel]] = []
         self.samples = 0
         self.finished = False
@@ -240,8 +247,8 @@ class Contents:
             self.provenance.update(self.ending.get("provenance", {}))
             self.finished = True
             return
-        headers = tuple(_header(field) for field in reader.schema)
-        fields = headers_checksum(headers)
+        headers = self._headers(reader.schema)
+        fields = headers_checksum(headers, self.version)
         while True:
             try:
                 batch, facts = reader.read_next_batch_with_custom_metadata()
@@ -258,6 +265,13 @@ class Contents:
                 self.parts.append(channels)
                 self.samples += batch.num_rows
 
+    def _headers(self, schema: pyarrow.Schema) -> tuple[Header, ...]:
+        if self.version > 1:
+            return tuple(_header(field, field.name, field.metadata[b"label"].decode()) for field in schema)
+        # Labels that can be keys come first: they stay what they are.
+        keys = {label: self._keys[label] for label in sorted(schema.names, key=is_key, reverse=True)}
+        return tuple(_header(field, keys[field.name], field.name) for field in schema)
+
 
 def _skip_repeated_ends(source: pyarrow.BufferReader) -> None:
     at = source.tell()
@@ -266,8 +280,8 @@ def _skip_repeated_ends(source: pyarrow.BufferReader) -> None:
     source.seek(at)
 
 
-def _head(source: pyarrow.BufferReader) -> tuple[dict[str, Any], pyarrow.ipc.RecordBatchStreamReader]:
-    """The provenance, and the stream that must be read to its end before the next begins."""
+def _head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarrow.ipc.RecordBatchStreamReader]:
+    """The version of the format, the provenance, and the stream that must be read to its end before the next begins."""
     try:
         reader = pyarrow.ipc.open_stream(source)
         head = {key.decode(): value.decode() for key, value in (reader.schema.metadata or {}).items()}
@@ -279,18 +293,20 @@ def _head(source: pyarrow.BufferReader) -> tuple[dict[str, Any], pyarrow.ipc.Rec
             f"was written in format {version}; this version of Poise reads formats up to {VERSION}: update Poise"
         )
     try:
-        return dict(json.loads(head["poise.provenance"])), reader
+        return version, dict(json.loads(head["poise.provenance"])), reader
     except Exception:  # as above
         raise RecordingError("is damaged at its very beginning; record it anew") from None
 
 
-def _header(field: pyarrow.Field) -> Header:
+def _header(field: pyarrow.Field, key: str, label: str) -> Header:
     labels, units = (tuple(map(str, json.loads(field.metadata[key]))) for key in (b"labels", b"units"))
     columns = field.type.list_size if labels else 1
     if columns != max(len(labels), 1) or columns != len(units):
         raise ValueError("columns without label or unit")
+    if not is_key(key):
+        raise ValueError("a key that is none")
     kinds = {each: kind for kind, each in _arrow_types().items()}
-    return Header(field.name, kinds[field.type.value_type if labels else field.type], labels, units)
+    return Header(key, kinds[field.type.value_type if labels else field.type], labels, units, label)
 
 
 def _channel(header: Header, column: pyarrow.Array) -> Channel:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.recording.channel import Header, different, plain
+from poise.recording.channel import different, plain
 from poise.recording.coordinate_labels import Body
 from poise.state import center_of_pressure
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from poise.state import ContactForces, Sensed
 
 Columns = slice | NDArray[np.intp]
-#: Sets columns aside for a channel and tells where they are.
-Take = Callable[[Header], slice]
+#: Sets columns aside for a channel of this label, these labels of columns and their units, and tells where they are.
+Take = Callable[[str, tuple[str, ...], tuple[str, ...]], slice]
 
 AXES = ("x", "y", "z")
 _WRENCH = (("fx", "fy", "fz", "mx", "my", "mz"), ("N", "N", "N", "N m", "N m", "N m"))
@@ -35,7 +35,7 @@ class Wrenches:
 
     Args:
         take: sets columns aside.
-        channels: what the channels of wrenches and of points are called, before the name of the contact.
+        channels: what the labels of wrenches and of points are, before the name of the contact.
         names: of the contacts in the step at hand.
         before: those of the layout before, which stay.
     """
@@ -44,8 +44,8 @@ class Wrenches:
         self, take: Take, channels: tuple[str, str], names: Sequence[str], before: Wrenches | None = None
     ) -> None:
         self.names: tuple[str, ...] = tuple(dict.fromkeys((*(() if before is None else before.names), *_words(names))))
-        wrenches = [take(Header(f"{channels[0]}/{name}", "number", *_WRENCH)) for name in self.names]
-        points = [take(Header(f"{channels[1]}/{name}", "number", AXES, ("m",) * 3)) for name in self.names]
+        wrenches = [take(f"{channels[0]}/{name}", *_WRENCH) for name in self.names]
+        points = [take(f"{channels[1]}/{name}", AXES, ("m",) * 3) for name in self.names]
         self.wrenches, self.points = _joined(wrenches), _joined(points)
         self._known: dict[tuple[str, ...], tuple[Columns, Columns]] = {}
         self._learned(tuple(names))
@@ -133,21 +133,20 @@ class Sensors:
         )
         feet = {**(before.cells if before else {}), **({} if sensed is None else dict.fromkeys(sensed.cells))}
         self.cells: dict[str, slice] = {
-            foot: take(Header(f"sensed/cells/{plain(foot)}", "number", _CORNERS, ("N",) * len(_CORNERS)))
-            for foot in feet
+            foot: take(f"sensed/cells/{plain(foot)}", _CORNERS, ("N",) * len(_CORNERS)) for foot in feet
         }
-        self.orientation = take(Header("sensed/imu/orientation", "number", ("qx", "qy", "qz", "qw"), ("",) * 4))
-        self.angular_velocity = take(Header("sensed/imu/angular_velocity", "number", AXES, ("rad/s",) * 3))
-        self.acceleration = take(Header("sensed/imu/acceleration", "number", AXES, ("m/s^2",) * 3))
+        self.orientation = take("sensed/imu/orientation", ("qx", "qy", "qz", "qw"), ("",) * 4)
+        self.angular_velocity = take("sensed/imu/angular_velocity", AXES, ("rad/s",) * 3)
+        self.acceleration = take("sensed/imu/acceleration", AXES, ("m/s^2",) * 3)
         self.positions = self.rates = slice(0, 0)
         if body.joints:
             rates = tuple(f"{unit}/s" for unit in body.joint_units)
-            self.positions = take(Header("sensed/positions", "number", body.joints, body.joint_units))
-            self.rates = take(Header("sensed/rates", "number", body.joints, rates))
+            self.positions = take("sensed/positions", body.joints, body.joint_units)
+            self.rates = take("sensed/rates", body.joints, rates)
         self.truth: tuple[slice, slice] | None = None
         if truth or (before is not None and before.truth is not None):
-            q = take(Header("true/q", "number", body.q_labels, body.q_units))
-            self.truth = q, take(Header("true/v", "number", body.v_labels, body.rates("/s")))
+            q = take("true/q", body.q_labels, body.q_units)
+            self.truth = q, take("true/v", body.v_labels, body.rates("/s"))
 
     def fits(self, sensed: Sensed, state: State) -> bool:
         """Whether all that was sensed has its columns."""

@@ -1,9 +1,9 @@
-"""Recording: what happened, as named channels with units on one clock; loading one from a file."""
+"""Recording: what happened, as channels with key, label and unit on one clock; loading one from a file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.errors import RecordingError, near_misses
+from poise.extras import pandas
 from poise.recording import statistics as digest
-from poise.recording.channel import Channel, Kind, Values, joined
+from poise.recording.channel import Channel, Kind, Values, different, joined
 from poise.recording.coordinate_labels import Body
 from poise.recording.provenance import written
 from poise.recording.statistics import summary
@@ -30,8 +31,9 @@ class Recording:
     """The frozen result of a motion: channels, and where they come from.
 
     ``recording["center_of_mass"]`` is an array, n x 3; ``recording["center_of_mass/x"]`` one of its columns, n.
-    ``recording.units`` and ``recording.labels`` answer to the same names. Where a channel did not exist, because its
-    task was not part of the hierarchy, numbers are NaN, codes -128 and texts empty.
+    ``recording.units`` and ``recording.labels`` answer to the same keys. The label of a channel, which tells it in
+    words (``"error/reach/position of left_palm"``), is taken for its key (``"error/reach/left_palm"``), too. Where a
+    channel did not exist, because its task was not part of the hierarchy, numbers are NaN, codes -128 and texts empty.
 
     Args:
         channels: all of the same length, one of them ``"time"`` (s).
@@ -48,6 +50,7 @@ class Recording:
     provenance: dict[str, Any]
     robot: Robot | None
     complete: bool
+    _labelled: Mapping[str, Channel]
 
     def __init__(
         self,
@@ -56,21 +59,22 @@ class Recording:
         robot: Robot | None = None,
         complete: bool = True,
     ) -> None:
-        named: dict[str, Channel] = {}
+        known: dict[str, Channel] = {}
         for channel in channels:
-            if channel.name in named:
-                raise RecordingError(f"two channels are called {channel.name!r}; give each its own name")
-            named[channel.name] = channel
-        clock = named.get("time")
+            if channel.key in known:
+                raise RecordingError(f"two channels have the key {channel.key!r}; give each its own")
+            known[channel.key] = channel
+        clock = known.get("time")
         if clock is None or clock.labels or clock.header.kind != "number":
             raise RecordingError("a recording needs a channel 'time' with one number (s) per sample")
-        for channel in named.values():
+        for channel in known.values():
             if len(channel) != len(clock):
                 raise RecordingError(
-                    f"channel {channel.name!r} has {len(channel)} samples and time {len(clock)}; give all the same"
+                    f"channel {channel.key!r} has {len(channel)} samples and time {len(clock)}; give all the same"
                 )
-        self.__dict__.update(channels=MappingProxyType(named), provenance=written(provenance))
+        self.__dict__.update(channels=MappingProxyType(known), provenance=written(provenance))
         self.__dict__.update(robot=robot, complete=complete)
+        self.__dict__.update(_labelled={channel.label: channel for channel in reversed(known.values())})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} cannot be set: a recording does not change; make another from its channels")
@@ -93,6 +97,14 @@ class Recording:
     def __len__(self) -> int:
         return len(self.time)
 
+    def __iter__(self) -> Iterator[str]:
+        """The keys of the channels."""
+        return iter(self.channels)
+
+    def keys(self) -> KeysView[str]:
+        """The keys of the channels, so that ``dict(recording)`` works."""
+        return self.channels.keys()
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._found(name) is not None
 
@@ -113,21 +125,22 @@ class Recording:
         return _Facts(self, lambda channel, label: channel.labels if label is None else ())
 
     def _found(self, name: str) -> tuple[Channel, str | None] | None:
-        """A channel of that name, or the channel and label of a column."""
-        if name in self.channels:
-            return self.channels[name], None
-        at = name.find("/")
-        while at >= 0:
-            channel, label = self.channels.get(name[:at]), name[at + 1 :]
-            if channel is not None and label in channel.labels:
-                return channel, label
-            at = name.find("/", at + 1)
+        """A channel of that key or label, or the channel and label of a column."""
+        for channels in (self.channels, self._labelled):
+            if name in channels:
+                return channels[name], None
+            at = name.find("/")
+            while at >= 0:
+                channel, label = channels.get(name[:at]), name[at + 1 :]
+                if channel is not None and label in channel.labels:
+                    return channel, label
+                at = name.find("/", at + 1)
         return None
 
     def _of(self, name: str) -> tuple[Channel, str | None]:
         found = self._found(name) if isinstance(name, str) else None
         if found is None:
-            columns = [f"{channel.name}/{label}" for channel in self.channels.values() for label in channel.labels]
+            columns = [f"{channel.key}/{label}" for channel in self.channels.values() for label in channel.labels]
             near = near_misses(str(name), [*self.channels, *columns])
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(self.channels)}"
             raise RecordingError(f"the recording has no channel {name!r}; {hint}", near=near)
@@ -182,6 +195,35 @@ class Recording:
         """Residual of each level and task, tightest limit, slowest solve, fallbacks: a text to read."""
         return summary(self)
 
+    def to_dataframe(self, channels: Iterable[str] | None = None) -> pandas.DataFrame:
+        """The samples as a pandas DataFrame: one row each, the index ``time`` (s), a column for each number.
+
+        A channel with columns becomes one for each, ``center_of_mass/x`` or ``q/left_knee_joint``; another keeps its
+        key. Numbers are float64, codes int8 and texts objects. ``frame.attrs["units"]`` holds the unit of each column.
+
+        Args:
+            channels: which ones, in this order, by their keys or those of single columns; all by default.
+
+        >>> recording.to_dataframe(["center_of_mass", "q/left_knee_joint"]).describe()
+        """
+        if isinstance(channels, str):
+            raise RecordingError(f"channels is the text {channels!r}; expected a list of keys: [{channels!r}]")
+        chosen = [self._of(name) for name in (self.channels if channels is None else channels)]
+        columns: list[tuple[str, str, Values]] = []
+        for channel, label in chosen:
+            if channel.key == "time":
+                continue
+            if not channel.labels:
+                columns.append((channel.key, channel.unit, channel.values))
+            for word, unit in zip(channel.labels, channel.units, strict=False):
+                if label in (None, word):
+                    columns.append((f"{channel.key}/{word}", unit, channel.column(word)))
+        names = different(name for name, _, _ in columns)
+        values = {name: column for name, (_, _, column) in zip(names, columns, strict=True)}
+        frame = pandas.DataFrame(values, index=pandas.Index(self.time, name="time"))
+        frame.attrs["units"] = {name: unit for name, (_, unit, _) in zip(names, columns, strict=True)}
+        return frame
+
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a ``.poise`` file; it appears whole or not at all."""
         from poise.recording.file_format import save
@@ -194,7 +236,7 @@ class Recording:
 
 
 class _Facts(Mapping[str, Value], Generic[Value]):
-    """One fact of each channel, under the names that the recording answers to."""
+    """One fact of each channel, under the keys that the recording answers to."""
 
     def __init__(self, recording: Recording, fact: Callable[[Channel, str | None], Value]) -> None:
         self._recording, self._fact = recording, fact
@@ -212,10 +254,10 @@ class _Facts(Mapping[str, Value], Generic[Value]):
         return len(self._recording.channels)
 
 
-# -- Channels that Poise itself names, and what they hold: a file in which they hold something else is ---------------
+# -- Channels that Poise itself writes, and what they hold: a file in which they hold something else is ---------------
 
 
-#: Kind of each, and whether it has columns; a name that ends with a slash stands for all that begin so.
+#: Kind of each, and whether it has columns; a key that ends with a slash stands for all that begin so.
 _KNOWN: dict[str, tuple[Kind, bool]] = {
     **dict.fromkeys(("q", "v", "center_of_mass", "error/", "force/", "force_point/", "true/"), ("number", True)),
     **dict.fromkeys(("command/velocity", "command/acceleration", "command/torque"), ("number", True)),
@@ -230,18 +272,18 @@ _TOGETHER = {"joint_limit/margin": "joint_limit/nearest"}
 
 
 def check_known(channels: Iterable[Channel]) -> None:
-    """Raises a RecordingError for a channel that has one of our names and not what belongs there."""
-    names = []
+    """Raises a RecordingError for a channel that has one of our keys and not what belongs there."""
+    keys = []
     for channel in channels:
-        names.append(channel.name)
-        first = channel.name.partition("/")[0] + "/"
-        kind, columns = _KNOWN.get(channel.name) or _KNOWN.get(first) or (channel.header.kind, bool(channel.labels))
+        keys.append(channel.key)
+        first = channel.key.partition("/")[0] + "/"
+        kind, columns = _KNOWN.get(channel.key) or _KNOWN.get(first) or (channel.header.kind, bool(channel.labels))
         if (channel.header.kind, bool(channel.labels)) != (kind, columns):
             expected = f"{kind}s {'in labelled columns' if columns else 'one per sample'}"
-            raise RecordingError(f"channel {channel.name!r} holds {channel.header.kind}s; expected {expected}")
-    for name, other in _TOGETHER.items():
-        if name in names and other not in names:
-            raise RecordingError(f"channel {name!r} is there without {other!r}; expected both")
+            raise RecordingError(f"channel {channel.key!r} holds {channel.header.kind}s; expected {expected}")
+    for key, other in _TOGETHER.items():
+        if key in keys and other not in keys:
+            raise RecordingError(f"channel {key!r} is there without {other!r}; expected both")
 
 
 # -- Loading a recording from its file -------------------------------------------------------------------------------
@@ -282,7 +324,7 @@ def _intact(contents: Contents) -> str:
     """How much is there, and how to open it."""
     if not contents.samples:
         return "no sample of it is intact"
-    until = [f" up to {channel.values[-1]:.3f} s" for channel in contents.parts[-1] if channel.name == "time"]
+    until = [f" up to {channel.values[-1]:.3f} s" for channel in contents.parts[-1] if channel.key == "time"]
     which = f"{contents.samples} samples" if contents.samples > 1 else "1 sample"
     return f"{which}{''.join(until)} intact: open with load_recording(path, partial=True)"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from poise.recording.channel import ABSENT, Channel, Header, Values, different, joined_units, plain
+from poise.recording.channel import ABSENT, Channel, Header, Keys, Kind, Values, different, joined_units, plain
 from poise.recording.coordinate_labels import Body
 from poise.recording.force_columns import Sensors, Wrenches, misjudged
 from poise.solvers import LOWER, UPPER, Program
@@ -39,18 +39,20 @@ class Layout:
     Args:
         body: labels of q and v.
         step: the first one of its kind.
-        before: the layout of the steps before it; contacts, sensors and phases that these had keep their place.
+        before: the layout of the steps before it; contacts, sensors and phases that these had keep their place, and
+            all channels their keys.
     """
 
     def __init__(self, body: Body, step: Step, before: Layout | None = None) -> None:
         self.body = body
+        self._keys: Keys = Keys() if before is None else before._keys
         self.numbers: list[tuple[Header, slice]] = []
         self.width = 0
         for name, unit in _SINGLE:
-            self._take(Header(name, "number", (), (unit,)))
-        self.q = self._take(Header("q", "number", body.q_labels, body.q_units))
-        self.v = self._take(Header("v", "number", body.v_labels, body.rates("/s")))
-        self.center_of_mass = self._take(Header("center_of_mass", "number", ("x", "y", "z"), ("m",) * 3))
+            self._take(name, (), (unit,))
+        self.q = self._take("q", body.q_labels, body.q_units)
+        self.v = self._take("v", body.v_labels, body.rates("/s"))
+        self.center_of_mass = self._take("center_of_mass", ("x", "y", "z"), ("m",) * 3)
         self.commands = self._take_commands(step.command)
         self._names: tuple[object, ...] | None = None
         self._begin: list[int] | None = None
@@ -93,21 +95,24 @@ class Layout:
         given = (command.velocity, command.acceleration, command.torque)
         return all(values is None or span is not None for values, span in zip(given, self.commands, strict=True))
 
-    def _take(self, header: Header) -> slice:
-        span = slice(self.width, self.width + max(len(header.labels), 1))
-        self.numbers.append((header, span))
+    def _header(self, label: str, kind: Kind, labels: tuple[str, ...], units: tuple[str, ...]) -> Header:
+        return Header(self._keys[label], kind, labels, units, label)
+
+    def _take(self, label: str, labels: tuple[str, ...], units: tuple[str, ...]) -> slice:
+        span = slice(self.width, self.width + max(len(labels), 1))
+        self.numbers.append((self._header(label, "number", labels, units), span))
         self.width = span.stop
         return span
 
     def _take_commands(self, command: Command) -> tuple[slice | None, slice | None, slice | None]:
         body = self.body
-        velocity = Header("command/velocity", "number", body.v_labels, body.rates("/s"))
-        acceleration = Header("command/acceleration", "number", body.v_labels, body.rates("/s^2"))
+        velocity = ("command/velocity", body.v_labels, body.rates("/s"))
+        acceleration = ("command/acceleration", body.v_labels, body.rates("/s^2"))
         efforts = ((), ()) if command.torque is None else body.efforts(len(command.torque))
         return (
-            None if command.velocity is None else self._take(velocity),
-            None if command.acceleration is None else self._take(acceleration),
-            None if command.torque is None else self._take(Header("command/torque", "number", *efforts)),
+            None if command.velocity is None else self._take(*velocity),
+            None if command.acceleration is None else self._take(*acceleration),
+            None if command.torque is None else self._take("command/torque", *efforts),
         )
 
     def _take_forces(self, step: Step, before: Wrenches | None) -> Wrenches | None:
@@ -130,8 +135,8 @@ class Layout:
         for i, (name, (_, _, unit, labels)) in enumerate(zip(names, errors.tasks, strict=True)):
             words = _words(labels, int(np.size(errors.values(i))))
             if words:
-                span = self._take(Header(f"error/{name}", "number", words, (plain(unit),) * len(words)))
-                self.norms.append((Header(f"error_norm/{name}", "number", (), (plain(unit),)), span))
+                span = self._take(f"error/{name}", words, (plain(unit),) * len(words))
+                self.norms.append((self._header(f"error_norm/{name}", "number", (), (plain(unit),)), span))
 
     def _take_levels(self, program: Program) -> None:
         self._names = _names(program)
@@ -146,9 +151,9 @@ class Layout:
             self.levels.append(
                 LevelRows(
                     span=program.slice(k),
-                    slack=Header(f"slack/{name}", "number", (), (unit,)),
-                    held=Header(f"active_count/{name}", "number", (), ("",)),
-                    active=Header(f"active/{name}", "code", labels, ("",) * len(labels)),
+                    slack=self._header(f"slack/{name}", "number", (), (unit,)),
+                    held=self._header(f"active_count/{name}", "number", (), ("",)),
+                    active=self._header(f"active/{name}", "code", labels, ("",) * len(labels)),
                 )
             )
 
@@ -160,7 +165,7 @@ def _names(program: Program) -> tuple[object, ...]:
 
 
 def _level(name: str) -> str:
-    """The name of a level inside that of a channel, where a slash would end it."""
+    """The name of a level inside the label of a channel, where a slash would end it."""
     return plain(name).replace("/", "|")
 
 
@@ -176,11 +181,11 @@ def _words(labels: Sequence[str] | None, size: int) -> tuple[str, ...]:
 #: Samples in a block: a quarter of a second at 500 Hz, and some 300 kB for a humanoid.
 CAPACITY = 128
 
-_PRESSURE = Header("center_of_pressure", "number", ("x", "y"), ("m", "m"))
-_PHASE = Header("phase", "text", (), ("",))
-_NONFINITE = Header("command/nonfinite", "number", (), ("",))
-_MARGIN, _NEAREST = "joint_limit/margin", Header("joint_limit/nearest", "text", (), ("",))
-_TEXTS = tuple(Header(name, "text", (), ("",)) for name in ("solver/status", "control/fallback", "contacts"))
+_PRESSURE = Header.of("center_of_pressure", "number", ("x", "y"), ("m", "m"))
+_PHASE = Header.of("phase", "text")
+_NONFINITE = Header.of("command/nonfinite", "number")
+_MARGIN, _NEAREST = "joint_limit/margin", Header.of("joint_limit/nearest", "text")
+_TEXTS = tuple(Header.of(key, "text") for key in ("solver/status", "control/fallback", "contacts"))
 
 
 class Block:
@@ -289,7 +294,7 @@ class Block:
         words = [f"{body.joints[k]} {which}" for k, which in zip(nearest, side, strict=True)]
         unit = joined_units(body.joint_units)
         return [
-            _channel(Header(_MARGIN, "number", (), (unit,)), margin[every, nearest]),
+            _channel(Header.of(_MARGIN, "number", (), (unit,)), margin[every, nearest]),
             _channel(_NEAREST, np.array(words, dtype=object)),
         ]
 

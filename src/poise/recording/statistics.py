@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.recording.channel import joined_units
+from poise.recording.channel import Channel, joined_units
 from poise.solvers import LOWER, UPPER
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class Residual(NamedTuple):
 class Level(NamedTuple):
     """Residual of all tasks of a level together, and of each. Where no errors of tasks are known, it is the slack.
 
-    Tasks of different units are stacked as they are; the unit then names them all: ``"m, rad"``.
+    Tasks of different units are stacked as they are; the unit then names them all: ``"m, rad"``. Its channels are
+    ``slack/KEY``, ``active/KEY`` and ``error/KEY/...``.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Level(NamedTuple):
     final: float | None
     slack: float | None
     tasks: tuple[Residual, ...]
+    key: str
 
 
 class Saturation(NamedTuple):
@@ -59,31 +61,45 @@ class Saturation(NamedTuple):
 
 def levels(recording: Recording) -> list[Level]:
     """Levels in the order of the hierarchy, each with its tasks."""
-    names = [name.removeprefix("slack/") for name in recording.channels if name.startswith("slack/")]
-    tasks: dict[str, list[str]] = {name: [] for name in names}
-    for name, channel in recording.channels.items():
-        kind, _, rest = name.partition("/")
-        if kind == "error" and "/" in rest and channel.labels:
-            tasks.setdefault(rest.split("/")[0], []).append(name)
-    return [_level(recording, name, channels) for name, channels in tasks.items()]
+    tasks: dict[str, list[Channel]] = {
+        key.removeprefix("slack/"): [] for key in recording.channels if key.startswith("slack/")
+    }
+    for key, channel in recording.channels.items():
+        kind, *names = key.split("/")
+        if kind == "error" and len(names) > 1 and channel.labels:
+            tasks.setdefault(names[0], []).append(channel)
+    return [_level(recording, key, channels) for key, channels in tasks.items()]
 
 
-def _level(recording: Recording, name: str, channels: list[str]) -> Level:
-    slack = recording[f"slack/{name}"] if f"slack/{name}" in recording else np.zeros(0)
+def _level(recording: Recording, key: str, channels: list[Channel]) -> Level:
+    asked = recording.channels.get(f"slack/{key}")
+    slack = np.zeros(0) if asked is None else asked.values
     most = _residual("", "", np.abs(slack)).max
+    name = name_in(channels[0] if asked is None else asked, 1)
     if not channels:
-        unit = recording.units.get(f"slack/{name}", "")
-        whole = _residual(name, unit, slack)
-        return Level(*whole, slack=most, tasks=())
-    parts = [np.sum(recording[channel] ** 2, axis=1) for channel in channels]
+        whole = _residual(name, "" if asked is None else asked.unit, slack)
+        return Level(*whole, slack=most, tasks=(), key=key)
+    parts = [np.sum(channel.values**2, axis=1) for channel in channels]
     present = ~np.all(np.isnan(parts), axis=0)
     size = np.where(present, np.sqrt(np.nansum(parts, axis=0)), np.nan)
-    whole = _residual(name, joined_units(recording.units[channel] for channel in channels), size)
+    whole = _residual(name, joined_units(channel.unit for channel in channels), size)
     own = [
-        _residual(channel.split("/", 2)[2], recording.units[channel], np.sqrt(part))
+        _residual(name_in(channel, 2), channel.unit, np.sqrt(part))
         for channel, part in zip(channels, parts, strict=True)
     ]
-    return Level(*whole, slack=most, tasks=tuple(own))
+    return Level(*whole, slack=most, tasks=tuple(own), key=key)
+
+
+def name_in(channel: Channel, place: int) -> str:
+    """A name in the label of a channel: the level (place 1) or the task (2) of ``"error/reach/position of hand"``.
+
+    Where the label is not made so, it is that of the key.
+    """
+    for text in (channel.label, channel.key):
+        parts = text.split("/", 2)
+        if len(parts) > place and parts[0] == channel.key.split("/")[0]:
+            return parts[place]
+    return channel.label
 
 
 def _residual(name: str, unit: str, size: Array) -> Residual:
@@ -97,12 +113,12 @@ def saturations(recording: Recording) -> list[Saturation]:
     """Rows at a bound, the one that was longest first."""
     period = recording.period if len(recording) > 1 else 0.0
     found = []
-    for name, channel in recording.channels.items():
-        if name.startswith("active/"):
+    for key, channel in recording.channels.items():
+        if key.startswith("active/"):
             for code, side in ((LOWER, "lower"), (UPPER, "upper")):
                 held = channel.values == code
                 for k in np.flatnonzero(held.any(axis=0)):
-                    level, row = name.removeprefix("active/"), channel.labels[k]
+                    level, row = name_in(channel, 1), channel.labels[k]
                     longest = _longest(held[:, k]) * period
                     found.append(Saturation(level, row, side, float(held[:, k].mean()), longest))
     return sorted(found, key=lambda each: -each.share)
@@ -242,7 +258,7 @@ def _slack(recording: Recording, level: Level) -> str:
     """The largest slack of a level, in the unit of its rows, which is not that of its errors."""
     if level.slack is None:
         return "-"
-    return f"{_number(level.slack)} {recording.units[f'slack/{level.name}']}".rstrip()
+    return f"{_number(level.slack)} {recording.units[f'slack/{level.key}']}".rstrip()
 
 
 def _number(value: float | None) -> str:

@@ -62,12 +62,12 @@ def errors(subjects: Sequence[Subject]) -> Section:
     return Section("Task errors by level", paragraph(*said) + "".join(absent) + beside(figures, 2) + summary)
 
 
-def level_error(recording: Recording, name: str) -> np.ndarray:
-    """Length of all errors of a level per sample; its slack where no errors of tasks are known."""
-    channels = [c for c in recording.channels if c.startswith(f"error/{name}/") and recording.labels[c]]
+def level_error(recording: Recording, key: str) -> np.ndarray:
+    """Length of all errors of a level (``Level.key``) per sample; its slack where no errors of tasks are known."""
+    channels = [c for name, c in recording.channels.items() if name.startswith(f"error/{key}/") and c.labels]
     if not channels:
-        return np.abs(recording[f"slack/{name}"]) if f"slack/{name}" in recording else np.full(len(recording), np.nan)
-    squares = np.array([np.sum(recording[c] ** 2, axis=1) for c in channels])
+        return np.abs(recording[f"slack/{key}"]) if f"slack/{key}" in recording else np.full(len(recording), np.nan)
+    squares = np.array([np.sum(c.values**2, axis=1) for c in channels])
     present = ~np.isnan(squares).all(axis=0)
     return np.where(present, np.sqrt(np.nansum(squares, axis=0)), np.nan)
 
@@ -78,7 +78,7 @@ def _error_figure(subjects: Sequence[Subject], levels: dict[str, dict[str, Level
     with drawing(f"Error of the level {name} over time") as drawn:
         for s in having:
             style = {"color": s.line.color, "linestyle": s.line.dash, "label": s.label}
-            curve(drawn.axes, s.recording.time, factor * level_error(s.recording, name), **style)
+            curve(drawn.axes, s.recording.time, factor * level_error(s.recording, levels[s.label][name].key), **style)
         begins = [tuple(round(phase.end, 2) for phase in s.phases) for s in having]
         if len(set(begins)) == 1:
             shade(drawn.axes, having[0].phases, HALF)

@@ -252,7 +252,8 @@ class Subject:
     def contacts(self) -> tuple[str, ...]:
         """Names of the contacts with commanded or sensed forces, or with those of force plates."""
         prefixes = ("force/", "sensed/force/", "plate/force/")
-        names = [name.removeprefix(p) for p in prefixes for name in self.recording.channels if name.startswith(p)]
+        labels = [channel.label for channel in self.recording.channels.values()]
+        names = [label.removeprefix(p) for p in prefixes for label in labels if label.startswith(p)]
         return tuple(dict.fromkeys(names))
 
 

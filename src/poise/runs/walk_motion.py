@@ -37,7 +37,7 @@ from poise.runs.standing_motions import plant_of
 #: A robot whose DCM is further than this from its plan in the last second is about to fall, m.
 ASTRAY = 0.12
 #: Channel of that error.
-ERROR = "error/balance/divergent component"
+ERROR = "error/balance/dcm"
 #: Prefix of settings that are numbers of the style, as in ``--set style.step_length=0.2``.
 OF_STYLE = "style."
 #: A walk on servos has arrived when it has come this share of the way.

@@ -16,7 +16,7 @@ import numpy as np
 from poise.campaign.kinds import fuzz_samples as bases
 from poise.campaign.kinds.fuzz_mutations import Random
 from poise.errors import PoiseError
-from poise.recording import Channel, Recording
+from poise.recording import Channel, Recording, channel_key
 
 #: Numbers as a file may have them, sound and unsound.
 ODD = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-300, 5e-324, 1e6, 1e20, 1e155, 1e308, -1e308, float("nan"), float("inf"))
@@ -296,7 +296,8 @@ def _odd_recording(random: Random) -> bytes:
         elif random.random() < 0.3:
             values = np.full(shape, "hold: a\nb", dtype=object)
         try:
-            channels.append(Channel(CHANNELS[int(i)], "m", values, labels))  # type: ignore[arg-type]
+            name = CHANNELS[int(i)]
+            channels.append(Channel(channel_key(name), "m", values, labels, name))  # type: ignore[arg-type]
         except PoiseError:
             continue
     facts: dict[str, object] = {

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from poise.arrays import Array, Mask
 from poise.human.torques.plate_forces import Ground, Moved, ground
 from poise.human.trial import Trial, TrialError
-from poise.recording import Body, Channel, Recording, circumstances
+from poise.recording import Body, Channel, Recording, channel_key, circumstances
 from poise.robots import SIDES, Robot, Side
 from poise.state import GRAVITY
 
@@ -304,8 +304,9 @@ def _forces(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
         wrench = np.hstack([force, ground.moment[side] - np.cross(place, force)])
         off = ~ground.loaded[side][:, np.newaxis]
         name = torques.robot.foot(side).name
-        found.append(Channel(f"{kind}/{name}", UNITS, np.where(off, np.nan, wrench), WRENCH))
-        found.append(Channel(f"{kind}_point/{name}", "m", np.where(off, np.nan, place), AXES))
+        contact, point = f"{kind}/{name}", f"{kind}_point/{name}"
+        found.append(Channel(channel_key(contact), UNITS, np.where(off, np.nan, wrench), WRENCH, contact))
+        found.append(Channel(channel_key(point), "m", np.where(off, np.nan, place), AXES, point))
     return found
 
 

@@ -1,0 +1,110 @@
+"""Files of format 1, in which channels had no keys, are read; ``files/`` holds two that Poise wrote then."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_steps import identical
+
+from poise.behaviors import Stand
+from poise.control import TorqueController
+from poise.errors import RecordingError
+from poise.plants import MujocoPlant
+from poise.recording import Recording, load_recording, record
+from poise.recording.channel import is_key
+from poise.recording.file_format import VERSION, Contents
+from poise.robots import load_robot
+
+FILES = Path(__file__).parent / "files"
+#: Three samples of ``poise run stand --robot hoap3``.
+STAND = FILES / "stand_format_1.poise"
+#: Channels whose names are odd.
+NAMES = FILES / "names_format_1.poise"
+
+
+@pytest.fixture(scope="module")
+def stand() -> Recording:
+    return load_recording(STAND)
+
+
+@pytest.fixture(scope="module")
+def names() -> Recording:
+    return load_recording(NAMES)
+
+
+@pytest.mark.parametrize("path", [STAND, NAMES])
+def test_these_files_are_of_format_1(path: Path) -> None:
+    assert VERSION > 1
+    assert Contents(path.read_bytes()).version == 1
+
+
+def test_its_channels_have_the_keys_that_the_same_motion_has_today(stand: Recording) -> None:
+    now = Stand(load_robot("hoap3"))
+    recording = record(TorqueController(now), MujocoPlant(now.start), 0.004)
+    assert {channel.label: key for key, channel in stand.channels.items()} == {
+        channel.label: key for key, channel in recording.channels.items()
+    }
+    assert all(map(is_key, stand.channels))
+
+
+def test_what_it_says_is_found_by_the_new_keys_and_by_the_former_ones(stand: Recording) -> None:
+    assert (len(stand), stand.provenance["robot"], stand.complete) == (3, "hoap3", True)
+    former = "error/balance/height of the center of mass"
+    assert np.array_equal(stand["error/balance/center_of_mass_height"], stand[former])
+    assert stand[f"{former}/z"].shape == (3,)
+    assert stand.channels["error/balance/center_of_mass_height"].label == former
+    # The two soles bear the weight of 8.8 kg.
+    load = stand["sensed/force/left_sole/fz"] + stand["sensed/force/right_sole/fz"]
+    assert load[-1] == pytest.approx(8.8 * 9.81, rel=0.05)
+
+
+def test_its_summary_tells_levels_and_tasks_in_words(stand: Recording) -> None:
+    lines = [line.split("  ")[0] or line.strip().split("  ")[0] for line in stand.summary().splitlines()]
+    assert list(stand.levels()) == ["physics", "always", "contact", "balance", "trunk", "posture"]
+    for told in ("balance", "center of mass", "height of the center of mass", "orientation of chest"):
+        assert told in lines
+
+
+def test_odd_names_become_keys_that_are_unique(names: Recording) -> None:
+    assert {key: channel.label for key, channel in names.channels.items() if key != channel.label} == {
+        "error/balance/dcm": "error/balance/divergent component",
+        "error_norm/balance/dcm": "error_norm/balance/divergent component",
+        "error/feet_hands/a_b": "error/feet|hands/a/b",
+        "slack/feet_hands": "slack/feet|hands",
+        "active_count/feet_hands": "active_count/feet|hands",
+        "active/feet_hands": "active/feet|hands",
+        "error/reach/left_palm": "error/reach/position of left_palm",
+        "error/reach/left_palm_2": "error/reach/position of left_palm (2)",
+        "error/reach/left_palm_orientation": "error/reach/orientation of left_palm",
+        "error/reach_2/left_palm": "error/Reach/left_palm",
+        "force/left_heel_1": "force/left heel 1",
+        "sensed/cells/lfoot": "sensed/cells/LFoot",
+        "hohe_uber_grund": "Höhe über Grund",
+        "unnamed": "足",
+    }
+    assert names["error/balance/dcm"].tolist() == [[3.0, 4.0]] * 2
+    assert names["unnamed"].tolist() == ["a", "b"]
+    assert list(names.levels()) == ["balance", "feet|hands", "reach", "Reach"]
+    assert names.levels()["Reach"]["max"] == 7.0
+    assert names.saturations()[0][:3] == ("feet|hands", "a/b[x]", "upper")
+
+
+def test_a_name_that_resembles_a_former_one_brings_the_key(names: Recording) -> None:
+    with pytest.raises(RecordingError, match="did you mean 'error/reach/left_palm_orientation'"):
+        names["error/reach/left_palm orientation"]
+
+
+@pytest.mark.parametrize("path", [STAND, NAMES])
+def test_saved_again_it_is_the_same_recording_in_todays_format(path: Path, tmp_path: Path) -> None:
+    former = load_recording(path)
+    former.save(tmp_path / "a.poise")
+    assert Contents((tmp_path / "a.poise").read_bytes()).version == VERSION
+    assert identical(load_recording(tmp_path / "a.poise"), former)
+
+
+@pytest.mark.parametrize("letter", [b"left heel 1", b"divergent", b"optimal"])
+def test_a_former_file_that_was_changed_is_recognised(tmp_path: Path, letter: bytes) -> None:
+    data = next(file.read_bytes() for file in (NAMES, STAND) if letter in file.read_bytes())
+    (tmp_path / "a.poise").write_bytes(data.replace(letter, letter[:-1] + b"?"))
+    with pytest.raises(RecordingError, match="is cut off or damaged; no sample"):
+        load_recording(tmp_path / "a.poise")
