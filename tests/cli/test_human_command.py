@@ -56,6 +56,7 @@ def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_p
     assert facts["static"] == "static.c3d"
     assert facts["marker_set"] == "skin49"
     assert facts["marker_rms_mm"] < 12.0
+    assert facts == human.fit_trial(folder / "walk.c3d").summary(), "the same as in a program"
     assert poise.load_recording(out)["markers/distance"].shape[1] == 49
     motion = human.read_motion(mot)
     assert motion.in_degrees
@@ -128,6 +129,9 @@ def test_torques_are_those_of_the_plates(folder: Path, tmp_path: Path, capsys: C
     assert max(facts["residual_rms"]["force_n"]) < 60.0
     assert "torque" in " ".join(poise.load_recording(out).channels)
     assert page.stat().st_size > 10_000
+    itself = said(capsys, "torques", folder / "walk.c3d", "--against", out)["comparison"]
+    assert itself["rows"]["ankle dorsiflexion"]["correlation"] > 0.98
+    assert itself["effort_overlap"] > 0.9
 
 
 def test_two_reaches_of_the_human_are_compared_phase_by_phase(tmp_path: Path, capsys: Captured) -> None:

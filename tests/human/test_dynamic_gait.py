@@ -80,7 +80,7 @@ def test_the_zero_moment_point_is_inside_the_feet() -> None:
 
 def test_it_follows_the_walk_without_fallbacks() -> None:
     found = simulated()
-    facts = dynamic.dynamics_facts(found)
+    facts = found.summary()
     assert facts["fallbacks"] == {}
     assert facts["angle_rmse_deg"] < 3.0
     assert 0.5 < facts["vertical_force_of_weight"][0] < 1.0 < facts["vertical_force_of_weight"][1] < 1.6
@@ -116,7 +116,7 @@ def test_in_physics_it_walks_a_stride_at_least() -> None:
 @each_trial
 def test_recorded_walks_are_possible_within_physics(name: str) -> None:
     reference = gait.Reference.of(recorded_fit(name))
-    facts = dynamic.dynamics_facts(dynamic.simulate(reference, reference.cycle(), physics=False))
+    facts = dynamic.simulate(reference, reference.cycle(), physics=False).summary()
     assert facts["fallbacks"] == {}
     assert facts["angle_rmse_deg"] < 3.0
     assert facts["friction_used"] <= FRICTION + 1e-6

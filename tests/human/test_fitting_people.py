@@ -8,9 +8,9 @@ import pytest
 import poise
 from fitted_people import each_trial, recorded_fit, sample_fit
 from poise import human
-from poise.human import Failure, Fit, fit, fits, jobs, sample_trial, write_sample
-from poise.human.batch_fitting import is_static
+from poise.human import Fit, TrialFailure, find_trials, fit, fit_trials, sample_trial, write_sample
 from poise.human.sample import sample_motion
+from poise.human.trial_fitting import is_static
 from poise.robots import BodyShape
 
 SETS = pytest.mark.parametrize("marker_set", ["skin49", "plug_in_gait", "opensim41"])
@@ -133,15 +133,20 @@ def test_a_folder_of_trials_is_a_row_each_and_a_bad_file_is_one_of_them(tmp_path
     write_sample(tmp_path / "anna", walk, static)
     (tmp_path / "anna" / "walk.trc").unlink()
     (tmp_path / "broken.c3d").write_bytes(b"no such thing")
-    wanted = jobs([tmp_path])
-    assert [job.name for job in wanted] == ["walk.c3d", "broken.c3d"]
+    wanted = find_trials([tmp_path])
+    assert [files.name for files in wanted] == ["walk.c3d", "broken.c3d"]
     assert wanted[0].static is not None
     assert wanted[0].static.parent.name == "anna"
     done: list[float] = []
-    found = {job.name: it for job, it in fits(wanted, progress=done.append)}
-    assert isinstance(found["walk.c3d"], Fit)
-    assert isinstance(found["broken.c3d"], Failure)
-    assert "broken.c3d" in found["broken.c3d"].reason
+    batch = fit_trials(wanted, progress=done.append)
+    walked, broken = batch
+    assert isinstance(walked, Fit)
+    assert (walked.name, walked.static) == ("walk.c3d", str(wanted[0].static))
+    assert isinstance(broken, TrialFailure)
+    assert (broken.trial, broken.static) == ("broken.c3d", None)
+    assert "broken.c3d" in broken.reason
+    assert (batch.fits, batch.failures) == ((walked,), (broken,))
+    assert batch.text().endswith("1 of 2 trials fitted")
     assert done == sorted(done)
     assert done[-1] == 2.0
 

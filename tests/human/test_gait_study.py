@@ -122,9 +122,9 @@ def test_the_tables_hold_every_variant_and_every_rotation() -> None:
     assert all(len(line) < 180 for line in str(found).split("\n\n")[0].splitlines())
 
 
-def test_the_facts_are_plain_and_say_the_same() -> None:
+def test_the_summary_is_plain_and_says_the_same() -> None:
     found = the_study()
-    facts = json.loads(json.dumps(found.facts()))
+    facts = json.loads(json.dumps(found.summary()))
     best = facts["variants"]["best"]
     assert best["worst_difference"] == pytest.approx(found.outcome(BEST).worst[0])
     assert best["inside"]["worst"] == pytest.approx(found.outcome(BEST).smallest("inside"))

@@ -8,14 +8,14 @@ from torque_trials import known
 
 from poise.analysis import anatomical_walk, compare_strides
 from poise.errors import GaitError
-from poise.human import Torques, compare_walks, human_strides, inverse_dynamics, recorded
+from poise.human import Torques, compare_walks, compute_torques, human_strides
 from poise.recording import Channel, Recording
 from poise.robots import SIDES
 
 
 @pytest.fixture(scope="module")
 def torques() -> Torques:
-    return inverse_dynamics(known())
+    return compute_torques(known())
 
 
 def changed(recording: Recording, **values: np.ndarray) -> Recording:
@@ -62,7 +62,7 @@ def test_a_walk_agrees_with_itself_in_everything(torques: Torques) -> None:
 
 
 def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -> None:
-    recording = recorded(torques)
+    recording = torques.recording()
     found = compare_walks(torques, recording)
     for row in found.rows:
         assert row.torque.correlation > 0.97, row.degree_of_freedom
@@ -71,7 +71,7 @@ def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -
 
 
 def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torques: Torques) -> None:
-    recording = recorded(torques)
+    recording = torques.recording()
     double = changed(recording, command_torque=2.0 * recording["command/torque"])
     one, two = (anatomical_walk(each, torques.robot) for each in (double, recording))
     found = compare_strides(one, two)
@@ -83,7 +83,7 @@ def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torque
 
 
 def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torques: Torques) -> None:
-    recording = recorded(torques)
+    recording = torques.recording()
     rough = recording["command/torque"].copy()
     for k in range(25, len(rough), 37):
         rough[k] += 40.0
@@ -98,7 +98,7 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
 def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
     """With one step on a plate, one leg tells of the stance and both of the swing."""
     walk = known()
-    some = human_strides(inverse_dynamics(walk.on(walk.trial.plates[2])))
+    some = human_strides(compute_torques(walk.on(walk.trial.plates[2])))
     whole = human_strides(torques)
     for rotation in ("ankle dorsiflexion", "hip adduction"):
         mean = some.curves("torque", rotation).mean
@@ -107,7 +107,7 @@ def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
 
 
 def test_a_recording_without_torques_or_strides_is_refused(torques: Torques) -> None:
-    recording = recorded(torques)
+    recording = torques.recording()
     bare = Recording([c for n, c in recording.channels.items() if "torque" not in n], robot=torques.robot)
     with pytest.raises(GaitError, match="no torques were recorded"):
         compare_walks(torques, bare)

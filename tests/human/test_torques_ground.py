@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torque_trials import Known, known
 
-from poise.human import Plate, inverse_dynamics
+from poise.human import Plate, compute_torques
 from poise.human.torques.plate_forces import BEYOND, footing, ground
 from poise.robots import SIDES
 
@@ -81,20 +81,20 @@ def test_a_foot_that_is_partly_beyond_the_edge_of_its_plate_is_not_measured(walk
     corners = plates[2].corners.copy()
     corners[:, 0] = np.minimum(corners[:, 0], toe - 0.04)
     plates[2] = replace(plates[2], corners=corners)
-    found = inverse_dynamics(walk.on(*plates))
+    found = compute_torques(walk.on(*plates))
     cut = found.ground.intervals[2]
     assert cut.beyond > BEYOND
     assert cut.beyond == pytest.approx(0.04, abs=0.02)
     assert np.isnan(found.of(f"{step.side}_ankle_dorsiflexion")[step.begin : step.end]).all()
     assert any("beyond the edge" in note for note in found.notes)
     assert found.of(f"{step.side}_ankle_dorsiflexion", everywhere=True) == pytest.approx(
-        inverse_dynamics(walk).of(f"{step.side}_ankle_dorsiflexion", everywhere=True)
+        compute_torques(walk).of(f"{step.side}_ankle_dorsiflexion", everywhere=True)
     )
 
 
 def test_a_plate_with_both_feet_on_it_tells_of_neither(walk: Known) -> None:
     plates = walk.trial.plates
-    found = inverse_dynamics(walk.on(*plates[:1], joined(plates[1], plates[2]), *plates[3:]))
+    found = compute_torques(walk.on(*plates[:1], joined(plates[1], plates[2]), *plates[3:]))
     shared = next(each for each in found.ground.intervals if each.plate == 1)
     assert shared.shared
     assert not shared.whole
@@ -111,5 +111,5 @@ def test_a_plate_that_rings_is_no_step(walk: Known) -> None:
 
 def test_what_plates_bear_too_little_of_is_said(walk: Known) -> None:
     weak = [replace(plate, force=0.7 * plate.force) for plate in walk.trial.plates]
-    notes = inverse_dynamics(walk.on(*weak)).notes
+    notes = compute_torques(walk.on(*weak)).notes
     assert any("alone bears 70 % of what the motion asks for" in note for note in notes)

@@ -10,7 +10,7 @@ import pytest
 from torque_trials import Known, known
 
 import poise
-from poise.human import Torques, TrialError, fit, inverse_dynamics, sample_trial
+from poise.human import Torques, TrialError, compute_torques, fit, sample_trial
 from poise.human.torques.joint_torques import UNKNOWN, mass_from_plates
 from poise.robots import SIDES
 
@@ -24,7 +24,7 @@ def walk() -> Known:
 
 @pytest.fixture(scope="module")
 def torques(walk: Known) -> Torques:
-    return inverse_dynamics(walk)
+    return compute_torques(walk)
 
 
 def whole(walk: Known) -> np.ndarray:
@@ -71,7 +71,7 @@ def test_every_joint_of_the_legs_is_known_and_toes_in_the_air_alone(walk: Known,
 
 def test_torques_of_back_neck_and_arms_do_not_depend_on_the_plates(walk: Known, torques: Torques) -> None:
     empty = replace(walk.trial.plates[0], force=np.zeros((len(walk.time), 3)))
-    without = inverse_dynamics(walk.on(empty))
+    without = compute_torques(walk.on(empty))
     for joint in walk.robot.joints:
         above = not any(word in joint.name for word in ("hip", "knee", "ankle", "toes"))
         alike = np.allclose(without.of(joint.name, True), torques.of(joint.name, True), atol=1e-9)
@@ -82,8 +82,8 @@ def test_torques_of_back_neck_and_arms_do_not_depend_on_the_plates(walk: Known, 
 def test_a_foot_beside_the_plates_leaves_its_own_leg_unknown_and_no_other(walk: Known) -> None:
     plates = walk.trial.plates
     gone = plates[2]
-    less = inverse_dynamics(walk.on(*(plate for plate in plates if plate is not gone)))
-    full = inverse_dynamics(walk)
+    less = compute_torques(walk.on(*(plate for plate in plates if plate is not gone)))
+    full = compute_torques(walk)
     step = full.ground.intervals[2]
     middle = slice(step.begin + 6, step.end - 6)
     other = next(side for side in SIDES if side != step.side)
@@ -96,7 +96,7 @@ def test_a_foot_beside_the_plates_leaves_its_own_leg_unknown_and_no_other(walk: 
 
 def test_the_residual_is_zero_where_all_is_measured_and_shows_a_wrong_mass(walk: Known, torques: Torques) -> None:
     heavy = replace(walk, robot=poise.load_robot("human", height=1.77, mass=82.5, sex="male"))
-    found = inverse_dynamics(heavy)
+    found = compute_torques(heavy)
     assert found.residual[:, 2].mean() == pytest.approx(0.1 * WEIGHT, rel=0.05)
     assert found.mass == pytest.approx(82.5)
 
@@ -114,7 +114,7 @@ def test_plates_weigh_a_person_who_walks(walk: Known) -> None:
 
 def test_a_mass_that_nobody_knew_is_that_which_the_plates_bear(walk: Known, torques: Torques) -> None:
     guessed = poise.load_robot("human", height=1.77, mass=60.0, sex="male")
-    found = inverse_dynamics(replace(walk, robot=guessed, notes=(f"{UNKNOWN}: 22.5 kg/m² of the height",)))
+    found = compute_torques(replace(walk, robot=guessed, notes=(f"{UNKNOWN}: 22.5 kg/m² of the height",)))
     assert found.mass == pytest.approx(75.0, abs=0.1)
     assert found.torque == pytest.approx(torques.torque, abs=0.5)
     assert any("as the plates bear it" in note for note in found.notes)
@@ -126,7 +126,7 @@ def test_plates_that_never_bear_all_of_a_person_cannot_weigh_one(walk: Known) ->
 
 
 def test_filtered_forces_are_smoother_and_bear_the_same(walk: Known, torques: Torques) -> None:
-    found = inverse_dynamics(walk, cutoff=6.0)
+    found = compute_torques(walk, cutoff=6.0)
     for side in SIDES:
         raw, smooth = torques.ground.force[side][:, 2], found.ground.force[side][:, 2]
         assert smooth.sum() == pytest.approx(raw.sum(), rel=0.02)
@@ -137,18 +137,18 @@ def test_filtered_forces_are_smoother_and_bear_the_same(walk: Known, torques: To
 
 def test_a_trial_without_plates_is_refused_in_one_line(walk: Known) -> None:
     with pytest.raises(TrialError, match="no force plates") as error:
-        inverse_dynamics(walk.on())
+        compute_torques(walk.on())
     assert "\n" not in str(error.value)
 
 
 def test_a_motion_of_another_length_than_its_trial_is_refused(walk: Known) -> None:
     with pytest.raises(TrialError, match="fit it again"):
-        inverse_dynamics(replace(walk, time=walk.time[:-1]))
+        compute_torques(replace(walk, time=walk.time[:-1]))
 
 
 def test_torques_of_a_fitted_walk_with_noisy_markers_are_those_of_the_walk(torques: Torques) -> None:
     walk, static = sample_trial(noise=0.001, cycles=2)
-    found = inverse_dynamics(fit(walk, static))
+    found = compute_torques(fit(walk, static))
     inner = slice(15, -15)  # where filters have settled
     for joint, least in (("ankle_dorsiflexion", 0.99), ("knee_flexion", 0.97), ("hip_flexion", 0.95)):
         for side in SIDES:

@@ -9,7 +9,7 @@ import pytest
 from marker_files import mocap
 from torque_trials import known
 
-from poise.human import LEG, STORED_UNIT, Torques, against_stored, fit, inverse_dynamics, moments, read_trial
+from poise.human import LEG, STORED_UNIT, Torques, against_stored, compute_torques, fit, moments, read_trial
 from poise.robots import SIDES
 
 
@@ -18,11 +18,11 @@ def laboratory(name: str) -> Torques:
     """A person of whom a laboratory stored moments, see facts of the files: Plug-in Gait, two plates."""
     word = name.capitalize()
     walk, static = (mocap(f"pig_{name}/PiG_{kind}-FlatFoot-{word}.c3d") for kind in ("Motion", "Calibration"))
-    return inverse_dynamics(fit(read_trial(walk), read_trial(static)))
+    return compute_torques(fit(read_trial(walk), read_trial(static)))
 
 
 def test_moments_are_torques_per_kg_with_extensors_positive() -> None:
-    torques = inverse_dynamics(known())
+    torques = compute_torques(known())
     found = moments(torques)
     for side in SIDES:
         assert found[f"{side} knee extensor"] == pytest.approx(-torques.of(f"{side}_knee_flexion") / 75.0)
@@ -34,7 +34,7 @@ def test_moments_are_torques_per_kg_with_extensors_positive() -> None:
 
 def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
     walk = known()
-    ours = moments(inverse_dynamics(walk))
+    ours = moments(compute_torques(walk))
     stored = {}
     for side in SIDES:
         for own in LEG:
@@ -42,7 +42,7 @@ def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
             values[:, own.component] = ours[f"{side} {own.title}"] / STORED_UNIT
     stored.pop("L"), stored.pop("R")
     noted = type(walk)(walk.robot, walk.trial.replace(moments=stored), walk.time, walk.q, walk.v, walk.a)
-    rows = against_stored(inverse_dynamics(noted))
+    rows = against_stored(compute_torques(noted))
     assert len(rows) == 2 * sum(bool(own.stored) for own in LEG)
     for row in rows:
         assert row.agreement.correlation == pytest.approx(1.0)
@@ -51,7 +51,7 @@ def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
 
 
 def test_a_trial_without_stored_moments_has_nothing_to_compare() -> None:
-    assert against_stored(inverse_dynamics(known())) == ()
+    assert against_stored(compute_torques(known())) == ()
 
 
 @pytest.mark.parametrize("name", ["one", "hole"])

@@ -11,15 +11,15 @@ from torque_trials import known
 import poise
 from poise.analysis import analyze_walk
 from poise.exports import save
-from poise.human import inverse_dynamics, recorded
+from poise.human import compute_torques
 from poise.recording import named_robot
 from poise.report import save_page
 from poise.robots import Robot
 
 
 def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
-    torques = inverse_dynamics(known())
-    recording = recorded(torques)
+    torques = compute_torques(known())
+    recording = torques.recording()
     assert recording["command/torque/left_knee_flexion"] == pytest.approx(torques.of("left_knee_flexion"))
     assert recording["torque_per_kg/left_knee_flexion"] == pytest.approx(torques.of("left_knee_flexion") / 75.0)
     assert recording.units["torque_per_kg/left_knee_flexion"] == "N m/kg"
@@ -36,7 +36,7 @@ def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
 
 
 def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
-    recorded(inverse_dynamics(known())).save(tmp_path / "walk.poise")
+    compute_torques(known()).recording().save(tmp_path / "walk.poise")
     again = poise.load_recording(tmp_path / "walk.poise")
     robot = named_robot(again.provenance)
     assert isinstance(robot, Robot)
@@ -46,18 +46,18 @@ def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
 
 def test_forces_that_miss_a_step_do_not_count_as_all_that_feet_carry() -> None:
     walk = known()
-    some = recorded(inverse_dynamics(walk.on(*walk.trial.plates[1:4])))
+    some = compute_torques(walk.on(*walk.trial.plates[1:4])).recording()
     foot = walk.robot.feet[0].name
     assert f"plate/force/{foot}" in some
     assert f"sensed/force/{foot}" not in some
-    whole = recorded(inverse_dynamics(walk))
+    whole = compute_torques(walk).recording()
     steps = [[step.side for step in analyze_walk(each, walk.robot).steps] for each in (some, whole)]
     assert steps[0] == steps[1]
 
 
 def test_it_is_reported_and_exported_with_gaps_in_its_torques(tmp_path: Path) -> None:
     walk = known()
-    some = recorded(inverse_dynamics(walk.on(*walk.trial.plates[1:4])))
+    some = compute_torques(walk.on(*walk.trial.plates[1:4])).recording()
     assert np.isnan(some["command/torque"]).any()
     some.save(tmp_path / "walk.poise")
     again = poise.load_recording(tmp_path / "walk.poise")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from poise.human import Fit, Torques, fit, gait, inverse_dynamics, sample_trial
+from poise.human import Fit, Torques, compute_torques, fit, gait, sample_trial
 
 #: Height (m), mass (kg), sex.
 PEOPLE = ((1.70, 64.0, "female"), (1.84, 80.0, "male"))
@@ -33,4 +33,4 @@ def studied(people: int = 2) -> gait.Study:
 
 @cache
 def torques() -> Torques:
-    return inverse_dynamics(person(0))
+    return compute_torques(person(0))

@@ -10,7 +10,7 @@ import pytest
 from measured_people import person, torques
 from reading_pages import Page, value
 
-from poise.human import LEG, STORED_UNIT, against_stored, inverse_dynamics, moments, recorded
+from poise.human import LEG, STORED_UNIT, against_stored, compute_torques, moments
 from poise.report.recording_page import page
 from poise.report.torques_page import torques_page
 from poise.state import GRAVITY
@@ -25,7 +25,7 @@ def without_graphics() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def read() -> Page:
-    return Page(torques_page(torques(), {"itself": recorded(torques()), "no torques": person().recording()}))
+    return Page(torques_page(torques(), {"itself": torques().recording(), "no torques": person().recording()}))
 
 
 def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
@@ -60,7 +60,7 @@ def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
     ankle[:, 0] = 0.9 * own["left ankle plantarflexor"] / STORED_UNIT
     fit = person()
     trial = fit.trial.replace(moments={"LAnkleMoment": ankle})
-    found = inverse_dynamics(replace(fit, trial=trial))
+    found = compute_torques(replace(fit, trial=trial))
     read = Page(torques_page(found))
     (row,) = (each for each in against_stored(found) if each.title == "ankle plantarflexor")
     assert row.agreement.correlation == pytest.approx(1.0)
@@ -85,7 +85,7 @@ def test_a_recording_that_cannot_be_compared_says_why_and_does_no_harm(read: Pag
 
 
 def test_the_report_of_its_recording_has_torques_and_ground_forces() -> None:
-    read = Page(page({"walk": recorded(torques())}))
+    read = Page(page({"walk": torques().recording()}))
     assert {"Torques by limb", "Contact forces", "Gait angles"} <= set(read.sections)
     assert "Task errors by level" not in read.sections
     foot = torques().robot.foot("left").name

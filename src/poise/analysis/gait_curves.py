@@ -123,6 +123,11 @@ class Agreement(NamedTuple):
         """Range of x over that of y; NaN if y does not move."""
         return self.range / self.reference_range if self.reference_range else math.nan
 
+    def summary(self) -> dict[str, float]:
+        """Plain values by their names, without the ranges but with the ratios."""
+        names = ("samples", "correlation", "error", "peak", "reference_peak", "peak_ratio", "range_ratio")
+        return {name: getattr(self, name) for name in names}
+
 
 #: What two curves that are never known at once have in common.
 NO_AGREEMENT = Agreement(0, *[math.nan] * 6)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from poise.analysis.signals import peak, peak_rate, root_mean_square, torque_arc
 from poise.analysis.step_detection import foot_trajectories
 from poise.arrays import Array
 from poise.errors import RecordingError
-from poise.recording import Recording, named_robot
+from poise.recording import Recording, json_values, named_robot
 from poise.robots import Frame, Robot, limbs
 
 
@@ -126,6 +126,7 @@ class RecordingComparison:
         ranges: of motion of each joint, degrees, of both; joints that both have.
         torques: by limb, of both; empty for a motion without torques.
         efforts: by phase and limb, of both.
+        names: of both, for tables.
 
     >>> found = compare_recordings(kinematic, dynamic)
     >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.phase_ends]
@@ -138,6 +139,10 @@ class RecordingComparison:
     ranges: dict[str, tuple[float, float]]
     torques: tuple[tuple[LimbTorques, ...], tuple[LimbTorques, ...]]
     efforts: tuple[PhaseEffort, ...]
+    names: tuple[str, str] = ("one", "two")
+
+    def __str__(self) -> str:
+        return self.text()
 
     def curve(self, what: str) -> PhaseCurve:
         """A curve by what it is of: ``found.curve("left foot height")``."""
@@ -163,9 +168,34 @@ class RecordingComparison:
         inside = [(self.share >= part.begin) & (self.share <= part.end) for part in parts]
         return {f"{k + 1} {p.name}": _rms(self.distance[i]) for k, (p, i) in enumerate(zip(parts, inside, strict=True))}
 
+    def summary(self) -> dict[str, Any]:
+        """Plain values for JSON: postures apart, quantities at the end of each phase, torques of both by limb."""
+        return json_values(
+            {
+                "names": list(self.names),
+                "posture_distance_rad": self.distances(),
+                "endings": [ending._asdict() for ending in self.phase_ends],
+                "torques": [{own.limb: own._asdict() for own in each} for each in self.torques],
+            }
+        )
+
+    def text(self) -> str:
+        """Quantities at the end of each phase as a table to read, and how far postures are apart."""
+        one, two = self.names
+        lines = [f"{'at the end of':<24} {'what':<26} {one[:12]:>12} {two[:12]:>12} {'difference':>11}"]
+        for row in self.phase_ends:
+            numbers = f"{row.one:>12.3f} {row.two:>12.3f} {row.one - row.two:>+11.3f}"
+            lines.append(f"{row.phase:<24} {row.what:<26} {numbers} {row.unit}")
+        apart = ", ".join(f"{name}: {value:.3f}" for name, value in self.distances().items())
+        return "\n".join([*lines, f"postures apart, rms (rad): {apart}"])
+
 
 def compare_recordings(
-    one: Recording, two: Recording, robot: Robot | None = None, other: Robot | None = None
+    one: Recording,
+    two: Recording,
+    robot: Robot | None = None,
+    other: Robot | None = None,
+    names: tuple[str, str] = ("one", "two"),
 ) -> RecordingComparison:
     """Holds a recording against another one of the same task, on the same body or on another.
 
@@ -173,6 +203,7 @@ def compare_recordings(
         one, two: what happened.
         robot: whose motion `one` is; by default that which it names.
         other: whose motion `two` is; by default as `robot` if that was given, else that which it names.
+        names: of both, for tables.
     """
     bodies = (_owner(one, robot), _owner(two, other or robot))
     scaled = align_recordings([one, two])
@@ -181,10 +212,10 @@ def compare_recordings(
         for rec, body in zip((one, two), bodies, strict=True)
     ]
     own = [_curves(track) for track in tracks]
-    names = [name for name in own[0] if name in own[1]]
+    shared = [name for name in own[0] if name in own[1]]
     curves = tuple(
         PhaseCurve(what, own[0][what][0], *(np.asarray(scaled[k].at(own[k][what][1])) for k in (0, 1)))
-        for what in names
+        for what in shared
     )
     return RecordingComparison(
         scaled[0].share,
@@ -194,6 +225,7 @@ def compare_recordings(
         _ranges((one, two), bodies),
         (limb_torques(one, bodies[0]), limb_torques(two, bodies[1])),
         phase_efforts(scaled, bodies),
+        names,
     )
 
 

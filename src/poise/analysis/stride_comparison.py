@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from poise.analysis.signals import HALF_PERCENT_SAMPLES, PERCENT_SAMPLES, log_di
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.extras import scipy
-from poise.recording import Recording
+from poise.recording import Recording, json_values
 from poise.robots import Robot, Side
 from poise.state import GRAVITY
 
@@ -234,6 +234,48 @@ class StrideComparison:
         """The degree of freedom with the largest effort in each."""
         one, two = (max(self.rows, key=lambda row: row.effort[k]).degree_of_freedom for k in (0, 1))
         return one, two
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def summary(self) -> dict[str, Any]:
+        """Plain values for JSON: agreement, effort and jerk of each rotation, then of both bodies as a whole."""
+        rows = {
+            row.degree_of_freedom: {
+                **row.torque.summary(),
+                "angle_correlation": row.angle.correlation,
+                "effort_share": list(row.effort),
+                "jerk": [each.jerk for each in row.smoothness],
+            }
+            for row in self.rows
+        }
+        return json_values(
+            {
+                "names": list(self.names),
+                "rows": rows,
+                "effort_overlap": self.overlap,
+                "effort_order": self.order,
+                "jerk": list(self.jerk),
+                "back_n_m_per_kg": list(self.back),
+                "neck_n_m_per_kg": list(self.neck),
+            }
+        )
+
+    def text(self) -> str:
+        """The same as a table to read."""
+        one, two = self.names
+        lines = [f"{one} against {two}, over the gait cycle, per kg"]
+        lines.append(f"{'rotation':<24} {'r':>6} {'rmse':>6} {'peak ratio':>10} {'effort':>13} {'jerk':>13}")
+        for row in self.rows:
+            effort = f"{100 * row.effort[0]:.0f} / {100 * row.effort[1]:.0f} %"
+            jerk = f"{row.smoothness[0].jerk:.1f} / {row.smoothness[1].jerk:.1f}"
+            numbers = f"{row.torque.correlation:>6.2f} {row.torque.error:>6.2f} {row.torque.peak_ratio:>10.2f}"
+            lines.append(f"{row.degree_of_freedom:<24} {numbers} {effort:>13} {jerk:>13}")
+        lines.append(
+            f"efforts overlap by {100 * self.overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
+            "nearer to zero is smoother"
+        )
+        return "\n".join(lines)
 
     def _mean(self, what: str) -> tuple[float, float]:
         values = np.array([[getattr(own, what) for own in row.smoothness] for row in self.rows])

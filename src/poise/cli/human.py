@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from poise.cli.options import check_writable, count, positive, say, whole
-from poise.errors import PoiseError, UsageError
+from poise.errors import UsageError
 from poise.extras import require
-from poise.recording import Bar
+from poise.recording import Bar, load_recording
 
 if TYPE_CHECKING:
-    from poise.human import Failure, Fit, Job
+    from poise.human import Fit, FitBatch, FitOptions, GaitStudy, RecordingComparison
 
 FAILED = 1
 
@@ -88,43 +85,57 @@ def _place(path: Path | None) -> None:
             raise UsageError(f"'{path}': there is no folder '{path.parent}'; make it first")
 
 
-def _found(options: argparse.Namespace, paths: list[Path], what: str) -> list[tuple[Job, Fit | Failure]]:
-    """All trials, fitted, with a bar for who waits."""
-    from poise.human import fits, jobs
+def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> FitBatch:
+    """Fit all trials of files and folders, with a progress bar."""
+    from poise.human import find_trials, fit_trials
 
+    _check_trials(options, paths)
+    trials = find_trials(paths, options.static)
+    with Bar(title, float(len(trials)), unit="trials") as bar:
+        return fit_trials(trials, progress=bar, **_fit_options(options))
+
+
+def _fit_trial(options: argparse.Namespace) -> Fit:
+    """Fit one trial, with a progress bar; what is wrong with it is an error of the command."""
+    from poise.human import fit_trial
+
+    _check_trials(options, [options.trial])
+    with Bar(f"fitting {options.trial.name}", 1.0, unit="trials") as bar:
+        return fit_trial(options.trial, options.static, progress=bar, **_fit_options(options))
+
+
+def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
     for path in [*paths, *([options.static] if options.static else [])]:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")
-    wanted = jobs(paths, options.static)
-    with Bar(what, float(len(wanted)), unit="trials") as bar:
-        given = {name: getattr(options, name) for name in ("height", "mass", "sex", "marker_set", "cutoff")}
-        return list(fits(wanted, **given, progress=bar))
 
 
-def _one(options: argparse.Namespace) -> tuple[Job, Fit]:
-    """One trial; what is wrong with it is an error of the command."""
-    from poise.human import Failure
+def _fit_options(options: argparse.Namespace) -> FitOptions:
+    return {
+        "height": options.height,
+        "mass": options.mass,
+        "sex": options.sex,
+        "marker_set": options.marker_set,
+        "cutoff": options.cutoff,
+    }
 
-    job, found = _found(options, [options.trial], f"fitting {options.trial.name}")[0]
-    if isinstance(found, Failure):
-        raise PoiseError(found.reason)
-    return job, found
+
+def _print(result: Fit | FitBatch | GaitStudy | RecordingComparison, options: argparse.Namespace) -> None:
+    print(json.dumps(result.summary()) if options.json else result.text())
 
 
 def _fit(options: argparse.Namespace) -> int:
     if options.trial.is_dir():
-        return _table(options)
-    from poise.cli.human_results import fit_facts, fit_text
-
+        return _fit_folder(options)
     for path in (options.out, options.mot):
         _place(path)
-    motion = None
+    reference = None
     if options.reference is not None:
         from poise.human import read_motion
 
-        motion = read_motion(options.reference)
-    job, found = _one(options)
-    recording = found.recording()
+        reference = read_motion(options.reference)
+    fit = _fit_trial(options)
+    recording = fit.recording()
     if options.out is not None:
         recording.save(options.out)
     if options.mot is not None:
@@ -132,65 +143,77 @@ def _fit(options: argparse.Namespace) -> int:
 
         exports.save(recording, options.mot, "mot")
     if options.json:
-        print(json.dumps(_plain(fit_facts(job, found, motion))))
+        print(json.dumps(fit.summary(reference)))
     else:
-        print(fit_text(job, found, motion))
-        for path in filter(None, (options.out, options.mot)):
-            print(path)
+        print(fit.text(reference), *filter(None, (options.out, options.mot)), sep="\n")
     return 0
 
 
-def _table(options: argparse.Namespace) -> int:
+def _fit_folder(options: argparse.Namespace) -> int:
     """One row for each trial of a folder."""
-    from poise.cli.human_results import failure_facts, fit_facts, rows_text, write_rows
-    from poise.human import Failure
-
     if options.mot is not None:
         raise UsageError("--mot is for one trial; give a file instead of a folder")
     _place(options.out)
-    found = _found(options, [options.trial], f"fitting {options.trial.name}")
-    rows = [failure_facts(job, it) if isinstance(it, Failure) else fit_facts(job, it) for job, it in found]
+    batch = _fit_trials(options, [options.trial], f"fitting {options.trial.name}")
     if options.out is not None:
-        write_rows(options.out, rows)
-    print(json.dumps(_plain({"trials": rows})) if options.json else rows_text(rows))
-    return FAILED if all("reason" in row for row in rows) else 0
+        batch.save(options.out)
+    _print(batch, options)
+    return 0 if batch.fits else FAILED
 
 
 def _gait(options: argparse.Namespace) -> int:
-    from poise.cli.human_results import gait_run
+    from poise.human import study_gait
 
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise UsageError(f"--out '{options.out}' is a file; give a folder")
     if options.out is not None:
         require("matplotlib", "PIL")  # now, and not when all walks are reproduced
-    found = _found(options, options.trials, "fitting")
-    status, facts, text = gait_run(found, options.out, options.dynamics)
-    print(json.dumps(_plain(facts)) if options.json else text)
-    return status
+    batch = _fit_trials(options, options.trials, "fitting")
+    with Bar("reproducing", float(len(batch)), unit="trials") as bar:
+        study = study_gait(batch, dynamics=options.dynamics, progress=bar)
+    files: list[Path] = []
+    if options.out is not None and study.trials:
+        from poise.report import save_study_page
+
+        files = [*study.save(options.out), save_study_page(options.out / "report.html", study)]
+    _print(study, options)
+    if files and not options.json:
+        print(*files, sep="\n")
+    return 0 if study.trials else FAILED
 
 
 def _torques(options: argparse.Namespace) -> int:
-    from poise.cli.human_results import torques_run
+    from poise.human import compare_walks, compute_torques
 
     for path in (options.out, options.report):
         _place(path)
     if options.report is not None:
         require("matplotlib", "PIL")
-    job, found = _one(options)
-    facts, text = torques_run(job, found, options.out, options.report, options.against)
-    print(json.dumps(_plain(facts)) if options.json else text)
+    fit = _fit_trial(options)
+    robot_walk = None if options.against is None else load_recording(options.against)
+    torques = compute_torques(fit)
+    facts, lines = torques.summary(), [torques.text()]
+    if robot_walk is not None:
+        comparison = compare_walks(torques, robot_walk)
+        facts["comparison"] = comparison.summary()
+        lines += ["", comparison.text()]
+    if options.out is not None:
+        torques.recording().save(options.out)
+        lines.append(str(options.out))
+    if options.report is not None:
+        from poise.report import save_torques_page
+
+        save_torques_page(options.report, torques, {} if robot_walk is None else {options.against.stem: robot_walk})
+        lines.append(str(options.report))
+    print(json.dumps(facts) if options.json else "\n".join(lines))
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from poise.analysis import compare_recordings
-    from poise.cli.human_results import same_task_facts, same_task_text
-    from poise.recording import load_recording
+    from poise.human import compare_recordings
 
     one, two = options.recordings
-    found = compare_recordings(load_recording(one), load_recording(two))
-    facts = same_task_facts(found, (one.stem, two.stem))
-    print(json.dumps(_plain(facts)) if options.json else same_task_text(facts))
+    _print(compare_recordings(load_recording(one), load_recording(two), names=(one.stem, two.stem)), options)
     return 0
 
 
@@ -206,14 +229,3 @@ def _sample(options: argparse.Namespace) -> int:
         print(path)
     say("poise: a made-up walk, not a measured one; try 'poise human fit' on it")
     return 0
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say: NaN and infinite numbers become null."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, (np.generic, np.ndarray)):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

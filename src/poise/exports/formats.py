@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -16,6 +16,7 @@ import numpy as np
 
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.recording import Body, Recording, named_robot
+from poise.recording import atomic_file as _atomic_file
 from poise.robots import Robot, State
 
 
@@ -33,25 +34,9 @@ def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     return place
 
 
-@contextlib.contextmanager
-def atomic_file(place: Path) -> Iterator[Path]:
-    """A file beside the place, to write to, which is moved there at the end.
-
-    Whatever interrupts the writing, Ctrl-C included, leaves the place as it was and nothing beside it.
-    """
-    beside = place.with_name(f".{os.urandom(8).hex()}{place.suffix}")
-    try:
-        yield beside
-        with open(beside, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(beside, place)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
-        message = f"{place} cannot be written: {reason}; give another place or make room"
-        raise ExportError(message, str(place)) from None
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
+def atomic_file(place: Path) -> AbstractContextManager[Path]:
+    """`poise.recording.atomic_file`, with an ExportError if the file cannot be written."""
+    return _atomic_file(place, lambda message: ExportError(message, str(place)))
 
 
 # -- Job: one recording on its way into one file ---------------------------------------------------------------------

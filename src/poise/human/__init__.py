@@ -1,29 +1,32 @@
-"""People: marker files, marker sets, and what follows from them.
+"""People: from marker files to bodies, gaits and torques.
 
 >>> from poise import human
->>> trial = human.filled(human.read_trial("walk.c3d"))
->>> human.match(trial).marker_set.name
-'plug_in_gait'
->>> found = human.fit(trial, human.read_trial("static.c3d"))
->>> found.rms, found.robot, found.angles()["left_knee_flexion"]
+>>> fit = human.fit_trial("walk.c3d")  # or human.fit_trials(["lab"]) for all walks of a folder
+>>> fit.rms, fit.robot, fit.angles()["left_knee_flexion"]
+>>> study = human.study_gait(["a.c3d", "b.c3d"])
+>>> print(study.table())
+>>> torques = human.compute_torques(fit)
+>>> print(torques.text())
 
-What follows from a fit: `poise.human.gait`, `poise.human.dynamic`, `poise.human.torques`; without a laboratory:
-`poise.human.sample`.
+Every result has `summary()`, plain values for JSON, and `text()`, the same to read. A trial that is in memory already
+goes to `fit`. More of what follows from a fit is in `poise.human.gait`, `poise.human.dynamic` and
+`poise.human.torques`; a walk without a laboratory comes from `poise.human.sample`.
 """
 
-from poise.human.batch_fitting import Failure, Job, fits, jobs
-from poise.human.dynamic import Simulated, dynamics_facts, ground_forces, simulate
+from poise.analysis import RecordingComparison, StrideComparison, compare_recordings
+from poise.human.dynamic import Simulated, ground_forces, simulate
 from poise.human.files.bvh_reader import BvhMotion, read_bvh, read_skeleton
 from poise.human.files.c3d_writer import write_c3d
 from poise.human.files.opensim_motion import Motion, read_motion, write_motion
 from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import FIT_BEHAVIOR, Fit, fit
+from poise.human.fitting.fit_summary import AngleComparison, compare_angles, compare_stored_angles
 from poise.human.gait.population_study import Outcome, Study
 from poise.human.gait.reference_walk import POINTS, Reference
 from poise.human.gait.reproduction import BEST, PAPER, TWO_PHASES, Reproduction, Variant
 from poise.human.gait.reproduction_quality import Measures
-from poise.human.gait_summary import beside_motion, beside_stored, compared_events, spatiotemporal
+from poise.human.gait_study import GaitStudy, GaitTrial, compare_events, reproduce_walk, spatiotemporal, study_gait
 from poise.human.markers import Marker, MarkerSet, Matched, load_marker_set, marker_sets, match
 from poise.human.sample import sample_trial, write_sample
 from poise.human.torques.joint_moments import (
@@ -36,8 +39,17 @@ from poise.human.torques.joint_moments import (
     human_strides,
     moments,
 )
-from poise.human.torques.joint_torques import TORQUES_BEHAVIOR, Torques, inverse_dynamics, recorded
+from poise.human.torques.joint_torques import TORQUES_BEHAVIOR, Torques, compute_torques
 from poise.human.trial import Event, Plate, Subject, Trial, TrialError, filled, smoothed
+from poise.human.trial_fitting import (
+    FitBatch,
+    FitOptions,
+    TrialFailure,
+    TrialFiles,
+    find_trials,
+    fit_trial,
+    fit_trials,
+)
 
 __all__ = [
     "BACK",
@@ -49,12 +61,15 @@ __all__ = [
     "STORED_UNIT",
     "TORQUES_BEHAVIOR",
     "TWO_PHASES",
+    "AngleComparison",
     "BvhMotion",
     "Convention",
     "Event",
-    "Failure",
     "Fit",
-    "Job",
+    "FitBatch",
+    "FitOptions",
+    "GaitStudy",
+    "GaitTrial",
     "Marker",
     "MarkerSet",
     "Matched",
@@ -62,28 +77,33 @@ __all__ = [
     "Motion",
     "Outcome",
     "Plate",
+    "RecordingComparison",
     "Reference",
     "Reproduction",
     "Simulated",
+    "StrideComparison",
     "Study",
     "Subject",
     "Torques",
     "Trial",
     "TrialError",
+    "TrialFailure",
+    "TrialFiles",
     "Variant",
     "against_stored",
-    "beside_motion",
-    "beside_stored",
+    "compare_angles",
+    "compare_events",
+    "compare_recordings",
+    "compare_stored_angles",
     "compare_walks",
-    "compared_events",
-    "dynamics_facts",
+    "compute_torques",
     "filled",
+    "find_trials",
     "fit",
-    "fits",
+    "fit_trial",
+    "fit_trials",
     "ground_forces",
     "human_strides",
-    "inverse_dynamics",
-    "jobs",
     "load_marker_set",
     "marker_sets",
     "match",
@@ -92,11 +112,12 @@ __all__ = [
     "read_motion",
     "read_skeleton",
     "read_trial",
-    "recorded",
+    "reproduce_walk",
     "sample_trial",
     "simulate",
     "smoothed",
     "spatiotemporal",
+    "study_gait",
     "write_c3d",
     "write_motion",
     "write_sample",

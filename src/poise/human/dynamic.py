@@ -3,7 +3,7 @@
 >>> from poise.human import dynamic, gait
 >>> reference = gait.Reference.of(fit)
 >>> found = dynamic.simulate(reference, reference.cycle())
->>> print(dynamic.dynamics_facts(found)["text"])
+>>> print(found.text())
 
 The order is that of the gait from tasks, under physics:
 
@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
@@ -255,7 +256,7 @@ BEGIN = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """What came of it.
+    """A gait cycle with dynamics.
 
     Attributes:
         reference, cycle, bearing: of what.
@@ -274,6 +275,58 @@ class Simulated:
     distance: float
     asked: float
     strides: float
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def summary(self) -> dict[str, Any]:
+        """Plain values: errors against the reference, largest torques and forces per weight, friction used."""
+        return {**self._numbers, "text": self.text()}
+
+    def text(self) -> str:
+        """The most important of the same, in one line."""
+        facts = self._numbers
+        peaks = facts["peak_torque_per_kg"]
+        knee, ankle = (max(peaks[f"{s}_{name}"] for s in SIDES) for name in ("knee_flexion", "ankle_dorsiflexion"))
+        return (
+            f"with torques: angles within {facts['angle_rmse_deg']:.1f} degrees rms, knee {knee:.2f} and ankle "
+            f"{ankle:.2f} N m/kg at most, friction used {facts['friction_used']:.2f} of {FRICTION:g}; in MuJoCo "
+            f"{self.distance:.2f} m of {self.asked:.2f}, {self.strides:.1f} strides"
+            + (f", then {self.fall}" if self.fall else "")
+        )
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
+        recording, robot = self.ideal, self.reference.robot
+        expected = np.array([self.reference.sample(float(time))[0] for time in recording.time])
+        apart = np.degrees(recording["q"][:, 7:] - expected[:, 7:])
+        forces = ground_forces(recording)
+        weight = robot.mass * GRAVITY
+        total = forces["left"] + forces["right"]
+        torque = recording["command/torque"]
+        used = max(
+            float(np.max(np.hypot(f[on, 0], f[on, 1]) / f[on, 2]))
+            for f in forces.values()
+            if (on := f[:, 2] > 20.0).any()
+        )
+        peaks = {
+            joint.name: float(np.abs(torque[:, joint.v - 6]).max()) / robot.mass
+            for joint in robot.joints
+            if any(word in joint.name for word in ("hip", "knee", "ankle", "lumbar"))
+        }
+        return {
+            "angle_rmse_deg": float(np.sqrt(np.mean(apart**2))),
+            "angle_worst_deg": float(np.abs(apart).max()),
+            "fallbacks": recording.fallbacks(),
+            "vertical_force_of_weight": [float(total[:, 2].min() / weight), float(total[:, 2].max() / weight)],
+            "friction_used": used,
+            "friction_limit": FRICTION,
+            "peak_torque_per_kg": peaks,
+            "physics_distance_m": self.distance,
+            "physics_asked_m": self.asked,
+            "physics_strides": self.strides,
+            "physics_fall": self.fall,
+        }
 
 
 def with_torques(
@@ -324,43 +377,3 @@ def ground_forces(recording: Recording) -> dict[str, Array]:
         parts = [np.nan_to_num(recording[name][:, :3]) for name in names]
         found[side] = np.sum(parts, axis=0) if parts else np.zeros((len(recording), 3))
     return found
-
-
-def dynamics_facts(simulated: Simulated) -> dict[str, Any]:
-    """What a table says of it: errors against the reference, largest torques and forces per weight, friction used."""
-    recording, robot = simulated.ideal, simulated.reference.robot
-    wanted = np.array([simulated.reference.sample(float(time))[0] for time in recording.time])
-    apart = np.degrees(recording["q"][:, 7:] - wanted[:, 7:])
-    forces = ground_forces(recording)
-    weight = robot.mass * GRAVITY
-    total = forces["left"] + forces["right"]
-    torque = recording["command/torque"]
-    used = max(
-        float(np.max(np.hypot(f[on, 0], f[on, 1]) / f[on, 2])) for f in forces.values() if (on := f[:, 2] > 20.0).any()
-    )
-    peaks = {
-        joint.name: float(np.abs(torque[:, joint.v - 6]).max()) / robot.mass
-        for joint in robot.joints
-        if any(word in joint.name for word in ("hip", "knee", "ankle", "lumbar"))
-    }
-    facts: dict[str, Any] = {
-        "angle_rmse_deg": float(np.sqrt(np.mean(apart**2))),
-        "angle_worst_deg": float(np.abs(apart).max()),
-        "fallbacks": recording.fallbacks(),
-        "vertical_force_of_weight": [float(total[:, 2].min() / weight), float(total[:, 2].max() / weight)],
-        "friction_used": used,
-        "friction_limit": FRICTION,
-        "peak_torque_per_kg": peaks,
-        "physics_distance_m": simulated.distance,
-        "physics_asked_m": simulated.asked,
-        "physics_strides": simulated.strides,
-        "physics_fall": simulated.fall,
-    }
-    knee, ankle = (max(peaks[f"{side}_{name}"] for side in SIDES) for name in ("knee_flexion", "ankle_dorsiflexion"))
-    facts["text"] = (
-        f"with torques: angles within {facts['angle_rmse_deg']:.1f} degrees rms, knee {knee:.2f} and ankle {ankle:.2f} "
-        f"N m/kg at most, friction used {used:.2f} of {FRICTION:g}; in MuJoCo {simulated.distance:.2f} m of "
-        f"{simulated.asked:.2f}, {simulated.strides:.1f} strides"
-        + (f", then {simulated.fall}" if simulated.fall else "")
-    )
-    return facts

@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -282,8 +283,12 @@ def _standing(robot: Robot) -> Array:
 # -- Sample trials as files ------------------------------------------------------------------------------------------
 
 
-def write_sample(folder: Path, walk: Trial, static: Trial) -> list[Path]:
-    """Writes ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; makes the folder if need be."""
+def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> list[Path]:
+    """Writes ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; makes the folder if need be.
+
+    >>> write_sample("lab", *sample_trial(height=1.70, mass=64.0))
+    """
+    folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise PoiseError(f"'{folder}' is a file; give the name of a folder")
     folder.mkdir(parents=True, exist_ok=True)

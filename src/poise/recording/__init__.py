@@ -20,6 +20,7 @@ from poise.recording.recorder import (
     record_steps,
 )
 from poise.recording.recording import Recording, load_recording
+from poise.recording.result_files import atomic_file, json_values, write_table
 from poise.recording.statistics import Level, counts, percentiles
 
 __all__ = [
@@ -35,11 +36,13 @@ __all__ = [
     "RecordingInterrupted",
     "UnwrittenError",
     "Values",
+    "atomic_file",
     "channel_key",
     "circumstances",
     "counts",
     "different",
     "heard",
+    "json_values",
     "load_recording",
     "named_robot",
     "percentiles",
@@ -47,4 +50,5 @@ __all__ = [
     "record",
     "record_steps",
     "settings",
+    "write_table",
 ]

@@ -40,10 +40,9 @@ from poise.human import (
     Simulated,
     Torques,
     against_stored,
-    dynamics_facts,
+    compute_torques,
     ground_forces,
     human_strides,
-    inverse_dynamics,
     moments,
 )
 from poise.report.cycle_curves import LEG_COLORS, LEG_DASHES, SCALE
@@ -346,7 +345,7 @@ def dynamics(walks: Sequence[tuple[str, Fit, Simulated]]) -> Section | None:
             "knee (N m/kg)", "in MuJoCo (m)", "strides"]  # fmt: skip
     rows = []
     for name, _, simulated in walks:
-        facts = dynamics_facts(simulated)
+        facts = simulated.summary()
         low, high = facts["vertical_force_of_weight"]
         peaks = facts["peak_torque_per_kg"]
         ankle, knee = (max(peaks[f"{side}_{joint}"] for side in SIDES) for joint in (SHOWN[2], SHOWN[1]))
@@ -367,7 +366,7 @@ def dynamics(walks: Sequence[tuple[str, Fit, Simulated]]) -> Section | None:
 def _measured(fit: Fit) -> Torques | None:
     """What plates tell of the same walk, if there are any."""
     try:
-        return inverse_dynamics(fit) if fit.trial.plates else None
+        return compute_torques(fit) if fit.trial.plates else None
     except PoiseError:
         return None
 

@@ -25,7 +25,7 @@ from poise.html import (
     table,
     wordy,
 )
-from poise.human import BEST, PAPER, TWO_PHASES, Fit, Measures, Reproduction, Simulated, Study
+from poise.human import BEST, PAPER, TWO_PHASES, Fit, GaitStudy, Measures, Reproduction, Simulated, Study
 from poise.report.key_frames import gathered, strip
 from poise.report.moment_charts import dynamics
 from poise.report.recording_view import moments_of
@@ -186,12 +186,20 @@ def study_page(
     return assembled(title, [section for section in sections if section is not None])
 
 
-def save_study_page(
-    path: str | os.PathLike[str],
-    study: Study,
-    fits: Sequence[Fit] = (),
-    failed: Mapping[str, str] | None = None,
-    simulated: Sequence[tuple[str, Fit, Simulated]] = (),
-) -> Path:
-    """Writes a `study_page` to a file and returns its path; the file appears whole or not at all."""
-    return saved(path, lambda: study_page(study, fits, failed, simulated))
+def save_study_page(path: str | os.PathLike[str], study: GaitStudy | Study) -> Path:
+    """Writes the page of a study to a file and returns its path; the file appears whole or not at all.
+
+    Args:
+        path: of the page, ``study/report.html``.
+        study: what `poise.human.study_gait` found; or statistics alone, without what is known of trials and markers.
+    """
+    if isinstance(study, Study):
+        return saved(path, lambda: study_page(study))
+    fits = [trial.fit for trial in study.trials]
+    failed = {failure.trial: failure.reason for failure in study.failures}
+    simulated = [
+        (Path(trial.fit.trial.path).stem, trial.fit, trial.simulated)
+        for trial in study.trials
+        if trial.simulated is not None
+    ]
+    return saved(path, lambda: study_page(study.statistics, fits, failed, simulated))

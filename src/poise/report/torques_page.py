@@ -160,10 +160,10 @@ def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = 
     """HTML about the torques of a person, with all figures in it: nothing is fetched from anywhere.
 
     Args:
-        torques: what `poise.human.torques.inverse_dynamics` found.
+        torques: what `poise.human.torques.compute_torques` found.
         recordings: walks of robots with torques, by the names that the page uses, to compare with.
 
-    >>> torques_page(inverse_dynamics(fit(walk, static)), {"g1": poise.load_recording("g1_walk.poise")})
+    >>> torques_page(compute_torques(fit(walk, static)), {"g1": poise.load_recording("g1_walk.poise")})
     """
     made = [trial(torques), forces(torques), legs(torques), back(torques), stored(torques), residual(torques)]
     compared = robots(torques, recordings or {})

@@ -67,13 +67,17 @@ def _exhibited(found: Fit, order: Order, progress: Progress) -> Exhibit:
         reference = gait.Reference.of(found)
         q = reference.q  # on the floor, if it was measured on a treadmill
         heading = walking_direction(q[:, :3], reference.track("heel"), reference.track("first_metatarsal"))
-        for number, name in enumerate(VARIANTS):
-            progress("reproduces the gait", REPRODUCES + (1.0 - REPRODUCES) * number / len(VARIANTS))
-            variant = next(each for each in gait.VARIANTS if each.name == name)
-            measures[name] = gait.measured(gait.reproduce(reference, variant=variant))
+        walk = human.reproduce_walk(
+            found,
+            variants=[gait.find_variant(name) for name in VARIANTS],
+            reference=reference,
+            progress=lambda done: progress(
+                "reproduces the gait", REPRODUCES + (1.0 - REPRODUCES) * done / len(VARIANTS)
+            ),
+        )
+        measures = dict(zip(VARIANTS, walk.measures, strict=True))
     except GaitError as error:
         words.append(f"nothing is reproduced: {error}")
-        measures = {}
     moved = (q[:, :3] - found.q[:, :3])[:, np.newaxis]
     first = measures.get(VARIANTS[0])
     return Exhibit(

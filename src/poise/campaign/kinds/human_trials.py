@@ -12,10 +12,10 @@ import numpy as np
 
 from poise import parsing as words
 from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
-from poise.errors import PoiseError, UsageError
+from poise.errors import GaitError, PoiseError, UsageError
 
 if TYPE_CHECKING:
-    from poise.human import Fit
+    from poise.human import Fit, Variant
 
 FIT: dict[str, Column] = {
     "frames": Column("count", "", "frames of the walk"),
@@ -28,6 +28,8 @@ FIT: dict[str, Column] = {
     "worst_marker_mm": Column("number", "mm", "the same at worst"),
     "worst_marker": Column("text", "", "which marker that is"),
 }
+#: Columns that have another name than in `Fit.summary`, where a parameter has that name.
+SUMMARY_KEYS = {"used_set": "marker_set"}
 GAIT: dict[str, Column] = {
     **FIT,
     "cadence": Column("number", "steps/min", "steps a minute"),
@@ -98,14 +100,14 @@ class People(Kind):
         return [path for path in named if Path(path).is_absolute()]
 
     def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
-        from poise.human import jobs
+        from poise.human import find_trials
 
         folder = fixed.get("folder")
         if folder is None:
             return {}
         if not (base / str(folder)).is_dir():
             raise UsageError(f"folder: there is no folder '{base / str(folder)}'")
-        return {"trial": [str(job.path) for job in jobs([base / str(folder)])]}
+        return {"trial": [str(files.path) for files in find_trials([base / str(folder)])]}
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         options = [
@@ -117,34 +119,25 @@ class People(Kind):
         return shlex.join(["poise", *self.name.split(), str(parameters["trial"]), *options])
 
     def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
-        from poise.human import Failure, fits, jobs
+        from poise.human import FitOptions, fit_trial
 
-        of_fit = ("height", "mass", "sex", "marker_set", "cutoff")
-        given: dict[str, Any] = {name: parameters[name] for name in of_fit if parameters.get(name) is not None}
-        static = parameters.get("static")
-        wanted = jobs([str(parameters["trial"])], None if static is None else str(static))
-        ((_, found),) = fits(wanted, **given)
-        if isinstance(found, Failure):
-            return Outcome({}, found.reason)
-        size, label, _ = found.worst
-        values: dict[str, Value] = {
-            "frames": len(found.time),
-            "seconds": float(found.time[-1] - found.time[0]),
-            "used_set": found.marker_set,
-            "markers": len(found.placed.labels),
-            "height_m": float(found.shape.height),
-            "mass_kg": float(found.shape.mass),
-            "marker_rms_mm": 1e3 * float(found.rms),
-            "worst_marker_mm": 1e3 * float(size),
-            "worst_marker": label,
+        options: Any = {
+            name: parameters[name] for name in FitOptions.__annotations__ if parameters.get(name) is not None
         }
+        static = parameters.get("static")
+        try:
+            fit = fit_trial(str(parameters["trial"]), None if static is None else str(static), **options)
+        except PoiseError as error:
+            return Outcome({}, str(error))
+        summary = fit.summary()
+        values: dict[str, Value] = {name: summary[SUMMARY_KEYS.get(name, name)] for name in FIT}
         reason = ""
         if self.gait:
             try:
-                values |= _gait(found, parameters.get("variant"))
+                values |= _gait(fit, parameters.get("variant"))
             except PoiseError as error:
                 reason = str(error)
-        return Outcome(values, reason, lambda path: found.recording().save(path))
+        return Outcome(values, reason, lambda path: fit.recording().save(path))
 
 
 @cache
@@ -157,27 +150,24 @@ def _marker_set(name: str, base: Path) -> str:
     return where
 
 
-def _variant(name: str) -> Any:
+def _variant(name: str) -> Variant:
     from poise.human import gait
 
-    for variant in gait.VARIANTS:
-        if variant.name == name:
-            return variant
-    raise UsageError(f"variant: there is no '{name}'; there are {', '.join(each.name for each in gait.VARIANTS)}")
+    try:
+        return gait.find_variant(name)
+    except GaitError as error:
+        raise UsageError(f"variant: {error}") from None
 
 
 def _gait(fit: Fit, variant: Value) -> dict[str, Value]:
-    from poise.human import gait, spatiotemporal
+    from poise.human import BEST, reproduce_walk
 
-    reference = gait.Reference.of(fit)
-    cycle = reference.cycle()
-    chosen = gait.BEST if variant is None else _variant(str(variant))
-    measures = gait.measured(gait.reproduce(reference, cycle, chosen))
-    told = spatiotemporal(reference, cycle)
+    trial = reproduce_walk(fit, variants=[BEST if variant is None else _variant(str(variant))])
+    walk, measures = trial.spatiotemporal, trial.best
     return {
-        "cadence": told["cadence"],
-        "stride_m": told["stride"],
-        "speed_m_s": told["speed"],
+        "cadence": walk["cadence"],
+        "stride_m": walk["stride"],
+        "speed_m_s": walk["speed"],
         "rotation_error_deg": float(np.mean(measures.errors)),
         "mean_difference_deg": float(np.abs(measures.differences).mean()),
         "worst_difference_deg": float(measures.worst[1]),

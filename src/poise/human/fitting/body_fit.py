@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio
@@ -16,11 +16,15 @@ from poise.arrays import Array
 from poise.extras import scipy, threadpoolctl
 from poise.human.fitting.body_adjustment import Adjusted
 from poise.human.fitting.calibration import Measured, calibrated, robot_of
+from poise.human.fitting.fit_summary import fit_summary, fit_text
 from poise.human.fitting.marker_tracking import Placed, Points, Tracked, Tracker
 from poise.human.markers import MarkerSet, Matched, match
 from poise.human.trial import Trial, filled
 from poise.recording import Body, Channel, Recording, circumstances
 from poise.robots import SEXES, BodyShape, Robot
+
+if TYPE_CHECKING:
+    from poise.human.files.opensim_motion import Motion as OpenSimMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +160,7 @@ class Fit:
         motion: the same filtered, with its derivatives.
         notes: what was decided and done, one sentence each.
         marker_set: whose labels the trial has.
+        static: path of the static trial that was fitted, too; "" without one.
 
     >>> found = fit(read_trial("walk.c3d"), read_trial("static.c3d"))
     >>> found.rms, found.robot, found.angles()["left_knee_flexion"]
@@ -169,6 +174,15 @@ class Fit:
     motion: Motion
     notes: tuple[str, ...]
     marker_set: str = ""
+    static: str = ""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    @property
+    def name(self) -> str:
+        """The name of the trial's file."""
+        return Path(self.trial.path).name
 
     @property
     def time(self) -> Array:
@@ -218,6 +232,18 @@ class Fit:
     def recording(self) -> Recording:
         """The motion and its markers as a recording, to be saved, exported, drawn and reported."""
         return recording_of(self)
+
+    def summary(self, reference: OpenSimMotion | None = None) -> dict[str, Any]:
+        """Plain values for JSON: trial, body, quality of the fit, ranges of motion; units are in the keys.
+
+        Args:
+            reference: angles that other software found for the same trial, to compare with.
+        """
+        return fit_summary(self, reference)
+
+    def text(self, reference: OpenSimMotion | None = None) -> str:
+        """The most important of the same, in some lines to read."""
+        return fit_text(self, reference)
 
 
 def fit(
@@ -285,7 +311,8 @@ def _fit(
     notes += _doubts(walk, tracked)
     notes += list(trial.notes)
     name = matched.marker_set.name
-    return Fit(robot, shape, trial, placed, tracked, moved, tuple(dict.fromkeys(notes)), name)
+    path = "" if static is None else static.path
+    return Fit(robot, shape, trial, placed, tracked, moved, tuple(dict.fromkeys(notes)), name, path)
 
 
 def _standing(static: Trial, walk: Measured, marker_set: MarkerSet) -> Measured:

@@ -25,6 +25,7 @@ from poise.human.gait.reproduction import (
     VARIANTS,
     Reproduction,
     Variant,
+    find_variant,
     hierarchy,
     reproduce,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "Study",
     "Variant",
     "contacts",
+    "find_variant",
     "hierarchy",
     "keys",
     "measured",

@@ -119,13 +119,18 @@ class Study:
         known = ", ".join(each.variant.name for each in self.outcomes)
         raise GaitError(f"the study has no variant {name!r}; it has {known}")
 
-    def facts(self) -> dict[str, Any]:
-        """All numbers of the tables as plain values, for files and other programs."""
+    def summary(self) -> dict[str, Any]:
+        """All numbers of the tables as plain values for JSON: degrees, mm, shares from 0 to 1.
 
-        return facts(self)
+        Of the numbers of `Measures` there are the mean and the worst of the people.
+        """
+        return {
+            "people": list(self.people),
+            "variants": {each.variant.name: _summary(each) for each in self.outcomes},
+            "notes": list(self.notes),
+        }
 
     def __str__(self) -> str:
-
         tables = [comparison(self), *(table_one(each) for each in self.outcomes)]
         return "\n\n".join([*tables, *self.notes])
 
@@ -241,16 +246,7 @@ def table_one(outcome: Outcome) -> str:
     return f"{outcome.variant.name}, {len(outcome.measures)} walks\n{_text(lines)}"
 
 
-def facts(study: Study) -> dict[str, Any]:
-    """The same as plain values: degrees, mm, shares from 0 to 1; of `Measures` the mean and the worst of the people."""
-    return {
-        "people": list(study.people),
-        "variants": {each.variant.name: _facts(each) for each in study.outcomes},
-        "notes": list(study.notes),
-    }
-
-
-def _facts(outcome: Outcome) -> dict[str, Any]:
+def _summary(outcome: Outcome) -> dict[str, Any]:
     worst, joint, whose = outcome.worst
     rotations = {
         test.name: {

@@ -113,6 +113,19 @@ TRACK = Variant("track", law="track", gain=25.0, momentum=True)
 #: What a study compares.
 VARIANTS = (PAPER, TWO_PHASES, BEST, EIGHT, FOUR_KEYS, SIX_KEYS)
 
+
+def find_variant(name: str) -> Variant:
+    """The variant of `VARIANTS` with this name.
+
+    >>> find_variant("best").keys
+    'six'
+    """
+    for variant in VARIANTS:
+        if variant.name == name:
+            return variant
+    raise GaitError(f"there is no '{name}'; there are {', '.join(each.name for each in VARIANTS)}")
+
+
 # -- The hierarchy of [Boukheddimi2019], fig -------------------------------------------------------------------------
 
 

@@ -1,11 +1,11 @@
 """Torques of people: inverse dynamics from markers and force plates, and the comparison with robots ([Saab2012]).
 
->>> torques = inverse_dynamics(fit(read_trial("walk.c3d"), read_trial("static.c3d")))
+>>> torques = compute_torques(fit(read_trial("walk.c3d"), read_trial("static.c3d")))
 >>> moments(torques)["left ankle plantarflexor"], torques.residual_rms, torques.notes
 """
 
 from poise.human.torques.joint_moments import against_stored, compare_walks, human_strides, moments
-from poise.human.torques.joint_torques import Torques, inverse_dynamics, mass_from_plates, recorded
+from poise.human.torques.joint_torques import Torques, compute_torques, mass_from_plates
 from poise.human.torques.plate_forces import Ground, Interval
 
 __all__ = [
@@ -14,9 +14,8 @@ __all__ = [
     "Torques",
     "against_stored",
     "compare_walks",
+    "compute_torques",
     "human_strides",
-    "inverse_dynamics",
     "mass_from_plates",
     "moments",
-    "recorded",
 ]

@@ -12,7 +12,8 @@ where shapes agree with these signs and with no others. It stores N mm per kg, t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +30,11 @@ from poise.analysis import (
 )
 from poise.arrays import Array
 from poise.errors import RecordingError
-from poise.human.torques.joint_torques import Torques
-from poise.recording import Recording, named_robot
+from poise.recording import Recording, json_values, named_robot
 from poise.robots import SIDES, Robot, Side
+
+if TYPE_CHECKING:
+    from poise.human.torques.joint_torques import Torques
 
 #: N m per kg in what Plug-in Gait stores.
 STORED_UNIT = 1e-3
@@ -150,10 +153,64 @@ def compare_walks(
         cutoff: of a low-pass filter on the robot's torques (Hz). The person's motion was filtered, at 6 Hz as a rule: a
             part of the person's smoothness is the filter's. With the same cut-off here that part is in both.
 
-    >>> found = compare_walks(inverse_dynamics(fit(walk, static)), poise.load_recording("g1_walk.poise"))
+    >>> found = compare_walks(compute_torques(fit(walk, static)), poise.load_recording("g1_walk.poise"))
     >>> {row.degree_of_freedom: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
     """
     owner = robot or recording.robot or named_robot(recording.provenance)
     if isinstance(owner, str):
         raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
     return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_strides(torques))
+
+
+# -- Summary of the torques of a trial as plain values, and as text --------------------------------------------------
+
+
+def torques_summary(torques: Torques) -> dict[str, Any]:
+    """Plain values for JSON; see `Torques.summary`."""
+    force, moment = np.split(torques.residual_rms, 2)
+    return json_values(
+        {
+            "trial": Path(torques.trial.path).name,
+            "mass_kg": torques.mass,
+            "frames": len(torques.time),
+            "frames_known": int(torques.ground.known.sum()),
+            "moments_per_kg": _peaks(torques),
+            "stored": [
+                {"side": row.side, "moment": row.title, **row.agreement.summary()} for row in against_stored(torques)
+            ],
+            "residual_rms": {"force_n": force.tolist(), "moment_n_m": moment.tolist(), "about": "origin of the pelvis"},
+            "notes": list(torques.notes),
+        }
+    )
+
+
+def torques_text(torques: Torques) -> str:
+    """The same to read; see `Torques.text`."""
+    lines = [
+        f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, all ground contact measured in "
+        f"{torques.ground.known.sum()} of {len(torques.time)} frames",
+        f"{'moment (N m/kg)':<36} {'largest':>8} {'smallest':>9}",
+    ]
+    for name, peak in _peaks(torques).items():
+        lines.append(f"{name:<36} {peak['largest']:>8.2f} {peak['smallest']:>9.2f}")
+    rows = against_stored(torques)
+    if rows:
+        lines.append("")
+        lines.append(f"{'against the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
+    for row in rows:
+        own = row.agreement
+        numbers = f"{own.correlation:>6.3f} {own.error:>6.2f} {own.peak:>6.2f} {own.reference_peak:>7.2f}"
+        lines.append(f"{row.side + ' ' + row.title:<36} {numbers} {own.peak_ratio:>6.2f}")
+    force, moment = (", ".join(f"{value:.0f}" for value in part) for part in np.split(torques.residual_rms, 2))
+    lines.append(f"residual at the pelvis, rms in world axes: {force} N, {moment} N m")
+    return "\n".join([*lines, *(f"  {note}" for note in torques.notes)])
+
+
+def _peaks(torques: Torques) -> dict[str, dict[str, Any]]:
+    """Largest and smallest of each moment that is known anywhere, N m per kg, and the number of its samples."""
+    found = {}
+    for name, values in moments(torques).items():
+        known = values[np.isfinite(values)]
+        if len(known):
+            found[name] = {"largest": float(known.max()), "smallest": float(known.min()), "samples": len(known)}
+    return found

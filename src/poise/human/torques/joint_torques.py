@@ -24,12 +24,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
 from poise.arrays import Array, Mask
+from poise.human.torques.joint_moments import torques_summary, torques_text
 from poise.human.torques.plate_forces import Ground, Moved, ground
 from poise.human.trial import Trial, TrialError
 from poise.recording import Body, Channel, Recording, channel_key, circumstances
@@ -93,7 +95,7 @@ class Torques:
         ground: what the plates said.
         notes: what was decided on the way, one sentence each.
 
-    >>> torques = inverse_dynamics(fit(walk, static))
+    >>> torques = compute_torques(fit(walk, static))
     >>> np.nanmax(torques.of("left_ankle_dorsiflexion")), torques.residual_rms
     """
 
@@ -137,6 +139,29 @@ class Torques:
             found[joint.name] = marks
         return found
 
+    def __str__(self) -> str:
+        return self.text()
+
+    def recording(self) -> Recording:
+        """Motion, torques, ground forces and residual on one clock.
+
+        Channels are named as in recordings of robots: ``q``, ``v``, ``center_of_mass``, ``contacts``, ``phase`` (which
+        feet stand), ``command/torque``; and ``torque_per_kg``, ``residual``. Torques that are not known are NaN. Forces
+        are ``sensed/force/...`` and count as all that feet carry if the plates measured every step; else
+        ``plate/force/...``. Both are wrenches about the middle of the sole, NaN where no plate is loaded.
+
+        >>> compute_torques(fit(walk, static)).recording().save("walk.poise")  # then: poise report walk.poise
+        """
+        return _recording(self)
+
+    def summary(self) -> dict[str, Any]:
+        """Plain values for JSON: peak moments per kg, agreement with stored ones, residual; units are in the keys."""
+        return torques_summary(self)
+
+    def text(self) -> str:
+        """The same as tables to read."""
+        return torques_text(self)
+
     @property
     def residual_rms(self) -> Array:
         """Root mean square of the residual over the frames in which all contact is measured, 6; NaN without any."""
@@ -144,8 +169,8 @@ class Torques:
         return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
 
 
-def inverse_dynamics(fit: Moved, cutoff: float | None = None) -> Torques:
-    """Torques at all joints of a person whose motion was fitted, with the force plates of the trial.
+def compute_torques(fit: Moved, cutoff: float | None = None) -> Torques:
+    """Inverse dynamics of a fitted motion and the force plates of its trial: torques at all joints.
 
     Args:
         fit: body and motion, a `poise.human.fitting.Fit` or alike; its motion is filtered already.
@@ -241,16 +266,7 @@ WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
 
 
-def recorded(torques: Torques) -> Recording:
-    """Motion, torques, ground forces and residual on one clock.
-
-    Channels are named as in recordings of robots: ``q``, ``v``, ``center_of_mass``, ``contacts``, ``phase`` (which feet
-    stand), ``command/torque``; and ``torque_per_kg``, ``residual``. Torques that are not known are NaN. Forces are
-    ``sensed/force/...`` and count as all that feet carry if the plates measured every step; else ``plate/force/...``.
-    Both are wrenches about the middle of the sole, NaN where no plate is loaded.
-
-    >>> recorded(inverse_dynamics(fit(walk, static))).save("walk.poise")  # then: poise report walk.poise
-    """
+def _recording(torques: Torques) -> Recording:
     robot = torques.robot
     body = Body.of(robot)
     known = np.column_stack([torques.of(joint.name) for joint in robot.joints])
