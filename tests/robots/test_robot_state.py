@@ -129,3 +129,8 @@ def test_without_contacts_there_is_no_support(start: State) -> None:
     flying = start.replace(contacts=())
     assert flying.support_polygon.shape == (0, 2)
     assert "no support" in refused("contacts", lambda: flying.support_center)
+
+
+def test_the_weight_is_what_the_model_feels_at_rest(biped: Robot, start: State) -> None:
+    lifting = pinocchio.computeGeneralizedGravity(biped.model, biped.model.createData(), start.q)
+    assert biped.weight == pytest.approx(lifting[:3] @ start.pose(biped.frame("root_joint")).rotation[2], rel=1e-12)

@@ -13,7 +13,6 @@ import numpy as np
 from poise.analysis.body_tracks import Tracks
 from poise.arrays import Array, Mask
 from poise.robots import Foot, Side
-from poise.state import GRAVITY
 
 #: Of the weight: a foot that carries more than this stands. Sensors and the contact model stay well below.
 LOADED = 0.05
@@ -154,7 +153,7 @@ def _left(way: FootTrack, end: int, begin: int) -> bool:
 
 
 def _loaded(tracks: Tracks, foot: Foot, sole: Array) -> Mask:
-    recording, least = tracks.recording, LOADED * GRAVITY * tracks.robot.mass
+    recording, least = tracks.recording, LOADED * tracks.robot.weight
     for kind in ("sensed/force", "force"):
         name = f"{kind}/{foot.name}/fz"
         if name in recording and np.isfinite(recording[name]).any():

@@ -17,7 +17,7 @@ from poise.behaviors.settings_check import check_settings
 from poise.behaviors.walk_tasks import apart, joints_of
 from poise.hierarchy import Hierarchy, Level
 from poise.plans import Sample
-from poise.robots import Robot, Side, State
+from poise.robots import GRAVITY, Robot, Side, State
 from poise.state import Contact
 
 
@@ -150,7 +150,7 @@ class Levels:
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
         robot, numbers, stance = self.robot, self.settings, self.robot.stance("standing")
         contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
-        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+        most = numbers.spin * self._lever * math.sqrt(GRAVITY * self._lever / robot.mass)
         damped = tasks.Decay(numbers.spin_rate)
         balance: list[tasks.Task] = [
             tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),

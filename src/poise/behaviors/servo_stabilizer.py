@@ -101,7 +101,7 @@ def pressure(real: Snapshot, sensed: Sensed, shift: pinocchio.SE3) -> complex | 
         pose = real.pose(foot)
         total += float(forces.sum())
         moment += forces @ (foot.corners @ pose.rotation.T + pose.translation)
-    if total < LOADED * 9.81 * robot.mass:
+    if total < LOADED * robot.weight:
         return None
     x, y, _ = shift.act(moment / total)
     return complex(x, y)

@@ -15,7 +15,7 @@ from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.plans import Stature
-from poise.robots import Frame, Robot, State
+from poise.robots import GRAVITY, Frame, Robot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import Oscillation
 
@@ -84,7 +84,7 @@ def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> lis
     how they are weighed.
     """
     lever = start.robot.mass * _height(start)
-    most = settings.spin * lever * np.sqrt(9.81 * _height(start))
+    most = settings.spin * lever * np.sqrt(GRAVITY * _height(start))
     return [
         tasks.CenterOfMass(center_of_mass, axes="xy", reference=tasks.Decay(settings.balance)),
         tasks.CenterOfMass(
@@ -105,7 +105,7 @@ def leg_strength(robot: Robot) -> float:
     """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
     chain = set(robot.model.supports[robot.feet[0].joint])
     most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
-    return most / (9.81 * robot.mass * leg_length(robot))
+    return most / (robot.weight * leg_length(robot))
 
 
 def hip_height(state: State) -> float:

@@ -17,7 +17,14 @@ from poise.constraints import JointRange
 from poise.errors import PoiseError, RobotError, TaskError, UsageError
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plans import Style, Swing
-from poise.robots import Hand, Robot, Side, State, limbs
+from poise.robots import (
+    GRAVITY,
+    Hand,
+    Robot,
+    Side,
+    State,
+    limbs,
+)
 from poise.state import Contact
 
 
@@ -252,7 +259,7 @@ class Levels:
             tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
             tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
         ]
-        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
+        most = numbers.spin * self._lever * math.sqrt(GRAVITY * self._lever / robot.mass)
         damped = tasks.Decay(numbers.spin_rate)
         balance.append(
             tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin")

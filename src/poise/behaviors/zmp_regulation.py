@@ -12,7 +12,7 @@ import pinocchio
 from poise.arrays import Array
 from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
-from poise.robots import Foot, Robot, State
+from poise.robots import GRAVITY, Foot, Robot, State
 from poise.state import Snapshot
 from poise.tasks import Live
 
@@ -181,7 +181,7 @@ class Splay:
     def __init__(self, robot: Robot, settings: RegulatedSettings) -> None:
         strongest = float(robot.limits.torque.max())
         stiff = settings.stiffness * strongest / robot.servos.full_torque
-        self._rate = settings.trim * 9.81 * robot.mass / stiff
+        self._rate = settings.trim * robot.weight / stiff
         self.roll = 0.0
 
     def step(self, left: Pressed, right: Pressed, period: float, trust: float = 1.0) -> float:
@@ -219,7 +219,7 @@ class Sag:
     def __init__(self, robot: Robot, reference: Snapshot, stiffness: float = 1.0, share: float = 0.5) -> None:
         self._robot, self._data = robot, robot.model.createData()
         self._soft = robot.servos.full_torque / (stiffness * robot.limits.torque)
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._feet = [(foot, foot.sole.center if foot.sole.center.any() else None) for foot in robot.feet]
         self._first = np.zeros(len(robot.joints))
         self._first = self.angles(reference, share)
@@ -274,9 +274,9 @@ class Spin:
         sole, robot = foot.sole, start.robot
         self._half = 0.5 * (sole.x_max - sole.x_min), 0.5 * (sole.y_max - sole.y_min)
         height = float(start.center_of_mass[2] - start.pose(foot).translation[2])
-        self._moment = share * 9.81 * robot.mass * height
-        self._most = MOST_SPIN * robot.mass * height * math.sqrt(9.81 * height)
-        self._fade = FADE * math.sqrt(9.81 / height)
+        self._moment = share * robot.weight * height
+        self._most = MOST_SPIN * robot.mass * height * math.sqrt(GRAVITY * height)
+        self._fade = FADE * math.sqrt(GRAVITY / height)
         self.momentum = Live(np.zeros(2))
         self._value = self._felt = 0j
 

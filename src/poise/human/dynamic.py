@@ -330,7 +330,7 @@ def dynamics_facts(simulated: Simulated) -> dict[str, Any]:
     wanted = np.array([simulated.reference.sample(float(time))[0] for time in recording.time])
     apart = np.degrees(recording["q"][:, 7:] - wanted[:, 7:])
     forces = ground_forces(recording)
-    weight = robot.mass * GRAVITY
+    weight = robot.weight
     total = forces["left"] + forces["right"]
     torque = recording["command/torque"]
     used = max(

@@ -22,9 +22,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Point = TypeVar("Point", complex, NDArray[np.float64])
+from poise.robots import GRAVITY
 
-GRAVITY = 9.81
+Point = TypeVar("Point", complex, NDArray[np.float64])
 
 
 @dataclass(frozen=True)

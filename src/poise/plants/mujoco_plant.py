@@ -165,7 +165,7 @@ class MujocoPlant:
         self._drive: Motors | Servos = Motors(self.robot, self.data, self._faults)
         if built.gains is not None:
             self._drive = Servos(self.robot, built, self._faults, self._simulation.holding, built.gains)
-        weight = 9.81 * self.robot.mass
+        weight = self.robot.weight
         self._sensing = Sensing(self.robot, given.parts, sensors, weight, np.random.default_rng(seed))
         self._noise = self._sensing.noise()
         self._breaking = BreakingSensors(self._sensing, self._simulation, given.breakdowns)

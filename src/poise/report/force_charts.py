@@ -36,7 +36,9 @@ from poise.plants import Push
 from poise.recording import LEAST_LOAD, plain
 from poise.report.recording_view import Subject, span
 from poise.robots import Foot
-from poise.state import GRAVITY, sole_pressure
+from poise.state import (
+    sole_pressure,
+)
 
 #: Where forces stand in a recording, what the page calls them, and how they are drawn.
 KINDS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
@@ -103,7 +105,7 @@ def _force_row(subject: Subject, name: str) -> tuple[str, ...]:
     felt = felt if np.isfinite(felt).any() else vertical(subject, "plate/force", name)
     both = np.isfinite(asked) & np.isfinite(felt)
     apart = float(np.sqrt(np.mean((asked[both] - felt[both]) ** 2))) if both.any() else float("nan")
-    weight = float("nan") if subject.robot is None else GRAVITY * subject.robot.mass
+    weight = float("nan") if subject.robot is None else subject.robot.weight
     share = percent(apart / weight) if np.isfinite(apart / weight) else NONE
     return (f"{subject.label}, {name}", number(_mean(asked)), number(_mean(felt)), number(apart), share)
 
@@ -217,7 +219,7 @@ def pressed(subject: Subject) -> list[Pressed]:
         if cells.shape[1:] == (4,) and np.isfinite(cells).any():
             W, zmp = sole_pressure(foot, smoothed(cells, recording.period))
             W[~np.isfinite(cells).any(axis=1)] = np.nan
-            zmp[~(LEAST_LOAD * GRAVITY * robot.mass <= W)] = np.nan
+            zmp[~(LEAST_LOAD * robot.weight <= W)] = np.nan
             found.append(Pressed(foot, W, zmp))
     return found
 

@@ -367,7 +367,7 @@ def _measured(fit: Fit) -> Torques | None:
 
 
 def _simulated_force(simulated: Simulated, torques: Torques | None, side: Side) -> str:
-    recording, weight = simulated.ideal, GRAVITY * simulated.reference.robot.mass
+    recording, weight = simulated.ideal, simulated.reference.robot.weight
     share = 100.0 * ground_forces(recording)[side] / weight
     with drawing(f"Vertical force under the {side} foot over the cycle", HALF) as drawn:
         curve(drawn.axes, recording.time, share[:, 2], color=LEG_COLORS[side])

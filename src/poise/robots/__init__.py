@@ -19,10 +19,11 @@ from poise.robots.human.skeleton import joints
 from poise.robots.limits import Limits
 from poise.robots.loading import described, load_robot
 from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole
-from poise.robots.robot import Limb, Robot, State, limbs
+from poise.robots.robot import GRAVITY, Limb, Robot, State, limbs
 from poise.robots.shapes import vertices
 
 __all__ = [
+    "GRAVITY",
     "SEXES",
     "SIDES",
     "STATURE",

@@ -20,6 +20,8 @@ from poise.robots.limits import Limits
 from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint
 from poise.robots.shapes import Shapes, extent
 
+#: Acceleration of free fall g (m/s²), a positive number; gravity points along -z of the world.
+GRAVITY = 9.81
 #: A quaternion this close to unit length is one: integration in double precision drifts far less in an hour.
 UNIT_TOLERANCE = 1e-6
 
@@ -206,6 +208,11 @@ class Robot:
     def mass(self) -> float:
         """Mass of all bodies (kg)."""
         return float(pinocchio.computeTotalMass(self.model))
+
+    @property
+    def weight(self) -> float:
+        """Force of gravity on all bodies, m g (N), with g = `GRAVITY`."""
+        return GRAVITY * self.mass
 
     @cached_property
     def height(self) -> float:

@@ -20,10 +20,8 @@ from scipy.optimize import linprog
 from poise.arrays import Array
 from poise.errors import StateError
 from poise.geometry import TOLERANCE, Region, convex_hull, explore
-from poise.robots import Foot
+from poise.robots import GRAVITY, Foot
 
-#: Size of gravity (m/s²), as in docs/conventions.md.
-GRAVITY = 9.81
 #: Vertical force (N) below which nothing presses on the ground: the weight of a tenth of a milligram.
 _LEAST_FORCE = 1e-6
 

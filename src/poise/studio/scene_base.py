@@ -201,7 +201,7 @@ class Pushes:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._offset = np.array([AHEAD * robot.height, 0.0, UP * robot.height])
         self._most = round(HARDEST * self._weight, -1)
         self.size, self.direction, self.duration = float(round(USUAL * self._weight)), 0.0, 0.1

@@ -31,7 +31,7 @@ class Soles:
 
     def __init__(self, robot: Robot) -> None:
         self._feet = sorted(robot.feet, key=lambda foot: foot.side)
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._felt: dict[str, tuple[float, complex]] = {}
 
     def feel(self, pressed: Mapping[str, Pressed], period: float) -> None:

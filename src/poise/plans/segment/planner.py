@@ -24,7 +24,6 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.geometry import minimum_jerk
-from poise.plans.dcm import GRAVITY
 from poise.plans.footsteps import Footstep, other
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal
@@ -43,6 +42,7 @@ from poise.plans.segment.segment import (
 )
 from poise.plans.segment.three_masses import Body
 from poise.plans.support_region import Support
+from poise.robots import GRAVITY
 from poise.solvers import Lexicographic, Program, Rows
 
 #: Every so many samples the pressure is bounded; between them it is all but straight.

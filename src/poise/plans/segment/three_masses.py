@@ -12,9 +12,11 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.errors import RobotError
-from poise.plans.dcm import GRAVITY, natural_frequency
+from poise.plans.dcm import (
+    natural_frequency,
+)
 from poise.plans.segment.segment import Segment, ground_of
-from poise.robots import SIDES, Robot, Side
+from poise.robots import GRAVITY, SIDES, Robot, Side
 
 #: A knee takes this share of its greatest speed at most: what servos follow with a load on them.
 SPEED = 0.6

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from poise.arrays import Array
-from poise.plans.dcm import GRAVITY
 from poise.plans.footsteps import Footstep, other
 from poise.plans.segment.balance_check import PRESSING
 from poise.plans.segment.center_path import SAMPLING
@@ -14,7 +13,7 @@ from poise.plans.segment.planner import gap
 from poise.plans.segment.segment import Beginning, Segment, ground_of, standings
 from poise.plans.segment.three_masses import Body, moment, zero_moment_points, zero_moment_way
 from poise.plans.support_region import Support
-from poise.robots import SIDES
+from poise.robots import GRAVITY, SIDES
 
 #: Rounding (m, m/s).
 SAME = 1e-9
