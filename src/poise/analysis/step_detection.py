@@ -12,6 +12,7 @@ import numpy as np
 
 from poise.analysis.body_tracks import Tracks
 from poise.arrays import Array, Mask
+from poise.geometry import so3
 from poise.robots import Foot, Side
 
 #: Of the weight: a foot that carries more than this stands. Sensors and the contact model stay well below.
@@ -58,8 +59,7 @@ class Footprint:
     @property
     def rotation(self) -> Array:
         """world_from_sole of a flat foot, 3 x 3."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return so3.yaw_matrix(self.yaw)
 
 
 @dataclass(frozen=True, eq=False)

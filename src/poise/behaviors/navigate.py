@@ -62,7 +62,7 @@ def reached(points: Points, snapshot: Snapshot, levels: Levels, arm: float) -> t
     attitude, off = points.attitude, so3.log(R @ points.trunk.T)
     if np.linalg.norm(off) > TURNED:
         roll, pitch, yaw = pinocchio.rpy.matrixToRpy(R)
-        yaw = points.attitude[2] + np.remainder(yaw - points.attitude[2] + np.pi, 2 * np.pi) - np.pi
+        yaw = points.attitude[2] + so3.wrap_angle(yaw - points.attitude[2])
         attitude = np.array([roll, pitch, yaw])
         notes.append(f"trunk: {np.degrees(np.linalg.norm(off)):.0f} degrees from where it was led")
     hands, into = {}, np.asarray(pinocchio.rpy.rpyToMatrix(*attitude)).T

@@ -15,6 +15,7 @@ from poise.behaviors.ground_contact import sole_motion
 from poise.behaviors.settings_check import check_settings
 from poise.constraints import JointRange
 from poise.errors import PoiseError, RobotError, TaskError, UsageError
+from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plans import Style, Swing
 from poise.robots import (
@@ -236,8 +237,7 @@ class Levels:
 
     def turn_trunk(self, yaw: float, style: Style) -> None:
         """Chest and pelvis to where the walk goes, the chest as the style carries it."""
-        c, s = math.cos(yaw), math.sin(yaw)
-        heading = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        heading = so3.yaw_matrix(yaw)
         lean = pinocchio.rpy.rpyToMatrix(style.chest_roll, style.chest_pitch, style.chest_yaw)
         self.chest.lead(heading @ lean @ self._upright)
         self.pelvis.lead(heading @ self._level)

@@ -25,6 +25,7 @@ from poise.behaviors.zmp_regulation import (
     pressed,
 )
 from poise.errors import PoiseError
+from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
 from poise.plans import Course, Pattern, Route, Speed, Standing, Style, paced
 from poise.robots import Robot, State
@@ -233,8 +234,7 @@ class Regulated:
 
 def _heading(pose: pinocchio.SE3) -> complex:
     """Where the x axis of a pose points, from above."""
-    R = pose.rotation
-    return cmath.exp(1j * math.atan2(R[1, 0], R[0, 0]))
+    return cmath.exp(1j * so3.yaw_of(pose.rotation))
 
 
 def regulation_of(robot: Robot, **given: float | str) -> RegulatedSettings:

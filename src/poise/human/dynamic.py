@@ -35,6 +35,7 @@ from poise.analysis import Cycle
 from poise.arrays import Array
 from poise.constraints import INNER, FrictionCone, NormalForces
 from poise.control import TorqueController
+from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
 from poise.human.gait.contact_schedule import FRICTION, Bearing, bearing
 from poise.human.gait.key_postures import Ahead
@@ -235,11 +236,8 @@ def repeated(reference: Reference, cycle: Cycle, times: int) -> Reference:
 
 def _level(pose: pinocchio.SE3) -> pinocchio.SE3:
     """The place on the floor and the heading of a pose."""
-    forward = pose.rotation[:, 0]
-    yaw = float(np.arctan2(forward[1], forward[0]))
-    c, s = np.cos(yaw), np.sin(yaw)
     place = np.array([pose.translation[0], pose.translation[1], 0.0])
-    return pinocchio.SE3(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), place)
+    return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), place)
 
 
 # -- A gait with torques and contact forces: on an ideal plant, where only physics limits it, and in a ---------------

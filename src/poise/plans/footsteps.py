@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from poise.arrays import Array
+from poise.geometry import so3
 from poise.robots import Side
 
 
@@ -52,8 +53,7 @@ class Footstep:
     @property
     def rotation(self) -> Array:
         """world_from_foot of a flat foot."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return so3.yaw_matrix(self.yaw)
 
     @property
     def position(self) -> Array:

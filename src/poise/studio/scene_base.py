@@ -11,6 +11,7 @@ import numpy as np
 
 from poise.control import Step
 from poise.errors import UsageError
+from poise.geometry import so3
 from poise.plants import Flat, Ground, MujocoPlant, Push, Thing
 from poise.robots import Robot
 from poise.studio.controls import Button, Control, Slider, number
@@ -254,9 +255,7 @@ class Pushes:
         self._until = plant.time + LASTS
 
     def _rests(self, plant: MujocoPlant) -> np.ndarray:
-        c, s = math.cos(_heading(plant)), math.sin(_heading(plant))
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return np.asarray(plant.truth().q[:3] + turn @ self._offset)
+        return np.asarray(plant.truth().q[:3] + so3.yaw_matrix(_heading(plant)) @ self._offset)
 
 
 def _heading(plant: MujocoPlant) -> float:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.geometry import polygon
+from poise.geometry import polygon, so3
 from poise.plans.footsteps import Footstep, other
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal
@@ -87,7 +87,7 @@ def _step(
     feet = {side: place, stance.side: stance}
     middle = 0.5 * (place.place + stance.place)
     yaw = float(points.attitude[2])
-    attitude = np.array([0.0, 0.0, yaw + math.remainder(mean_yaw(feet) - yaw, math.tau)])
+    attitude = np.array([0.0, 0.0, yaw + so3.wrap_angle(mean_yaw(feet) - yaw)])
     _, high = legs.heights(middle, float(attitude[2]), feet)
     center = np.array([middle.real, middle.imag, min(float(points.center[2]), high)])
     goal = points.replace(center=center, attitude=attitude, feet=feet, lifted=None, last=side)

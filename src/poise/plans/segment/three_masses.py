@@ -12,6 +12,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.errors import RobotError
+from poise.geometry import so3
 from poise.plans.dcm import (
     natural_frequency,
 )
@@ -187,8 +188,7 @@ def zero_moment_way(body: Body, segment: Segment, times: Array) -> tuple[Array, 
             feet.append((x[:, :3], faster[:, :3]))
         else:
             feet.append((points.feet[side].position, np.zeros(3)))
-    yaw = float(points.attitude[2])
-    R = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    R = so3.yaw_matrix(float(points.attitude[2]))
     hips = [R @ body.hips[side] for side in SIDES]
     turning = segment.attitude.at(times)[2][:, :2] @ R[:2, :2].T
     moments = moment(body, hips, feet, (p, a), turning)

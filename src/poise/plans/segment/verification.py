@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from poise.arrays import Array
+from poise.geometry import so3
 from poise.plans.footsteps import Footstep, other
 from poise.plans.segment.balance_check import PRESSING
 from poise.plans.segment.center_path import SAMPLING
@@ -73,8 +74,7 @@ def hold_outside(segment: Segment, body: Body, seconds: float = 1.5) -> float:
     xi = p + v / omega
     way = xi + (p - xi) * np.exp(-omega * np.linspace(0.0, seconds, 60))[:, None]
     acceleration = omega**2 * (way - xi)
-    yaw = float(points.attitude[2])
-    R = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    R = so3.yaw_matrix(float(points.attitude[2]))
     feet = [(points.feet[side].position, np.zeros(3)) for side in SIDES]
     still = np.zeros((len(way), 2))
     moments = moment(body, [R @ body.hips[side] for side in SIDES], feet, (way, acceleration), still)
