@@ -31,6 +31,7 @@ from poise.campaign.storage import (
 from poise.campaign.supervisor import Done
 from poise.campaign.sweep import Run
 from poise.errors import SpecError
+from poise.files import atomic_write_text
 
 #: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
 REFRESH = 10.0
@@ -155,7 +156,7 @@ def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder
             over = len(journal.entries) == len(spec.runs)  # who finds nothing left to do did not run it
             facts |= before if over else {**engine, **{name: before[name] for name in LASTING if name in before}}
             write_json(path / FACTS, facts)
-            (path / SPEC).write_text(spec.text, encoding="utf-8")
+            atomic_write_text(path / SPEC, spec.text, temporary=beside(path / SPEC).name)
             shutil.rmtree(path / SCRATCH)
             (path / SCRATCH).mkdir()
             try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from poise.files import atomic_write, atomic_write_text
 from poise.recording import Bar, load_recording
 
 if TYPE_CHECKING:
@@ -120,9 +121,7 @@ def rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
     """The same as a CSV file; it appears whole or not at all."""
-    from poise.exports import atomic_file
-
-    with atomic_file(path) as file, open(file, "w", encoding="utf-8", newline="") as stream:
+    with atomic_write(path) as file, open(file, "w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, columns, extrasaction="ignore", restval="")
         writer.writeheader()
         writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
@@ -217,7 +216,7 @@ def _gait_files(
 
     out.mkdir(parents=True, exist_ok=True)
     written = [out / "study.json", out / "trials.csv"]
-    written[0].write_text(json.dumps(facts, indent=1, default=float), encoding="utf-8")
+    atomic_write_text(written[0], json.dumps(facts, indent=1, default=float))
     write_rows(written[1], rows, (*COLUMNS[:-1], "worst_difference_deg", "worst_rotation", "zmp_inside", "reason"))
     for each in kept:
         best = next(m.reproduction.recording for m in each.measures if m.reproduction.variant is BEST)

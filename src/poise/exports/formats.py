@@ -1,11 +1,9 @@
-"""Export formats: the table of formats, what a writer receives, and atomic writing of the file."""
+"""Export formats: the table of formats, what a writer receives, and the one call that writes a file."""
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -15,43 +13,18 @@ from pathlib import Path
 import numpy as np
 
 from poise.exports.joint_trajectory import ExportError, Trajectory
+from poise.files import atomic_write, failure_reason, writable_path
 from poise.recording import Body, Recording, named_robot
 from poise.robots import Robot, State
 
 
 def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     """Where a file goes, links followed; what is wrong with the place is said before anything is computed."""
-    place = Path(os.path.realpath(os.path.expanduser(path)))
-    if place.is_dir():
-        example = Path(path) / f"motion{suffixes[0]}"
-        raise ExportError(f"'{path}' is a folder; give a file, like {example}", str(path))
-    if not place.parent.is_dir():
-        raise ExportError(f"'{path}': there is no folder '{Path(path).parent}'; make it first", str(path))
+    place = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
     if Path(path).suffix.lower() not in suffixes:
         named = Path(path).with_suffix(suffixes[0])
         raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {named}", str(path))
     return place
-
-
-@contextlib.contextmanager
-def atomic_file(place: Path) -> Iterator[Path]:
-    """A file beside the place, to write to, which is moved there at the end.
-
-    Whatever interrupts the writing, Ctrl-C included, leaves the place as it was and nothing beside it.
-    """
-    beside = place.with_name(f".{os.urandom(8).hex()}{place.suffix}")
-    try:
-        yield beside
-        with open(beside, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(beside, place)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
-        message = f"{place} cannot be written: {reason}; give another place or make room"
-        raise ExportError(message, str(place)) from None
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
 
 
 # -- Job: one recording on its way into one file ---------------------------------------------------------------------
@@ -192,6 +165,10 @@ def save(
     if rate is not None and not 0.0 < rate <= 1e6:
         raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
     job = Job(recording, robot, rate, size, progress or (lambda time: None))
-    with atomic_file(place) as file:
-        getattr(import_module(f"poise.exports.{kind.module}"), f"export_{name}")(job, file)
+    try:
+        with atomic_write(place) as file:
+            getattr(import_module(f"poise.exports.{kind.module}"), f"export_{name}")(job, file)
+    except OSError as error:
+        message = f"{place} cannot be written: {failure_reason(error)}; give another place or make room"
+        raise ExportError(message, str(place)) from None
     return place

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from poise.errors import UsageError
+from poise.files import atomic_write_text, failure_reason
 from poise.parsing import parse_toml
 
 
@@ -111,9 +112,9 @@ class Style:
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a TOML file."""
         try:
-            Path(path).write_text(self.text(), encoding="utf-8")
+            atomic_write_text(path, self.text())
         except OSError as error:
-            raise UsageError(f"style '{self.name}' cannot be written to '{path}': {error.strerror or error}") from None
+            raise UsageError(f"style '{self.name}' cannot be written to '{path}': {failure_reason(error)}") from None
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Style:
