@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from poise.files import atomic_write, atomic_write_text, failure_reason, writable_path
+from poise.files import atomic_write, atomic_write_text, failure_reason, json_ready, writable_path
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError, SystemExit, OSError])
@@ -72,3 +74,14 @@ def test_a_place_that_cannot_be_is_named_with_a_remedy(tmp_path: Path) -> None:
 def test_the_reason_of_the_system_is_one_line() -> None:
     assert failure_reason(OSError(28, "anything")) == os.strerror(28)
     assert failure_reason(OSError("two\nlines")) == "two lines"
+
+
+def test_json_says_null_where_a_number_is_not_finite() -> None:
+    given = {
+        "a": [float("nan"), -1.5, np.float32(0.5)],
+        "b": (np.inf, True, None),
+        "c": {"d": np.array([[1, 2]])},
+        "e": "x",
+    }
+    text = json.dumps(json_ready(given), allow_nan=False)
+    assert json.loads(text) == {"a": [None, -1.5, 0.5], "b": [None, True, None], "c": {"d": [[1, 2]]}, "e": "x"}

@@ -1,12 +1,16 @@
-"""Files that appear whole or not at all, and checks of the place they go to before anything is computed."""
+"""Files that appear whole or not at all, checks of the place they go to, and values that JSON can hold."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 @contextlib.contextmanager
@@ -67,3 +71,18 @@ def writable_path(
 def failure_reason(error: OSError) -> str:
     """Why the system refused, in a few words: "No space left on device"."""
     return os.strerror(error.errno) if error.errno else " ".join(str(error).split())
+
+
+def json_ready(value: Any) -> Any:
+    """The same in values that JSON knows: numpy's become Python's, and numbers that are not finite become None.
+
+    >>> json_ready({"error": float("nan"), "place": np.array([0.5, np.inf])})
+    {'error': None, 'place': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {key: json_ready(each) for key, each in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [json_ready(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poise.cli.options import check_writable, count, positive, say, whole
 from poise.errors import PoiseError, UsageError
-from poise.files import writable_path
+from poise.files import json_ready, writable_path
 from poise.recording import Bar
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def _fit(options: argparse.Namespace) -> int:
 
         exports.save(recording, options.mot, "mot")
     if options.json:
-        print(json.dumps(_plain(fit_facts(job, found, motion))))
+        print(json.dumps(json_ready(fit_facts(job, found, motion))))
     else:
         print(fit_text(job, found, motion))
         for path in filter(None, (options.out, options.mot)):
@@ -148,7 +147,7 @@ def _table(options: argparse.Namespace) -> int:
     rows = [failure_facts(job, it) if isinstance(it, Failure) else fit_facts(job, it) for job, it in found]
     if options.out is not None:
         write_rows(options.out, rows)
-    print(json.dumps(_plain({"trials": rows})) if options.json else rows_text(rows))
+    print(json.dumps(json_ready({"trials": rows})) if options.json else rows_text(rows))
     return FAILED if all("reason" in row for row in rows) else 0
 
 
@@ -159,7 +158,7 @@ def _gait(options: argparse.Namespace) -> int:
         raise UsageError(f"--out '{options.out}' is a file; give a folder")
     found = _found(options, options.trials, "fitting")
     status, facts, text = gait_run(found, options.out, options.dynamics)
-    print(json.dumps(_plain(facts)) if options.json else text)
+    print(json.dumps(json_ready(facts)) if options.json else text)
     return status
 
 
@@ -170,7 +169,7 @@ def _torques(options: argparse.Namespace) -> int:
         _place(path)
     job, found = _one(options)
     facts, text = torques_run(job, found, options.out, options.report, options.against)
-    print(json.dumps(_plain(facts)) if options.json else text)
+    print(json.dumps(json_ready(facts)) if options.json else text)
     return 0
 
 
@@ -182,7 +181,7 @@ def _compare(options: argparse.Namespace) -> int:
     one, two = options.recordings
     found = compare_recordings(load_recording(one), load_recording(two))
     facts = same_task_facts(found, (one.stem, two.stem))
-    print(json.dumps(_plain(facts)) if options.json else same_task_text(facts))
+    print(json.dumps(json_ready(facts)) if options.json else same_task_text(facts))
     return 0
 
 
@@ -197,14 +196,3 @@ def _sample(options: argparse.Namespace) -> int:
         print(path)
     say("poise: a made-up walk, not a measured one; try 'poise human fit' on it")
     return 0
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say: NaN and infinite numbers become null."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

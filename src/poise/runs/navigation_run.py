@@ -14,6 +14,7 @@ from pinocchio.rpy import rpyToMatrix
 from poise.arrays import Array
 from poise.behaviors import Done, Navigate, NavigateSettings
 from poise.devices import Device, RandomStick, Script
+from poise.files import json_ready
 from poise.plans import zero_moment_way
 from poise.plants import terrain
 from poise.recording import Progress, Recording
@@ -102,7 +103,7 @@ def _planned(navigate: Navigate, done: Done) -> dict[str, Any]:
 def _plain(value: Array | float) -> Any:
     """Numbers that JSON can write, rounded; None for what is none."""
     rounded = np.round(np.asarray(value, dtype=np.float64), DIGITS) + 0.0
-    return np.where(np.isfinite(rounded), rounded.astype(object), np.array(None)).tolist()
+    return json_ready(rounded)
 
 
 # -- Response: how soon the guided point moves when it is told to ----------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from poise.arrays import Array
+from poise.files import json_ready
 from poise.geometry import margin, so3
 from poise.recording import Recording
 from poise.robots import Robot, State
@@ -131,13 +132,4 @@ def failed(result: Result, reasons: list[str]) -> Result:
     """The same, with more reasons why it did not succeed, if there are any."""
     given = [result["reason"]] if result["reason"] else []
     result["reason"] = "; ".join([*given, *reasons]) or None
-    return finite(result)
-
-
-def finite(result: Any) -> Any:
-    """The same with None where a number is infinite or NaN, which JSON does not know."""
-    if isinstance(result, dict):
-        return {key: finite(value) for key, value in result.items()}
-    if isinstance(result, list):
-        return [finite(value) for value in result]
-    return None if isinstance(result, float) and not math.isfinite(result) else result
+    return json_ready(result)

@@ -26,6 +26,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Response
 
 from poise.errors import UsageError
+from poise.files import json_ready
 
 #: Names of loopback that a browser may write into `Host`.
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -210,12 +211,4 @@ def as_text(value: object) -> str:
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        return json.dumps(_finite(json.loads(json.dumps(value))), separators=(",", ":"))
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not abs(value) < float("inf") else value
+        return json.dumps(json_ready(value), separators=(",", ":"))

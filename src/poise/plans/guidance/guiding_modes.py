@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from poise.geometry.so3 import wrap_angle
+from poise.geometry import so3
 from poise.plans.footsteps import Footstep, other
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
@@ -98,7 +98,7 @@ def _followed(draft: Draft, side: Side, workspace: Workspace, legs: Legs) -> Goa
     else:
         x, y, _ = goal_center_of_one_step(center, (foot.x, foot.y, foot.z), at)
     draft.place = complex(x, y)
-    draft.turn_to(draft.yaw + wrap_angle(mean_yaw(draft.feet) - draft.yaw))
+    draft.turn_to(draft.yaw + so3.wrap_angle(mean_yaw(draft.feet) - draft.yaw))
     return settled(draft, workspace, legs)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.geometry.so3 import wrap_angle
+from poise.geometry import so3
 from poise.plans.footsteps import Footstep, other
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Array, Goal, HandPoint, Points
@@ -268,7 +268,7 @@ def carried(draft: Draft, place: complex, workspace: Workspace, legs: Legs, grou
         _land(draft, points.lifted, moved, workspace, legs, ground)
         return
     kept = center_inside(place, points.feet, None, workspace)
-    outside, turning = kept.moved > 0.0, abs(wrap_angle(draft.yaw - mean_yaw(points.feet))) > workspace.turn_at
+    outside, turning = kept.moved > 0.0, abs(so3.wrap_angle(draft.yaw - mean_yaw(points.feet))) > workspace.turn_at
     step = chosen(points, place, moved, draft.yaw, outside, workspace, legs, ground) if outside or turning else None
     if step is None:
         draft.beyond("trunk", kept.moved)
@@ -340,7 +340,7 @@ def _step(
 
 def _left(feet: Feet, place: complex | None, yaw: float, workspace: Workspace) -> float:
     """How far the feet are from being along a yaw, and below a place if that is what the step is for (m)."""
-    turning = TURNING * workspace.leg * abs(wrap_angle(yaw - mean_yaw(feet)))
+    turning = TURNING * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
     return turning if place is None else turning + abs(middle(feet) - place)
 
 

@@ -14,8 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from poise.geometry import polygon
-from poise.geometry.so3 import wrap_angle
+from poise.geometry import polygon, so3
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.workspace import Range, Vector, Workspace
@@ -73,7 +72,7 @@ def middle(feet: Feet) -> complex:
 def mean_yaw(feet: Feet) -> float:
     """Yaw between both feet, however often either has turned around (rad, near that of the left)."""
     left = feet["left"].yaw
-    return left + 0.5 * wrap_angle(feet["right"].yaw - left)
+    return left + 0.5 * so3.wrap_angle(feet["right"].yaw - left)
 
 
 def value_inside(value: float, bounds: Range) -> KeptValue:
@@ -84,7 +83,7 @@ def value_inside(value: float, bounds: Range) -> KeptValue:
 
 def yaw_inside(yaw: float, feet: Feet, workspace: Workspace) -> KeptValue:
     """Trunk yaw, not too far from that of the feet; it keeps its whole turns."""
-    away = wrap_angle(yaw - mean_yaw(feet))
+    away = so3.wrap_angle(yaw - mean_yaw(feet))
     kept = value_inside(away, (-workspace.turn, workspace.turn))
     return KeptValue(yaw + kept.moved, kept.moved)
 
@@ -94,7 +93,7 @@ def foot_inside(foot: Footstep, stance: Footstep, workspace: Workspace) -> KeptF
     nor too wide, toes neither too much in nor out. The yaw comes first: the narrowest width depends on it.
     """
     sign = outward(foot.side)
-    relative = wrap_angle(foot.yaw - stance.yaw)
+    relative = so3.wrap_angle(foot.yaw - stance.yaw)
     toes = min(max(sign * relative, workspace.toes[0]), workspace.toes[1])
     turned = sign * toes - relative
     heading = stance.heading
@@ -278,7 +277,7 @@ def _between(a: Footstep, b: Footstep, share: float, stance: Footstep, workspace
     if share == 0.0:
         return a
     place = a.place + share * (b.place - a.place)
-    yaw = a.yaw + share * wrap_angle(b.yaw - a.yaw)
+    yaw = a.yaw + share * so3.wrap_angle(b.yaw - a.yaw)
     return foot_inside(Footstep(a.side, place.real, place.imag, yaw, a.z), stance, workspace).foot
 
 
