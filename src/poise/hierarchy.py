@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.constraints import JointRange
-from poise.errors import HierarchyError, PoiseError
+from poise.errors import HierarchyError, PoiseError, suggestion
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, Solution
 from poise.state import Snapshot
@@ -171,9 +170,7 @@ class Hierarchy:
     def _index(self, name: str) -> int:
         names = [level.name for level in self.levels]
         if name not in names:
-            near = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names) or 'none'}"
-            raise HierarchyError(f"no level is called '{name}'; {hint}")
+            raise HierarchyError(f"no level is called '{name}'; {suggestion(name, names)}")
         return names.index(name)
 
     def _one_robot(self) -> None:

@@ -7,7 +7,6 @@ With ``--json`` standard output holds one JSON object and nothing else; progress
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 import sys
@@ -16,7 +15,7 @@ from typing import NoReturn
 
 from poise import __version__
 from poise.cli import bench, campaign, export, human, replay, report, robots, run, serve, studio
-from poise.errors import PoiseError, UsageError
+from poise.errors import PoiseError, UsageError, suggestion
 
 __all__ = [
     "main",
@@ -96,9 +95,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, list[str]]:
 
 
 def _unknown(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-    return f"unknown command '{word}'; {hint}"
+    return f"unknown command '{word}'; {suggestion(word, known)}"
 
 
 def _complain(message: str) -> int:

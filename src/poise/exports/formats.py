@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from poise.errors import suggestion
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.files import atomic_write, failure_reason, writable_path
 from poise.recording import Body, Recording, named_robot
@@ -130,9 +130,7 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
         suffix = Path(path).suffix.lower()
         name = next((known for known, kind in FORMATS.items() if suffix in kind.suffixes), suffix.lstrip("."))
     if name not in FORMATS:
-        near = difflib.get_close_matches(name, FORMATS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FORMATS)}"
-        raise ExportError(f"there is no format '{name}'; {hint}", str(path))
+        raise ExportError(f"there is no format '{name}'; {suggestion(name, FORMATS)}", str(path))
     return name
 
 

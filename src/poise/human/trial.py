@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline
 
 from poise.analysis import low_passed
 from poise.arrays import Array
-from poise.errors import PoiseError, near_misses
+from poise.errors import PoiseError, near_misses, suggestion
 from poise.robots import Side
 
 
@@ -152,7 +152,7 @@ class Trial:
         """Positions of one marker, n x 3."""
         if label not in self.labels:
             near = near_misses(label, self.labels)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self.labels[:20])}"
+            hint = suggestion(label, self.labels, most=3, listed=20)
             raise TrialError(f"{self.path}: no marker '{label}'; {hint}", path=self.path, element=label, near=near)
         return self.positions[:, self.labels.index(label)]
 

@@ -6,12 +6,11 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 from poise.files import atomic_write_text, failure_reason
 from poise.parsing import parse_toml
 
@@ -180,9 +179,7 @@ def _check_names(values: Mapping[str, Any], style: str) -> None:
     for name in values:
         known = [*PARAMETERS, "torque_joints", "rest"]
         if name != "name" and name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-            raise UsageError(f"style '{style}': no parameter '{name}'; {hint}")
+            raise UsageError(f"style '{style}': no parameter '{name}'; {suggestion(name, known)}")
 
 
 def _styles(**changes: dict[str, Any]) -> dict[str, Style]:

@@ -36,9 +36,7 @@ from poise.plants import Push
 from poise.recording import LEAST_LOAD, plain
 from poise.report.recording_view import Subject, span
 from poise.robots import Foot
-from poise.state import (
-    sole_pressure,
-)
+from poise.state import sole_pressure
 
 #: Where forces stand in a recording, what the page calls them, and how they are drawn.
 KINDS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}

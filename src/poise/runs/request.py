@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 from poise.robots import takes_angles
 
 #: What each behavior can run on today, as (mode, plant); the first is what it runs on unless asked otherwise.
@@ -165,9 +164,7 @@ def known_behavior(name: str) -> str:
     if name in LATER:
         raise UsageError(f"'{name}' arrives with a later part of Poise; today there is {', '.join(AVAILABLE)}")
     if name not in AVAILABLE:
-        near = difflib.get_close_matches(name, [*AVAILABLE, *LATER], n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join((*AVAILABLE, *LATER))}"
-        raise UsageError(f"there is no behavior '{name}'; {hint}")
+        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, [*AVAILABLE, *LATER])}")
     return name
 
 
@@ -190,9 +187,7 @@ def filled(kind: type[Settings], given: Mapping[str, Any]) -> Settings:
     names = [name for name in usual if name not in parts] + list(inner)
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
-            raise UsageError(f"no setting '{name}'; {hint}")
+            raise UsageError(f"no setting '{name}'; {suggestion(name, names)}")
     outer = {name: value for name, value in given.items() if name not in inner}
     for name, part in parts.items():
         own = {key: value for key, value in given.items() if inner.get(key) == name}

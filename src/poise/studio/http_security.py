@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hmac
 import importlib.util
-import ipaddress
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -27,26 +26,12 @@ from websockets.http11 import Response
 
 from poise.errors import UsageError
 from poise.files import json_ready
+from poise.parsing import is_loopback
 
 #: Names of loopback that a browser may write into `Host`.
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 Header = Callable[[str], Sequence[str]]  # all values of a header by its name
-
-
-def is_loopback(host: str) -> bool:
-    """True if only this machine can reach what is bound to `host`; an empty host binds to everything.
-
-    Example:
-        >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
-        (True, True, False)
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def bracketed(host: str) -> str:

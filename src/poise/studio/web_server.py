@@ -29,8 +29,9 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from poise.errors import PoiseError, UsageError
+from poise.parsing import is_loopback
 from poise.studio import http_security as files
-from poise.studio.http_security import Gate, bracketed, is_loopback
+from poise.studio.http_security import Gate, bracketed
 from poise.studio.page_session import Hub, Live, take
 
 #: Bytes that viser may have sent and we not yet read. It joins poses that wait into the latest ones, but only while

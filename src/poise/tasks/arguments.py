@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import check_number, check_positive, check_vector
+from poise.parsing import format_value as shown
 
 
 def axis_indices(axes: str, task: str) -> tuple[int, ...]:
@@ -33,39 +34,19 @@ def selection(indices: tuple[int, ...], components: int) -> Array:
     return np.ascontiguousarray(np.eye(components)[list(indices)])
 
 
-def shown(value: object) -> str:
-    """A value as an error shows it: on one line, the first 60 characters."""
-    line = " ".join(repr(value).split())
-    return line if len(line) <= 60 else f"{line[:57]}..."
-
-
 def numbers(values: ArrayLike, size: int, what: str, task: str) -> Array:
     """A vector of finite numbers of the given size, or a TaskError; a single number stands for all."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TaskError(f"{task}: {what} is {shown(values)}; expected {size} numbers", task) from None
-    if array.ndim == 0:
-        array = np.full(size, float(array))
-    if array.shape != (size,):
-        raise TaskError(f"{task}: {what} has shape {array.shape}; expected {size} numbers", task)
-    if not np.isfinite(array).all():
-        raise TaskError(f"{task}: {what} is {shown(values)}; expected finite numbers", task)
-    return array
+    return check_vector(values, size, f"{task}: {what}", lambda message: TaskError(message, task), broadcast=True)
 
 
 def number(value: Any, what: str, task: str) -> float:
     """A finite number, or a TaskError."""
-    if not isinstance(value, Real) or not np.isfinite(float(value)):
-        raise TaskError(f"{task}: {what} is {shown(value)}; expected a finite number", task)
-    return float(value)
+    return check_number(value, f"{task}: {what}", lambda message: TaskError(message, task))
 
 
 def positive(value: Any, what: str, task: str) -> float:
     """A positive finite number, or a TaskError."""
-    if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-        raise TaskError(f"{task}: {what} is {shown(value)}; expected a positive number", task)
-    return float(value)
+    return check_positive(value, f"{task}: {what}", lambda message: TaskError(message, task))
 
 
 def interval(

@@ -13,9 +13,7 @@ import pinocchio
 from poise.arrays import Array
 from poise.errors import RobotError
 from poise.geometry import so3
-from poise.plans.dcm import (
-    natural_frequency,
-)
+from poise.plans.dcm import natural_frequency
 from poise.plans.segment.segment import Segment, ground_of
 from poise.robots import GRAVITY, SIDES, Robot, Side
 
