@@ -37,10 +37,9 @@ from poise.plans import (
     Workspace,
     caught,
     guided,
-    other,
     standing,
 )
-from poise.robots import Robot, Side, State
+from poise.robots import Robot, Side, State, other_side
 from poise.state import Sensed, Snapshot
 
 #: A hand is short of its goal beyond this share of the longest reach, a trunk or a grip beyond this angle (rad): less
@@ -253,7 +252,7 @@ class Navigate:
         """The foot that stands for the whole segment."""
         segment = self.segment
         moving = None if segment is None else segment.goal.step or segment.beginning.points.lifted
-        return "left" if moving is None else other(moving)
+        return "left" if moving is None else other_side(moving)
 
     def _stabilize(self, there: Seen, sample: Sample, wanted: complex) -> None:
         self._stabilizer.step(there.pressure, wanted, self._period)

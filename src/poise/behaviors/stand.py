@@ -230,6 +230,6 @@ def stature(start: State) -> Stature:
         width=abs(left.place - right.place),
         height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
         hip=hip_height(start),
-        sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
+        sole=sole.size,
         strength=leg_strength(robot),
     )

@@ -29,12 +29,11 @@ from poise.plans import (
     Style,
     Swing,
     Verdict,
-    other,
     repaired,
     swinging,
     verdict,
 )
-from poise.robots import Robot, Side, State
+from poise.robots import Robot, Side, State, other_side
 from poise.state import Snapshot
 
 #: A swing that is ended by a force is so far at least; before, a foot may only scrape.
@@ -199,7 +198,7 @@ class Walk:
             self._time = time
             self._advance(snapshot)
         phase = self._phase
-        return self.hierarchies[other(phase.support.side) if phase.kind == "single" else "both"]
+        return self.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time

@@ -25,6 +25,7 @@ from poise.robots import (
     Side,
     State,
     limbs,
+    side_sign,
 )
 from poise.state import Contact
 
@@ -138,7 +139,7 @@ def _lifted(stance: State, hand: Hand, style: Style) -> Array:
     robot = stance.robot
     first = next(limb.joints[0] for limb in limbs(robot) if limb.name == f"{hand.side} arm")
     shoulder = stance.pose(robot.frame(first)).translation
-    outward = 1.0 if hand.side == "left" else -1.0
+    outward = side_sign(hand.side)
     turn = pinocchio.rpy.rpyToMatrix(outward * style.arm_spread, 0.0, 0.0) @ pinocchio.rpy.rpyToMatrix(
         0.0, -style.arm_lift, 0.0
     )

@@ -159,7 +159,7 @@ class Regulated:
         self.hierarchy: Hierarchy = self.levels.equalities if closed else self.levels.hierarchy
         self.course: Course = Standing(*standing(self.start)) if course is None else course
         sole = self.levels.reference.sole
-        self.regulator = Regulator(self.settings, 0.5 * (sole.x_max - sole.x_min))
+        self.regulator = Regulator(self.settings, sole.half[0])
         self.splay = Splay(robot, self.settings)
         self.watch = Watch(robot, self.settings.stiffness)
         self.pressed: Mapping[str, Pressed] = {foot.side: Pressed(0.0, 0j) for foot in robot.feet}

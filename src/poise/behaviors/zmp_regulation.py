@@ -95,10 +95,8 @@ def pressed(foot: Foot, forces: Sequence[float]) -> Pressed:
     amplitude = a + b + c + d
     if not amplitude > 0.0:
         return Pressed(0.0, 0j)
-    sole = foot.sole
-    x = 0.5 * (sole.x_max - sole.x_min) * (a + d - b - c) / amplitude
-    y = 0.5 * (sole.y_max - sole.y_min) * (a + b - c - d) / amplitude
-    return Pressed(amplitude, complex(x, y))
+    length, width = foot.sole.half
+    return Pressed(amplitude, complex(length * (a + d - b - c) / amplitude, width * (a + b - c - d) / amplitude))
 
 
 def error_of_zmp(left: Pressed, right: Pressed) -> complex:
@@ -271,8 +269,8 @@ class Spin:
     """
 
     def __init__(self, start: State, foot: Foot, share: float) -> None:
-        sole, robot = foot.sole, start.robot
-        self._half = 0.5 * (sole.x_max - sole.x_min), 0.5 * (sole.y_max - sole.y_min)
+        robot = start.robot
+        self._half = foot.sole.half
         height = float(start.center_of_mass[2] - start.pose(foot).translation[2])
         self._moment = share * robot.weight * height
         self._most = MOST_SPIN * robot.mass * height * math.sqrt(GRAVITY * height)

@@ -23,8 +23,8 @@ import numpy as np
 from poise.arrays import Array
 from poise.errors import UsageError
 from poise.parsing import format_value, is_number
-from poise.plans import AXES, MODES, Footstep, HandPoint, Mode, Points, Stick, Workspace, mode_named, other, stick_of
-from poise.robots import Side
+from poise.plans import AXES, MODES, Footstep, HandPoint, Mode, Points, Stick, Workspace, mode_named, stick_of
+from poise.robots import Side, other_side
 
 
 class Device(Protocol):
@@ -246,7 +246,7 @@ class FootTo:
     yaw: float = 0.0
 
     def stick(self, points: Points, workspace: Workspace) -> Stick | None:
-        foot, stance = points.feet[self.side], points.feet[other(self.side)]
+        foot, stance = points.feet[self.side], points.feet[other_side(self.side)]
         off = (complex(self.x, self.y) - foot.place) * stance.heading.conjugate()
         turn = (self.yaw - foot.yaw) / workspace.foot_turn
         along, across = off.real / workspace.foot[0], off.imag / workspace.foot[1]

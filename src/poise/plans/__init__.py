@@ -2,7 +2,7 @@
 
 from poise.plans.feasibility import Verdict, repaired, verdict
 from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid, swinging
-from poise.plans.footsteps import Footstep, Kind, Phase, Stairway, other
+from poise.plans.footsteps import Footstep, Kind, Phase, Stairway
 from poise.plans.gait_parameters import Pace, Speed, Stature, paced
 from poise.plans.guidance.guiding_modes import guided
 from poise.plans.guidance.limb_reach import Legs
@@ -68,7 +68,6 @@ __all__ = [
     "corners",
     "guided",
     "mode_named",
-    "other",
     "paced",
     "repaired",
     "standing",

@@ -12,6 +12,7 @@ from poise.plans.footstep_plan import Route
 from poise.plans.footsteps import Footstep, Phase
 from poise.plans.gait_parameters import Stature
 from poise.plans.support_region import Soles
+from poise.robots import side_sign
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Stepping:
         nominal = max(pace.timing.single - elapsed, 0.02)
         soonest = max(FROZEN, SOONEST * self.slower - elapsed)
         limits = replace(self.limits, soonest=soonest, latest=max(nominal + LATER, 0.1))
-        outward = 1.0 if planned.side == "left" else -1.0
+        outward = side_sign(planned.side)
         here = (xi - support.place) * axes.conjugate()
         place, seconds = adapted(here, pressure, step, offset, nominal, pace.omega, limits, outward)
         share = min(period / SMOOTH, 1.0)

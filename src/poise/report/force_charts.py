@@ -170,7 +170,7 @@ class Pressed(NamedTuple):
     @property
     def half(self) -> Array:
         """Half the length and half the width of the sole, m."""
-        return np.asarray((self.foot.corners - self.foot.sole.center)[:, :2].max(axis=0))
+        return np.array(self.foot.sole.half)
 
     @property
     def inside(self) -> float:

@@ -18,7 +18,18 @@ from poise.robots.human.landmarks import landmarks
 from poise.robots.human.skeleton import joints
 from poise.robots.limits import Limits
 from poise.robots.loading import described, load_robot
-from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole
+from poise.robots.parts import (
+    SIDES,
+    Foot,
+    Frame,
+    Gaze,
+    Hand,
+    Joint,
+    Side,
+    Sole,
+    other_side,
+    side_sign,
+)
 from poise.robots.robot import GRAVITY, Limb, Robot, State, limbs
 from poise.robots.shapes import vertices
 
@@ -52,6 +63,8 @@ __all__ = [
     "listing",
     "load_robot",
     "named",
+    "other_side",
+    "side_sign",
     "table",
     "takes_angles",
     "vertices",

@@ -206,7 +206,7 @@ def _unsteady(last: State) -> list[str]:
     place = c + v * math.sqrt(max(c[2], 0.1) / GRAVITY)
     off = float(np.linalg.norm((place - _middle(last))[:2]))
     sole = last.robot.feet[0].sole
-    if off <= STEADY * (sole.x_max - sole.x_min):
+    if off <= STEADY * sole.size[0]:
         return []
     return [f"not at rest at the end: the capture point is {1e3 * off:.0f} mm off the middle of the feet"]
 

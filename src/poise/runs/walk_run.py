@@ -77,7 +77,7 @@ def known_ground(ground: Ground, robot: Robot) -> Callable[[Footstep], Footstep]
     if not isinstance(ground, Stairs):
         return None
     sole = robot.feet[0].sole
-    half = 0.5 * (sole.x_max - sole.x_min)
+    half = sole.half[0]
     return Stairway(STAIRS_AHEAD, ground.rise, ground.run, ground.count, half, half).under
 
 

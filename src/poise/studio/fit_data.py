@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.analysis import JOINTS, ROTATIONS, norm, range_of_motion
 from poise.arrays import Array
-from poise.robots import BodyShape, Side
+from poise.robots import BodyShape, Side, other_side
 
 #: Whose height, mass and sex count.
 PERSONS = OF_THE_FILE, GIVEN = ("as the file says", "as given here")
@@ -117,7 +117,7 @@ class Exhibit:
         found: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
         if self.curves is None:
             return found
-        for side in (self.side, "left" if self.side == "right" else "right"):
+        for side in (self.side, other_side(self.side)):
             for kind in DRAWN:
                 joint = f"{side}_{kind}"
                 k, usual = JOINTS.index(joint), norm(joint, self.side)

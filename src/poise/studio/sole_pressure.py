@@ -68,7 +68,7 @@ class Soles:
         the edges of a sole are, "edges", along x and y (m)."""
         sides = [foot.side for foot in self._feet]
         zmps = {side: self.zmp(side) for side in sides}
-        half = (self._feet[0].corners - self._feet[0].sole.center)[:, :2].max(axis=0)
+        half = np.array(self._feet[0].sole.half)
         return {
             "force": {side: round(self.force(side), 2) for side in sides},
             "x": {side: None if z is None else round(z.real, 5) for side, z in zmps.items()},

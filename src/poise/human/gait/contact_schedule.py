@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from poise.analysis import Cycle, support_hulls
 from poise.arrays import Array, Mask
 from poise.human.gait.reference_walk import POINTS, Reference
-from poise.robots import SIDES, Foot, Robot, Side, State
+from poise.robots import (
+    SIDES,
+    Foot,
+    Robot,
+    Side,
+    State,
+    other_side,
+)
 from poise.state import Contact, Snapshot, zmp
 
 
@@ -81,7 +88,7 @@ def standing(cycle: Cycle, side: Side, time: Array) -> Mask:
 
 def alone(cycle: Cycle, side: Side, time: Array) -> Mask:
     """When a foot stands and the other one swings, at n times (s)."""
-    other: Side = "left" if side == "right" else "right"
+    other = other_side(side)
     return standing(cycle, side, time) & ~standing(cycle, other, time)
 
 

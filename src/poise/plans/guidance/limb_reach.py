@@ -30,7 +30,7 @@ import pinocchio
 from poise.arrays import Array
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.navigation_points import Points
-from poise.robots import Robot, Side
+from poise.robots import Robot, Side, side_sign
 
 #: The hinge is tried at this many angles: a degree apart, between which the reach changes by less than 1e-4 of itself.
 ANGLES = 721
@@ -287,7 +287,7 @@ class Legs:
         for side, ankle in self.ankles.items():
             inwards = 0 if side == "left" else 1
             angle = min(max(abs(self.roll_range[side][inwards]) - ANKLE_MARGIN, ANKLE_MARGIN), 1.0)
-            steepness = (-1.0 if side == "left" else 1.0) / math.tan(angle)
+            steepness = -side_sign(side) / math.tan(angle)
             hip = self.hips[side]
             found[side] = complex(*hip[:2]), complex(*ankle[:2]), float(ankle[2] - hip[2]), steepness
         return found

@@ -44,8 +44,7 @@ def standing(robot: Robot) -> Points:
 def halves_of(robot: Robot) -> tuple[complex, complex]:
     """Half sizes of a sole, and of the whole foot around the sole's middle: its shapes may be larger."""
     foot = robot.feet[0]
-    sole = foot.sole
-    half = np.array([sole.x_max - sole.x_min, sole.y_max - sole.y_min]) / 2.0
+    half = np.array(foot.sole.half)
     outline = np.maximum(half, _outline(robot, foot))
     return complex(*half), complex(*outline)
 

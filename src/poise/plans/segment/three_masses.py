@@ -95,8 +95,7 @@ class Body:
             knees.append(_shortening(robot, chain, data))
         rest = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints) if joint not in legs]
         trunk = sum(rest[1:], rest[0])
-        sole = robot.feet[0].sole
-        half = (0.5 * (sole.x_max - sole.x_min), 0.5 * (sole.y_max - sole.y_min))
+        half = robot.feet[0].sole.half
         height = float(center[2] - np.mean([stance.pose(foot).translation[2] for foot in robot.feet]))
         return cls(
             mass=robot.mass,
