@@ -10,8 +10,8 @@ import pytest
 
 from planned_walks import BODY, STYLE, pace_of
 from poise.plans import STYLES, Stature, paced
-from poise.plans.dcm import natural_frequency
 from poise.plans.gait_parameters import HURRY, LEG, SHORTEST
+from poise.state import natural_frequency
 
 SPEEDS = [(0.1, 0.0, 0.0), (0.4, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.0, 0.15, 0.0), (0.2, -0.1, 0.5), (0.0, 0.0, 0.0)]
 

@@ -21,7 +21,7 @@ from poise.arrays import Array
 from poise.geometry import convex_hull
 from poise.recording import Recording
 from poise.robots import Robot
-from poise.state import divergent_component, pendulum_rate
+from poise.state import divergent_component, natural_frequency
 
 #: Steps at each end that are not steady: the first brings the body up to speed and the second settles, likewise back.
 UNSTEADY = 2
@@ -116,7 +116,7 @@ class Walked:
     @property
     def rate(self) -> float:
         """ω = sqrt(g / height), 1/s."""
-        return float(pendulum_rate(self.height))
+        return float(natural_frequency(self.height))
 
     @cached_property
     def divergent(self) -> Array:

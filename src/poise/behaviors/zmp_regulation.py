@@ -13,7 +13,7 @@ from poise.arrays import Array
 from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
 from poise.robots import GRAVITY, Foot, Robot, State
-from poise.state import Snapshot
+from poise.state import Snapshot, natural_frequency
 from poise.tasks import Live
 
 #: What joints are comfortable in: the middle of their ranges, as in the paper, or the stance they started in.
@@ -274,7 +274,7 @@ class Spin:
         height = float(start.center_of_mass[2] - start.pose(foot).translation[2])
         self._moment = share * robot.weight * height
         self._most = MOST_SPIN * robot.mass * height * math.sqrt(GRAVITY * height)
-        self._fade = FADE * math.sqrt(GRAVITY / height)
+        self._fade = FADE * natural_frequency(height)
         self.momentum = Live(np.zeros(2))
         self._value = self._felt = 0j
 

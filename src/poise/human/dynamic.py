@@ -21,7 +21,6 @@ down farther by the error of ξ, and goes on from where that foot is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -44,7 +43,7 @@ from poise.human.gait.reproduction import BEST, FOLLOWING, Spin, path
 from poise.plants import IdealPlant, MujocoPlant, steps
 from poise.recording import Recording, record, record_steps, settings
 from poise.robots import SIDES, Robot, Side, State
-from poise.state import FRAMES, GRAVITY, Contact, Snapshot
+from poise.state import FRAMES, Contact, Snapshot, natural_frequency
 from poise.tasks import ForceUnknowns, Layout, Memory, Target, Writer
 
 
@@ -144,7 +143,7 @@ class Treading:
     def _adapt(self, snapshot: Snapshot, standing: set[Side]) -> None:
         moment = self.reference.at(snapshot.time)
         center, rate = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-        omega = math.sqrt(GRAVITY / max(float(moment.center[0][2]), 0.1))
+        omega = natural_frequency(max(float(moment.center[0][2]), 0.1))
         error = (center - moment.center[0]) + (rate - moment.center[1]) / omega
         error[2] = 0.0
         soon = {c.name.split()[0] for c in self.bearing.at(snapshot.time + LATE)}

@@ -22,8 +22,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.robots import GRAVITY
-
 Point = TypeVar("Point", complex, NDArray[np.float64])
 
 
@@ -43,11 +41,6 @@ class Timing:
     def whole(self) -> float:
         """Of single and double support together."""
         return self.single + self.double
-
-
-def natural_frequency(height: float) -> float:
-    """ω of a body whose centre of mass is so high (m) above the ground, 1/s."""
-    return math.sqrt(GRAVITY / height)
 
 
 def before_single(foot: Point, end: Point, seconds: float, omega: float) -> Point:

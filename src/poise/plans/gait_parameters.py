@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from poise.plans.dcm import Timing, natural_frequency
+from poise.plans.dcm import Timing
 from poise.plans.footsteps import Gait
 from poise.plans.style import Style
+from poise.state import natural_frequency
 
 #: Forward and to the left (m/s), and turning to the left (rad/s).
 Speed = tuple[float, float, float]

@@ -27,11 +27,11 @@ from poise.errors import UsageError
 from poise.plans import STYLES, Course, Pattern, Squatting, Standing, Style
 from poise.plants import Push
 from poise.recording import Progress, Recording, plain
-from poise.robots import GRAVITY, Robot, State
+from poise.robots import Robot, State
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
 from poise.runs.result import Result, failed, moved, summarised
-from poise.state import Snapshot, sole_pressure
+from poise.state import Snapshot, capture_point, sole_pressure
 
 #: Before a squat the joints find their comfort for so long (s): what drifts there is not periodic.
 WAIT = 4.0
@@ -203,8 +203,7 @@ def _unsteady(last: State) -> list[str]:
     """Whether the capture point is off the middle of the feet at the end, in words."""
     snapshot = Snapshot(last.robot).at(last)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-    place = c + v * math.sqrt(max(c[2], 0.1) / GRAVITY)
-    off = float(np.linalg.norm((place - _middle(last))[:2]))
+    off = float(np.linalg.norm(capture_point(c, v, max(c[2], 0.1)) - _middle(last)[:2]))
     sole = last.robot.feet[0].sole
     if off <= STEADY * sole.size[0]:
         return []

@@ -9,11 +9,11 @@ import numpy as np
 
 from poise.behaviors import Reach, ReachSettings, Squat, SquatSettings, Stand, UprightSettings
 from poise.recording import Progress, Recording
-from poise.robots import GRAVITY, Robot, State
+from poise.robots import Robot, State
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
 from poise.runs.result import Result, failed, moved, sole_tilt, summarised
-from poise.state import Snapshot
+from poise.state import Snapshot, capture_point
 
 #: A target is reached when the hand is this near at the end of its phase, m: without physics a hundredth of an arm.
 REACHED = {"ideal": 0.005, "mujoco": 0.01}
@@ -90,7 +90,7 @@ def _unsteady(behavior: Stand, last: State) -> list[str]:
     snapshot = Snapshot(last.robot).at(last)
     place = behavior.center_of_mass(last.time)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-    off = float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / GRAVITY) - place)[:2]))
+    off = float(np.linalg.norm(capture_point(c, v, max(c[2], 0.1)) - place[:2]))
     return [f"not at rest at the end: the capture point is {1e3 * off:.0f} mm off its place"] if off > STEADY else []
 
 

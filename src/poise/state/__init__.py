@@ -6,7 +6,7 @@ from poise.state.balance import (
     capture_point,
     center_of_pressure,
     divergent_component,
-    pendulum_rate,
+    natural_frequency,
     sole_pressure,
     zmp,
 )
@@ -31,7 +31,7 @@ __all__ = [
     "contact_of",
     "divergent_component",
     "frame_rows",
-    "pendulum_rate",
+    "natural_frequency",
     "sole_pressure",
     "zmp",
 ]

@@ -13,9 +13,9 @@ import pinocchio
 from poise.arrays import Array
 from poise.errors import RobotError
 from poise.geometry import so3
-from poise.plans.dcm import natural_frequency
 from poise.plans.segment.segment import Segment, ground_of
 from poise.robots import GRAVITY, SIDES, Robot, Side
+from poise.state import natural_frequency
 
 #: A knee takes this share of its greatest speed at most: what servos follow with a load on them.
 SPEED = 0.6
