@@ -24,9 +24,8 @@ from poise.analysis import (
 )
 from poise.analysis.body_tracks import ahead, arm_pitch, chest_pitch, gaze_pitch, standing_arm_pitch
 from poise.analysis.walk_measures import arm_torque, torque_shares, work
-from poise.behaviors import leg_length
 from poise.recording import Body, Channel, Recording
-from poise.robots import Robot
+from poise.robots import Robot, leg_length
 from poise.state import natural_frequency
 
 

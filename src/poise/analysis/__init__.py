@@ -6,7 +6,7 @@
 >>> analysis.style_measures(analysis.walked(recording, robot)).arm_swing
 """
 
-from poise.analysis.anatomy import leg_length, turnings
+from poise.analysis.anatomy import anatomical_leg_length, turnings
 from poise.analysis.body_tracks import Tracks, landmarks, tracked
 from poise.analysis.contact_quality import distance, ground_penetration, share_inside, sliding, support_hulls
 from poise.analysis.equivalence import BOUND, REMARK, PairedTest, paired_tests
@@ -103,6 +103,7 @@ __all__ = [
     "Walked",
     "agreement",
     "aligned",
+    "anatomical_leg_length",
     "belt_speed",
     "best_cycle",
     "compare_recordings",
@@ -117,7 +118,6 @@ __all__ = [
     "in_order",
     "joint_angles",
     "landmarks",
-    "leg_length",
     "lengths",
     "limbs",
     "log_dimensionless_jerk",

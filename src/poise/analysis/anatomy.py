@@ -76,7 +76,7 @@ def turnings(robot: Robot) -> tuple[Turning, ...]:
     return tuple(found)
 
 
-def leg_length(robot: Robot) -> float:
+def anatomical_leg_length(robot: Robot) -> float:
     """From hip to knee to ankle to the sole, m, the mean of both legs: the same however far the knees are bent.
 
     NaN for a body without legs that bend at hip, knee and ankle.

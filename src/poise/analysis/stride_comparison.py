@@ -28,7 +28,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.stats import spearmanr
 
-from poise.analysis.anatomy import BACK, MIRRORED, NECK, ROTATIONS, leg_length, turnings
+from poise.analysis.anatomy import BACK, MIRRORED, NECK, ROTATIONS, anatomical_leg_length, turnings
 from poise.analysis.body_tracks import true
 from poise.analysis.gait_curves import Agreement, agreement
 from poise.analysis.recorded_walk import walked
@@ -179,7 +179,7 @@ def strides_of(recording: Recording, robot: Robot, name: str = "", cutoff: float
             values = own.sign * recording["command/torque"][:, known.index(own.joint.name)]
             torque[own.side, own.rotation] = low_passed(values, 1.0 / recording.period, cutoff)
     clock = np.asarray(recording.time)
-    return Strides(name or robot.name, robot.mass, leg_length(robot), clock, tuple(spans), angle, torque)
+    return Strides(name or robot.name, robot.mass, anatomical_leg_length(robot), clock, tuple(spans), angle, torque)
 
 
 def _between(time: Array, values: Array, moments: Array) -> Array:

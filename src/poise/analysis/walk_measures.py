@@ -16,9 +16,8 @@ from poise.analysis.body_tracks import ahead, arm_pitch, chest_pitch, gaze_pitch
 from poise.analysis.recorded_walk import Walked
 from poise.analysis.signals import log_dimensionless_jerk
 from poise.arrays import Array
-from poise.behaviors import leg_length
 from poise.recording import Recording
-from poise.robots import Robot, limbs
+from poise.robots import Robot, leg_length, limbs
 from poise.state import GRAVITY
 
 

@@ -9,9 +9,8 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.geometry import so3
-from poise.plans import Footstep, Phase
+from poise.plans import Phase
 from poise.robots import Foot, State
-from poise.state import Snapshot
 
 #: x, y and z.
 Point = Sequence[float] | Array
@@ -105,13 +104,6 @@ class Footing:
         heavier = self.heavier + WEIGHING * (self.level - actual) * period
         self.heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
         return self.level, self._rate, acceleration + self.heavier
-
-
-def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
-    """A foot as it stands; its yaw is the one next to that given, so that a walk may turn many times."""
-    pose = where.pose(foot)
-    x, y, z = (float(value) for value in pose.act(foot.sole.center))
-    return Footstep(foot.side, x, y, yaw + so3.wrap_angle(so3.yaw_of(pose.rotation) - yaw), z)
 
 
 def sloped(normal: Array) -> complex:

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.behaviors.ground_contact import footstep, sole_pose
+from poise.behaviors.ground_contact import sole_pose
 from poise.behaviors.navigate_tasks import Levels, NavigateSettings
 from poise.behaviors.servo_stabilizer import Seen, Stabilizer, seen
 from poise.errors import PoiseError
@@ -313,7 +313,7 @@ class Navigate:
         else:
             last = self.segment.at(snapshot.time - self.begun)
         points = last.points
-        feet = {foot.side: footstep(snapshot, foot, points.feet[foot.side].yaw) for foot in self.robot.feet}
+        feet = {foot.side: Footstep.of(snapshot, foot, points.feet[foot.side].yaw) for foot in self.robot.feet}
         center = np.array([c[0], c[1], points.center[2]])
         rates = Rates(
             np.array([v[0], v[1], last.rates.center[2]]), last.rates.attitude, last.rates.feet, last.rates.hands

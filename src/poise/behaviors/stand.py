@@ -10,12 +10,10 @@ import numpy as np
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.ground_contact import footstep
 from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
-from poise.plans import Stature
-from poise.robots import GRAVITY, Frame, Robot, State
+from poise.robots import GRAVITY, Robot, State, leg_length
 from poise.state import Contact, Snapshot
 from poise.tasks import Oscillation
 
@@ -92,31 +90,6 @@ def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> lis
         ),
         tasks.AngularMomentum(within=most, weight=lever**-2, reference=tasks.Decay(settings.spin_rate)),
     ]
-
-
-def leg_length(robot: Robot) -> float:
-    """From the first joint of a leg to the sole, with all joints at zero (m)."""
-    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
-    foot = robot.feet[0]
-    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
-
-
-def leg_strength(robot: Robot) -> float:
-    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
-    chain = set(robot.model.supports[robot.feet[0].joint])
-    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
-    return most / (robot.weight * leg_length(robot))
-
-
-def hip_height(state: State) -> float:
-    """From a sole up to the first joint of its leg (m)."""
-    robot = state.robot
-    return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
-
-
-def _hip(robot: Robot) -> Frame:
-    """The first joint of a leg."""
-    return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])
 
 
 def _height(start: State) -> float:
@@ -215,21 +188,3 @@ class Squat(Stand):
 def above_support(start: State) -> Array:
     """Above the middle of the support, as high as the centre of mass is at the start (m)."""
     return np.append(start.support_center, start.center_of_mass[2])
-
-
-# -- From a body that stands to what plans know of it ----------------------------------------------------------------
-
-
-def stature(start: State) -> Stature:
-    """What a plan knows of a body that stands on both feet."""
-    robot = start.robot
-    left, right = (footstep(start, robot.foot(side), 0.0) for side in ("left", "right"))
-    sole = robot.feet[0].sole
-    return Stature(
-        leg=leg_length(robot),
-        width=abs(left.place - right.place),
-        height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
-        hip=hip_height(start),
-        sole=sole.size,
-        strength=leg_strength(robot),
-    )

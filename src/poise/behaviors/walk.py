@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.behaviors.ground_contact import Footing, footstep
-from poise.behaviors.stand import stature
+from poise.behaviors.ground_contact import Footing
 from poise.behaviors.walk_style import Manner
 from poise.behaviors.walk_tasks import Levels, WalkSettings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
 from poise.plans import (
     STOP,
+    BodyDimensions,
     Divergent,
     Footstep,
     Kind,
@@ -87,8 +87,8 @@ class Walk:
         self.levels = Levels(robot, self.start, self.settings)
         self.weights = self.levels.weights
         self.hierarchies = self.levels.hierarchies
-        left, right = (footstep(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
-        self.body = stature(self.start)
+        left, right = (Footstep.of(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
+        self.body = BodyDimensions.of(self.start)
         self.manner = Manner(robot, self.body, self.levels, style, speed, self.settings.change)
         self.footing = Footing(self.start)
         self.levels.tilt = self.footing.tilt
@@ -232,7 +232,7 @@ class Walk:
         """The swinging foot goes on; one that meets the ground early rests there, and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
         if elapsed > FELT * phase.seconds and self._feels(snapshot, side):
-            self._swing = self._swing.resting(footstep(snapshot, self.robot.foot(side), phase.goal.yaw))
+            self._swing = self._swing.resting(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
             self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._period)
         self.levels.lead_foot(side, self._swing)
@@ -275,7 +275,7 @@ class Walk:
     def _stood(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Where a foot stands; one that is not felt to stand yet will do so on the ground that was planned."""
         foot = self.robot.foot(planned.side)
-        found = footstep(snapshot, foot, planned.yaw)
+        found = Footstep.of(snapshot, foot, planned.yaw)
         self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
         return found if self._feels(snapshot, foot.side) else found.moved(found.place, planned.z)
 

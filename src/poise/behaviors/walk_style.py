@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.behaviors.walk_tasks import Levels, check_rest, rest_posture
 from poise.errors import PoiseError
-from poise.plans import STYLES, Pace, Speed, Stature, Style, paced
+from poise.plans import STYLES, BodyDimensions, Pace, Speed, Style, paced
 from poise.robots import GRAVITY, Robot
 
 #: Speeds nearer than this (m/s, rad/s) are the same.
@@ -30,7 +30,7 @@ class Manner:
     """
 
     def __init__(
-        self, robot: Robot, body: Stature, levels: Levels, style: Style | str, speed: Speed | None, change: float
+        self, robot: Robot, body: BodyDimensions, levels: Levels, style: Style | str, speed: Speed | None, change: float
     ) -> None:
         self._robot, self._body, self._levels, self._change = robot, body, levels, change
         self.style = self.wanted = self._from = self._known(style)

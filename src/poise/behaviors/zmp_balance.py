@@ -11,9 +11,7 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.ground_contact import footstep
 from poise.behaviors.sensor_faults import Watch
-from poise.behaviors.stand import stature
 from poise.behaviors.zmp_regulation import (
     Pressed,
     RegulatedSettings,
@@ -27,7 +25,17 @@ from poise.behaviors.zmp_regulation import (
 from poise.errors import PoiseError
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
-from poise.plans import Course, Pattern, Route, Speed, Standing, Style, paced
+from poise.plans import (
+    BodyDimensions,
+    Course,
+    Footstep,
+    Pattern,
+    Route,
+    Speed,
+    Standing,
+    Style,
+    paced,
+)
 from poise.robots import Robot, State
 from poise.state import Sensed, Snapshot
 
@@ -266,6 +274,6 @@ def walking(start: State, style: Style, steps: float, speed: Speed | None = None
 
     >>> Regulated(robot, walking(robot.stance("standing"), STYLES["neutral"], steps=20))
     """
-    body = stature(start)
-    left, right = (footstep(start, start.robot.foot(side), 0.0) for side in ("left", "right"))
+    body = BodyDimensions.of(start)
+    left, right = (Footstep.of(start, start.robot.foot(side), 0.0) for side in ("left", "right"))
     return Pattern(Route(paced(style, body, speed), steps), left, right, body.height)

@@ -3,7 +3,7 @@
 from poise.plans.feasibility import Verdict, repaired, verdict
 from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid, swinging
 from poise.plans.footsteps import Footstep, Kind, Phase, Stairway
-from poise.plans.gait_parameters import Pace, Speed, Stature, paced
+from poise.plans.gait_parameters import BodyDimensions, Pace, Speed, paced
 from poise.plans.guidance.guiding_modes import guided
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
@@ -29,6 +29,7 @@ __all__ = [
     "STYLES",
     "Beginning",
     "Body",
+    "BodyDimensions",
     "Course",
     "Divergent",
     "Footstep",
@@ -55,7 +56,6 @@ __all__ = [
     "Squatting",
     "Stairway",
     "Standing",
-    "Stature",
     "Stepping",
     "Stick",
     "Style",

@@ -11,7 +11,8 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.geometry import so3
-from poise.robots import Side, other_side, side_sign
+from poise.robots import Foot, Side, State, other_side, side_sign
+from poise.state import Snapshot
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,13 @@ class Footstep:
     y: float
     yaw: float = 0.0
     z: float = 0.0
+
+    @classmethod
+    def of(cls, where: State | Snapshot, foot: Foot, yaw: float = 0.0) -> Footstep:
+        """A foot as it stands; its yaw is the one next to that given (rad), so that a walk may turn many times."""
+        pose = where.pose(foot)
+        x, y, z = (float(value) for value in pose.act(foot.sole.center))
+        return cls(foot.side, x, y, yaw + so3.wrap_angle(so3.yaw_of(pose.rotation) - yaw), z)
 
     @property
     def place(self) -> complex:

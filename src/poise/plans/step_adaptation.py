@@ -10,7 +10,7 @@ import numpy as np
 from poise.plans.dcm import before_single
 from poise.plans.footstep_plan import Route
 from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import Stature
+from poise.plans.gait_parameters import BodyDimensions
 from poise.plans.support_region import Soles
 from poise.robots import side_sign
 
@@ -97,7 +97,7 @@ class Stepping:
         feedback: k of the divergent component, 1/s.
     """
 
-    def __init__(self, body: Stature, phase: Phase, feedback: float) -> None:
+    def __init__(self, body: BodyDimensions, phase: Phase, feedback: float) -> None:
         self.feedback = feedback
         self.soles = Soles(body, phase)
         self.half = 0.5 * complex(*body.sole)

@@ -9,7 +9,7 @@ import numpy as np
 from poise.arrays import Array
 from poise.geometry import convex_hull, polygon
 from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import Stature
+from poise.plans.gait_parameters import BodyDimensions
 
 #: Feet at heights that differ by less are on one plane (m): their region is good to a hundredth of that.
 LEVEL = 1e-4
@@ -106,7 +106,7 @@ class Soles:
         phase: its feet do not move while it lasts.
     """
 
-    def __init__(self, body: Stature, phase: Phase) -> None:
+    def __init__(self, body: BodyDimensions, phase: Phase) -> None:
         self.support, self.single = phase.support, phase.kind == "single"
         self.half = 0.5 * INSIDE * complex(*body.sole)
         corners = [corner for step in phase.standing for corner in step.corners(self.half)]

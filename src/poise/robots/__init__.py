@@ -30,7 +30,16 @@ from poise.robots.parts import (
     other_side,
     side_sign,
 )
-from poise.robots.robot import GRAVITY, Limb, Robot, State, limbs
+from poise.robots.robot import (
+    GRAVITY,
+    Limb,
+    Robot,
+    State,
+    hip_height,
+    leg_length,
+    leg_strength,
+    limbs,
+)
 from poise.robots.shapes import vertices
 
 __all__ = [
@@ -55,9 +64,12 @@ __all__ = [
     "capsules",
     "described",
     "foot_points",
+    "hip_height",
     "is_pattern",
     "joints",
     "landmarks",
+    "leg_length",
+    "leg_strength",
     "library_names",
     "limbs",
     "listing",

@@ -361,3 +361,31 @@ def _chain(robot: Robot, joint: int) -> set[int]:
         chain.add(joint)
         joint = robot.model.parents[joint]
     return chain
+
+
+# -- Legs: how long, how high and how strong -------------------------------------------------------------------------
+
+
+def leg_length(robot: Robot) -> float:
+    """From the first joint of a leg to the sole, with all joints at zero (m): what step lengths are shares of."""
+    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
+    foot = robot.feet[0]
+    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
+
+
+def leg_strength(robot: Robot) -> float:
+    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
+    chain = set(robot.model.supports[robot.feet[0].joint])
+    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
+    return most / (robot.weight * leg_length(robot))
+
+
+def hip_height(state: State) -> float:
+    """From a sole up to the first joint of its leg (m)."""
+    robot = state.robot
+    return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
+
+
+def _hip(robot: Robot) -> Frame:
+    """The first joint of a leg."""
+    return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])

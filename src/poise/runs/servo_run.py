@@ -18,7 +18,6 @@ from poise.behaviors import (
     RegulatedSettings,
     SquatSettings,
     error_of_zmp,
-    leg_length,
     speed_of,
     standing,
     walking,
@@ -27,7 +26,7 @@ from poise.errors import UsageError
 from poise.plans import STYLES, Course, Pattern, Squatting, Standing, Style
 from poise.plants import Push
 from poise.recording import Progress, Recording, plain
-from poise.robots import Robot, State
+from poise.robots import Robot, State, leg_length
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
 from poise.runs.result import Result, failed, moved, summarised

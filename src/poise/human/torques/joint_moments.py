@@ -23,8 +23,8 @@ from poise.analysis import (
     StrideComparison,
     Strides,
     agreement,
+    anatomical_leg_length,
     compare_strides,
-    leg_length,
     strides_of,
     turnings,
 )
@@ -144,7 +144,7 @@ def human_strides(torques: Torques, name: str = "human") -> Strides:
     for own in turnings(torques.robot):
         angle[own.side, own.rotation] = own.sign * torques.q[:, own.joint.q]
         torque[own.side, own.rotation] = own.sign * torques.of(own.joint.name)
-    return Strides(name, torques.mass, leg_length(torques.robot), torques.time, tuple(spans), angle, torque)
+    return Strides(name, torques.mass, anatomical_leg_length(torques.robot), torques.time, tuple(spans), angle, torque)
 
 
 def compare_walks(

@@ -186,7 +186,7 @@ class Workspace:
         if len(robot.feet) != 2:
             raise RobotError(f"{robot.name} has {len(robot.feet)} feet; guidance takes a robot with two")
         legs = legs or Legs.of(robot)
-        start, leg = standing(robot), legs.length
+        start, leg = standing(robot), legs.hip_to_ankle
         left, right = start.feet["left"], start.feet["right"]
         sole, outline = halves_of(robot)
         width = abs(left.place - right.place)

@@ -15,7 +15,6 @@ from poise.behaviors import (
     UprightSettings,
     Walk,
     above_support,
-    leg_length,
     regulation_of,
     standing,
     upright,
@@ -23,7 +22,7 @@ from poise.behaviors import (
 from poise.control import PositionController, Step, TorqueController
 from poise.plans import STILL, Wanted
 from poise.plants import MujocoPlant, PositionServos, Sensors
-from poise.robots import Robot
+from poise.robots import Robot, leg_length
 from poise.runs import NOISE
 from poise.studio.controls import Choice, Control, Slider, Switch, chosen, number
 from poise.studio.scene_base import AS_BUILT, DRIVES, MOTORS, Act, PushedScene, on_servos
