@@ -90,7 +90,7 @@ def _anywhere(segment: str, number: int, shape: BodyShape) -> Array:
     side = next((s for s in SIDES if segment.startswith(s)), None)
     kind = segment.removeprefix(f"{side}_")
     i = SIDES.index(side) if side else 0
-    y = side_sign(side)
+    y = -1.0 if side is None else side_sign(side)
     pair = getattr(shape, kind, shape.head)
     length = float(pair[i] if isinstance(pair, tuple) else pair)
     along = np.array([0.0, 0.0, length if kind in ("torso", "head", "pelvis") else -length])

@@ -149,7 +149,8 @@ def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array | fl
     d²c/dt² = ω² (c - p)   in the horizontal plane, with p the zero-moment point
     """
     z = np.asarray(height, dtype=np.float64)
-    return np.sqrt(gravity / np.where(z > 0.0, z, np.nan))
+    omega: Array = np.sqrt(gravity / np.where(z > 0.0, z, np.nan))
+    return float(omega) if z.ndim == 0 else omega
 
 
 def divergent_component(
