@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
+from poise.behaviors.gait_tasks import TickClock
 from poise.behaviors.ground_contact import sole_pose
 from poise.behaviors.navigate_tasks import Levels, NavigateSettings
 from poise.behaviors.servo_stabilizer import Seen, Stabilizer, seen
@@ -163,10 +164,9 @@ class Navigate:
         self.segment: Segment | None = None
         self.begun = self.start.time
         self.error, self.lacking = 0j, 0.0
-        self._time = -math.inf
         self._phase: SegmentPhase | None = None
         self._support: Array = np.zeros((0, 2))
-        self._period = 0.005
+        self._clock = TickClock(0.005)
         self._stabilizer = Stabilizer(numbers.stabilizer, self.body.half[0])
         self._seen: Seen | None = None
 
@@ -182,10 +182,7 @@ class Navigate:
     # -- at every tick ---------------------------------------------------------------------------------------------
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
-        if snapshot.time > self._time:
-            if math.isfinite(self._time):
-                self._period = min(max(snapshot.time - self._time, 1e-4), 0.02)
-            self._time = snapshot.time
+        if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         swing = self.phase().swing
         return self.hierarchies["both" if swing is None else swing]
@@ -255,8 +252,8 @@ class Navigate:
         return "left" if moving is None else other_side(moving)
 
     def _stabilize(self, there: Seen, sample: Sample, wanted: complex) -> None:
-        self._stabilizer.step(there.pressure, wanted, self._period)
-        turn = self._stabilizer.soles(there.tilt, self._period)
+        self._stabilizer.step(there.pressure, wanted, self._clock.period)
+        turn = self._stabilizer.soles(there.tilt, self._clock.period)
         for foot in self.robot.feet:
             if foot.side != sample.phase.swing:
                 x = sample.feet[foot.side][0]

@@ -10,10 +10,11 @@ import numpy as np
 
 from poise import constraints, tasks
 from poise.arrays import Array
+from poise.behaviors.gait_tasks import balance_tasks
 from poise.behaviors.settings_check import check_settings
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
-from poise.robots import GRAVITY, Robot, State, leg_length
+from poise.robots import Robot, State, leg_length
 from poise.state import Contact, Snapshot
 from poise.tasks import Oscillation
 
@@ -76,20 +77,9 @@ def upright(
 
 
 def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
-    """Centre of mass and angular momentum, in one level: neither buys itself free at the cost of the other.
-
-    A moment m h on the body and an acceleration of 1 m/s² of its centre take the same force at the ground; that is
-    how they are weighed.
-    """
-    lever = start.robot.mass * _height(start)
-    most = settings.spin * lever * np.sqrt(GRAVITY * _height(start))
-    return [
-        tasks.CenterOfMass(center_of_mass, axes="xy", reference=tasks.Decay(settings.balance)),
-        tasks.CenterOfMass(
-            center_of_mass, axes="z", reference=tasks.Decay(settings.height), name="height of the center of mass"
-        ),
-        tasks.AngularMomentum(within=most, weight=lever**-2, reference=tasks.Decay(settings.spin_rate)),
-    ]
+    """Centre of mass and angular momentum over the contacts of a start, see `balance_tasks`."""
+    feedback = tasks.Decay(settings.balance)
+    return balance_tasks(start.robot, _height(start), settings, center_of_mass, center_of_mass, feedback)
 
 
 def _height(start: State) -> float:

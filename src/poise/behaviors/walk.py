@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from poise.behaviors.gait_tasks import TickClock
 from poise.behaviors.ground_contact import Footing
 from poise.behaviors.walk_style import Manner
 from poise.behaviors.walk_tasks import Levels, WalkSettings
@@ -96,7 +97,7 @@ class Walk:
         # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
         self._adapts = bool(self.settings.adapt) and self.settings.center == "divergent"
         self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
-        self._time, self._period = -math.inf, 0.002
+        self._clock = TickClock(0.002)
         self._made: tuple[Phase, Stepping] | None = None
         self._swing = Swing.of(left, left, 0.0)
         self._now = Motion(complex(*self.start.center_of_mass[:2]), 0j)
@@ -161,7 +162,7 @@ class Walk:
         Args:
             snapshot: where the body is; None: where it was at the last tick.
         """
-        now, time = (self._now, self._time) if snapshot is None else (_motion(snapshot), snapshot.time)
+        now, time = (self._now, self._clock.time) if snapshot is None else (_motion(snapshot), snapshot.time)
         phase = self._phase
         begin = phase.begin if math.isinf(time) else time
         route = replace(self.route, pace=self.manner.coming)
@@ -192,17 +193,14 @@ class Walk:
     # -- at every tick ---------------------------------------------------------------------------------------------
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
-        time = snapshot.time
-        if time > self._time:
-            self._period = min(max(time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else self._period
-            self._time = time
+        if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         phase = self._phase
         return self.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
-        self.manner.advance(self._period)
+        self.manner.advance(self._clock.period)
         c = snapshot.center_of_mass
         self._now = now = _motion(snapshot)
         route = self.route
@@ -212,7 +210,7 @@ class Walk:
         phase = self._phase
         stepping = self._stepping(phase)
         if phase.kind == "single" and self._adapts:
-            phase = self._phase = stepping.adapted(route, phase, time, xi, self._period)
+            phase = self._phase = stepping.adapted(route, phase, time, xi, self._clock.period)
         wish = self.reference.wish(route, phase, time, now)
         self.error = xi - wish.xi
         z = stepping.soles.inside(wish.pressure)
@@ -221,7 +219,7 @@ class Walk:
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
         levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         tall = route.pace.height if self.steps > 0 else self.body.height  # who is to stand need not rise
-        height, rising, faster = self.footing.carry(phase, tall, float(c[2]), self._period)
+        height, rising, faster = self.footing.carry(phase, tall, float(c[2]), self._clock.period)
         levels.rise.lead(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
         levels.turn_trunk(yaw, self.manner.style)
@@ -234,7 +232,7 @@ class Walk:
         if elapsed > FELT * phase.seconds and self._feels(snapshot, side):
             self._swing = self._swing.resting(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
-            self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._period)
+            self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._clock.period)
         self.levels.lead_foot(side, self._swing)
 
     def _feels(self, snapshot: Snapshot, side: Side) -> bool:

@@ -11,6 +11,7 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
+from poise.behaviors.gait_tasks import TickClock
 from poise.behaviors.sensor_faults import Watch
 from poise.behaviors.zmp_regulation import (
     Pressed,
@@ -181,7 +182,7 @@ class Regulated:
         self.regulating = bool(self.settings.regulate)
         self.offset: Array | None = None
         self._weighed = -math.inf
-        self._time = -math.inf
+        self._clock = TickClock(0.001)
         self._wanted = self.course.sample(0.0)
         at_first = Snapshot(robot).at(self.start)
         self.sag = Sag(robot, at_first, self.settings.stiffness, self._wanted.share)
@@ -201,8 +202,8 @@ class Regulated:
 
     def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> None:
         """What the cells and the servos say."""
-        period = min(max(real.time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else 0.001
-        self._time = real.time
+        self._clock.tick(real.time)
+        period = self._clock.period
         if self.offset is None or real.time - self._weighed >= WEIGH - 1e-9:
             self.offset = self.sag.angles(reference, self._wanted.share)
             self._weighed = real.time
