@@ -15,12 +15,12 @@
 `tasks` are what we want, `constraints` what must hold, `solvers` the mathematics that honours the order.
 """
 
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from poise import behaviors, constraints, solvers, tasks
 from poise.control import Command, KinematicController, PositionController, Step, TorqueController
 from poise.errors import PoiseError
+from poise.files import installed_version
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.plants import IdealPlant, steps
 from poise.recording import Recording, load_recording, record
@@ -28,10 +28,7 @@ from poise.robots import Robot, State, load_robot
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
 
-try:
-    __version__ = metadata.version("poise")
-except metadata.PackageNotFoundError:  # imported from a source tree that was never installed
-    __version__ = "0+source"
+__version__ = installed_version()
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, checks of the place they go to, and values that JSON can hold."""
+"""Files that appear whole or not at all, checks of the place they go to, what JSON can hold, versions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -86,3 +87,11 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [json_ready(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def installed_version(package: str = "poise") -> str:
+    """Version of a package, of Poise by default; "0+source" of a source tree that was never installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "0+source" if package == "poise" else "unknown"

@@ -1,4 +1,4 @@
-"""Tasks that standing, walking and guided motions share: balance, contacts, bodies apart; and the clock of behaviors."""
+"""Tasks that standing, walking and guided motions share: balance, contacts, bodies apart; and a clock of ticks."""
 
 from __future__ import annotations
 

@@ -18,14 +18,7 @@ from poise.errors import PoiseError, UsageError
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plans import Style, Swing
-from poise.robots import (
-    Hand,
-    Robot,
-    Side,
-    State,
-    limbs,
-    side_sign,
-)
+from poise.robots import Hand, Robot, Side, State, limbs, side_sign
 
 
 @dataclass(frozen=True)

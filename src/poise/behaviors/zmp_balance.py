@@ -26,17 +26,7 @@ from poise.behaviors.zmp_regulation import (
 from poise.errors import PoiseError
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
-from poise.plans import (
-    BodyDimensions,
-    Course,
-    Footstep,
-    Pattern,
-    Route,
-    Speed,
-    Standing,
-    Style,
-    paced,
-)
+from poise.plans import BodyDimensions, Course, Footstep, Pattern, Route, Speed, Standing, Style, paced
 from poise.robots import Robot, State
 from poise.state import Sensed, Snapshot
 

@@ -9,7 +9,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.control.command import Command
-from poise.control.hierarchy_controller import Bound, HierarchyController, Ramp
+from poise.control.hierarchy_controller import RAMP, Bound, HierarchyController, Ramp
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.robots import Robot, State
@@ -48,7 +48,7 @@ class KinematicController(HierarchyController):
         solver: object = None,
         period: float = 0.005,
         order: int = VELOCITY,
-        ramp: float = 0.2,
+        ramp: float = RAMP,
     ) -> None:
         if order not in (VELOCITY, ACCELERATION):
             raise PoiseError(f"order is {order!r}; expected poise.VELOCITY or poise.ACCELERATION")
@@ -136,7 +136,7 @@ class PositionController:
     """
 
     def __init__(self, behavior: Behavior, solver: object = None, period: float = 0.005) -> None:
-        self._inner = KinematicController(behavior, solver, period, ramp=float(getattr(behavior, "ramp", 0.2)))
+        self._inner = KinematicController(behavior, solver, period, ramp=float(getattr(behavior, "ramp", RAMP)))
         self.behavior, self.solver, self.period = behavior, self._inner.solver, self._inner.period
         self._observe = getattr(behavior, "observe", None)
         self._sensed: Sensed | None = None

@@ -36,11 +36,11 @@ from poise.constraints import INNER, FrictionCone, NormalForces
 from poise.control import TorqueController
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
-from poise.human.gait.contact_schedule import FRICTION, Bearing, bearing
+from poise.human.gait.contact_schedule import Bearing, bearing
 from poise.human.gait.key_postures import Ahead
 from poise.human.gait.reference_walk import Moment, Reference
 from poise.human.gait.reproduction import BEST, FOLLOWING, Spin, path
-from poise.plants import IdealPlant, MujocoPlant, steps
+from poise.plants import FLOOR_FRICTION, IdealPlant, MujocoPlant, steps
 from poise.recording import Recording, record, record_steps, settings
 from poise.robots import SIDES, Robot, Side, State
 from poise.state import FRAMES, Contact, Snapshot, natural_frequency
@@ -291,7 +291,7 @@ def in_physics(reference: Reference, cycle: Cycle, cycles: int = CYCLES) -> tupl
     begin = BEGIN * cycle.duration
     q, v, _ = walk.sample(begin)
     start = State(walk.robot, q, v, time=begin, contacts=walk.robot.feet)
-    plant = MujocoPlant(start, friction=FRICTION, self_collision=False)
+    plant = MujocoPlant(start, friction=FLOOR_FRICTION, self_collision=False)
     controller = TorqueController(Treading(walk, bearing(walk), PHYSICS, adapts=True), period=PHYSICS)
     seconds = float(walk.time[-1]) - begin - 0.1  # the splines end there
     standing = takewhile(lambda step: not plant.fallen, steps(controller, plant, seconds))
@@ -344,7 +344,7 @@ def dynamics_facts(simulated: Simulated) -> dict[str, Any]:
         "fallbacks": recording.fallbacks(),
         "vertical_force_of_weight": [float(total[:, 2].min() / weight), float(total[:, 2].max() / weight)],
         "friction_used": used,
-        "friction_limit": FRICTION,
+        "friction_limit": FLOOR_FRICTION,
         "peak_torque_per_kg": peaks,
         "physics_distance_m": simulated.distance,
         "physics_asked_m": simulated.asked,
@@ -354,7 +354,7 @@ def dynamics_facts(simulated: Simulated) -> dict[str, Any]:
     knee, ankle = (max(peaks[f"{side}_{name}"] for side in SIDES) for name in ("knee_flexion", "ankle_dorsiflexion"))
     facts["text"] = (
         f"with torques: angles within {facts['angle_rmse_deg']:.1f} degrees rms, knee {knee:.2f} and ankle {ankle:.2f} "
-        f"N m/kg at most, friction used {used:.2f} of {FRICTION:g}; in MuJoCo {simulated.distance:.2f} m of "
+        f"N m/kg at most, friction used {used:.2f} of {FLOOR_FRICTION:g}; in MuJoCo {simulated.distance:.2f} m of "
         f"{simulated.asked:.2f}, {simulated.strides:.1f} strides"
         + (f", then {simulated.fall}" if simulated.fall else "")
     )

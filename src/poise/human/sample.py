@@ -30,16 +30,7 @@ from poise.human.files.trc_files import write_trc
 from poise.human.markers import Marker, MarkerSet, load_marker_set
 from poise.human.synthetic_walk import OFF, PeriodicMotion, ground_wrench, sample_walk
 from poise.human.trial import Event, Plate, Subject, Trial, TrialError
-from poise.robots import (
-    SIDES,
-    BodyShape,
-    Robot,
-    Side,
-    State,
-    landmarks,
-    load_robot,
-    side_sign,
-)
+from poise.robots import SIDES, BodyShape, Robot, Side, State, landmarks, load_robot, side_sign
 
 #: Markers that sit anywhere on a segment, one after the other: how far along it, and where around it (degrees, from the
 #: outer side to the front): apart from each other, as a laboratory would put them.

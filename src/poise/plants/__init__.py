@@ -9,6 +9,7 @@ from poise.plants.control_loop import Controller, IdealPlant, Plant, stepped, st
 from poise.plants.disturbances import Breakdown, BrokenCell, Carried, Load, ModelError, Push, SwappedSoles, WeakMotor
 from poise.plants.engine.robot_model import servo_gains
 from poise.plants.environment import (
+    FLOOR_FRICTION,
     STAIRS_AHEAD,
     Box,
     Flat,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FALLEN_HEIGHT",
     "FALLEN_TILT",
+    "FLOOR_FRICTION",
     "STAIRS_AHEAD",
     "STAIRS_AND_DOOR",
     "Box",

@@ -29,6 +29,10 @@ BALL = 0.01
 STRAIGHT = 1e-4
 
 
+#: Coefficient of friction between rubber soles and a dry floor, if nothing else is asked.
+FLOOR_FRICTION = 0.8
+
+
 @dataclass(frozen=True, eq=False)
 class Box:
     """A solid box.

@@ -16,7 +16,7 @@ from poise.plants.engine.contact_sensors import Sensing
 from poise.plants.engine.drives_and_faults import BreakingSensors, Faults, Motors, Servos, weakening
 from poise.plants.engine.simulation import Simulation, build
 from poise.plants.engine.world import CARRIED_BODY as CARRIED
-from poise.plants.environment import Flat, Ground, Thing
+from poise.plants.environment import FLOOR_FRICTION, Flat, Ground, Thing
 from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors, scene
 from poise.robots import Frame, Robot, State
 from poise.state import Sensed
@@ -124,7 +124,7 @@ class MujocoPlant:
         *,
         ground: Ground = Flat(),  # noqa: B008  frozen, as are the others
         things: Sequence[Thing] = (),
-        friction: float = 0.8,
+        friction: float = FLOOR_FRICTION,
         pushes: Sequence[Push] = (),
         loads: Sequence[Load] = (),
         carried: Carried | None = None,

@@ -36,7 +36,7 @@ from poise.plants import Push
 from poise.recording import LEAST_LOAD, plain
 from poise.report.recording_view import Subject, span
 from poise.robots import Foot
-from poise.state import sole_pressure
+from poise.state import CELL_FILTER, sole_pressure
 
 #: Where forces stand in a recording, what the page calls them, and how they are drawn.
 KINDS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
@@ -132,8 +132,6 @@ def _idle(names: Sequence[str]) -> str:
 # -- Under each sole: how strongly it is pressed and where, over time, as in figures 7 and 10 of ---------------------
 
 
-#: Time constant that the cells are smoothed with, s: noise goes, and what a push does stays.
-SMOOTH = 0.02
 #: A ZMP this near to an edge (m) is on it: cells at the corners cannot tell of one outside, and a millimetre is less
 #: than what tips a foot.
 EDGE = 1e-3
@@ -145,7 +143,7 @@ DIRECTIONS = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"
 WORDS = (
     "From the four force cells of each sole: W is the sum of their forces, and the ZMP their middle, seen from the "
     "middle of the sole, x to the front and y to the left. Lines across are the edges of the sole. "
-    f"Cells are smoothed with {1e3 * SMOOTH:.0f} ms."
+    f"Cells are smoothed with {1e3 * CELL_FILTER:.0f} ms."
 )
 CAPTION = (
     f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * LEAST_LOAD:.0f} % of the weight or "
@@ -223,7 +221,7 @@ def pressed(subject: Subject) -> list[Pressed]:
 
 
 def smoothed(cells: Array, period: float) -> Array:
-    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `SMOOTH`, which starts at the first sample.
+    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `CELL_FILTER`, which starts at the first sample.
 
     A cell that tells no number counts as zero, as in `sole_pressure`; where none of them does, all keep their last one.
 
@@ -236,7 +234,7 @@ def smoothed(cells: Array, period: float) -> Array:
         return cells
     last = np.maximum.accumulate(np.where(known, np.arange(len(cells)), known.argmax()))
     x = np.nan_to_num(cells[last], nan=0.0, posinf=0.0, neginf=0.0)
-    b = math.exp(-period / SMOOTH)
+    b = math.exp(-period / CELL_FILTER)
     return np.asarray(lfilter([1.0 - b], [1.0, -b], x, axis=0, zi=b * x[:1])[0])
 
 

@@ -36,14 +36,7 @@ from poise.human import FIT_BEHAVIOR as FITTED
 from poise.human import POINTS, Reference
 from poise.human import TORQUES_BEHAVIOR as DRIVEN
 from poise.recording import Body, Recording, named_robot
-from poise.robots import (
-    SIDES,
-    Limb,
-    Robot,
-    Side,
-    limbs,
-    other_side,
-)
+from poise.robots import SIDES, Limb, Robot, Side, limbs, other_side
 
 BY_FILE = "Strikes and toe-offs are those that came with the trial."
 BY_RULE = "Strikes and toe-offs were found in the motion of heels, forefeet and pelvis."

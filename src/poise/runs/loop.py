@@ -11,8 +11,9 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from poise.control import KinematicController, PositionController, Step, TorqueController
+from poise.control import RAMP, KinematicController, PositionController, Step, TorqueController
 from poise.plants import (
+    FLOOR_FRICTION,
     Breakdown,
     Carried,
     Ground,
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
 
 #: A robot that has fallen is watched so much longer, s.
 LYING = 0.5
-#: Of dry floors, if nothing else is asked.
-FRICTION = 0.8
-#: Hierarchies pass into each other in this time (s) where motion is all there is, unless a behavior says otherwise.
-RAMP = 0.2
 
 
 @dataclass
@@ -91,7 +88,7 @@ def plant_for(
         ground=terrain(request.terrain) if ground is None else ground,
         things=things,
         actuators=PositionServos(share=stiffness) if request.mode == "position" else TorqueMotors(),
-        friction=FRICTION if request.friction is None else request.friction,
+        friction=FLOOR_FRICTION if request.friction is None else request.friction,
         pushes=[Push.parsed(text) for text in request.pushes],
         sensors=Sensors(noise=request.noise or 0.0, delay=1e-3 * request.delay),
         breakdowns=[Breakdown.parsed(text) for text in request.breakdowns],

@@ -30,7 +30,7 @@ from poise.robots import Robot, State, leg_length
 from poise.runs.loop import plant_for, ran
 from poise.runs.request import Request, filled
 from poise.runs.result import Result, failed, moved, summarised
-from poise.state import Snapshot, capture_point, sole_pressure
+from poise.state import CELL_FILTER, Snapshot, capture_point, sole_pressure
 
 #: Before a squat the joints find their comfort for so long (s): what drifts there is not periodic.
 WAIT = 4.0
@@ -40,8 +40,6 @@ ARRIVED = 0.7
 STEADY = 0.25
 #: Back at the middle, after a push (m).
 BACK = 0.005
-#: Time constant of the filter with which ε_ZMP is judged (s): cells are noisy.
-SMOOTH = 0.02
 #: Of a style, what a walk on servos takes.
 PACE = ("single_support", "double_support", "step_length", "step_height")
 
@@ -170,7 +168,7 @@ def zmp_error(recording: Recording, robot: Robot) -> NDArray[np.complex128]:
         error_of_zmp(Pressed(float(a), complex(p)), Pressed(float(b), complex(q)))
         for a, p, b, q in zip(left, at_left, right, at_right, strict=True)
     ]
-    share, value, smooth = recording.period / (recording.period + SMOOTH), 0j, []
+    share, value, smooth = recording.period / (recording.period + CELL_FILTER), 0j, []
     for each in raw:
         value += share * (each - value)
         smooth.append(value)

@@ -2,6 +2,7 @@
 
 from poise.robots import State
 from poise.state.balance import (
+    CELL_FILTER,
     GRAVITY,
     capture_point,
     center_of_pressure,
@@ -14,6 +15,7 @@ from poise.state.contact_forces import Contact, ContactForces, Imu, Sensed, cont
 from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot, frame_rows
 
 __all__ = [
+    "CELL_FILTER",
     "CENTER_OF_MASS",
     "DRIFT",
     "DYNAMICS",

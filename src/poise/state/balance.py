@@ -23,6 +23,9 @@ from poise.errors import StateError
 from poise.geometry import TOLERANCE, Region, convex_hull, explore
 from poise.robots import GRAVITY, Foot
 
+#: Time constant that force cells are smoothed with where they are shown or judged (s): noise goes, and what a push does
+#: stays.
+CELL_FILTER = 0.02
 #: Vertical force (N) below which nothing presses on the ground: the weight of a tenth of a milligram.
 _LEAST_FORCE = 1e-6
 

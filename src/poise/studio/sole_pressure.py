@@ -10,10 +10,8 @@ import numpy as np
 from poise.behaviors import Pressed
 from poise.recording import LEAST_LOAD
 from poise.robots import Robot, State
+from poise.state import CELL_FILTER
 from poise.studio.scenery import Underfoot
-
-#: Time constant that forces are smoothed with (s), as in reports: pages see one of fifty samples, and cells are noisy.
-SMOOTH = 0.02
 
 
 class Soles:
@@ -36,7 +34,7 @@ class Soles:
 
     def feel(self, pressed: Mapping[str, Pressed], period: float) -> None:
         """One period (s) later, with what each sole feels now, by side."""
-        share = period / (period + SMOOTH)
+        share = period / (period + CELL_FILTER)
         for side, now in pressed.items():
             W, moment = self._felt.get(side, (now.amplitude, now.amplitude * now.zmp))
             W, moment = W + share * (now.amplitude - W), moment + share * (now.amplitude * now.zmp - moment)
