@@ -26,11 +26,14 @@ def test_a_tick_at_the_same_time_counts_once_and_periods_stay_sensible() -> None
     assert clock.period == 1e-4
 
 
-def test_a_body_at_rest_above_its_target_asks_for_nothing() -> None:
+def test_a_body_at_rest_on_its_target_has_no_error_and_one_beside_it_that_distance() -> None:
     start = robot_of("g1").stance("standing")
     c, settings = np.array(start.center_of_mass), UprightSettings()
-    level = balance_tasks(start.robot, float(c[2]), settings, c, c, Decay(settings.balance))
+    aside = c - (0.01, 0.02, 0.0)
+    level = balance_tasks(start.robot, float(c[2]), settings, aside, c, Decay(settings.balance))
     snapshot = Snapshot(start.robot).at(start)
     assert [task.name for task in level] == ["center of mass", "height of the center of mass", "angular momentum"]
-    for task in level:
-        assert np.abs(task.error(snapshot)).max() == pytest.approx(0.0, abs=1e-9)
+    place, height, spin = (task.value(snapshot) for task in level)  # type: ignore[attr-defined]
+    assert np.abs(place) == pytest.approx([0.01, 0.02])
+    assert height == pytest.approx([0.0], abs=1e-12)
+    assert spin == pytest.approx(np.zeros(3), abs=1e-9)
