@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from poise.plans import STOP, Footstep, Pace, Phase, Route, Stairway, Stature, Style, paced
+from poise.plans import STOP, BodyDimensions, Footstep, Pace, Phase, Route, Stairway, Style, paced
 
 #: A body like that of a small person.
-BODY = Stature(leg=0.8, width=0.2, height=0.85, hip=0.76, sole=(0.2, 0.08))
+BODY = BodyDimensions(leg=0.8, width=0.2, height=0.85, hip=0.76, sole=(0.2, 0.08))
 #: Numbers of our own, so that the tests stand whatever the library's styles look like.
 STYLE = Style("plain", step_length=0.25, single_support=0.5, double_support=0.12)
 #: Shifts of weight before the first step, s.
@@ -19,7 +19,7 @@ STAIRS = Stairway(begin=0.4, rise=0.05, run=0.3, count=4, back=0.1, front=0.1)
 Pressure = Callable[[float], complex]
 
 
-def pace_of(speed: tuple[float, float, float] | None = None, body: Stature = BODY, **changes: float) -> Pace:
+def pace_of(speed: tuple[float, float, float] | None = None, body: BodyDimensions = BODY, **changes: float) -> Pace:
     """How the plain style walks on a body."""
     return paced(STYLE.but(**changes), body, speed)
 

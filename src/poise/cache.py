@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.files import atomic_write
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -38,12 +40,7 @@ def stored(name: str) -> Arrays | None:
 def store(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Keeps arrays under a name, whole or not at all; where nothing can be written, nothing is kept."""
     folder = cache_folder()
-    beside = folder / f".{os.urandom(8).hex()}.npz"
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(beside, "wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.replace(beside, folder / f"{name}.npz")
-        finally:
-            beside.unlink(missing_ok=True)
+        with atomic_write(folder / f"{name}.npz", durable=False) as beside, open(beside, "wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)

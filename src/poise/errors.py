@@ -136,6 +136,26 @@ def near_misses(name: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6))
 
 
+def suggestion(name: object, known: Iterable[str], most: int = 1, listed: int | None = None) -> str:
+    """What may have been meant by a name that does not exist: the near misses, or else the names that exist.
+
+    Args:
+        name: that was given.
+        known: names that exist.
+        most: near misses that are offered, at most 3.
+        listed: names that are listed if none is near; None: all.
+
+    >>> suggestion("wlak", ["walk", "stand"])
+    "did you mean 'walk'?"
+    """
+    names = list(known)
+    near = near_misses(str(name), names)[:most]
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    more = listed is not None and len(names) > listed
+    return f"there are {', '.join(names[:listed])}{', ...' if more else ''}" if names else "there are none"
+
+
 def unknown(what: str, name: object, known: Iterable[str], file: str = "", advice: str = "") -> RobotError:
     """The error for a name that does not exist: ``what`` says whose and which kind, e.g. "g1 has no joint".
 
@@ -143,14 +163,7 @@ def unknown(what: str, name: object, known: Iterable[str], file: str = "", advic
     """
     known = list(known)
     near = near_misses(str(name), known)
-    if near:
-        hint = f"did you mean {' or '.join(repr(word) for word in near)}?"
-    elif advice:
-        hint = advice
-    elif known:
-        hint = "there are " + ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-    else:
-        hint = "there are none"
+    hint = advice if advice and not near else suggestion(name, known, most=3, listed=20)
     prefix = f"{file}: " if file else ""
     return RobotError(f"{prefix}{what} {name!r}; {hint}", file=file, element=str(name), near=near)
 

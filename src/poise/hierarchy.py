@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -15,12 +14,13 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.constraints import JointRange
-from poise.errors import HierarchyError, PoiseError
+from poise.errors import HierarchyError, PoiseError, suggestion
 from poise.interface import Interface
+from poise.parsing import brief
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, Solution
 from poise.state import Sensed, Snapshot
-from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task, moving, shown
+from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task, moving
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,9 +276,7 @@ class Hierarchy(Behavior):
     def _index(self, name: str) -> int:
         names = [level.name for level in self.levels]
         if name not in names:
-            near = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names) or 'none'}"
-            raise HierarchyError(f"no level is called '{name}'; {hint}")
+            raise HierarchyError(f"no level is called '{name}'; {suggestion(name, names)}")
         return names.index(name)
 
     def _one_robot(self) -> None:
@@ -372,7 +370,7 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
     >>> standing = solve_pose(hierarchy, start).state
     """
     if not isinstance(hierarchy, Hierarchy) or not isinstance(start, State):
-        raise PoiseError(f"solve_pose takes a Hierarchy and a State; given {shown(hierarchy)} and {shown(start)}")
+        raise PoiseError(f"solve_pose takes a Hierarchy and a State; given {brief(hierarchy)} and {brief(start)}")
     if not isinstance(iterations, int) or iterations < 1:
         raise PoiseError(f"iterations is {iterations!r}; expected a number, one or more")
     robot = start.robot

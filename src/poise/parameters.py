@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal, TypeVar
 
 from poise import parsing
-from poise.errors import PoiseError, UsageError
+from poise.errors import PoiseError, UsageError, suggestion
 
 #: What a parameter holds. A list holds texts; on the command line it is an option that may be given more than once.
 Kind = Literal["number", "integer", "flag", "choice", "text", "list"]
@@ -269,10 +268,3 @@ def settings_from(cls: type[Settings], given: Mapping[str, Any]) -> Settings:
             inner = parameters(nested)
             own[each.name] = nested(**{name: value for name, value in values.items() if name in inner})
     return cls(**own)
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """What to try instead of a name that is not known."""
-    names = list(known)
-    near = get_close_matches(name, names, n=1)
-    return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"

@@ -1,15 +1,21 @@
-"""Parse user input: numbers typed as text, TOML files, and tables of typed keys; each mistake gives one line.
+"""Parse user input: numbers typed as text, arguments, TOML files and tables of typed keys; a mistake gives one line.
 
 Each reader takes a text and returns what it means, or raises a UsageError that says what was expected.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import tomllib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any, TypeGuard
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poise.arrays import Array
 from poise.errors import RobotError, UsageError, near_misses, unknown
 
 
@@ -86,6 +92,84 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what is bound to a host; an empty host binds to everything.
+
+    >>> is_loopback("localhost"), is_loopback("[::1]"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+# -- Arguments, checked where things are built; `error` makes the exception of a message ------------------------------
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a finite number; True, False and whole numbers beyond any float are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def brief(value: object) -> str:
+    """A value as an error shows it: on one line, the first 60 characters."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def check_number(
+    value: Any,
+    what: str,
+    error: Callable[[str], Exception],
+    low: float = -math.inf,
+    high: float = math.inf,
+    unit: str = "",
+) -> float:
+    """A finite number from low to high, both included.
+
+    >>> check_number(0.8, "friction", ValueError, low=0.0)
+    0.8
+    """
+    if is_number(value) and low <= float(value) <= high:
+        return float(value)
+    bounds = [f"{word} {bound:g}" for word, bound in (("from", low), ("up to", high)) if math.isfinite(bound)]
+    expected = " ".join(["a finite number", *bounds, *[unit] * bool(unit)])
+    raise error(f"{what} is {brief(value)}; expected {expected}")
+
+
+def check_positive(value: Any, what: str, error: Callable[[str], Exception], unit: str = "") -> float:
+    """A finite number above zero."""
+    if is_number(value) and float(value) > 0.0:
+        return float(value)
+    raise error(f"{what} is {brief(value)}; expected a positive number{f' of {unit}' if unit else ''}")
+
+
+def check_vector(
+    values: ArrayLike, size: int, what: str, error: Callable[[str], Exception], unit: str = "", broadcast: bool = False
+) -> Array:
+    """An array of its own of so many finite numbers; with `broadcast`, a single number stands for all."""
+    within = f" in {unit}" if unit else ""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{what} is {brief(values)}; expected {size} numbers{within}") from None
+    if broadcast and array.ndim == 0:
+        array = np.full(size, float(array))
+    if array.shape != (size,):
+        raise error(f"{what} has shape {array.shape}; expected {size} numbers{within}")
+    if not np.isfinite(array).all():
+        raise error(f"{what} is {brief(values)}; expected finite numbers{within}")
+    return array
 
 
 # -- TOML as people write it: whatever a file does beyond that is said in one line, before anybody trips -------------
@@ -177,7 +261,7 @@ class Table:
 
     def number(self, key: str) -> float:
         value = self.value(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if not is_number(value):
             raise self.error(key, f"is {value!r}; expected a finite number")
         return float(value)
 

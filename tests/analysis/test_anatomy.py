@@ -7,7 +7,7 @@ import pinocchio
 import pytest
 
 import poise
-from poise.analysis import anatomical_joints, leg_length
+from poise.analysis import anatomical_joints, anatomical_leg_length
 from poise.analysis.anatomy import TRUNK_DEGREES_OF_FREEDOM
 from poise.analysis.body_tracks import standing_state
 from poise.robots import Robot
@@ -88,5 +88,5 @@ def test_legs_are_as_long_with_bent_knees_as_with_straight_ones(robot: Robot) ->
     pinocchio.forwardKinematics(robot.model, data, standing_state(robot).q)
     hip = next(each for each in anatomical_joints(robot) if each.degree_of_freedom == "hip flexion")
     height = data.oMi[hip.joint.index].translation[2] - feet[hip.side]
-    assert 0.98 * height < leg_length(robot) < 1.25 * height
-    assert leg_length(robot) < 0.7 * robot.height
+    assert 0.98 * height < anatomical_leg_length(robot) < 1.25 * height
+    assert anatomical_leg_length(robot) < 0.7 * robot.height

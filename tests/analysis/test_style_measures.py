@@ -24,10 +24,9 @@ from poise.analysis import (
 )
 from poise.analysis.body_tracks import arm_pitch, chest_pitch, gaze_pitch, in_heading_axes, standing_arm_pitch
 from poise.analysis.walk_measures import arm_torque, joint_work, torque_shares
-from poise.behaviors import leg_length
 from poise.recording import Body, Channel, Recording
-from poise.robots import Robot
-from poise.state import pendulum_rate
+from poise.robots import Robot, leg_length
+from poise.state import natural_frequency
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +109,8 @@ def test_the_divergent_component_runs_ahead_by_the_speed_over_the_rate(robot: Ro
     tracks = tracks_of(robot, Rails(sway=0.0))
     walk = analyze_walk(tracks.recording, robot, tracks)
     ahead_by = (walk.dcm - tracks.center[:, :2])[walk.window]
-    assert ahead_by[:, 0].mean() == pytest.approx(walk.speed.forward / float(pendulum_rate(HEIGHT)), rel=1e-6)
-    assert walk.rate == pytest.approx(float(pendulum_rate(HEIGHT)))
+    assert ahead_by[:, 0].mean() == pytest.approx(walk.speed.forward / float(natural_frequency(HEIGHT)), rel=1e-6)
+    assert walk.rate == pytest.approx(float(natural_frequency(HEIGHT)))
     inside = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady])
     assert style_measures(walk).divergent_margin == pytest.approx(inside.min())
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from poise import runs
-from poise.behaviors import Squat, SquatSettings, Stand, leg_length
+from poise.behaviors import Squat, SquatSettings, Stand
 from poise.errors import PoiseError
+from poise.robots import leg_length
 from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 

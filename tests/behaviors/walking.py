@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from poise.behaviors import Walk
-from poise.behaviors.walk_tasks import joints_of
+from poise.behaviors.gait_tasks import joints_of
 from poise.control import TorqueController
 from poise.plants import MujocoPlant, steps
 

@@ -208,5 +208,22 @@ def test_a_wrong_shape_is_refused_and_shown(shape: tuple[int, ...]) -> None:
         assert isinstance(caught.value, PoiseError)
 
 
+@given(st.floats(-100.0, 100.0))
+def test_a_yaw_is_a_turn_about_the_vertical_and_is_read_back_without_whole_turns(yaw: float) -> None:
+    R, inside = so3.yaw_matrix(yaw), so3.wrap_angle(yaw)
+    assert pytest.approx(Rotation.from_euler("z", yaw).as_matrix(), abs=1e-14) == R
+    assert -math.pi <= inside <= math.pi
+    assert pytest.approx(complex(math.cos(yaw), math.sin(yaw)), abs=1e-12) == complex(
+        math.cos(inside), math.sin(inside)
+    )
+    assert so3.wrap_angle(so3.yaw_of(R) - yaw) == pytest.approx(0.0, abs=1e-12)
+
+
+@given(st.floats(-3.0, 3.0), st.floats(-1.5, 1.5), st.floats(-3.0, 3.0))
+def test_the_yaw_of_a_tilted_frame_is_where_its_x_axis_points_from_above(yaw: float, pitch: float, roll: float) -> None:
+    R = Rotation.from_euler("ZYX", [yaw, pitch, roll]).as_matrix()
+    assert so3.yaw_of(R) == pytest.approx(yaw, abs=1e-9)
+
+
 def test_the_examples_of_the_documentation_hold() -> None:
     assert doctest.testmod(so3).failed == 0

@@ -8,9 +8,9 @@ import pytest
 
 from fitted_people import each_trial, recorded_fit
 from poise.human import dynamic, gait
-from poise.human.gait.contact_schedule import FRICTION
+from poise.plants import FLOOR_FRICTION
 from poise.recording import Recording
-from poise.state import GRAVITY
+from poise.robots import GRAVITY
 from sampled_walks import walk
 
 
@@ -45,7 +45,7 @@ def test_points_push_and_stay_inside_the_friction_of_the_floor() -> None:
     each = forces(simulated().ideal)
     assert each[..., 2].min() > -1e-6
     across = np.hypot(each[..., 0], each[..., 1])
-    assert (across <= FRICTION * each[..., 2] + 1e-6).all()
+    assert (across <= FLOOR_FRICTION * each[..., 2] + 1e-6).all()
 
 
 def test_only_points_of_feet_that_stand_bear() -> None:
@@ -119,4 +119,4 @@ def test_recorded_walks_are_possible_within_physics(name: str) -> None:
     facts = dynamic.simulate(reference, reference.cycle(), physics=False).summary()
     assert facts["fallbacks"] == {}
     assert facts["angle_rmse_deg"] < 3.0
-    assert facts["friction_used"] <= FRICTION + 1e-6
+    assert facts["friction_used"] <= FLOOR_FRICTION + 1e-6

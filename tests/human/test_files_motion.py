@@ -124,6 +124,6 @@ def test_what_holds_no_motion_is_refused_on_one_line(text: str, words: str, tmp_
 
 def test_a_column_that_is_not_there_is_refused_with_near_misses() -> None:
     motion = human.Motion(("knee_angle_r",), TIME, KNEE[:, None])
-    with pytest.raises(human.TrialError, match="did you mean knee_angle_r") as caught:
+    with pytest.raises(human.TrialError, match="did you mean 'knee_angle_r'") as caught:
         motion.column("knee_angle")
     assert caught.value.near == ("knee_angle_r",)

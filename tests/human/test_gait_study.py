@@ -13,7 +13,7 @@ from poise.human import BEST, PAPER
 from poise.human.gait.contact_schedule import alone, contacts, standing
 from poise.human.gait.population_study import comparison, study, table_one
 from poise.human.gait.reproduction import SIX_KEYS, TRACK
-from poise.state import GRAVITY
+from poise.robots import GRAVITY
 from sampled_walks import judged, run, walk
 
 PEOPLE = ("right", "left")

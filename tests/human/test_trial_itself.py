@@ -23,7 +23,7 @@ def made(**fields: object) -> human.Trial:
 def test_a_marker_is_found_by_its_label_and_others_are_offered() -> None:
     np.testing.assert_array_equal(made().marker("B"), -COUNT)
     trial = made(labels=("LASI", "RASI"))
-    with pytest.raises(human.TrialError, match="no marker 'LASIS'; did you mean LASI") as caught:
+    with pytest.raises(human.TrialError, match="no marker 'LASIS'; did you mean 'LASI'") as caught:
         trial.marker("LASIS")
     assert (caught.value.element, caught.value.near[0]) == ("LASIS", "LASI")
     assert isinstance(caught.value, PoiseError)

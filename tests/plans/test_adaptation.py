@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from poise.plans.dcm import before_single, natural_frequency
+from poise.plans.dcm import before_single
 from poise.plans.step_adaptation import END, PLACE, TIME, TRIED, Reachable, adapted
+from poise.state import natural_frequency
 
 OMEGA = natural_frequency(0.7)
 LIMITS = Reachable(forward=0.4, narrowest=0.1, widest=0.4, soonest=0.1, latest=0.5)

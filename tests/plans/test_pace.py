@@ -9,17 +9,17 @@ from itertools import pairwise
 import pytest
 
 from planned_walks import BODY, STYLE, pace_of
-from poise.plans import STYLES, Stature, paced
-from poise.plans.dcm import natural_frequency
+from poise.plans import STYLES, BodyDimensions, paced
 from poise.plans.gait_parameters import HURRY, LEG, SHORTEST
+from poise.state import natural_frequency
 
 SPEEDS = [(0.1, 0.0, 0.0), (0.4, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.0, 0.15, 0.0), (0.2, -0.1, 0.5), (0.0, 0.0, 0.0)]
 
 
-def sized(leg: float) -> Stature:
+def sized(leg: float) -> BodyDimensions:
     """The same body, of another size."""
     k = leg / BODY.leg
-    return Stature(leg, k * BODY.width, k * BODY.height, k * BODY.hip, (k * BODY.sole[0], k * BODY.sole[1]))
+    return BodyDimensions(leg, k * BODY.width, k * BODY.height, k * BODY.hip, (k * BODY.sole[0], k * BODY.sole[1]))
 
 
 @pytest.mark.parametrize("leg", [0.2, 0.4, 0.8, 1.0])

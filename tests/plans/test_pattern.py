@@ -8,8 +8,9 @@ import pytest
 
 from planned_walks import BODY, pace_of
 from poise.errors import PoiseError
-from poise.plans import Footstep, Pattern, Route, Wanted, other
+from poise.plans import Footstep, Pattern, Route, Wanted
 from poise.plans.reference_trajectory import GRID
+from poise.robots import other_side
 
 SPEEDS = {
     "ahead": None,
@@ -233,7 +234,7 @@ def test_no_steps_are_standing() -> None:
 def test_one_step_brings_the_feet_side_by_side() -> None:
     walk = pattern(steps=1)
     side = walk.phases[2].goal.side
-    stays = {"left": LEFT, "right": RIGHT}[other(side)]
+    stays = {"left": LEFT, "right": RIGHT}[other_side(side)]
     (place, _), _ = walk.foot(side, walk.seconds)
     assert place[:2] == pytest.approx(walk.route.pace.gait.beside(stays).point)
 

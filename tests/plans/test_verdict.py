@@ -11,13 +11,13 @@ import poise
 from poise.behaviors import Walk, WalkSettings
 from poise.plans import (
     STYLES,
+    BodyDimensions,
     Divergent,
     Footstep,
     Motion,
     Phase,
     Route,
     Sinusoid,
-    Stature,
     Style,
     paced,
     repaired,
@@ -26,7 +26,7 @@ from poise.plans import (
 from poise.plans.feasibility import BALANCE, SAFE, tried
 from poise.plants import MujocoPlant
 
-BODY = Stature(leg=0.69, width=0.24, height=0.67, hip=0.66, sole=(0.17, 0.05), strength=0.6)
+BODY = BodyDimensions(leg=0.69, width=0.24, height=0.67, hip=0.66, sole=(0.17, 0.05), strength=0.6)
 
 
 @cache

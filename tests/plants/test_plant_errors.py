@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "encoder": (lambda: Sensors(encoder_step=np.inf), "Sensors.encoder_step is inf"),
     "mass": (lambda: ModelError(mass=-1.0), "ModelError.mass is -1.0"),
     "damping": (lambda: ModelError(damping=-0.1), "ModelError.damping is -0.1"),
-    "force": (lambda: Push((1, 2), 0.1, 0.0), "Push.force is (1, 2); expected 3 finite numbers in N"),
+    "force": (lambda: Push((1, 2), 0.1, 0.0), "Push.force has shape (2,); expected 3 numbers in N"),
     "duration": (lambda: Push((1, 2, 3), -0.1, 0.0), "Push.duration is -0.1"),
     "push frame": (lambda: Push((1, 2, 3), 0.1, 0.0, "hand"), "Push.frame is 'hand'; expected e.g. robot.hand"),
     "load": (lambda: Load(ROBOT.foot("left"), 0.0), "Load.mass is 0.0; expected a positive number of kg"),

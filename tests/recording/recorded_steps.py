@@ -38,6 +38,7 @@ ROBOT: Any = SimpleNamespace(
     joints=tuple(SimpleNamespace(name=name, index=1 + i, q=7 + i, v=6 + i) for i, name in enumerate(JOINTS)),
     limits=SimpleNamespace(lower=np.array([-1.0, -1.0, -2.0, -0.1]), upper=np.array([1.0, 1.0, 2.0, 0.1])),
     mass=10.0,
+    weight=98.1,
     feet=(SimpleNamespace(name="left_sole"), SimpleNamespace(name="right_sole")),
     hands=(),
 )

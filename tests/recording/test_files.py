@@ -248,9 +248,9 @@ def test_saving_follows_a_link_and_overwrites(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("write", [lambda path: Recorder(ROBOT, path), lambda path: record_steps([], ROBOT).save(path)])
 def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, write) -> None:
-    with pytest.raises(RecordingError, match="is a directory"):
+    with pytest.raises(RecordingError, match="is a folder"):
         write(tmp_path)
-    with pytest.raises(RecordingError, match="its directory does not exist; create it"):
+    with pytest.raises(RecordingError, match=r"there is no folder .*; make it first"):
         write(tmp_path / "nowhere" / "a.poise")
     with pytest.raises(RecordingError) as caught:
         write(tmp_path / ("long" * 100))

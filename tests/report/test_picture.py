@@ -188,7 +188,7 @@ def test_a_picture_is_saved_only_as_png_in_a_folder_that_exists(tmp_path: Path, 
     with pytest.raises(PoiseError, match=message):
         save_picture(tmp_path / path, state)
     (tmp_path / "taken.png").mkdir()
-    with pytest.raises(PoiseError, match="cannot be written"):
+    with pytest.raises(PoiseError, match="is a folder"):
         save_picture(tmp_path / "taken.png", state, width=WIDTH, height=HEIGHT)
 
 

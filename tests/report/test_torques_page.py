@@ -13,7 +13,7 @@ from reading_pages import Page, value
 from poise.human import LEG, STORED_UNIT, against_stored, compute_torques, moments
 from poise.report.recording_page import page
 from poise.report.torques_page import torques_page
-from poise.state import GRAVITY
+from poise.robots import GRAVITY
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,10 +12,10 @@ from recorded_motions import BIPED, PARTS, dynamic, kinematic
 
 from poise import Recording, runs
 from poise.recording import Channel
-from poise.report.force_charts import SMOOTH, pressed, pushes, smoothed, soles
+from poise.report.force_charts import pressed, pushes, smoothed, soles
 from poise.report.recording_view import subjects
 from poise.robots import Robot, load_robot
-from poise.state import sole_pressure
+from poise.state import CELL_FILTER, sole_pressure
 
 TITLE = "Under each sole"
 CELLS = "sensed/cells/left_foot"
@@ -113,7 +113,7 @@ def test_smoothing_is_a_lag_of_first_order() -> None:
     step = np.ones((100, 4))
     step[0] = 0.0
     t = period * np.arange(100)
-    assert smoothed(step, period)[:, 2] == pytest.approx(1.0 - np.exp(-t / SMOOTH))
+    assert smoothed(step, period)[:, 2] == pytest.approx(1.0 - np.exp(-t / CELL_FILTER))
     assert smoothed(np.full((50, 4), 7.0), period) == pytest.approx(np.full((50, 4), 7.0))
 
 

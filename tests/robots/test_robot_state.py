@@ -9,7 +9,7 @@ import pytest
 from small_robots import BIPED, BIPED_PARTS, written
 
 from poise.errors import StateError
-from poise.robots import Robot, State, load_robot
+from poise.robots import SIDES, Robot, Sole, State, load_robot, other_side, side_sign
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +129,20 @@ def test_without_contacts_there_is_no_support(start: State) -> None:
     flying = start.replace(contacts=())
     assert flying.support_polygon.shape == (0, 2)
     assert "no support" in refused("contacts", lambda: flying.support_center)
+
+
+def test_the_weight_is_what_the_model_feels_at_rest(biped: Robot, start: State) -> None:
+    lifting = pinocchio.computeGeneralizedGravity(biped.model, biped.model.createData(), start.q)
+    assert biped.weight == pytest.approx(lifting[:3] @ start.pose(biped.frame("root_joint")).rotation[2], rel=1e-12)
+
+
+def test_a_sole_reaches_from_its_center_to_its_corners_by_half_its_size() -> None:
+    sole = Sole(-0.05, 0.12, -0.03, 0.02)
+    assert np.ptp(sole.corners, axis=0)[:2] == pytest.approx(sole.size)
+    assert np.abs(sole.corners - sole.center).max(axis=0)[:2] == pytest.approx(sole.half)
+
+
+def test_left_is_where_y_is_positive(start: State) -> None:
+    for side in SIDES:
+        assert np.sign(start.pose(start.robot.foot(side)).translation[1]) == side_sign(side)
+        assert {side, other_side(side)} == set(SIDES)

@@ -11,8 +11,8 @@ import pytest
 
 from poise import Recording, load_recording, runs
 from poise.analysis import largest_trunk_tilt, zmp_margin
+from poise.files import json_ready
 from poise.robots.catalogue import models_folder
-from poise.runs.execution import _json_ready
 from robot_states import robot_of
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
@@ -132,7 +132,7 @@ def test_the_tilt_of_a_robot_that_stands_is_zero() -> None:
 
 
 def test_numbers_that_json_does_not_know_become_none() -> None:
-    assert _json_ready({"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": "inf", "e": 3}) == {
+    assert json_ready({"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": "inf", "e": 3}) == {
         "a": [1.0, None],
         "b": {"c": None},
         "d": "inf",

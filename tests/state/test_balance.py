@@ -163,7 +163,7 @@ def test_the_divergent_component_runs_away_from_the_zero_moment_point_and_draws_
     random = np.random.default_rng(seed)
     c, v, p = random.normal(size=(3, 2))
     z = random.uniform(0.2, 2.0)
-    rate = float(balance.pendulum_rate(z))
+    rate = float(balance.natural_frequency(z))
     assert rate == pytest.approx(math.sqrt(9.81 / z))
     xi = balance.divergent_component(c, v, z)
     np.testing.assert_allclose(xi, c + v / rate)
@@ -180,7 +180,7 @@ def test_with_its_foot_on_the_capture_point_the_pendulum_comes_to_rest_above_it(
     random = np.random.default_rng(seed)
     c, v = random.normal(size=(2, 3))
     z = random.uniform(0.3, 1.5)
-    rate, xi = float(balance.pendulum_rate(z)), balance.capture_point(c, v, z)
+    rate, xi = float(balance.natural_frequency(z)), balance.capture_point(c, v, z)
     position, velocity, step = c[:2].copy(), v[:2].copy(), 1e-4
     for _ in range(round(0.5 / step)):  # integrated by midpoints, half a second
         half = position + 0.5 * step * velocity, velocity + 0.5 * step * rate**2 * (position - xi)

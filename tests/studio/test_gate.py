@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from poise.studio.http_security import Gate, is_loopback
+from poise.parsing import is_loopback
+from poise.studio.http_security import Gate
 
 LOCAL = Gate("127.0.0.1", 8080)
 AWAY = Gate("0.0.0.0", 8080, "secret")

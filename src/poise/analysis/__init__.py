@@ -6,9 +6,20 @@
 >>> analysis.style_measures(analysis.analyze_walk(recording, robot)).arm_swing
 """
 
-from poise.analysis.anatomy import anatomical_joints, leg_length
-from poise.analysis.body_tracks import BodyTrajectories, compute_trajectories, posture_frames, true_state
-from poise.analysis.contact_quality import ground_penetration, share_inside, sliding, support_hulls, trajectory_distance
+from poise.analysis.anatomy import anatomical_joints, anatomical_leg_length
+from poise.analysis.body_tracks import (
+    BodyTrajectories,
+    compute_trajectories,
+    posture_frames,
+    true_state,
+)
+from poise.analysis.contact_quality import (
+    ground_penetration,
+    share_inside,
+    sliding,
+    support_hulls,
+    trajectory_distance,
+)
 from poise.analysis.equivalence import EQUIVALENCE_BOUND, EQUIVALENCE_REMARK, PairedTest, paired_tests
 from poise.analysis.gait_curves import (
     TABLE_I,
@@ -133,6 +144,7 @@ __all__ = [
     "align_recordings",
     "analyze_walk",
     "anatomical_joints",
+    "anatomical_leg_length",
     "anatomical_walk",
     "base_displacement",
     "belt_speed",
@@ -153,7 +165,6 @@ __all__ = [
     "largest_foot_slip",
     "largest_sole_tilt",
     "largest_trunk_tilt",
-    "leg_length",
     "limbs",
     "log_dimensionless_jerk",
     "low_pass",

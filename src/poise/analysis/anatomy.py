@@ -77,7 +77,7 @@ def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
     return tuple(found)
 
 
-def leg_length(robot: Robot) -> float:
+def anatomical_leg_length(robot: Robot) -> float:
     """From hip to knee to ankle to the sole, m, the mean of both legs: the same however far the knees are bent.
 
     NaN for a body without legs that bend at hip, knee and ankle.

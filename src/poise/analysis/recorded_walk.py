@@ -32,7 +32,7 @@ from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.recording import Recording
 from poise.robots import Robot, Side
-from poise.state import divergent_component, pendulum_rate
+from poise.state import divergent_component, natural_frequency
 
 #: Steps at each end that are not steady: the first brings the body up to speed and the second settles, likewise back.
 UNSTEADY = 2
@@ -153,7 +153,7 @@ class RecordedWalk:
     @property
     def rate(self) -> float:
         """ω = sqrt(g / height), 1/s."""
-        return float(pendulum_rate(self.height))
+        return float(natural_frequency(self.height))
 
     @cached_property
     def dcm(self) -> Array:

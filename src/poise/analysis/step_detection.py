@@ -13,8 +13,8 @@ import numpy as np
 from poise.analysis.body_tracks import BodyTrajectories
 from poise.analysis.signals import true_intervals
 from poise.arrays import Array, Mask
+from poise.geometry import so3
 from poise.robots import Foot, Side
-from poise.state import GRAVITY
 
 #: Of the weight: a foot that carries more than this stands. Sensors and the contact model stay well below.
 LOADED = 0.05
@@ -60,8 +60,7 @@ class Footprint:
     @property
     def rotation(self) -> Array:
         """world_from_sole of a flat foot, 3 x 3."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return so3.yaw_matrix(self.yaw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +156,7 @@ def _left(way: FootTrajectory, end: int, begin: int) -> bool:
 
 
 def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
-    recording, least = tracks.recording, LOADED * GRAVITY * tracks.robot.mass
+    recording, least = tracks.recording, LOADED * tracks.robot.weight
     for kind in ("sensed/force", "force"):
         name = f"{kind}/{foot.name}/fz"
         if name in recording and np.isfinite(recording[name]).any():

@@ -24,7 +24,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from poise.analysis.anatomy import BACK, DEGREES_OF_FREEDOM, MIRRORED, NECK, anatomical_joints, leg_length
+from poise.analysis.anatomy import (
+    BACK,
+    DEGREES_OF_FREEDOM,
+    MIRRORED,
+    NECK,
+    anatomical_joints,
+    anatomical_leg_length,
+)
 from poise.analysis.body_tracks import true_state
 from poise.analysis.gait_curves import Agreement, agreement
 from poise.analysis.gait_cycle import TOE_OFF_PERCENT, CycleCurves, GaitCycle, normalize_cycle
@@ -34,8 +41,7 @@ from poise.arrays import Array
 from poise.errors import GaitError
 from poise.extras import scipy
 from poise.recording import Recording, json_values
-from poise.robots import Robot, Side
-from poise.state import GRAVITY
+from poise.robots import GRAVITY, Robot, Side
 
 Quantity = Literal["torque", "angle"]
 Series = Mapping[tuple[Side | None, str], Array]
@@ -148,7 +154,7 @@ def anatomical_walk(recording: Recording, robot: Robot, name: str = "", cutoff: 
             values = own.sign * recording["command/torque"][:, known.index(own.joint.name)]
             torque[own.side, own.degree_of_freedom] = low_pass(values, 1.0 / recording.period, cutoff)
     clock = np.asarray(recording.time)
-    return AnatomicalWalk(name or robot.name, robot.mass, leg_length(robot), clock, cycles, angle, torque)
+    return AnatomicalWalk(name or robot.name, robot.mass, anatomical_leg_length(robot), clock, cycles, angle, torque)
 
 
 # -- Two walks, joint by joint: shapes, sizes and smoothness of torques and angles ------------------------------------

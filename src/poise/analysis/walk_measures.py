@@ -24,10 +24,8 @@ from poise.analysis.body_tracks import (
 from poise.analysis.recorded_walk import RecordedWalk
 from poise.analysis.signals import log_dimensionless_jerk
 from poise.arrays import Array
-from poise.behaviors import leg_length
 from poise.recording import Recording
-from poise.robots import Robot, limbs
-from poise.state import GRAVITY
+from poise.robots import GRAVITY, Robot, leg_length, limbs
 
 
 class Measure(NamedTuple):

@@ -10,7 +10,6 @@ from poise.behaviors.stand import (
     Stand,
     UprightSettings,
     above_support,
-    leg_length,
     upright,
 )
 from poise.behaviors.walk import Walk
@@ -38,7 +37,6 @@ __all__ = [
     "WalkSettings",
     "above_support",
     "error_of_zmp",
-    "leg_length",
     "one_foot_stance",
     "regulation_of",
     "speed_of",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.plans import Footstep, Phase
+from poise.geometry import so3
+from poise.plans import Phase
 from poise.robots import Foot, State
-from poise.state import Snapshot
 
 #: x, y and z.
 Point = Sequence[float] | Array
@@ -20,8 +19,7 @@ LEVEL = np.eye(3)
 
 def sole_pose(foot: Foot, place: Point, yaw: float, tilt: Array = LEVEL) -> pinocchio.SE3:
     """world_from_foot with the middle of the sole at a place (m), turned by a yaw (rad) on ground of this tilt."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    R = tilt @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    R = tilt @ so3.yaw_matrix(yaw)
     return pinocchio.SE3(R, np.asarray(place) - R @ foot.sole.center)
 
 
@@ -106,14 +104,6 @@ class Footing:
         heavier = self.heavier + WEIGHING * (self.level - actual) * period
         self.heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
         return self.level, self._rate, acceleration + self.heavier
-
-
-def footstep(where: State | Snapshot, foot: Foot, yaw: float) -> Footstep:
-    """A foot as it stands; its yaw is the one next to that given, so that a walk may turn many times."""
-    pose = where.pose(foot)
-    x, y, z = (float(value) for value in pose.act(foot.sole.center))
-    turn = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
-    return Footstep(foot.side, x, y, yaw + math.remainder(turn - yaw, math.tau), z)
 
 
 def sloped(normal: Array) -> complex:

@@ -13,7 +13,8 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.behaviors.ground_contact import footstep, sole_pose
+from poise.behaviors.gait_tasks import TickClock
+from poise.behaviors.ground_contact import sole_pose
 from poise.behaviors.navigate_tasks import Levels, NavigateSettings
 from poise.behaviors.servo_stabilizer import Seen, Stabilizer, seen
 from poise.devices import Device
@@ -38,10 +39,9 @@ from poise.plans import (
     Workspace,
     caught,
     guided,
-    other,
     standing,
 )
-from poise.robots import Robot, Side, State
+from poise.robots import Robot, Side, State, other_side
 from poise.state import Sensed, Snapshot
 
 #: A hand is short of its goal beyond this share of the longest reach, a trunk or a grip beyond this angle (rad): less
@@ -63,7 +63,7 @@ def reached(points: Points, snapshot: Snapshot, levels: Levels, arm: float) -> t
     attitude, off = points.attitude, so3.log(R @ points.trunk.T)
     if np.linalg.norm(off) > TURNED:
         roll, pitch, yaw = pinocchio.rpy.matrixToRpy(R)
-        yaw = points.attitude[2] + np.remainder(yaw - points.attitude[2] + np.pi, 2 * np.pi) - np.pi
+        yaw = points.attitude[2] + so3.wrap_angle(yaw - points.attitude[2])
         attitude = np.array([roll, pitch, yaw])
         notes.append(f"trunk: {np.degrees(np.linalg.norm(off)):.0f} degrees from where it was led")
     hands, into = {}, np.asarray(pinocchio.rpy.rpyToMatrix(*attitude)).T
@@ -155,10 +155,9 @@ class Navigate(Behavior):
         self.segment: Segment | None = None
         self.begun = self.start.time
         self.error, self.lacking = 0j, 0.0
-        self._time = -math.inf
         self._phase: SegmentPhase | None = None
         self._support: Array = np.zeros((0, 2))
-        self._period = 0.005
+        self._clock = TickClock(0.005)
         self._stabilizer = Stabilizer(numbers.stabilizer, self.body.half[0])
         self._seen: Seen | None = None
 
@@ -174,10 +173,7 @@ class Navigate(Behavior):
     # -- at every tick ---------------------------------------------------------------------------------------------
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
-        if snapshot.time > self._time:
-            if math.isfinite(self._time):
-                self._period = min(max(snapshot.time - self._time, 1e-4), 0.02)
-            self._time = snapshot.time
+        if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         swing = self.phase().swing
         return self.levels.hierarchies["both" if swing is None else swing]
@@ -244,11 +240,11 @@ class Navigate(Behavior):
         """The foot that stands for the whole segment."""
         segment = self.segment
         moving = None if segment is None else segment.goal.step or segment.beginning.points.lifted
-        return "left" if moving is None else other(moving)
+        return "left" if moving is None else other_side(moving)
 
     def _stabilize(self, there: Seen, sample: Sample, wanted: complex) -> None:
-        self._stabilizer.step(there.pressure, wanted, self._period)
-        turn = self._stabilizer.soles(there.tilt, self._period)
+        self._stabilizer.step(there.pressure, wanted, self._clock.period)
+        turn = self._stabilizer.soles(there.tilt, self._clock.period)
         for foot in self.robot.feet:
             if foot.side != sample.phase.swing:
                 x = sample.feet[foot.side][0]
@@ -303,7 +299,7 @@ class Navigate(Behavior):
         else:
             last = self.segment.at(snapshot.time - self.begun)
         points = last.points
-        feet = {foot.side: footstep(snapshot, foot, points.feet[foot.side].yaw) for foot in self.robot.feet}
+        feet = {foot.side: Footstep.of(snapshot, foot, points.feet[foot.side].yaw) for foot in self.robot.feet}
         center = np.array([c[0], c[1], points.center[2]])
         rates = Rates(
             np.array([v[0], v[1], last.rates.center[2]]), last.rates.attitude, last.rates.feet, last.rates.hands

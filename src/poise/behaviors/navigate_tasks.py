@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,14 +10,13 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
+from poise.behaviors.gait_tasks import GaitTasks, apart, joints_of
 from poise.behaviors.ground_contact import sole_motion
 from poise.behaviors.servo_stabilizer import StabilizerSettings
-from poise.behaviors.walk_tasks import apart, joints_of
 from poise.hierarchy import Hierarchy, Level
 from poise.parameters import check_parameters, gain
 from poise.plans import Sample
 from poise.robots import Robot, Side, State
-from poise.state import Contact
 
 
 @dataclass(frozen=True)
@@ -66,38 +64,34 @@ TURN = 0.05
 HOMING = 0.03
 
 
-class Levels:
+class Levels(GaitTasks):
     """The hierarchies of a guided motion: on both feet, and while either foot is in the air.
 
     Attributes:
         hierarchies: by the foot in the air, or "both".
-        center, rise: what the centre of mass should do, over the ground and upwards.
-        feet, soles: where a foot in the air should be, and how turned; `places`: where a standing one stands.
+        feet, soles: where a foot in the air should be, and how turned.
         hands, grips: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
         homes: how hands are turned at home, in trunk axes.
         upright: world_from_trunk, standing.
     """
 
     def __init__(self, robot: Robot, start: State, settings: NavigateSettings, arm: float, turns_hands: bool) -> None:
-        self.robot, self.settings, self.arm = robot, settings, arm
+        super().__init__(robot, start, settings)
+        self.settings, self.arm = settings, arm
         part = robot.chest or robot.frame("root_joint")
         stance = robot.stance("standing")
         self.upright = np.array(stance.pose(part).rotation)
         self.part = part
-        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
         base = robot.frame("root_joint")
         self.level, self._rigid = np.array(stance.pose(base).rotation), part.joint == base.joint
         self.trunk = tasks.Led(np.array(start.pose(part).rotation))
         self.pelvis = tasks.Led(np.array(start.pose(base).rotation))
         self.feet = {foot.side: tasks.Led(np.array(start.pose(foot).translation)) for foot in robot.feet}
         self.soles = {foot.side: tasks.Led(np.array(start.pose(foot).rotation)) for foot in robot.feet}
-        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
         self.hands = {hand.side: tasks.Led(np.array(start.pose(hand).translation)) for hand in robot.hands}
         self.grips = {hand.side: tasks.Led(np.array(start.pose(hand).rotation)) for hand in robot.hands if turns_hands}
         self.homes = {hand.side: np.array(stance.pose(hand).rotation) for hand in robot.hands}
         self.weights = WEIGHTS
-        height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
-        self._lever = robot.mass * height
         self.hierarchies = self._hierarchies()
 
     # -- what a plan says ------------------------------------------------------------------------------------------
@@ -134,14 +128,7 @@ class Levels:
 
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
         robot, numbers, stance = self.robot, self.settings, self.robot.stance("standing")
-        contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
-        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
-        damped = tasks.Decay(numbers.spin_rate)
-        balance: list[tasks.Task] = [
-            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
-            tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
-            tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin"),
-        ]
+        balance = self.balance()
         hands: list[tasks.Task] = []
         for hand in robot.hands:
             reach = tasks.Decay(numbers.hands)
@@ -172,11 +159,6 @@ class Levels:
         always: list[tasks.Task] = [constraints.JointRange(robot), constraints.JointSpeed(robot), *apart(robot)]
 
         def hierarchy(*lifted: Side) -> Hierarchy:
-            held = [
-                constraints.RigidContact(contacts[side], at=self.places[side], damping=numbers.stopping)
-                for side in contacts
-                if side not in lifted
-            ]
             leads = tasks.Decay(numbers.swing)
             swing = [
                 tasks.Position(robot.foot(side), self.feet[side], reference=leads, name="lifted foot")
@@ -189,7 +171,7 @@ class Levels:
                 for side in lifted
             ]
             levels = [
-                Level("feet", held),
+                Level("feet", self.standing(*lifted)),
                 Level("center", balance),
                 Level("swing", swing),
                 Level("upright", upright, damping=numbers.calm),
@@ -200,7 +182,7 @@ class Levels:
             ]
             return Hierarchy(always=always, levels=levels)
 
-        return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
+        return self.by_swing_foot(hierarchy)
 
 
 def _turning(angles: Array, rates: Array, faster: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from poise import constraints, tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.parameters import check_parameters, gain
-from poise.robots import Frame, Robot, State
+from poise.robots import Frame, Robot, State, other_side
 from poise.state import Snapshot
 
 #: In fractions of the robot's height: how far the free foot is lifted, and where the hand with the cup is, forward
@@ -31,7 +31,7 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
     stand so.
     """
     start = robot.stance("standing")
-    free: Literal["left", "right"] = "left" if side == "right" else "right"
+    free = other_side(side)
     outward = 1.0 if free == "left" else -1.0
     support, swing, hand = robot.foot(side), robot.foot(free), robot.hand(free)
     world_from_support = start.pose(support)

@@ -68,7 +68,7 @@ class Watch:
         self.robot = robot
         self.words: list[str] = []
         self.trust = 0.0
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._limit = FULL * robot.servos.full_torque / stiffness
         self._cells = [[Cell(foot, corner) for corner in range(len(CORNERS))] for foot in robot.feet]
         self._swapped, self._crossed, self._grain, self._since = 0.0, "", math.inf, 0.0

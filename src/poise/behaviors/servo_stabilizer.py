@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -74,10 +73,7 @@ def seen(real: Snapshot, reference: Snapshot, stance: Foot, sensed: Sensed | Non
 
 def planar(pose: pinocchio.SE3, foot: Foot) -> pinocchio.SE3:
     """The middle of a sole and its yaw, without its tilt."""
-    R = pose.rotation
-    yaw = math.atan2(R[1, 0], R[0, 0])
-    c, s = math.cos(yaw), math.sin(yaw)
-    return pinocchio.SE3(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), pose.act(foot.sole.center))
+    return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), pose.act(foot.sole.center))
 
 
 def pressure(real: Snapshot, sensed: Sensed, shift: pinocchio.SE3) -> complex | None:
@@ -93,7 +89,7 @@ def pressure(real: Snapshot, sensed: Sensed, shift: pinocchio.SE3) -> complex | 
         pose = real.pose(foot)
         total += float(forces.sum())
         moment += forces @ (foot.corners @ pose.rotation.T + pose.translation)
-    if total < LOADED * 9.81 * robot.mass:
+    if total < LOADED * robot.weight:
         return None
     x, y, _ = shift.act(moment / total)
     return complex(x, y)

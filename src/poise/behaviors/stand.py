@@ -10,12 +10,12 @@ import numpy as np
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.ground_contact import footstep
+from poise.behaviors.gait_tasks import balance_tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.parameters import check_parameters, gain
-from poise.plans import SquatOscillator, Stature
-from poise.robots import Frame, Robot, State
+from poise.plans import SquatOscillator
+from poise.robots import Robot, State, leg_length
 from poise.state import Contact, Snapshot
 from poise.tasks import Led, Oscillation
 
@@ -71,45 +71,9 @@ def upright(
 
 
 def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
-    """Centre of mass and angular momentum, in one level: neither buys itself free at the cost of the other.
-
-    A moment m h on the body and an acceleration of 1 m/s² of its centre take the same force at the ground; that is
-    how they are weighed.
-    """
-    lever = start.robot.mass * _height(start)
-    most = settings.spin * lever * np.sqrt(9.81 * _height(start))
-    return [
-        tasks.CenterOfMass(center_of_mass, axes="xy", reference=tasks.Decay(settings.balance)),
-        tasks.CenterOfMass(
-            center_of_mass, axes="z", reference=tasks.Decay(settings.height), name="height of the center of mass"
-        ),
-        tasks.AngularMomentum(within=most, weight=lever**-2, reference=tasks.Decay(settings.spin_rate)),
-    ]
-
-
-def leg_length(robot: Robot) -> float:
-    """From the first joint of a leg to the sole, with all joints at zero (m)."""
-    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
-    foot = robot.feet[0]
-    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
-
-
-def leg_strength(robot: Robot) -> float:
-    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
-    chain = set(robot.model.supports[robot.feet[0].joint])
-    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
-    return most / (9.81 * robot.mass * leg_length(robot))
-
-
-def hip_height(state: State) -> float:
-    """From a sole up to the first joint of its leg (m)."""
-    robot = state.robot
-    return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
-
-
-def _hip(robot: Robot) -> Frame:
-    """The first joint of a leg."""
-    return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])
+    """Centre of mass and angular momentum over the contacts of a start, see `balance_tasks`."""
+    feedback = tasks.Decay(settings.balance)
+    return balance_tasks(start.robot, _height(start), settings, center_of_mass, center_of_mass, feedback)
 
 
 def _height(start: State) -> float:
@@ -238,21 +202,3 @@ class LiveSquat(Stand):
 def above_support(start: State) -> Array:
     """Above the middle of the support, as high as the centre of mass is at the start (m)."""
     return np.append(start.support_center, start.center_of_mass[2])
-
-
-# -- From a body that stands to what plans know of it ----------------------------------------------------------------
-
-
-def stature(start: State) -> Stature:
-    """What a plan knows of a body that stands on both feet."""
-    robot = start.robot
-    left, right = (footstep(start, robot.foot(side), 0.0) for side in ("left", "right"))
-    sole = robot.feet[0].sole
-    return Stature(
-        leg=leg_length(robot),
-        width=abs(left.place - right.place),
-        height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
-        hip=hip_height(start),
-        sole=(sole.x_max - sole.x_min, sole.y_max - sole.y_min),
-        strength=leg_strength(robot),
-    )

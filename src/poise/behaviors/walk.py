@@ -8,14 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.behaviors.ground_contact import Footing, footstep
-from poise.behaviors.stand import stature
+from poise.behaviors.gait_tasks import TickClock
+from poise.behaviors.ground_contact import Footing
 from poise.behaviors.walk_style import Manner
 from poise.behaviors.walk_tasks import Levels, WalkSettings
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
     STOP,
+    BodyDimensions,
     Divergent,
     Footstep,
     Kind,
@@ -29,12 +30,11 @@ from poise.plans import (
     Style,
     Swing,
     Verdict,
-    other,
     repaired,
     swinging,
     verdict,
 )
-from poise.robots import Robot, Side, State
+from poise.robots import Robot, Side, State, other_side
 from poise.state import Snapshot
 
 #: A swing that is ended by a force is so far at least; before, a foot may only scrape.
@@ -88,8 +88,8 @@ class Walk(Behavior):
         self.levels = Levels(robot, self.start, self.settings)
         self.weights = self.levels.weights
         self.hierarchies = tuple(self.levels.hierarchies.values())
-        left, right = (footstep(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
-        self.body = stature(self.start)
+        left, right = (Footstep.of(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
+        self.body = BodyDimensions.of(self.start)
         self.manner = Manner(robot, self.body, self.levels, style, speed, self.settings.change)
         self.footing = Footing(self.start)
         self.levels.tilt = self.footing.tilt
@@ -97,7 +97,7 @@ class Walk(Behavior):
         # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
         self._adapts = bool(self.settings.adapt) and self.settings.center == "divergent"
         self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
-        self._time, self._period = -math.inf, 0.002
+        self._clock = TickClock(0.002)
         self._made: tuple[Phase, Stepping] | None = None
         self._swing = Swing.of(left, left, 0.0)
         self._now = Motion(complex(*self.start.center_of_mass[:2]), 0j)
@@ -162,7 +162,7 @@ class Walk(Behavior):
         Args:
             snapshot: where the body is; None: where it was at the last tick.
         """
-        now, time = (self._now, self._time) if snapshot is None else (_motion(snapshot), snapshot.time)
+        now, time = (self._now, self._clock.time) if snapshot is None else (_motion(snapshot), snapshot.time)
         phase = self._phase
         begin = phase.begin if math.isinf(time) else time
         route = replace(self.route, pace=self.manner.coming)
@@ -193,17 +193,14 @@ class Walk(Behavior):
     # -- at every tick ---------------------------------------------------------------------------------------------
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
-        time = snapshot.time
-        if time > self._time:
-            self._period = min(max(time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else self._period
-            self._time = time
+        if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         phase = self._phase
-        return self.levels.hierarchies[other(phase.support.side) if phase.kind == "single" else "both"]
+        return self.levels.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
-        self.manner.advance(self._period)
+        self.manner.advance(self._clock.period)
         c = snapshot.center_of_mass
         self._now = now = _motion(snapshot)
         route = self.route
@@ -213,7 +210,7 @@ class Walk(Behavior):
         phase = self._phase
         stepping = self._stepping(phase)
         if phase.kind == "single" and self._adapts:
-            phase = self._phase = stepping.adapted(route, phase, time, xi, self._period)
+            phase = self._phase = stepping.adapted(route, phase, time, xi, self._clock.period)
         wish = self.reference.wish(route, phase, time, now)
         self.error = xi - wish.xi
         z = stepping.soles.inside(wish.pressure)
@@ -222,7 +219,7 @@ class Walk(Behavior):
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
         levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         tall = route.pace.height if self.steps > 0 else self.body.height  # who is to stand need not rise
-        height, rising, faster = self.footing.carry(phase, tall, float(c[2]), self._period)
+        height, rising, faster = self.footing.carry(phase, tall, float(c[2]), self._clock.period)
         levels.rise.lead(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
         levels.turn_trunk(yaw, self.manner.style)
@@ -233,9 +230,9 @@ class Walk(Behavior):
         """The swinging foot goes on; one that meets the ground early rests there, and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
         if elapsed > FELT * phase.seconds and self._feels(snapshot, side):
-            self._swing = self._swing.resting(footstep(snapshot, self.robot.foot(side), phase.goal.yaw))
+            self._swing = self._swing.resting(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
-            self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._period)
+            self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._clock.period)
         self.levels.lead_foot(side, self._swing)
 
     def _feels(self, snapshot: Snapshot, side: Side) -> bool:
@@ -276,7 +273,7 @@ class Walk(Behavior):
     def _stood(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Where a foot stands; one that is not felt to stand yet will do so on the ground that was planned."""
         foot = self.robot.foot(planned.side)
-        found = footstep(snapshot, foot, planned.yaw)
+        found = Footstep.of(snapshot, foot, planned.yaw)
         self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
         return found if self._feels(snapshot, foot.side) else found.moved(found.place, planned.z)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from poise.behaviors.walk_tasks import Levels, check_rest, rest_posture
 from poise.errors import PoiseError
-from poise.plans import STYLES, Pace, Speed, Stature, Style, paced
-from poise.robots import Robot
+from poise.plans import STYLES, BodyDimensions, Pace, Speed, Style, paced
+from poise.robots import GRAVITY, Robot
 
 #: Speeds nearer than this (m/s, rad/s) are the same.
 SAME = 1e-3
@@ -30,7 +30,7 @@ class Manner:
     """
 
     def __init__(
-        self, robot: Robot, body: Stature, levels: Levels, style: Style | str, speed: Speed | None, change: float
+        self, robot: Robot, body: BodyDimensions, levels: Levels, style: Style | str, speed: Speed | None, change: float
     ) -> None:
         self._robot, self._body, self._levels, self._change = robot, body, levels, change
         self.style = self.wanted = self._from = self._known(style)
@@ -83,7 +83,7 @@ class Manner:
 
     def _dress(self) -> None:
         forward, sideways, _ = speed_of(self.pace)
-        froude = (forward**2 + sideways**2) / (9.81 * self._body.leg)
+        froude = (forward**2 + sideways**2) / (GRAVITY * self._body.leg)
         self._levels.dress(self.style, self._rest, froude)
 
     def _known(self, style: Style | str) -> Style:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,14 +10,15 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
+from poise.behaviors.gait_tasks import GaitTasks, apart, joints_of
 from poise.behaviors.ground_contact import sole_motion
 from poise.constraints import JointRange
-from poise.errors import RobotError, TaskError, UsageError
+from poise.errors import UsageError
+from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.parameters import check_parameters, gain, parameter
 from poise.plans import Style, Swing
-from poise.robots import Hand, Robot, Side, State, limbs
-from poise.state import Contact
+from poise.robots import Hand, Robot, Side, State, limbs, side_sign
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,6 @@ class WalkSettings:
 
 
 # -- The posture that a style rests in: arms raised or spread, head up or down, everything else as it ----------------
-
-
-def joints_of(robot: Robot, *words: str) -> list[str]:
-    """Names of the joints of limbs whose name has one of the words: "arm", "head", "leg", "trunk"."""
-    return [name for limb in limbs(robot) for name in limb.joints if any(word in limb.name for word in words)]
 
 
 def rest_posture(robot: Robot, style: Style) -> Array:
@@ -114,7 +109,7 @@ def _lifted(stance: State, hand: Hand, style: Style) -> Array:
     robot = stance.robot
     first = next(limb.joints[0] for limb in limbs(robot) if limb.name == f"{hand.side} arm")
     shoulder = stance.pose(robot.frame(first)).translation
-    outward = 1.0 if hand.side == "left" else -1.0
+    outward = side_sign(hand.side)
     turn = pinocchio.rpy.rpyToMatrix(outward * style.arm_spread, 0.0, 0.0) @ pinocchio.rpy.rpyToMatrix(
         0.0, -style.arm_lift, 0.0
     )
@@ -146,20 +141,17 @@ ROLLING = 0.05
 #: Who walks fast swings his arms, whatever his style: with the Froude number v² / (g l) of the walk, the weight of
 #: little angular momentum grows by so much of it, and the arms' posture is divided by one and so much.
 SWINGING, LOOSE = 10.0, 40.0
-#: Bodies keep this far apart (m), capsules that they are; the nearest so many pairs within this reach (m) are watched.
-APART, NEAREST, NEAR = 0.005, 16, 0.06
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
 TORQUE = 10.0
 
 
-class Levels:
+class Levels(GaitTasks):
     """The hierarchies of a walk: on both feet, and while either foot swings.
 
     Attributes:
         hierarchies: by the foot that swings, or "both".
-        center: what the centre of mass should do; `rise` its height.
         chest, pelvis: where they should point.
-        feet: where a swinging foot should be; `places`: where a standing one landed.
+        feet: where a swinging foot should be.
         tilt: of the ground, as far as it is known, from level.
         rest: angles of the light joints (arms and head), of the heavy ones, and of the head.
         weights: of the levels, for a weighted solver. Angles count there as the way (m) of a point that is as far away
@@ -167,20 +159,18 @@ class Levels:
     """
 
     def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:
-        self.robot, self.settings = robot, settings
+        super().__init__(robot, start, settings)
+        self.settings = settings
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         stance = robot.stance("standing")
         self._upright, self._level = stance.pose(trunk).rotation, stance.pose(base).rotation
-        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
         self.chest, self.pelvis = tasks.Led(self._upright), tasks.Led(self._level)
         self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
-        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
         self.tilt = np.eye(3)
-        height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
         self.weights = tuple(
-            weight * height**2 if of_angles else weight for weight, of_angles in zip(WEIGHTS, ANGULAR, strict=True)
+            weight * self.height**2 if of_angles else weight for weight, of_angles in zip(WEIGHTS, ANGULAR, strict=True)
         )
-        self._lever, self._inertia = robot.mass * height, robot.mass * (GYRATION * height) ** 2
+        self._inertia = robot.mass * (GYRATION * self.height) ** 2
         names = set(joints_of(robot, "arm", "head"))
         self._light = [joint for joint in robot.joints if joint.name in names]
         self._heavy = [joint for joint in robot.joints if joint.name not in names]
@@ -213,8 +203,7 @@ class Levels:
 
     def turn_trunk(self, yaw: float, style: Style) -> None:
         """Chest and pelvis to where the walk goes, the chest as the style carries it."""
-        c, s = math.cos(yaw), math.sin(yaw)
-        heading = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        heading = so3.yaw_matrix(yaw)
         lean = pinocchio.rpy.rpyToMatrix(style.chest_roll, style.chest_pitch, style.chest_yaw)
         self.chest.lead(heading @ lean @ self._upright)
         self.pelvis.lead(heading @ self._level)
@@ -231,16 +220,7 @@ class Levels:
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
         robot, numbers = self.robot, self.settings
-        contacts = {foot.side: Contact(foot, friction=numbers.friction) for foot in robot.feet}
-        balance: list[tasks.Task] = [
-            tasks.CenterOfMass(self.center, axes="xy", reference=tasks.Given(), name="divergent component"),
-            tasks.CenterOfMass(self.rise, axes="z", reference=tasks.Decay(numbers.height), name="height"),
-        ]
-        most = numbers.spin * self._lever * math.sqrt(9.81 * self._lever / robot.mass)
-        damped = tasks.Decay(numbers.spin_rate)
-        balance.append(
-            tasks.AngularMomentum(axes="xy", within=most, weight=self._lever**-2, reference=damped, name="spin")
-        )
+        balance, damped = self.balance(), tasks.Decay(numbers.spin_rate)
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         upright = tasks.Decay(numbers.trunk)
         matter = (1.0, 1.0, FACING)
@@ -266,17 +246,12 @@ class Levels:
         always: list[tasks.Task] = [constraints.JointRange(robot), *apart(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
-            held = [
-                constraints.RigidContact(contacts[side], at=self.places[side], damping=numbers.stopping)
-                for side in contacts
-                if side not in swinging
-            ]
             swing = [
                 tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="swing")
                 for side in swinging
             ]
             levels = [
-                Level("contact", held),
+                Level("contact", self.standing(*swinging)),
                 Level("balance", balance),
                 Level("swing", swing),
                 Level("chest", chest, damping=numbers.calm),
@@ -285,14 +260,4 @@ class Levels:
             ]
             return Hierarchy(always=always, levels=levels)
 
-        return {"both": hierarchy(), **{side: hierarchy(side) for side in contacts}}
-
-
-def apart(robot: Robot) -> list[tasks.Task]:
-    """Arms do not pass through the body, as far as its shapes are known; feet are kept apart by the plan."""
-    names = set(joints_of(robot, "arm"))
-    arms = [joint for joint in robot.joints if joint.name in names]
-    try:
-        return [constraints.SelfCollision(robot, APART, rows=NEAREST, influence=NEAR, joints=arms)]
-    except (RobotError, TaskError):
-        return []
+        return self.by_swing_foot(hierarchy)

@@ -11,9 +11,8 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.ground_contact import footstep
+from poise.behaviors.gait_tasks import TickClock
 from poise.behaviors.sensor_faults import Watch
-from poise.behaviors.stand import stature
 from poise.behaviors.zmp_regulation import (
     Pressed,
     RegulatedSettings,
@@ -25,8 +24,9 @@ from poise.behaviors.zmp_regulation import (
     pressed,
 )
 from poise.errors import PoiseError
+from poise.geometry import so3
 from poise.hierarchy import Behavior, Hierarchy, Level
-from poise.plans import Course, Pattern, Route, Speed, Standing, Style, paced
+from poise.plans import BodyDimensions, Course, Footstep, Pattern, Route, Speed, Standing, Style, paced
 from poise.robots import Robot, State
 from poise.state import Sensed, Snapshot
 
@@ -158,7 +158,7 @@ class Regulated(Behavior):
         self.hierarchy: Hierarchy = self.levels.equalities if closed else self.levels.hierarchy
         self.course: Course = Standing(*standing(self.start)) if course is None else course
         sole = self.levels.reference.sole
-        self.regulator = Regulator(self.settings, 0.5 * (sole.x_max - sole.x_min))
+        self.regulator = Regulator(self.settings, sole.half[0])
         self.splay = Splay(robot, self.settings)
         self.watch = Watch(robot, self.settings.stiffness)
         self.pressed: Mapping[str, Pressed] = {foot.side: Pressed(0.0, 0j) for foot in robot.feet}
@@ -172,7 +172,7 @@ class Regulated(Behavior):
         self.regulating = bool(self.settings.regulate)
         self.offset: Array | None = None
         self._weighed = -math.inf
-        self._time = -math.inf
+        self._clock = TickClock(0.001)
         self._wanted = self.course.sample(0.0)
         at_first = Snapshot(robot).at(self.start)
         self.sag = Sag(robot, at_first, self.settings.stiffness, self._wanted.share)
@@ -192,8 +192,8 @@ class Regulated(Behavior):
 
     def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> None:
         """What the cells and the servos say."""
-        period = min(max(real.time - self._time, 1e-4), 0.02) if math.isfinite(self._time) else 0.001
-        self._time = real.time
+        self._clock.tick(real.time)
+        period = self._clock.period
         if self.offset is None or real.time - self._weighed >= WEIGH - 1e-9:
             self.offset = self.sag.angles(reference, self._wanted.share)
             self._weighed = real.time
@@ -233,8 +233,7 @@ class Regulated(Behavior):
 
 def _heading(pose: pinocchio.SE3) -> complex:
     """Where the x axis of a pose points, from above."""
-    R = pose.rotation
-    return cmath.exp(1j * math.atan2(R[1, 0], R[0, 0]))
+    return cmath.exp(1j * so3.yaw_of(pose.rotation))
 
 
 def regulation_of(robot: Robot, **given: float | str) -> RegulatedSettings:
@@ -266,6 +265,6 @@ def walking(start: State, style: Style, steps: float, speed: Speed | None = None
 
     >>> Regulated(robot, walking(robot.stance("standing"), STYLES["neutral"], steps=20))
     """
-    body = stature(start)
-    left, right = (footstep(start, start.robot.foot(side), 0.0) for side in ("left", "right"))
+    body = BodyDimensions.of(start)
+    left, right = (Footstep.of(start, start.robot.foot(side), 0.0) for side in ("left", "right"))
     return Pattern(Route(paced(style, body, speed), steps), left, right, body.height)

@@ -11,8 +11,8 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.parameters import check_parameters, gain, parameter
-from poise.robots import Foot, Robot, State
-from poise.state import Snapshot
+from poise.robots import GRAVITY, Foot, Robot, State
+from poise.state import Snapshot, natural_frequency
 from poise.tasks import Live
 
 #: What joints are comfortable in: the middle of their ranges, as in the paper, or the stance they started in.
@@ -81,10 +81,8 @@ def pressed(foot: Foot, forces: Sequence[float]) -> Pressed:
     amplitude = a + b + c + d
     if not amplitude > 0.0:
         return Pressed(0.0, 0j)
-    sole = foot.sole
-    x = 0.5 * (sole.x_max - sole.x_min) * (a + d - b - c) / amplitude
-    y = 0.5 * (sole.y_max - sole.y_min) * (a + b - c - d) / amplitude
-    return Pressed(amplitude, complex(x, y))
+    length, width = foot.sole.half
+    return Pressed(amplitude, complex(length * (a + d - b - c) / amplitude, width * (a + b - c - d) / amplitude))
 
 
 def error_of_zmp(left: Pressed, right: Pressed) -> complex:
@@ -167,7 +165,7 @@ class Splay:
     def __init__(self, robot: Robot, settings: RegulatedSettings) -> None:
         strongest = float(robot.limits.torque.max())
         stiff = settings.stiffness * strongest / robot.servos.full_torque
-        self._rate = settings.trim * 9.81 * robot.mass / stiff
+        self._rate = settings.trim * robot.weight / stiff
         self.roll = 0.0
 
     def step(self, left: Pressed, right: Pressed, period: float, trust: float = 1.0) -> float:
@@ -205,7 +203,7 @@ class Sag:
     def __init__(self, robot: Robot, reference: Snapshot, stiffness: float = 1.0, share: float = 0.5) -> None:
         self._robot, self._data = robot, robot.model.createData()
         self._soft = robot.servos.full_torque / (stiffness * robot.limits.torque)
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._feet = [(foot, foot.sole.center if foot.sole.center.any() else None) for foot in robot.feet]
         self._first = np.zeros(len(robot.joints))
         self._first = self.angles(reference, share)
@@ -257,12 +255,12 @@ class Spin:
     """
 
     def __init__(self, start: State, foot: Foot, share: float) -> None:
-        sole, robot = foot.sole, start.robot
-        self._half = 0.5 * (sole.x_max - sole.x_min), 0.5 * (sole.y_max - sole.y_min)
+        robot = start.robot
+        self._half = foot.sole.half
         height = float(start.center_of_mass[2] - start.pose(foot).translation[2])
-        self._moment = share * 9.81 * robot.mass * height
-        self._most = MOST_SPIN * robot.mass * height * math.sqrt(9.81 * height)
-        self._fade = FADE * math.sqrt(9.81 / height)
+        self._moment = share * robot.weight * height
+        self._most = MOST_SPIN * robot.mass * height * math.sqrt(GRAVITY * height)
+        self._fade = FADE * natural_frequency(height)
         self.momentum = Live(np.zeros(2))
         self._value = self._felt = 0j
 

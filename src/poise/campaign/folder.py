@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from poise.campaign.storage import (
 from poise.campaign.supervisor import Done
 from poise.campaign.sweep import Run
 from poise.errors import SpecError
+from poise.files import atomic_write_text, installed_version
 
 #: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
 REFRESH = 10.0
@@ -155,7 +155,7 @@ def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder
             over = len(journal.entries) == len(spec.runs)  # who finds nothing left to do did not run it
             facts |= before if over else {**engine, **{name: before[name] for name in LASTING if name in before}}
             write_json(path / FACTS, facts)
-            (path / SPEC).write_text(spec.text, encoding="utf-8")
+            atomic_write_text(path / SPEC, spec.text, temporary=beside(path / SPEC).name)
             shutil.rmtree(path / SCRATCH)
             (path / SCRATCH).mkdir()
             try:
@@ -200,19 +200,12 @@ def _facts(spec: Spec) -> dict[str, Any]:
         "columns": {name: list(column) for name, column in spec.kind.columns.items()},
         "costs": {name: list(column) for name, column in COSTS.items()},
         "spec": spec.text,
-        "poise": _version("poise"),
-        "versions": {name: _version(name) for name in ("numpy", "pin", "mujoco", "daqp")},
+        "poise": installed_version(),
+        "versions": {name: installed_version(name) for name in ("numpy", "pin", "mujoco", "daqp")},
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _check_ours(path: Path) -> None:

@@ -35,10 +35,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,8 +45,8 @@ from poise.campaign.kinds import kind_named
 from poise.campaign.kinds.kind import Column, Kind, Value
 from poise.campaign.storage import FIRST, column_of
 from poise.campaign.sweep import MOST, Distribution, Run, checked_value, checked_values, is_distribution, planned
-from poise.errors import SpecError, UsageError
-from poise.parsing import parse_toml
+from poise.errors import SpecError, UsageError, suggestion
+from poise.parsing import is_number, parse_toml
 
 KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random", "limits", "keep")
 #: Sizes of a campaign beside the whole: what `make evidence` runs, and what every change has to pass.
@@ -159,9 +157,7 @@ def _sized(data: dict[str, Any], size: str) -> dict[str, Any]:
     parts = SIZES[1:]
     for key in data:
         if key not in (*KEYS, *parts):
-            near = get_close_matches(key, (*KEYS, *parts), n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join((*KEYS, *parts))}"
-            raise UsageError(f"there is no key '{key}' in a spec; {hint}")
+            raise UsageError(f"there is no key '{key}' in a spec; {suggestion(key, (*KEYS, *parts))}")
     for part in parts:
         if not isinstance(data.get(part, {}), dict):
             raise UsageError(f"{part}: expected a table with what is different")
@@ -236,7 +232,7 @@ def _seeds(given: Any) -> tuple[int, ...]:
 def _floor(given: Any) -> float | None:
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0.0 <= given <= 1.0:
+    if not is_number(given) or not 0.0 <= given <= 1.0:
         raise UsageError(f"floor: {given!r}; expected a share from 0 to 1")
     return float(given)
 
@@ -245,7 +241,7 @@ def _numbers(table: str, given: Mapping[str, Any], names: tuple[str, ...]) -> di
     for name, value in given.items():
         if name not in names:
             raise UsageError(f"there is no {table}.{name}; there are {', '.join(names)}")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        if not is_number(value) or not value > 0:
             raise UsageError(f"{table}.{name}: {value!r}; expected a positive number")
         if name == "memory_mb" and not LEAST_MEMORY <= value <= MOST_MEMORY:
             raise UsageError(f"{table}.{name}: {value!r}; expected from {LEAST_MEMORY:g} to {MOST_MEMORY:g} MB")

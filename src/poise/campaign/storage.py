@@ -13,6 +13,7 @@ from typing import Any
 from poise.campaign.kinds.kind import Column, Value
 from poise.errors import SpecError
 from poise.extras import pyarrow
+from poise.files import atomic_write, atomic_write_text
 
 #: How a run can end. All but the first are failures; all but the first two are none of the motion's.
 OUTCOMES = ("succeeded", "failed", "error", "crashed", "timeout", "memory")
@@ -87,8 +88,8 @@ def _cell(value: Any, column: Column) -> Any:
 
 def write_table(path: Path, table: pyarrow.Table) -> None:
     """Replaces the file at once: a reader sees the old one or the new one."""
-    pyarrow.parquet.write_table(table, beside(path))
-    _put(path)
+    with atomic_write(path, temporary=beside(path).name) as file:
+        pyarrow.parquet.write_table(table, file)
 
 
 def read_table(path: Path) -> pyarrow.Table:
@@ -105,23 +106,12 @@ def read_table(path: Path) -> pyarrow.Table:
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Likewise for facts."""
-    beside(path).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    _put(path)
+    atomic_write_text(path, json.dumps(facts, indent=1) + "\n", temporary=beside(path).name)
 
 
 def beside(path: Path) -> Path:
-    """Where a file is written before it takes its place."""
+    """Where a file is written before it takes its place; one that is killed meanwhile leaves it, and is known by it."""
     return path.with_name(f".{path.name}.part")
-
-
-def _put(path: Path) -> None:
-    """Moves a file to its place once it is on the disk: a loss of power leaves the old one or the new one, too."""
-    descriptor = os.open(beside(path), os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    os.replace(beside(path), path)
 
 
 # -- Journal: rows as they come, one line each, so that a campaign that is killed loses none -------------------------

@@ -14,6 +14,7 @@ import numpy as np
 
 from poise.campaign.kinds.kind import Kind, Value
 from poise.errors import PoiseError, UsageError
+from poise.parsing import is_number
 
 Random = np.random.Generator
 
@@ -68,7 +69,7 @@ class Distribution:
                 raise UsageError(f"{parameter}: choice = {values!r}; expected a list with what can be chosen")
             return cls(parameter, name, tuple(checked_value(parameter, value) for value in values))
         meaning = NUMBERS[name][1]
-        if not isinstance(values, list) or len(values) != 2 or not all(_is_number(value) for value in values):
+        if not isinstance(values, list) or len(values) != 2 or not all(is_number(value) for value in values):
             raise UsageError(f"{parameter}: {name} = {values!r}; expected {meaning}")
         first, second = values
         wrong = second < 0.0 if name == "normal" else first > second
@@ -89,10 +90,6 @@ class Distribution:
 def is_distribution(given: Any) -> bool:
     """Whether a table of a spec is a distribution, and not a table of parameters."""
     return isinstance(given, dict) and len(given) == 1 and next(iter(given)) in DISTRIBUTIONS
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 def checked_value(parameter: str, given: Any) -> Value:

@@ -10,7 +10,6 @@ import ctypes
 import faulthandler
 import gc
 import json
-import math
 import os
 import signal
 import sys
@@ -20,11 +19,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from poise.campaign.kinds import kind_named
 from poise.campaign.kinds.kind import Kind, Outcome
 from poise.errors import PoiseError
+from poise.files import json_ready
 
 #: Of prctl(2): the signal that a process gets when its parent dies.
 PR_SET_PDEATHSIG = 1
@@ -65,8 +63,8 @@ def _done(kind: Kind, task: dict[str, Any]) -> dict[str, Any]:
     return {
         "outcome": how,
         "reason": " ".join(outcome.reason.split()),
-        "values": {name: _plain(value) for name, value in outcome.values.items()},
-        "times": {name: _plain(value) for name, value in outcome.times.items()},
+        "values": {name: json_ready(value) for name, value in outcome.values.items()},
+        "times": {name: json_ready(value) for name, value in outcome.times.items()},
         "file": file,
         "memory_mb": peak_memory(),
     }
@@ -104,12 +102,6 @@ def _place(error: BaseException) -> str:
     if not ours:
         return "outside of Poise"
     return f"{Path(ours[-1].filename).relative_to(package.parent).as_posix()}:{ours[-1].lineno}"
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say: numpy's numbers become Python's, and what is not finite becomes nothing."""
-    plain = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def _say(answers: BinaryIO, what: dict[str, Any]) -> None:

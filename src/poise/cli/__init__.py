@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from poise.errors import PoiseError, UsageError
-from poise.parameters import suggestion
+from poise.errors import PoiseError, UsageError, suggestion
+from poise.files import installed_version
 
 __all__ = [
     "main",
@@ -137,7 +137,5 @@ class _Version(argparse.Action):
     """Looks the version up only when it is asked for: reading what is installed takes a while."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from poise import __version__
-
-        print(f"poise {__version__}")
+        print(f"poise {installed_version()}")
         parser.exit()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from poise.cli.options import check_writable, count, positive, say, whole
 from poise.errors import UsageError
 from poise.extras import require
+from poise.files import writable_path
 from poise.recording import Bar, load_recording
 
 if TYPE_CHECKING:
@@ -79,10 +80,7 @@ def _place(path: Path | None) -> None:
     if path is not None and path.suffix == ".poise":
         check_writable(path)
     elif path is not None:
-        if path.is_dir():
-            raise UsageError(f"'{path}' is a folder; give the name of a file in it")
-        if not path.absolute().parent.is_dir():
-            raise UsageError(f"'{path}': there is no folder '{path.parent}'; make it first")
+        writable_path(path, UsageError)
 
 
 def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> FitBatch:

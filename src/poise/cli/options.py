@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from poise import parsing as words
 from poise.errors import PoiseError, UsageError
+from poise.files import writable_path
 
 Meaning = TypeVar("Meaning")
 
@@ -73,10 +74,7 @@ def check_writable(path: Path | None, example: str = "motion.poise") -> None:
     """Looked at before anything starts: whether a recording can be written there."""
     if path is None:
         return
-    if path.is_dir():
-        raise UsageError(f"--out '{path}' is a folder; give a file, like {path / example}")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"--out '{path}': there is no folder '{path.parent}'; make it first")
+    writable_path(path, UsageError, "--out", example)
     if path.suffix != ".poise":
         say(f"poise: note: '{path}' does not end in .poise")
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from poise.cli.options import say
 from poise.errors import PoiseError, UsageError
+from poise.files import writable_path
 
 if TYPE_CHECKING:
     from poise.campaign import Results
@@ -118,10 +119,7 @@ def _play(recording: Path, place: Path) -> None:
 
 def _check(recordings: list[Path], out: Path) -> None:
     """What is wrong with the place of the page is said before the recordings are read."""
-    if out.is_dir():
-        raise UsageError(f"--out '{out}' is a folder; give a file, like {out / 'report.html'}")
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"--out '{out}': there is no folder '{out.parent}'; make it first")
+    writable_path(out, UsageError, "--out", "report.html")
     if any(out.absolute() == recording.absolute() for recording in recordings):
         raise UsageError(f"--out '{out}' is one of the recordings; give another name, like {out.with_suffix('.html')}")
     if out.suffix.lower() not in (".html", ".htm"):

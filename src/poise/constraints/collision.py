@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.constraints.distances import Gaps, Hull, Nearest, NearestHulls, between
 from poise.errors import RobotError, TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Joint, Robot, State, capsules
 from poise.state import FRAMES, Snapshot
-from poise.tasks import ACCELERATION, Decay, Layout, Memory, MotionTask, Reference, Writer, number, shown
+from poise.tasks import ACCELERATION, Decay, Layout, Memory, MotionTask, Reference, Writer, number
 
 Pair = tuple[int, int]
 
@@ -146,13 +147,13 @@ def named_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[Pair, ..
     """
     if not isinstance(pairs, Iterable):
         raise TaskError(
-            f"{task}: pairs is {shown(pairs)}; expected pairs of frames, None, or the path of an SRDF", task
+            f"{task}: pairs is {brief(pairs)}; expected pairs of frames, None, or the path of an SRDF", task
         )
     bodies = capsules(robot)
     found: dict[Pair, None] = {}
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise TaskError(f"{task}: {shown(pair)} is not a pair; expected two frames or names of links", task)
+            raise TaskError(f"{task}: {brief(pair)} is not a pair; expected two frames or names of links", task)
         for a, b in product(*(_capsules_of(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
                 words = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
@@ -235,11 +236,11 @@ class SelfCollision(MotionTask):
         name: str = "self-collision",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {shown(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {brief(robot)} is not a robot; give what load_robot returned", name)
         if shapes not in tuple(ROWS):
-            raise TaskError(f"{name}: shapes is {shown(shapes)}; expected 'capsules' or 'meshes'", name)
+            raise TaskError(f"{name}: shapes is {brief(shapes)}; expected 'capsules' or 'meshes'", name)
         if rows is not None and not (isinstance(rows, int) and rows > 0):
-            raise TaskError(f"{name}: rows is {shown(rows)}; expected a positive whole number, or None", name)
+            raise TaskError(f"{name}: rows is {brief(rows)}; expected a positive whole number, or None", name)
         self.robot: Robot = robot
         self.shapes = shapes
         self.distance, self.influence = number(distance, "distance", name), number(influence, "influence", name)

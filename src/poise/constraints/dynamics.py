@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Robot
 from poise.state import DYNAMICS, Contact, Snapshot
 from poise.tasks import (
@@ -24,7 +25,6 @@ from poise.tasks import (
     checked_joints,
     checked_weight,
     positive,
-    shown,
 )
 
 
@@ -87,7 +87,7 @@ class TorqueLimit(ForceTask):
     ) -> None:
         self.name = name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {shown(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {brief(robot)} is not a robot; give what load_robot returned", name)
         self.robot: Robot = robot
         self.joints = checked_joints(joints, name, robot) or robot.joints
         self.weight = checked_weight(weight, name, len(self.joints))

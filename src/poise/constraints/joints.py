@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Joint, Robot
 from poise.state import Snapshot, _motion
 from poise.tasks import (
@@ -22,7 +23,6 @@ from poise.tasks import (
     number,
     numbers,
     positive,
-    shown,
 )
 
 
@@ -55,7 +55,7 @@ class JointLimit(Task):
     ) -> None:
         self.name = name or self.default_name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{self.name}: {shown(robot)} is not a robot; give what load_robot returned", self.name)
+            raise TaskError(f"{self.name}: {brief(robot)} is not a robot; give what load_robot returned", self.name)
         self.robot: Robot = robot
         self.joints: tuple[Joint, ...] = checked_joints(joints, self.name, robot) or robot.joints
         self.weight = checked_weight(weight, self.name, len(self.joints))
@@ -70,7 +70,7 @@ class JointLimit(Task):
         given = limits.acceleration[places] if acceleration is None else acceleration
         self.acceleration = numbers(given, len(places), "acceleration", self.name)
         if not (self.acceleration > 0.0).all():
-            raise TaskError(f"{self.name}: acceleration is {shown(acceleration)}; expected positive numbers", self.name)
+            raise TaskError(f"{self.name}: acceleration is {brief(acceleration)}; expected positive numbers", self.name)
         self.recovery = positive(recovery, "recovery", self.name)
 
     default_name = "joint limit"

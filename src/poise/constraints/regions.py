@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import TaskError
 from poise.geometry import convex_hull, half_planes
+from poise.parsing import brief
 from poise.robots import Foot, Frame, Robot
 from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion
 from poise.tasks import (
@@ -24,7 +25,6 @@ from poise.tasks import (
     frame_name,
     number,
     numbers,
-    shown,
 )
 
 
@@ -91,7 +91,7 @@ class Box(FrameTask):
         except (TypeError, ValueError):
             low = high = np.zeros(0)
         if low.shape != (3,) or high.shape != (3,) or not (low <= high).all():
-            given = f"from {shown(lower)} to {shown(upper)}"
+            given = f"from {brief(lower)} to {brief(upper)}"
             raise TaskError(f"{name}: {given}; expected three numbers each, lower below upper", name)
         S = np.hstack([np.eye(3), np.zeros((3, 3))])
         super().__init__(frame, S, "xyz", np.zeros(3), name, weight, (low, high), reference)
@@ -107,7 +107,7 @@ def checked_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int 
     except (TypeError, ValueError):
         N = np.zeros(0)
     if N.ndim != 2 or N.shape[1] != size or not len(N) or not np.isfinite(N).all():
-        raise TaskError(f"{task}: normals are {shown(normals)}; expected {size} finite numbers per side", task)
+        raise TaskError(f"{task}: normals are {brief(normals)}; expected {size} finite numbers per side", task)
     b = numbers(offsets, len(N), "offsets", task)
     length = np.linalg.norm(N, axis=1)
     if not (length > 1e-9).all():
@@ -189,7 +189,7 @@ class CenterOfMassInside(MotionTask):
         self.margin = number(margin, "margin", name)
         self.polygon = None if polygon is None else _area(polygon, name)
         if not isinstance(contacts, int) or contacts < 1:
-            raise TaskError(f"{name}: contacts is {shown(contacts)}; expected a number, one or more", name)
+            raise TaskError(f"{name}: contacts is {brief(contacts)}; expected a number, one or more", name)
         self.counted = contacts
         # A convex polygon has two sharp tips at most, for which half_planes adds a side each.
         self.rows_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
@@ -237,7 +237,7 @@ def _area(polygon: ArrayLike, task: str) -> Array:
     except (TypeError, ValueError):
         corners = np.zeros((0, 2))
     if len(corners) < 3:
-        raise TaskError(f"{task}: polygon is {shown(polygon)}; expected k x 2 corners around an area", task)
+        raise TaskError(f"{task}: polygon is {brief(polygon)}; expected k x 2 corners around an area", task)
     return corners
 
 

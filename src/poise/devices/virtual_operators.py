@@ -24,8 +24,9 @@ import numpy as np
 from poise.arrays import Array
 from poise.errors import UsageError
 from poise.interface import Interface
-from poise.plans import AXES, MODES, Footstep, HandPoint, Mode, Points, Stick, Workspace, mode_named, other, stick_of
-from poise.robots import Side
+from poise.parsing import brief, is_number
+from poise.plans import AXES, MODES, Footstep, HandPoint, Mode, Points, Stick, Workspace, mode_named, stick_of
+from poise.robots import Side, other_side
 
 
 class Device(Interface):
@@ -125,7 +126,7 @@ def _entry(place: int, given: Any) -> Entry:
     if isinstance(given, Entry):
         return given
     if not isinstance(given, Mapping):
-        raise UsageError(f"entry {place} is {_short(given)}; expected e.g. {_EXAMPLE}")
+        raise UsageError(f"entry {place} is {brief(given)}; expected e.g. {_EXAMPLE}")
     missing = [key for key in _KEYS[:3] if key not in given]
     if missing:
         raise UsageError(f'entry {place} has no "{missing[0]}"; expected e.g. {_EXAMPLE}')
@@ -133,30 +134,17 @@ def _entry(place: int, given: Any) -> Entry:
     if strange:
         raise UsageError(f'entry {place} has a "{strange[0]}", which nothing reads; expected {", ".join(_KEYS)}')
     time, mode, axes, lift = given["time"], given["mode"], given["input"], given.get("lift", 0.5)
-    if not _is_number(time):
-        raise UsageError(f"entry {place}: time is {_short(time)}; expected seconds, zero or more")
-    if not isinstance(axes, (list, tuple)) or len(axes) != len(AXES) or not all(map(_is_number, axes)):
+    if not is_number(time):
+        raise UsageError(f"entry {place}: time is {brief(time)}; expected seconds, zero or more")
+    if not isinstance(axes, (list, tuple)) or len(axes) != len(AXES) or not all(map(is_number, axes)):
         expected = f"expected {len(AXES)} numbers ({', '.join(AXES)})"
-        raise UsageError(f"entry {place}: input is {_short(axes)}; {expected}")
-    if not _is_number(lift):
-        raise UsageError(f"entry {place}: lift is {_short(lift)}; expected a share from 0 to 1")
+        raise UsageError(f"entry {place}: input is {brief(axes)}; {expected}")
+    if not is_number(lift):
+        raise UsageError(f"entry {place}: lift is {brief(lift)}; expected a share from 0 to 1")
     try:
         return Entry(float(time), stick_of(mode, axes, lift))
     except UsageError as error:
         raise UsageError(f"entry {place}: {error}") from None
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a finite number; true, false and whole numbers beyond any float are none."""
-    try:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 # -- RandomStick: any command at any time ----------------------------------------------------------------------------
@@ -270,7 +258,7 @@ class FootTo:
     yaw: float = 0.0
 
     def stick(self, points: Points, workspace: Workspace) -> Stick | None:
-        foot, stance = points.feet[self.side], points.feet[other(self.side)]
+        foot, stance = points.feet[self.side], points.feet[other_side(self.side)]
         off = (complex(self.x, self.y) - foot.place) * stance.heading.conjugate()
         turn = (self.yaw - foot.yaw) / workspace.foot_turn
         along, across = off.real / workspace.foot[0], off.imag / workspace.foot[1]

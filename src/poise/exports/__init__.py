@@ -8,7 +8,7 @@ One module per format, named in `FORMATS`; `trajectory` reads tables and arrays 
 robot with position servos follow one, without anybody watching its balance.
 """
 
-from poise.exports.formats import FORMATS, Format, atomic_file, checked_path, format_of, save
+from poise.exports.formats import FORMATS, Format, checked_path, format_of, save
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.exports.replay import REST, SETTLE, replayed
 from poise.exports.trajectory_files import trajectory
@@ -20,7 +20,6 @@ __all__ = [
     "ExportError",
     "Format",
     "Trajectory",
-    "atomic_file",
     "checked_path",
     "format_of",
     "replayed",

@@ -1,11 +1,8 @@
-"""Export formats: the table of formats, what a writer receives, and atomic writing of the file."""
+"""Export formats: the table of formats, what a writer receives, and the one call that writes a file."""
 
 from __future__ import annotations
 
-import difflib
-import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -14,29 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
+from poise.errors import suggestion
 from poise.exports.joint_trajectory import ExportError, Trajectory
+from poise.files import atomic_write, failure_reason, writable_path
 from poise.recording import Body, Recording, named_robot
-from poise.recording import atomic_file as _atomic_file
 from poise.robots import Robot, State
 
 
 def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     """Where a file goes, links followed; what is wrong with the place is said before anything is computed."""
-    place = Path(os.path.realpath(os.path.expanduser(path)))
-    if place.is_dir():
-        example = Path(path) / f"motion{suffixes[0]}"
-        raise ExportError(f"'{path}' is a folder; give a file, like {example}", str(path))
-    if not place.parent.is_dir():
-        raise ExportError(f"'{path}': there is no folder '{Path(path).parent}'; make it first", str(path))
+    place = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
     if Path(path).suffix.lower() not in suffixes:
         named = Path(path).with_suffix(suffixes[0])
         raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {named}", str(path))
     return place
-
-
-def atomic_file(place: Path) -> AbstractContextManager[Path]:
-    """`poise.recording.atomic_file`, with an ExportError if the file cannot be written."""
-    return _atomic_file(place, lambda message: ExportError(message, str(place)))
 
 
 # -- Job: one recording on its way into one file ---------------------------------------------------------------------
@@ -142,9 +130,7 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
         suffix = Path(path).suffix.lower()
         name = next((known for known, kind in FORMATS.items() if suffix in kind.suffixes), suffix.lstrip("."))
     if name not in FORMATS:
-        near = difflib.get_close_matches(name, FORMATS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(FORMATS)}"
-        raise ExportError(f"there is no format '{name}'; {hint}", str(path))
+        raise ExportError(f"there is no format '{name}'; {suggestion(name, FORMATS)}", str(path))
     return name
 
 
@@ -177,6 +163,10 @@ def save(
     if rate is not None and not 0.0 < rate <= 1e6:
         raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
     job = Job(recording, robot, rate, size, progress or (lambda time: None))
-    with atomic_file(place) as file:
-        getattr(import_module(f"poise.exports.{kind.module}"), f"export_{name}")(job, file)
+    try:
+        with atomic_write(place) as file:
+            getattr(import_module(f"poise.exports.{kind.module}"), f"export_{name}")(job, file)
+    except OSError as error:
+        message = f"{place} cannot be written: {failure_reason(error)}; give another place or make room"
+        raise ExportError(message, str(place)) from None
     return place

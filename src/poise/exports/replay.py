@@ -20,7 +20,7 @@ from poise.arrays import Array
 from poise.control import Command, Controller, Step
 from poise.exports.joint_trajectory import ExportError, Trajectory, arranged, torques
 from poise.geometry import minimum_jerk, so3
-from poise.plants import Flat, Ground, PositionServos, Push, steps
+from poise.plants import FLOOR_FRICTION, Flat, Ground, PositionServos, Push, steps
 from poise.recording import Progress, Recording, record_steps, settings
 from poise.robots import Robot, State
 from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
@@ -92,7 +92,7 @@ def replayed(
     robot: Robot,
     trajectory: Trajectory,
     *,
-    friction: float = 0.8,
+    friction: float = FLOOR_FRICTION,
     ground: Ground = Flat(),  # noqa: B008  frozen
     pushes: Sequence[Push] = (),
     servos: PositionServos = PositionServos(),  # noqa: B008  frozen

@@ -90,6 +90,34 @@ def left_jacobian_inverse(rotation_vector: ArrayLike) -> Array:
     return _each(_left_jacobian_inverse, rotation_vector, _VECTOR, _MATRIX)
 
 
+def yaw_matrix(yaw: float) -> Array:
+    """Rotation by an angle (rad) about the vertical, 3 x 3: ``exp([0, 0, yaw])``.
+
+    >>> yaw_matrix(np.pi / 2).round(12) @ [1, 0, 0]
+    array([0., 1., 0.])
+    """
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def yaw_of(rotation: Array) -> float:
+    """Heading of the x axis of a rotation matrix, seen from above: from -π to π (rad).
+
+    >>> yaw_of(yaw_matrix(0.3))
+    0.3
+    """
+    return math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+def wrap_angle(angle: float) -> float:
+    """The same angle less whole turns: from -π to π (rad).
+
+    >>> wrap_angle(2.0 * math.pi + 0.5)
+    0.5
+    """
+    return math.remainder(angle, math.tau)
+
+
 _Kernel = Callable[..., tuple[float, ...]]
 
 

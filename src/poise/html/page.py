@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from poise.errors import PoiseError
 from poise.extras import require
+from poise.files import atomic_write_text, failure_reason, writable_path
 
 
 class Section(NamedTuple):
@@ -115,19 +116,11 @@ def assembled(title: str, sections: Sequence[Section]) -> str:
 
 def saved(path: str | os.PathLike[str], made: Callable[[], str]) -> Path:
     """Writes a page to a file and returns its path; what is wrong with the place is said before the page is made."""
-    file = Path(path)
-    if file.is_dir():
-        raise PoiseError(f"save_page: {file} is a folder; give the name of a file in it")
-    if not file.absolute().parent.is_dir():
-        raise PoiseError(f"save_page: there is no folder {file.parent}; make it first")
+    place = writable_path(path, lambda message: PoiseError(f"save_page: {message}"))
     require("matplotlib", "PIL")  # before sections are made that do not need them
     text = made()
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, file)
+        atomic_write_text(place, text)
     except OSError as error:
-        raise PoiseError(f"save_page: {file} cannot be written: {error.strerror or error}") from error
-    finally:
-        beside.unlink(missing_ok=True)
-    return file
+        raise PoiseError(f"save_page: {path} cannot be written: {failure_reason(error)}") from error
+    return Path(path)

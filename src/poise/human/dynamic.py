@@ -21,7 +21,6 @@ down farther by the error of ξ, and goes on from where that foot is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,15 +35,16 @@ from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.constraints import INNER, FrictionCone, NormalForces
 from poise.control import TorqueController
+from poise.geometry import so3
 from poise.hierarchy import Behavior, Hierarchy, Level
-from poise.human.gait.contact_schedule import FRICTION, Bearing, bearing
+from poise.human.gait.contact_schedule import Bearing, bearing
 from poise.human.gait.key_postures import Ahead
 from poise.human.gait.reference_walk import Moment, Reference
 from poise.human.gait.reproduction import BEST, FOLLOWING, Spin, path
-from poise.plants import IdealPlant, MujocoPlant, steps
+from poise.plants import FLOOR_FRICTION, IdealPlant, MujocoPlant, steps
 from poise.recording import Recording, record, record_steps, settings
 from poise.robots import SIDES, Robot, Side, State
-from poise.state import FRAMES, GRAVITY, Contact, Snapshot
+from poise.state import FRAMES, Contact, Snapshot, natural_frequency
 from poise.tasks import ForceUnknowns, Layout, Memory, Target, Writer
 
 
@@ -144,7 +144,7 @@ class Treading(Behavior):
     def _adapt(self, snapshot: Snapshot, standing: set[Side]) -> None:
         moment = self.reference.at(snapshot.time)
         center, rate = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-        omega = math.sqrt(GRAVITY / max(float(moment.center[0][2]), 0.1))
+        omega = natural_frequency(max(float(moment.center[0][2]), 0.1))
         error = (center - moment.center[0]) + (rate - moment.center[1]) / omega
         error[2] = 0.0
         soon = {c.name.split()[0] for c in self.bearing.at(snapshot.time + LATE)}
@@ -236,11 +236,8 @@ def repeated(reference: Reference, cycle: GaitCycle, times: int) -> Reference:
 
 def _level(pose: pinocchio.SE3) -> pinocchio.SE3:
     """The place on the floor and the heading of a pose."""
-    forward = pose.rotation[:, 0]
-    yaw = float(np.arctan2(forward[1], forward[0]))
-    c, s = np.cos(yaw), np.sin(yaw)
     place = np.array([pose.translation[0], pose.translation[1], 0.0])
-    return pinocchio.SE3(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), place)
+    return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), place)
 
 
 # -- A gait with torques and contact forces: on an ideal plant, where only physics limits it, and in a ---------------
@@ -290,7 +287,7 @@ class Simulated:
         knee, ankle = (max(peaks[f"{s}_{name}"] for s in SIDES) for name in ("knee_flexion", "ankle_dorsiflexion"))
         return (
             f"with torques: angles within {facts['angle_rmse_deg']:.1f} degrees rms, knee {knee:.2f} and ankle "
-            f"{ankle:.2f} N m/kg at most, friction used {facts['friction_used']:.2f} of {FRICTION:g}; in MuJoCo "
+            f"{ankle:.2f} N m/kg at most, friction used {facts['friction_used']:.2f} of {FLOOR_FRICTION:g}; in MuJoCo "
             f"{self.distance:.2f} m of {self.asked:.2f}, {self.strides:.1f} strides"
             + (f", then {self.fall}" if self.fall else "")
         )
@@ -301,7 +298,7 @@ class Simulated:
         expected = np.array([self.reference.sample(float(time))[0] for time in recording.time])
         apart = np.degrees(recording["q"][:, 7:] - expected[:, 7:])
         forces = ground_forces(recording)
-        weight = robot.mass * GRAVITY
+        weight = robot.weight
         total = forces["left"] + forces["right"]
         torque = recording["command/torque"]
         used = max(
@@ -320,7 +317,7 @@ class Simulated:
             "fallbacks": recording.fallbacks(),
             "vertical_force_of_weight": [float(total[:, 2].min() / weight), float(total[:, 2].max() / weight)],
             "friction_used": used,
-            "friction_limit": FRICTION,
+            "friction_limit": FLOOR_FRICTION,
             "peak_torque_per_kg": peaks,
             "physics_distance_m": self.distance,
             "physics_asked_m": self.asked,
@@ -349,7 +346,7 @@ def in_physics(
     begin = BEGIN * cycle.duration
     q, v, _ = walk.sample(begin)
     start = State(walk.robot, q, v, time=begin, contacts=walk.robot.feet)
-    plant = MujocoPlant(start, friction=FRICTION, self_collision=False)
+    plant = MujocoPlant(start, friction=FLOOR_FRICTION, self_collision=False)
     controller = TorqueController(Treading(walk, bearing(walk), PHYSICS, adapts=True), period=PHYSICS)
     seconds = float(walk.time[-1]) - begin - 0.1  # the splines end there
     standing = takewhile(lambda step: not plant.fallen, steps(controller, plant, seconds))

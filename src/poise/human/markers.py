@@ -15,7 +15,6 @@ SACR = "sacrum"                  # a landmark; the segment and the usual weight 
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -27,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from poise.errors import near_misses
+from poise.errors import near_misses, suggestion
 from poise.human.trial import Trial, TrialError, refused
-from poise.parsing import parse_toml
+from poise.parsing import is_number, parse_toml
 from poise.robots import SIDES, BodyShape, is_pattern, landmarks, named
 
 #: How much a marker counts, by the segment that carries it. A rigid trunk and shoulder blades that slide would pull the
@@ -188,15 +187,14 @@ def _marker(label: str, words: Mapping[str, Any], file: str) -> Marker:
     if landmark is not None and segment != links[landmark]:
         raise refused(file, f"{label}: {landmark} is on {links[landmark]}, not on {segment}", label)
     weight = words.get("weight", usual_weight(segment))
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not (math.isfinite(weight) and weight >= 0):
+    if not is_number(weight) or not weight >= 0:
         raise refused(file, f"{label}: weight is {weight!r}; expected a number that is not negative", label)
     return Marker(label, landmark, segment, float(weight))
 
 
 def _unknown(file: str, what: str, name: object, known: Any) -> TrialError:
     near = near_misses(str(name), known)
-    words = list(known)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(words[:30])}"
+    hint = suggestion(name, known, most=3, listed=30)
     return TrialError(f"{file}: {what} '{name}'; {hint}", path=file, element=str(name), near=near)
 
 

@@ -31,7 +31,7 @@ from poise.human.files.trc_files import write_trc
 from poise.human.markers import Marker, MarkerSet, load_marker_set
 from poise.human.synthetic_walk import OFF, PeriodicMotion, ground_wrench, sample_walk
 from poise.human.trial import Event, Plate, Subject, Trial, TrialError
-from poise.robots import SIDES, BodyShape, Robot, Side, State, landmarks, load_robot
+from poise.robots import SIDES, BodyShape, Robot, Side, State, landmarks, load_robot, side_sign
 
 #: Markers that sit anywhere on a segment, one after the other: how far along it, and where around it (degrees, from the
 #: outer side to the front): apart from each other, as a laboratory would put them.
@@ -82,7 +82,7 @@ def _anywhere(segment: str, number: int, shape: BodyShape) -> Array:
     side = next((s for s in SIDES if segment.startswith(s)), None)
     kind = segment.removeprefix(f"{side}_")
     i = SIDES.index(side) if side else 0
-    y = 1.0 if side == "left" else -1.0
+    y = -1.0 if side is None else side_sign(side)
     pair = getattr(shape, kind, shape.head)
     length = float(pair[i] if isinstance(pair, tuple) else pair)
     along = np.array([0.0, 0.0, length if kind in ("torso", "head", "pelvis") else -length])

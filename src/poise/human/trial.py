@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from poise.analysis import EventKind, GaitEvent, low_pass
 from poise.arrays import Array
-from poise.errors import PoiseError, near_misses
+from poise.errors import PoiseError, near_misses, suggestion
 from poise.extras import scipy
 
 
@@ -146,7 +146,7 @@ class Trial:
         """Positions of one marker, n x 3."""
         if label not in self.labels:
             near = near_misses(label, self.labels)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self.labels[:20])}"
+            hint = suggestion(label, self.labels, most=3, listed=20)
             raise TrialError(f"{self.path}: no marker '{label}'; {hint}", path=self.path, element=label, near=near)
         return self.positions[:, self.labels.index(label)]
 

@@ -2,8 +2,8 @@
 
 from poise.plans.feasibility import Verdict, repaired, verdict
 from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid, swinging
-from poise.plans.footsteps import Footstep, Kind, Phase, Stairway, other
-from poise.plans.gait_parameters import Pace, Speed, Stature, paced
+from poise.plans.footsteps import Footstep, Kind, Phase, Stairway
+from poise.plans.gait_parameters import BodyDimensions, Pace, Speed, paced
 from poise.plans.guidance.guiding_modes import guided
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
@@ -38,6 +38,7 @@ __all__ = [
     "STYLES",
     "Beginning",
     "Body",
+    "BodyDimensions",
     "Course",
     "Divergent",
     "Footstep",
@@ -66,7 +67,6 @@ __all__ = [
     "Squatting",
     "Stairway",
     "Standing",
-    "Stature",
     "Stepping",
     "Stick",
     "Style",
@@ -79,7 +79,6 @@ __all__ = [
     "corners",
     "guided",
     "mode_named",
-    "other",
     "paced",
     "repaired",
     "standing",

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 Point = TypeVar("Point", complex, NDArray[np.float64])
 
-GRAVITY = 9.81
-
 
 @dataclass(frozen=True)
 class Timing:
@@ -43,11 +41,6 @@ class Timing:
     def whole(self) -> float:
         """Of single and double support together."""
         return self.single + self.double
-
-
-def natural_frequency(height: float) -> float:
-    """ω of a body whose centre of mass is so high (m) above the ground, 1/s."""
-    return math.sqrt(GRAVITY / height)
 
 
 def before_single(foot: Point, end: Point, seconds: float, omega: float) -> Point:

@@ -18,7 +18,7 @@ from poise.arrays import Array
 from poise.extras import scipy
 from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid
 from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import Speed, Stature, paced
+from poise.plans.gait_parameters import BodyDimensions, Speed, paced
 from poise.plans.style import PARAMETERS, Style
 from poise.plans.support_region import Soles
 
@@ -65,7 +65,7 @@ def verdict(
     time: float,
     now: Motion,
     reference: Reference,
-    body: Stature,
+    body: BodyDimensions,
     adapt: Callable[[Route, Phase, float, complex, float], Phase] | None = None,
     steps: int = STEPS,
 ) -> Verdict:
@@ -115,7 +115,7 @@ def verdict(
     return Verdict(worst, when, f"steady: the pressure stays {1e3 * worst:.0f} mm inside the soles")
 
 
-def legs(route: Route, body: Stature) -> Verdict | None:
+def legs(route: Route, body: BodyDimensions) -> Verdict | None:
     """What the legs cannot do, if anything."""
     gait, single = route.pace.gait, route.pace.timing.single
     length = math.hypot(gait.forward, 2.0 * gait.sideways)
@@ -184,7 +184,7 @@ class Repaired(NamedTuple):
 
 
 def tried(
-    style: Style, body: Stature, center: str = "divergent", speed: Speed | None = None, steps: int = TRIED
+    style: Style, body: BodyDimensions, center: str = "divergent", speed: Speed | None = None, steps: int = TRIED
 ) -> Verdict:
     """The verdict on a whole walk with a style, from standing; the worst of its steps.
 
@@ -201,7 +201,7 @@ def tried(
     return verdict(route, phase, 0.0, Motion(0j, 0j), reference, body, steps=steps)
 
 
-def repaired(style: Style, body: Stature, center: str = "divergent", speed: Speed | None = None) -> Repaired:
+def repaired(style: Style, body: BodyDimensions, center: str = "divergent", speed: Speed | None = None) -> Repaired:
     """The style nearest to one that is wanted that keeps its balance.
 
     Near is what changes the balance parameters by small shares of their ranges. A walk that is known to work is looked
@@ -240,7 +240,7 @@ class _Search:
         first: what is wanted.
     """
 
-    def __init__(self, style: Style, body: Stature, names: Sequence[str], speed: Speed | None) -> None:
+    def __init__(self, style: Style, body: BodyDimensions, names: Sequence[str], speed: Speed | None) -> None:
         self.style, self.body, self.names, self.speed = style, body, names, speed
         ends = [(0.1, 1.0) if name == SLOWER else (PARAMETERS[name].low, PARAMETERS[name].high) for name in names]
         self._low, self._high = np.array(ends).T

@@ -13,6 +13,7 @@ from poise.plans.dcm import before_double, before_single, steady_offset
 from poise.plans.footsteps import Footstep, Phase
 from poise.plans.gait_parameters import Pace
 from poise.plans.swing_foot import toward
+from poise.robots import side_sign
 
 #: So long the weight takes to come to rest between the feet after the last step, s.
 STOP = 0.3
@@ -184,7 +185,7 @@ class Sinusoid:
         after = into.get(phase.kind, timing.double) - timing.double - 0.5 * timing.single
         grown = {"starting": share, "stopping": 1.0 - share, "standing": 0.0}.get(phase.kind, 1.0)
         sway = self.amplitude * grown * math.cos(math.pi * after / timing.whole - self.phase)
-        return middle + (1j if support.side == "left" else -1j) * sway * cmath.exp(1j * yaw)
+        return middle + 1j * side_sign(support.side) * sway * cmath.exp(1j * yaw)
 
     @staticmethod
     def balanced(route: Route) -> float:

@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 
 from poise.arrays import Array
-from poise.robots import Side
+from poise.geometry import so3
+from poise.robots import Foot, Side, State, other_side, side_sign
+from poise.state import Snapshot
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,13 @@ class Footstep:
     y: float
     yaw: float = 0.0
     z: float = 0.0
+
+    @classmethod
+    def of(cls, where: State | Snapshot, foot: Foot, yaw: float = 0.0) -> Footstep:
+        """A foot as it stands; its yaw is the one next to that given (rad), so that a walk may turn many times."""
+        pose = where.pose(foot)
+        x, y, z = (float(value) for value in pose.act(foot.sole.center))
+        return cls(foot.side, x, y, yaw + so3.wrap_angle(so3.yaw_of(pose.rotation) - yaw), z)
 
     @property
     def place(self) -> complex:
@@ -52,17 +61,17 @@ class Footstep:
     @property
     def rotation(self) -> Array:
         """world_from_foot of a flat foot."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return so3.yaw_matrix(self.yaw)
+
+    def corners(self, half: complex) -> list[complex]:
+        """Corners of a sole of this half length and width (m), from above, counter-clockwise from the front left."""
+        place, heading, (a, b) = self.place, self.heading, (half.real, half.imag)
+        return [place + complex(x, y) * heading for x, y in ((a, b), (-a, b), (-a, -b), (a, -b))]
 
     @property
     def position(self) -> Array:
         """Middle of the sole (m, 3)."""
         return np.array([self.x, self.y, self.z])
-
-
-def other(side: Side) -> Side:
-    return "left" if side == "right" else "right"
 
 
 @dataclass(frozen=True)
@@ -87,8 +96,8 @@ class Gait:
         The feet walk on both sides of a line that turns by `turn` per step. Sideways, only the foot on the side that
         the walk goes to steps out, by twice the amount; the other follows.
         """
-        side = other(support.side)
-        outward = 1.0 if side == "left" else -1.0
+        side = other_side(support.side)
+        outward = side_sign(side)
         aside = outward * self.width + 2.0 * self.sideways * (self.sideways * outward > 0.0)
         at = support.place + complex(self.forward, aside) * cmath.exp(1j * (support.yaw + 0.5 * self.turn))
         return Footstep(side, at.real, at.imag, support.yaw + self.turn, support.z if z is None else z)
@@ -171,7 +180,7 @@ class Phase:
     def single(self, time: float, seconds: float, goal: Footstep) -> Phase:
         """The other foot is lifted."""
         swinging = self.last if self.last.side == goal.side else self.support
-        stays = self.support if self.support.side == other(goal.side) else self.last
+        stays = self.support if self.support.side == other_side(goal.side) else self.last
         return Phase("single", time, seconds, stays, swinging, goal, self.steps)
 
     def landed(self, time: float, seconds: float, landed: Footstep, kind: Kind) -> Phase:

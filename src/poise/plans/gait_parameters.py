@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from poise.plans.dcm import Timing, natural_frequency
-from poise.plans.footsteps import Gait
+from poise.plans.dcm import Timing
+from poise.plans.footsteps import Footstep, Gait
 from poise.plans.style import Style
+from poise.robots import SIDES, State, hip_height, leg_length, leg_strength
+from poise.state import natural_frequency
 
 #: Forward and to the left (m/s), and turning to the left (rad/s).
 Speed = tuple[float, float, float]
@@ -28,11 +30,11 @@ HIGHER = 0.05
 
 
 @dataclass(frozen=True)
-class Stature:
+class BodyDimensions:
     """What a plan knows of a body.
 
     Args:
-        leg: length of a leg (m).
+        leg: length of a straight leg from its first joint to the sole (m), see `poise.robots.leg_length`.
         width: between the middles of the feet, standing (m).
         height: of the centre of mass above the ground, standing (m).
         hip: likewise of the hips.
@@ -46,6 +48,20 @@ class Stature:
     hip: float
     sole: tuple[float, float]
     strength: float = 0.4
+
+    @classmethod
+    def of(cls, start: State) -> BodyDimensions:
+        """Of a robot that stands on both feet."""
+        robot = start.robot
+        left, right = (Footstep.of(start, robot.foot(side)) for side in SIDES)
+        return cls(
+            leg=leg_length(robot),
+            width=abs(left.place - right.place),
+            height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
+            hip=hip_height(start),
+            sole=robot.feet[0].sole.size,
+            strength=leg_strength(robot),
+        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +83,7 @@ class Pace:
     omega: float
 
 
-def paced(style: Style, body: Stature, speed: Speed | None = None) -> Pace:
+def paced(style: Style, body: BodyDimensions, speed: Speed | None = None) -> Pace:
     """The pace of a style on a body.
 
     Args:
@@ -89,7 +105,7 @@ def paced(style: Style, body: Stature, speed: Speed | None = None) -> Pace:
     return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))
 
 
-def _stretched(body: Stature, gait: Gait) -> float:
+def _stretched(body: BodyDimensions, gait: Gait) -> float:
     """How much lower the hips must be for steps of this length (m)."""
     away = ASTRIDE * math.hypot(gait.forward, 2.0 * gait.sideways)
     reach = STRETCH * body.leg

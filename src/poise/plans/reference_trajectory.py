@@ -11,7 +11,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.errors import PoiseError
-from poise.geometry import minimum_jerk
+from poise.geometry import minimum_jerk, so3
 from poise.plans.footstep_plan import STOP, Route
 from poise.plans.footsteps import Footstep, Phase
 from poise.robots import SIDES, Side
@@ -265,8 +265,7 @@ class Pattern:
         feet = {side: self.foot(side, time) for side in SIDES}
         (p, yaw), (v, turning) = feet[self.reference]
         (q, other_yaw), (w, other_turning) = feet[self.other]
-        c, s = math.cos(yaw), math.sin(yaw)
-        R = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])  # reference_from_world
+        R = so3.yaw_matrix(-yaw)  # reference_from_world
 
         def seen(x: Array, rate: Array) -> tuple[Array, Array]:
             away = x - p
@@ -275,11 +274,11 @@ class Pattern:
 
         center, center_rate = seen(place, velocity)
         foot, foot_rate = seen(q, w)
-        a = other_yaw - yaw
-        turn = np.array([[math.cos(a), -math.sin(a), 0.0], [math.sin(a), math.cos(a), 0.0], [0.0, 0.0, 1.0]])
         spin = [0.0, 0.0, other_turning - turning]
         rates = np.concatenate([foot_rate, spin])
-        return Wanted(center, center_rate, pinocchio.SE3(turn, foot), rates, self._share(time))
+        return Wanted(
+            center, center_rate, pinocchio.SE3(so3.yaw_matrix(other_yaw - yaw), foot), rates, self._share(time)
+        )
 
     def _share(self, time: float) -> float:
         """Of the weight on the reference foot: how near the pressure is to it."""

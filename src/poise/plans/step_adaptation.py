@@ -10,8 +10,9 @@ import numpy as np
 from poise.plans.dcm import before_single
 from poise.plans.footstep_plan import Route
 from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import Stature
+from poise.plans.gait_parameters import BodyDimensions
 from poise.plans.support_region import Soles
+from poise.robots import side_sign
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Stepping:
         feedback: k of the divergent component, 1/s.
     """
 
-    def __init__(self, body: Stature, phase: Phase, feedback: float) -> None:
+    def __init__(self, body: BodyDimensions, phase: Phase, feedback: float) -> None:
         self.feedback = feedback
         self.soles = Soles(body, phase)
         self.half = 0.5 * complex(*body.sole)
@@ -123,7 +124,7 @@ class Stepping:
         nominal = max(pace.timing.single - elapsed, 0.02)
         soonest = max(FROZEN, SOONEST * self.slower - elapsed)
         limits = replace(self.limits, soonest=soonest, latest=max(nominal + LATER, 0.1))
-        outward = 1.0 if planned.side == "left" else -1.0
+        outward = side_sign(planned.side)
         here = (xi - support.place) * axes.conjugate()
         place, seconds = adapted(here, pressure, step, offset, nominal, pace.omega, limits, outward)
         share = min(period / SMOOTH, 1.0)

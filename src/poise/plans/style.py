@@ -10,8 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from poise.errors import UsageError
-from poise.parameters import Parameter, check_parameters, parameter, parameters, suggestion
+from poise.errors import UsageError, suggestion
+from poise.files import atomic_write_text, failure_reason
+from poise.parameters import Parameter, check_parameters, parameter, parameters
 from poise.parsing import parse_toml
 
 #: Which joints have their torque kept small.
@@ -112,9 +113,9 @@ class Style:
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a TOML file."""
         try:
-            Path(path).write_text(self.text(), encoding="utf-8")
+            atomic_write_text(path, self.text())
         except OSError as error:
-            raise UsageError(f"style '{self.name}' cannot be written to '{path}': {error.strerror or error}") from None
+            raise UsageError(f"style '{self.name}' cannot be written to '{path}': {failure_reason(error)}") from None
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Style:

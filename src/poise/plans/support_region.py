@@ -9,7 +9,7 @@ import numpy as np
 from poise.arrays import Array
 from poise.geometry import convex_hull, polygon
 from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import Stature
+from poise.plans.gait_parameters import BodyDimensions
 
 #: Feet at heights that differ by less are on one plane (m): their region is good to a hundredth of that.
 LEVEL = 1e-4
@@ -17,10 +17,8 @@ LEVEL = 1e-4
 
 def corners(foot: Footstep, half: tuple[float, float], margin: float) -> list[tuple[float, float, float]]:
     """Of a sole, shrunk by a margin on all sides (m)."""
-    a, b = half[0] - margin, half[1] - margin
-    turn, place = foot.heading, foot.place
-    ends = (place + complex(x, y) * turn for x, y in ((a, b), (-a, b), (-a, -b), (a, -b)))
-    return [(end.real, end.imag, foot.z) for end in ends]
+    shrunk = complex(half[0] - margin, half[1] - margin)
+    return [(corner.real, corner.imag, foot.z) for corner in foot.corners(shrunk)]
 
 
 class Support:
@@ -108,15 +106,10 @@ class Soles:
         phase: its feet do not move while it lasts.
     """
 
-    def __init__(self, body: Stature, phase: Phase) -> None:
+    def __init__(self, body: BodyDimensions, phase: Phase) -> None:
         self.support, self.single = phase.support, phase.kind == "single"
         self.half = 0.5 * INSIDE * complex(*body.sole)
-        x, y = self.half.real, self.half.imag
-        corners = [
-            step.place + step.heading * corner
-            for step in phase.standing
-            for corner in (complex(x, y), complex(-x, y), complex(-x, -y), complex(x, -y))
-        ]
+        corners = [corner for step in phase.standing for corner in step.corners(self.half)]
         self.polygon = polygon.convex_hull([(corner.real, corner.imag) for corner in corners])
 
     def inside(self, z: complex) -> complex:

@@ -5,6 +5,7 @@ from poise.plants.control_loop import IdealPlant, Plant, stepped, steps
 from poise.plants.disturbances import Breakdown, BrokenCell, Carried, Load, ModelError, Push, SwappedSoles, WeakMotor
 from poise.plants.engine.robot_model import servo_gains
 from poise.plants.environment import (
+    FLOOR_FRICTION,
     STAIRS_AHEAD,
     Box,
     Flat,
@@ -29,6 +30,7 @@ from poise.plants.stairs_and_door import STAIRS_AND_DOOR, Stage
 __all__ = [
     "FALLEN_HEIGHT",
     "FALLEN_TILT",
+    "FLOOR_FRICTION",
     "STAIRS_AHEAD",
     "STAIRS_AND_DOOR",
     "Box",

@@ -15,9 +15,9 @@ from poise.arrays import Array
 from poise.control import Command, Controller, Step
 from poise.errors import PoiseError
 from poise.interface import Interface
+from poise.parsing import brief
 from poise.robots import Frame, Robot, State
 from poise.state import Sensed
-from poise.tasks import shown
 
 
 class Plant(Interface):
@@ -131,7 +131,7 @@ class IdealPlant(Plant):
 
     def __init__(self, start: State) -> None:
         if not isinstance(start, State):
-            raise PoiseError(f"IdealPlant starts from {shown(start)}; expected a State, e.g. robot.stance('standing')")
+            raise PoiseError(f"IdealPlant starts from {brief(start)}; expected a State, e.g. robot.stance('standing')")
         self.robot, self.start = start.robot, start
         self._state = start
         self._begin, self._ticks, self._period = start.time, 0, 0.0

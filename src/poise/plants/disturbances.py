@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import UsageError
+from poise.parsing import brief
 from poise.plants.plant_errors import PlantError, number, positive, vector
 from poise.robots import Frame, Robot, State
-from poise.tasks import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Push:
         number(self.duration, "Push.duration", low=0.0, unit="s")
         number(self.time, "Push.time", unit="s")
         if self.frame is not None and not isinstance(self.frame, Frame):
-            raise PlantError(f"Push.frame is {shown(self.frame)}; expected e.g. robot.hand('left')", "frame")
+            raise PlantError(f"Push.frame is {brief(self.frame)}; expected e.g. robot.hand('left')", "frame")
 
     @classmethod
     def parsed(cls, text: str) -> Push:
@@ -80,7 +80,7 @@ class Load:
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, Frame):
-            raise PlantError(f"Load.frame is {shown(self.frame)}; expected e.g. robot.hand('left')", "frame")
+            raise PlantError(f"Load.frame is {brief(self.frame)}; expected e.g. robot.hand('left')", "frame")
         positive(self.mass, "Load.mass", "kg")
         vector(self.position, 3, "Load.position", "m")
         number(self.string, "Load.string", low=0.0, unit="m")
@@ -114,7 +114,7 @@ class Carried:
     def __post_init__(self) -> None:
         positive(self.mass, "Carried.mass", "kg")
         if self.size is not None and not (vector(self.size, 3, "Carried.size", "m") > 0.0).all():
-            raise PlantError(f"Carried.size is {shown(self.size)}; expected 3 positive lengths in m", "size")
+            raise PlantError(f"Carried.size is {brief(self.size)}; expected 3 positive lengths in m", "size")
 
     @classmethod
     def share(cls, robot: Robot, share: float, size: ArrayLike | None = None) -> Carried:
@@ -252,12 +252,12 @@ class BrokenCell(Breakdown):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.side not in ("left", "right"):
-            raise PlantError(f"BrokenCell.side is {shown(self.side)}; expected 'left' or 'right'", "side")
+            raise PlantError(f"BrokenCell.side is {brief(self.side)}; expected 'left' or 'right'", "side")
         if isinstance(self.corner, bool) or self.corner not in range(CORNERS):
             expected = f"expected a whole number from 0 to {CORNERS - 1}"
-            raise PlantError(f"BrokenCell.corner is {shown(self.corner)}; {expected}", "corner")
+            raise PlantError(f"BrokenCell.corner is {brief(self.corner)}; {expected}", "corner")
         if self.says not in SAYINGS:
-            raise PlantError(f"BrokenCell.says is {shown(self.says)}; expected one of {', '.join(SAYINGS)}", "says")
+            raise PlantError(f"BrokenCell.says is {brief(self.says)}; expected one of {', '.join(SAYINGS)}", "says")
 
     def check(self, robot: Robot) -> None:
         robot.foot(self.side)
@@ -296,7 +296,7 @@ class WeakMotor(Breakdown):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.joint, str) or not self.joint:
-            raise PlantError(f"WeakMotor.joint is {shown(self.joint)}; expected the name of a joint", "joint")
+            raise PlantError(f"WeakMotor.joint is {brief(self.joint)}; expected the name of a joint", "joint")
         number(self.share, "WeakMotor.share", low=0.0, high=1.0)
 
     def check(self, robot: Robot) -> None:

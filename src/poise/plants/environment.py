@@ -19,14 +19,18 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import UsageError
+from poise.parsing import brief
 from poise.plants.plant_errors import PlantError, number, positive, vector
 from poise.robots import Foot, Frame, State
-from poise.tasks import shown
 
 #: Radius of the ball with which a hand touches (m), about a fingertip: its frame is then all but the point of contact.
 BALL = 0.01
 #: A normal is horizontal or vertical to this (rad): rounding of angles that were given in degrees with four digits.
 STRAIGHT = 1e-4
+
+
+#: Coefficient of friction between rubber soles and a dry floor, if nothing else is asked.
+FLOOR_FRICTION = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ class Box:
         what = type(self).__name__
         vector(self.position, 3, f"{what}.position", "m")
         if not (vector(self.size, 3, f"{what}.size", "m") > 0.0).all():
-            raise PlantError(f"{what}.size is {shown(self.size)}; expected 3 positive lengths in m", "size")
+            raise PlantError(f"{what}.size is {brief(self.size)}; expected 3 positive lengths in m", "size")
         turn = vector(np.ravel(self.rotation), 9, f"{what}.rotation").reshape(3, 3)
         if np.abs(turn @ turn.T - np.eye(3)).max() > 1e-6 or np.linalg.det(turn) < 0.0:
             raise PlantError(f"{what}.rotation is no rotation; expected a 3 x 3 matrix, columns of unit length", what)
@@ -86,9 +90,9 @@ class Plate:
         what = type(self).__name__
         vector(self.position, 3, f"{what}.position", "m")
         if float(np.linalg.norm(vector(self.normal, 3, f"{what}.normal"))) < 1e-9:
-            raise PlantError(f"{what}.normal is {shown(self.normal)}; expected a direction, not zero", "normal")
+            raise PlantError(f"{what}.normal is {brief(self.normal)}; expected a direction, not zero", "normal")
         if not (vector(self.size, 2, f"{what}.size", "m") > 0.0).all():
-            raise PlantError(f"{what}.size is {shown(self.size)}; expected 2 positive lengths in m", "size")
+            raise PlantError(f"{what}.size is {brief(self.size)}; expected 2 positive lengths in m", "size")
         if self.friction is not None:
             number(self.friction, f"{what}.friction", low=0.0)
         positive(self.thickness, f"{what}.thickness", "m")
@@ -139,7 +143,7 @@ class Wall(Plate):
         super().__post_init__()
         n = np.asarray(self.normal, dtype=np.float64)
         if abs(n[2]) > STRAIGHT * np.linalg.norm(n):
-            raise PlantError(f"Wall.normal is {shown(self.normal)}; expected a horizontal one, or use Plate", "normal")
+            raise PlantError(f"Wall.normal is {brief(self.normal)}; expected a horizontal one, or use Plate", "normal")
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +159,7 @@ class Table(Plate):
         super().__post_init__()
         n = np.asarray(self.normal, dtype=np.float64)
         if n[2] < (1.0 - STRAIGHT) * np.linalg.norm(n):
-            raise PlantError(f"Table.normal is {shown(self.normal)}; expected (0, 0, 1), or use Plate", "normal")
+            raise PlantError(f"Table.normal is {brief(self.normal)}; expected (0, 0, 1), or use Plate", "normal")
 
 
 #: Anything of these may stand in the world.

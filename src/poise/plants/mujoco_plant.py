@@ -18,7 +18,7 @@ from poise.plants.engine.contact_sensors import Sensing
 from poise.plants.engine.drives_and_faults import BreakingSensors, Faults, Motors, Servos, weakening
 from poise.plants.engine.simulation import Simulation, build
 from poise.plants.engine.world import CARRIED_BODY as CARRIED
-from poise.plants.environment import Flat, Ground, Thing
+from poise.plants.environment import FLOOR_FRICTION, Flat, Ground, Thing
 from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors, scene
 from poise.robots import Frame, Robot, State
 from poise.state import Sensed
@@ -126,7 +126,7 @@ class MujocoPlant(Plant):
         *,
         ground: Ground = Flat(),  # noqa: B008  frozen, as are the others
         things: Sequence[Thing] = (),
-        friction: float = 0.8,
+        friction: float = FLOOR_FRICTION,
         pushes: Sequence[Push] = (),
         loads: Sequence[Load] = (),
         carried: Carried | None = None,
@@ -168,7 +168,7 @@ class MujocoPlant(Plant):
         self._drive: Motors | Servos = Motors(self.robot, self.data, self._faults)
         if built.gains is not None:
             self._drive = Servos(self.robot, built, self._faults, self._simulation.holding, built.gains)
-        weight = 9.81 * self.robot.mass
+        weight = self.robot.weight
         self._sensing = Sensing(self.robot, given.parts, sensors, weight, np.random.default_rng(seed))
         self._noise = self._sensing.noise()
         self._breaking = BreakingSensors(self._sensing, self._simulation, given.breakdowns)

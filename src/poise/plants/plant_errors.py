@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import PoiseError
-from poise.tasks import shown
+from poise.parsing import brief, check_number, check_positive, check_vector
 
 
 class PlantError(PoiseError, ValueError):
@@ -28,29 +27,17 @@ class PlantError(PoiseError, ValueError):
 
 def number(value: Any, what: str, low: float = -np.inf, high: float = np.inf, unit: str = "") -> float:
     """A finite number from low to high, both included, or a PlantError."""
-    if _is_number(value) and low <= float(value) <= high:
-        return float(value)
-    bounds = [f"{word} {bound:g}" for word, bound in (("from", low), ("up to", high)) if np.isfinite(bound)]
-    expected = " ".join(["a finite number", *bounds, *[unit] * bool(unit)])
-    raise PlantError(f"{what} is {shown(value)}; expected {expected}", what)
+    return check_number(value, what, lambda message: PlantError(message, what), low, high, unit)
 
 
 def positive(value: Any, what: str, unit: str = "") -> float:
     """A finite number above zero, or a PlantError."""
-    if _is_number(value) and float(value) > 0.0:
-        return float(value)
-    raise PlantError(f"{what} is {shown(value)}; expected a positive number{f' of {unit}' if unit else ''}", what)
+    return check_positive(value, what, lambda message: PlantError(message, what), unit)
 
 
 def vector(values: ArrayLike, size: int, what: str, unit: str = "") -> Array:
     """Finite numbers that nobody can write to, or a PlantError."""
-    expected = f"expected {size} finite numbers{f' in {unit}' if unit else ''}"
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PlantError(f"{what} is {shown(values)}; {expected}", what) from None
-    if array.shape != (size,) or not np.isfinite(array).all():
-        raise PlantError(f"{what} is {shown(values)}; {expected}", what)
+    array = check_vector(values, size, what, lambda message: PlantError(message, what), unit)
     array.flags.writeable = False
     return array
 
@@ -60,9 +47,4 @@ def members(values: Any, kind: type[Any] | tuple[type[Any], ...], what: str, exa
     given = (values,) if isinstance(values, kind) else values
     if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(one, kind) for one in given):
         return tuple(given)
-    raise PlantError(f"{what} is {shown(values)}; expected e.g. {example}", what)
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a finite number; True and False are none."""
-    return value is not True and value is not False and isinstance(value, Real) and bool(np.isfinite(float(value)))
+    raise PlantError(f"{what} is {brief(values)}; expected e.g. {example}", what)

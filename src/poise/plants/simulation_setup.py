@@ -17,11 +17,12 @@ from numpy.typing import ArrayLike
 
 from poise.constraints import JointRange
 from poise.hierarchy import Hierarchy, Level, solve_pose
+from poise.parsing import brief
 from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
 from poise.plants.environment import Box, Ground, Plate, Thing
 from poise.plants.plant_errors import PlantError, members, number, positive, vector
 from poise.robots import Foot, Frame, Robot, State
-from poise.tasks import CenterOfMass, Orientation, Pose, Posture, shown
+from poise.tasks import CenterOfMass, Orientation, Pose, Posture
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class PositionServos:
             if given is not None:
                 values = vector(np.ravel(given), np.size(given), f"PositionServos.{name}")
                 if not (values >= 0.0).all() or (name == "stiffness" and not (values > 0.0).all()):
-                    raise PlantError(f"PositionServos.{name} is {shown(given)}; expected positive numbers", name)
+                    raise PlantError(f"PositionServos.{name} is {brief(given)}; expected positive numbers", name)
 
 
 # -- Sensors: how well a simulated robot knows its own state ---------------------------------------------------------
@@ -190,7 +191,7 @@ def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
     if isinstance(start, Robot):
         start = start.stance("standing")
     if not isinstance(start, State):
-        raise PlantError(f"MujocoPlant starts from {shown(start)}; expected a Robot or a State", "start")
+        raise PlantError(f"MujocoPlant starts from {brief(start)}; expected a Robot or a State", "start")
     kinds: dict[str, tuple[Any, str]] = {
         "actuators": ((TorqueMotors, PositionServos), "TorqueMotors() or PositionServos()"),
         "sensors": (Sensors, "Sensors(noise=0.01)"),
@@ -201,10 +202,10 @@ def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
     }
     for name, (kind, example) in kinds.items():
         if not isinstance(given[name], kind):
-            raise PlantError(f"{name} is {shown(given[name])}; expected {example}", name)
+            raise PlantError(f"{name} is {brief(given[name])}; expected {example}", name)
     if not isinstance(given["ground"], Ground):
         raise PlantError(
-            f"ground is {shown(given['ground'])}; expected Flat(), Slope(5), Stairs(...), Rough(...)", "ground"
+            f"ground is {brief(given['ground'])}; expected Flat(), Slope(5), Stairs(...), Rough(...)", "ground"
         )
     number(given["friction"], "friction", low=0.0)
     period, seed, delay = positive(given["period"], "period", "s"), given["seed"], given["sensors"].delay

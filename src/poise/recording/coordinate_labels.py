@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.state import GRAVITY
-
 if TYPE_CHECKING:
     from poise.robots import Robot
 
@@ -51,7 +49,7 @@ class Body:
             joint_q=np.array([joint.q for joint in joints], dtype=np.intp),
             lower=robot.limits.lower[places],
             upper=robot.limits.upper[places],
-            weight=GRAVITY * robot.mass,
+            weight=robot.weight,
         )
 
     @property

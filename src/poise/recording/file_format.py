@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -33,6 +32,7 @@ import numpy as np
 
 from poise.errors import RecordingError
 from poise.extras import pyarrow
+from poise.files import atomic_write, failure_reason, writable_path
 from poise.recording.channel import TYPES, Channel, Header, Keys, Kind, Values, is_key
 from poise.recording.provenance import as_json
 
@@ -124,45 +124,31 @@ class Writer:
 def save(recording: Recording, path: str | PathLike[str]) -> None:
     """Writes a whole recording beside its place, then moves it there: it appears whole or not at all."""
     place = checked_place(path)
-    beside = place.with_name(f".{os.urandom(8).hex()}.poise")
     channels = tuple(recording.channels.values())
     try:
-        writer = Writer(beside, recording.provenance)
-        try:
-            for first in range(0, len(recording), BATCH):
-                writer.write(first, [_cut(channel, first, first + BATCH) for channel in channels])
-            if not len(recording):
-                writer.write(0, channels)
-            writer.close({"complete": recording.complete})
-        finally:
-            writer.abandon()
-        descriptor = os.open(beside, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(beside, place)
+        with atomic_write(place) as file:
+            writer = Writer(file, recording.provenance)
+            try:
+                for first in range(0, len(recording), BATCH):
+                    writer.write(first, [_cut(channel, first, first + BATCH) for channel in channels])
+                if not len(recording):
+                    writer.write(0, channels)
+                writer.close({"complete": recording.complete})
+            finally:
+                writer.abandon()
     except OSError as error:
         raise unwritable(Path(path), error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
 
 
 def checked_place(path: str | PathLike[str]) -> Path:
     """Where a file goes, links followed; what is wrong with the place is said before anything is written there."""
-    place = Path(os.path.realpath(os.path.expanduser(path)))
-    if os.path.isdir(place):
-        raise RecordingError(f"{path} is a directory; give the name of a file in it", path=str(path))
-    if not os.path.isdir(place.parent):
-        raise RecordingError(f"{path} cannot be written: its directory does not exist; create it", path=str(path))
-    return place
+    return writable_path(path, lambda message: RecordingError(message, path=str(path)))
 
 
 def unwritable(path: Path, error: OSError) -> RecordingError:
     """What a failed write is called."""
-    reason = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
-    return RecordingError(f"{path} cannot be written: {reason}; give another place or make room", path=str(path))
+    message = f"{path} cannot be written: {failure_reason(error)}; give another place or make room"
+    return RecordingError(message, path=str(path))
 
 
 def headers_checksum(headers: Sequence[Header], version: int = VERSION) -> int:

@@ -7,7 +7,6 @@ import json
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib import metadata
 from os import PathLike, fspath
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from poise.control import Controller
 from poise.errors import PoiseError, RecordingError
+from poise.files import installed_version
 from poise.hierarchy import FunctionBehavior
 from poise.plants import Plant
 from poise.robots import Robot, load_robot
@@ -23,12 +23,8 @@ from poise.tasks import ACCELERATION, VELOCITY
 
 def circumstances(robot: Robot) -> dict[str, Any]:
     """What is true of any motion recorded now: version of Poise, date (ISO 8601), machine, robot and its source."""
-    try:
-        version = metadata.version("poise")
-    except metadata.PackageNotFoundError:  # imported from a source tree that was never installed
-        version = "0+source"
     return {
-        "poise": version,
+        "poise": installed_version(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "platform": f"{platform.platform()}, Python {platform.python_version()}, numpy {np.__version__}",
         "robot": robot.name,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array, Image
 from poise.errors import PoiseError
 from poise.extras import PIL, require
+from poise.files import atomic_write, failure_reason, writable_path
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import check_opengl
 from poise.rendering.overlays import CENTER, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns
@@ -156,13 +157,13 @@ def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], 
     file = Path(path)
     if file.suffix.lower() != ".png":
         raise PoiseError(f"save_picture: {file} is not a PNG file; give a path that ends with .png")
-    if not file.parent.is_dir():
-        raise PoiseError(f"save_picture: there is no folder {file.parent}; make it first")
+    place = writable_path(path, lambda message: PoiseError(f"save_picture: {message}"))
     image = picture(states, **options)
     try:
-        PIL.Image.fromarray(image).save(file, optimize=True)
+        with atomic_write(place) as beside:
+            PIL.Image.fromarray(image).save(beside, optimize=True)
     except OSError as error:
-        raise PoiseError(f"save_picture: {file} cannot be written: {error.strerror or error}") from error
+        raise PoiseError(f"save_picture: {file} cannot be written: {failure_reason(error)}") from error
     return file
 
 

@@ -35,7 +35,7 @@ from poise.plants import Push
 from poise.recording import LEAST_LOAD, plain
 from poise.report.recording_view import Subject, span
 from poise.robots import Foot
-from poise.state import GRAVITY, sole_pressure
+from poise.state import CELL_FILTER, sole_pressure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,7 @@ def _force_row(subject: Subject, name: str) -> tuple[str, ...]:
     felt = felt if np.isfinite(felt).any() else vertical(subject, "plate/force", name)
     both = np.isfinite(asked) & np.isfinite(felt)
     apart = float(np.sqrt(np.mean((asked[both] - felt[both]) ** 2))) if both.any() else float("nan")
-    weight = float("nan") if subject.robot is None else GRAVITY * subject.robot.mass
+    weight = float("nan") if subject.robot is None else subject.robot.weight
     share = percent(apart / weight) if np.isfinite(apart / weight) else NONE
     return (f"{subject.label}, {name}", number(_mean(asked)), number(_mean(felt)), number(apart), share)
 
@@ -134,8 +134,6 @@ def _idle(names: Sequence[str]) -> str:
 # -- Under each sole: how strongly it is pressed and where, over time, as in figures 7 and 10 of ---------------------
 
 
-#: Time constant that the cells are smoothed with, s: noise goes, and what a push does stays.
-SMOOTH = 0.02
 #: A ZMP this near to an edge (m) is on it: cells at the corners cannot tell of one outside, and a millimetre is less
 #: than what tips a foot.
 EDGE = 1e-3
@@ -147,7 +145,7 @@ DIRECTIONS = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"
 WORDS = (
     "From the four force cells of each sole: W is the sum of their forces, and the ZMP their middle, seen from the "
     "middle of the sole, x to the front and y to the left. Lines across are the edges of the sole. "
-    f"Cells are smoothed with {1e3 * SMOOTH:.0f} ms."
+    f"Cells are smoothed with {1e3 * CELL_FILTER:.0f} ms."
 )
 CAPTION = (
     f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * LEAST_LOAD:.0f} % of the weight or "
@@ -172,7 +170,7 @@ class Pressed(NamedTuple):
     @property
     def half(self) -> Array:
         """Half the length and half the width of the sole, m."""
-        return np.asarray((self.foot.corners - self.foot.sole.center)[:, :2].max(axis=0))
+        return np.array(self.foot.sole.half)
 
     @property
     def inside(self) -> float:
@@ -219,13 +217,13 @@ def pressed(subject: Subject) -> list[Pressed]:
         if cells.shape[1:] == (4,) and np.isfinite(cells).any():
             W, zmp = sole_pressure(foot, smoothed(cells, recording.period))
             W[~np.isfinite(cells).any(axis=1)] = np.nan
-            zmp[~(LEAST_LOAD * GRAVITY * robot.mass <= W)] = np.nan
+            zmp[~(LEAST_LOAD * robot.weight <= W)] = np.nan
             found.append(Pressed(foot, W, zmp))
     return found
 
 
 def smoothed(cells: Array, period: float) -> Array:
-    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `SMOOTH`, which starts at the first sample.
+    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `CELL_FILTER`, which starts at the first sample.
 
     A cell that tells no number counts as zero, as in `sole_pressure`; where none of them does, all keep their last one.
 
@@ -238,7 +236,7 @@ def smoothed(cells: Array, period: float) -> Array:
         return cells
     last = np.maximum.accumulate(np.where(known, np.arange(len(cells)), known.argmax()))
     x = np.nan_to_num(cells[last], nan=0.0, posinf=0.0, neginf=0.0)
-    b = math.exp(-period / SMOOTH)
+    b = math.exp(-period / CELL_FILTER)
     return np.asarray(scipy.signal.lfilter([1.0 - b], [1.0, -b], x, axis=0, zi=b * x[:1])[0])
 
 

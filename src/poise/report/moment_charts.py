@@ -46,8 +46,7 @@ from poise.human import (
     moments,
 )
 from poise.report.cycle_curves import LEG_COLORS, LEG_DASHES, SCALE
-from poise.robots import SIDES, Side
-from poise.state import GRAVITY
+from poise.robots import GRAVITY, SIDES, Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -372,7 +371,7 @@ def _measured(fit: Fit) -> Torques | None:
 
 
 def _simulated_force(simulated: Simulated, torques: Torques | None, side: Side) -> str:
-    recording, weight = simulated.ideal, GRAVITY * simulated.reference.robot.mass
+    recording, weight = simulated.ideal, simulated.reference.robot.weight
     share = 100.0 * ground_forces(recording)[side] / weight
     with drawing(f"Vertical force under the {side} foot over the cycle", HALF) as drawn:
         curve(drawn.axes, recording.time, share[:, 2], color=LEG_COLORS[side])

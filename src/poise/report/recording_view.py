@@ -36,7 +36,7 @@ from poise.human import FIT_BEHAVIOR as FITTED
 from poise.human import POINTS, Reference
 from poise.human import TORQUES_BEHAVIOR as DRIVEN
 from poise.recording import Body, Recording, named_robot
-from poise.robots import SIDES, Limb, Robot, Side, limbs
+from poise.robots import SIDES, Limb, Robot, Side, limbs, other_side
 
 BY_FILE = "Strikes and toe-offs are those that came with the trial."
 BY_RULE = "Strikes and toe-offs were found in the motion of heels, forefeet and pelvis."
@@ -108,7 +108,7 @@ def gait_of(recording: Recording, robot: Robot) -> Gait | None:
 
 def moments_of(cycle: GaitCycle) -> list[tuple[float, str]]:
     """Times at which a cycle is shown (s), and what is written below: its events, and the middles of both swings."""
-    a, b = cycle.side, "left" if cycle.side == "right" else "right"
+    a, b = cycle.side, other_side(cycle.side)
     named = [
         (cycle.initial_contact, f"{a} strike"),
         (cycle.opposite_toe_off, f"{b} toe-off"),

@@ -18,11 +18,12 @@ from poise.robots.human.landmarks import landmarks
 from poise.robots.human.skeleton import joints
 from poise.robots.limits import Limits
 from poise.robots.loading import described, load_robot
-from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole
-from poise.robots.robot import Limb, Robot, State, limbs
+from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole, other_side, side_sign
+from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, leg_length, leg_strength, limbs
 from poise.robots.shapes import vertices
 
 __all__ = [
+    "GRAVITY",
     "SEXES",
     "SIDES",
     "STATURE",
@@ -43,14 +44,19 @@ __all__ = [
     "capsules",
     "described",
     "foot_points",
+    "hip_height",
     "is_pattern",
     "joints",
     "landmarks",
+    "leg_length",
+    "leg_strength",
     "library_names",
     "limbs",
     "listing",
     "load_robot",
     "named",
+    "other_side",
+    "side_sign",
     "table",
     "takes_angles",
     "vertices",

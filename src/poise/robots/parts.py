@@ -14,6 +14,16 @@ Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
 
 
+def other_side(side: Side) -> Side:
+    """The opposite side of the body."""
+    return "left" if side == "right" else "right"
+
+
+def side_sign(side: Side) -> float:
+    """Sign of y on a side: 1 to the left, -1 to the right."""
+    return 1.0 if side == "left" else -1.0
+
+
 @dataclass(frozen=True)
 class Joint:
     """One actuated joint with a single degree of freedom.
@@ -67,6 +77,16 @@ class Sole:
     def center(self) -> Array:
         """Middle of the rectangle (m, 3)."""
         return np.array([(self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2, 0.0])
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Length and width (m)."""
+        return self.x_max - self.x_min, self.y_max - self.y_min
+
+    @property
+    def half(self) -> tuple[float, float]:
+        """Half length and half width (m): from the center to the edges."""
+        return 0.5 * (self.x_max - self.x_min), 0.5 * (self.y_max - self.y_min)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from poise.robots.limits import Limits
 from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint
 from poise.robots.shapes import Shapes, extent
 
+#: Acceleration of free fall g (m/s²), a positive number; gravity points along -z of the world.
+GRAVITY = 9.81
 #: A quaternion this close to unit length is one: integration in double precision drifts far less in an hour.
 UNIT_TOLERANCE = 1e-6
 
@@ -207,6 +209,11 @@ class Robot:
         """Mass of all bodies (kg)."""
         return float(pinocchio.computeTotalMass(self.model))
 
+    @property
+    def weight(self) -> float:
+        """Force of gravity on all bodies, m g (N), with g = `GRAVITY`."""
+        return GRAVITY * self.mass
+
     @cached_property
     def height(self) -> float:
         """From the lowest to the highest point with all joints at zero (m), as declared or else as measured.
@@ -354,3 +361,31 @@ def _chain(robot: Robot, joint: int) -> set[int]:
         chain.add(joint)
         joint = robot.model.parents[joint]
     return chain
+
+
+# -- Legs: how long, how high and how strong -------------------------------------------------------------------------
+
+
+def leg_length(robot: Robot) -> float:
+    """From the first joint of a leg to the sole, with all joints at zero (m): what step lengths are shares of."""
+    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
+    foot = robot.feet[0]
+    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
+
+
+def leg_strength(robot: Robot) -> float:
+    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
+    chain = set(robot.model.supports[robot.feet[0].joint])
+    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
+    return most / (robot.weight * leg_length(robot))
+
+
+def hip_height(state: State) -> float:
+    """From a sole up to the first joint of its leg (m)."""
+    robot = state.robot
+    return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
+
+
+def _hip(robot: Robot) -> Frame:
+    """The first joint of a leg."""
+    return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])

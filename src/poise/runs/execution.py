@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from poise.analysis import largest_trunk_tilt, torque_saturation, zmp_margin
 from poise.control import Controller, Step
 from poise.errors import UsageError
+from poise.files import json_ready
 from poise.plants import Plant, steps
 from poise.recording import Progress, Recorder, Recording, heard, settings
 from poise.robots import Robot, State
@@ -138,17 +139,8 @@ def finish_result(result: Result, reasons: list[str]) -> Result:
     """The result with the reasons why it failed, if there are any, ready to be written as JSON."""
     given = [result["reason"]] if result["reason"] else []
     result["reason"] = "; ".join([*given, *reasons]) or None
-    finished: Result = _json_ready(result)
+    finished: Result = json_ready(result)
     return finished
-
-
-def _json_ready(value: Any) -> Any:
-    """The same with None where a number is infinite or NaN, which JSON does not know."""
-    if isinstance(value, dict):
-        return {key: _json_ready(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_json_ready(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def whole_periods(seconds: float, period: float) -> float:

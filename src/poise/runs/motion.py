@@ -10,9 +10,9 @@ from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
 from poise.control import Controller, KinematicController, PositionController, TorqueController
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 from poise.hierarchy import Behavior
-from poise.parameters import Parameter, check_parameters, parameter, parameters, settings_from, suggestion
+from poise.parameters import Parameter, check_parameters, parameter, parameters, settings_from
 from poise.parsing import seconds as positive_seconds
 from poise.parsing import whole
 from poise.plants import Plant

@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from poise import parsing
-from poise.errors import UsageError
-from poise.parameters import Parameter, suggestion
+from poise.errors import UsageError, suggestion
+from poise.parameters import Parameter
 from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
 from poise.runs.motion import Motion, motion_parameters

@@ -17,6 +17,7 @@ from poise.arrays import Array
 from poise.behaviors import Done, NavigateSettings
 from poise.devices import Device, RandomStick, Script
 from poise.errors import UsageError
+from poise.files import json_ready
 from poise.parameters import parameter
 from poise.plans import zero_moment_way
 from poise.plants import Ground, IdealPlant, Plant, RemotePlant, Thing
@@ -105,7 +106,7 @@ def _planned(navigate: behaviors.Navigate, done: Done) -> dict[str, Any]:
 def _plain(value: Array | float) -> Any:
     """Numbers that JSON can write, rounded; None for what is none."""
     rounded = np.round(np.asarray(value, dtype=np.float64), DIGITS) + 0.0
-    return np.where(np.isfinite(rounded), rounded.astype(object), np.array(None)).tolist()
+    return json_ready(rounded)
 
 
 # -- Response: how soon the guided point moves when it is told to ----------------------------------------------------

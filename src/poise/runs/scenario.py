@@ -11,6 +11,7 @@ import numpy as np
 from poise.arrays import Array
 from poise.devices import Errand, FootTo, HandTo, Pilot, TrunkTo
 from poise.errors import UsageError
+from poise.geometry import so3
 from poise.plans import Footstep, Workspace, standing
 from poise.plants import Plant, Stage
 from poise.robots import Robot, Side, State
@@ -105,5 +106,5 @@ class Scenario:
         foot = self.robot.foot(side)
         pose = state.pose(foot)
         x, y, z = pose.act(foot.sole.center).tolist()
-        step = Footstep(side, x, y, math.atan2(pose.rotation[1, 0], pose.rotation[0, 0]), z)
+        step = Footstep(side, x, y, so3.yaw_of(pose.rotation), z)
         return step, self.stage.in_the_room(step, AT)

@@ -15,13 +15,12 @@ from poise.behaviors import (
     RegulatedSettings,
     SquatSettings,
     UprightSettings,
-    leg_length,
     standing,
 )
 from poise.parameters import check_parameters, gain, parameter
 from poise.plans import Course, Squatting, Standing
 from poise.plants import IdealPlant, Plant
-from poise.robots import Robot, State
+from poise.robots import Robot, State, leg_length
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, WAIT, ServoBalance

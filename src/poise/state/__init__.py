@@ -2,11 +2,11 @@
 
 from poise.robots import State
 from poise.state.balance import (
-    GRAVITY,
+    CELL_FILTER,
     capture_point,
     center_of_pressure,
     divergent_component,
-    pendulum_rate,
+    natural_frequency,
     sole_pressure,
     zmp,
 )
@@ -14,11 +14,11 @@ from poise.state.contact_forces import Contact, ContactForces, Imu, Sensed, cont
 from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot, frame_rows
 
 __all__ = [
+    "CELL_FILTER",
     "CENTER_OF_MASS",
     "DRIFT",
     "DYNAMICS",
     "FRAMES",
-    "GRAVITY",
     "MOMENTUM",
     "Contact",
     "ContactForces",
@@ -31,7 +31,7 @@ __all__ = [
     "contact_of",
     "divergent_component",
     "frame_rows",
-    "pendulum_rate",
+    "natural_frequency",
     "sole_pressure",
     "zmp",
 ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +21,11 @@ from poise.arrays import Array
 from poise.errors import StateError
 from poise.extras import scipy
 from poise.geometry import TOLERANCE, Region, convex_hull, explore
-from poise.robots import Foot
+from poise.robots import GRAVITY, Foot
 
-#: Size of gravity (m/s²), as in docs/conventions.md.
-GRAVITY = 9.81
+#: Time constant that force cells are smoothed with where they are shown or judged (s): noise goes, and what a push does
+#: stays.
+CELL_FILTER = 0.02
 #: Vertical force (N) below which nothing presses on the ground: the weight of a tenth of a milligram.
 _LEAST_FORCE = 1e-6
 
@@ -135,13 +137,23 @@ def sole_center_of_pressure(wrench: ArrayLike) -> Array:
     return np.stack([-w[..., 4], w[..., 3]], axis=-1) / _pressing(w[..., 2])[..., np.newaxis]
 
 
-def pendulum_rate(height: ArrayLike, gravity: float = GRAVITY) -> Array:
-    """Rate ω = sqrt(g / z) (1/s) at which a pendulum of height z (m) upside down falls; NaN at no height.
+@overload
+def natural_frequency(height: float, gravity: float = GRAVITY) -> float: ...
+
+
+@overload
+def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array: ...
+
+
+def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array | float:
+    """ω = sqrt(g / z) (1/s) of an inverted pendulum of height z (m): a body whose center of mass is that far above the
+    ground; NaN at no height.
 
     d²c/dt² = ω² (c - p)   in the horizontal plane, with p the zero-moment point
     """
     z = np.asarray(height, dtype=np.float64)
-    return np.sqrt(gravity / np.where(z > 0.0, z, np.nan))
+    omega: Array = np.sqrt(gravity / np.where(z > 0.0, z, np.nan))
+    return float(omega) if z.ndim == 0 else omega
 
 
 def divergent_component(
@@ -161,7 +173,7 @@ def divergent_component(
     array([0.1581, 0.    , 0.981 ])
     """
     c, v = np.asarray(center_of_mass, dtype=np.float64), np.asarray(velocity, dtype=np.float64)
-    return np.asarray(c + v / pendulum_rate(height, gravity)[..., np.newaxis])
+    return np.asarray(c + v / np.asarray(natural_frequency(height, gravity))[..., np.newaxis])
 
 
 def capture_point(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravity: float = GRAVITY) -> Array:

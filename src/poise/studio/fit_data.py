@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.analysis import TABLE_I, TABLE_I_JOINTS, GaitCycle, normative_band, range_of_motion
 from poise.arrays import Array
-from poise.robots import BodyShape
+from poise.robots import BodyShape, other_side
 
 #: Whose height, mass and sex count.
 PERSONS = OF_THE_FILE, GIVEN = ("as the file says", "as given here")
@@ -115,11 +115,10 @@ class Exhibit:
         found: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
         if self.curves is None or self.cycle is None:
             return found
-        first = self.cycle.side
-        for side in (first, "left" if first == "right" else "right"):
+        for side in (self.cycle.side, other_side(self.cycle.side)):
             for kind in DRAWN:
                 joint = f"{side}_{kind}"
-                k, usual = TABLE_I_JOINTS.index(joint), normative_band(joint, first)
+                k, usual = TABLE_I_JOINTS.index(joint), normative_band(joint, self.cycle.side)
                 found["curves"].append(
                     {
                         "title": f"{side} {kind.split('_')[0]}",

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hmac
 import importlib.util
-import ipaddress
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -25,6 +24,8 @@ from urllib.parse import quote
 
 from poise.errors import UsageError
 from poise.extras import require, websockets
+from poise.files import json_ready
+from poise.parsing import is_loopback
 
 if TYPE_CHECKING:
     from websockets.http11 import Response
@@ -33,21 +34,6 @@ if TYPE_CHECKING:
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 Header = Callable[[str], Sequence[str]]  # all values of a header by its name
-
-
-def is_loopback(host: str) -> bool:
-    """True if only this machine can reach what is bound to `host`; an empty host binds to everything.
-
-    Example:
-        >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
-        (True, True, False)
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def bracketed(host: str) -> str:
@@ -211,12 +197,4 @@ def as_text(value: object) -> str:
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        return json.dumps(_finite(json.loads(json.dumps(value))), separators=(",", ":"))
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not abs(value) < float("inf") else value
+        return json.dumps(json_ready(value), separators=(",", ":"))

@@ -8,11 +8,11 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from poise.errors import PoiseError, UsageError
+from poise.files import installed_version
 from poise.plants import Flat
 from poise.recording import load_recording
 from poise.rendering import blocks, ground_of
@@ -97,7 +97,7 @@ class Hub:
     def hello(self) -> dict[str, Any]:
         with self._lock:
             return {
-                "version": metadata.version("poise"),
+                "version": installed_version(),
                 "scenes": [{"name": each.name, "title": each.title, "hint": each.hint} for each in scenes()],
                 "robots": list(scene(self._scene).robots or self._names),
                 "scene": self._scene,

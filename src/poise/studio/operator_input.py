@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from poise.devices import (
     Reading,
     Throttle,
 )
+from poise.parsing import is_number
 from poise.plans import AXES, MODES, Mode, Stick, mode_named
 
 #: More keys, axes or buttons than that nobody has; what is beyond is not read.
@@ -116,8 +116,7 @@ def _numbers(values: object) -> tuple[float, ...]:
 
 
 def _within(value: object) -> float:
-    good = isinstance(value, (int, float)) and math.isfinite(value)
-    return min(max(float(value), -1.0), 1.0) if good else 0.0  # type: ignore[arg-type]
+    return min(max(float(value), -1.0), 1.0) if is_number(value) else 0.0
 
 
 # -- Person: whoever guides from a page, with keys, a pad and the sticks on the screen, as one device ----------------

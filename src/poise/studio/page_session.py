@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from poise.extras import websockets
+from poise.parsing import is_number
 from poise.studio.controls import MOST_BYTES
 from poise.studio.http_security import as_text
 
@@ -108,10 +108,6 @@ def _refuse(constant: str) -> float:
     raise ValueError(constant)
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= LONGEST
 
@@ -125,7 +121,7 @@ def _switch(value: object) -> bool:
 
 
 def _stick(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(_number(part) and abs(part) <= 1 for part in value)
+    return isinstance(value, list) and len(value) == 3 and all(is_number(part) and abs(part) <= 1 for part in value)
 
 
 def _hands(value: Any) -> bool:
@@ -136,7 +132,7 @@ def _hands(value: Any) -> bool:
     keys, pad, axes = value["keys"], value["pad"], value["axes"]
     return (
         isinstance(keys, list) and len(keys) <= MANY and all(map(_name, keys))
-        and isinstance(axes, list) and len(axes) == 6 and all(_number(part) and abs(part) <= 1 for part in axes)
+        and isinstance(axes, list) and len(axes) == 6 and all(is_number(part) and abs(part) <= 1 for part in axes)
         and (pad is None or _pad(pad))
     )  # fmt: skip
 
@@ -146,12 +142,12 @@ def _pad(value: Any) -> bool:
         return False
     lists = value["axes"], value["buttons"]
     return isinstance(value["standard"], bool) and all(
-        isinstance(given, list) and len(given) <= MANY and all(map(_number, given)) for given in lists
+        isinstance(given, list) and len(given) <= MANY and all(map(is_number, given)) for given in lists
     )
 
 
 def _pace(value: object) -> bool:
-    return _number(value) and value in PACES
+    return is_number(value) and value in PACES
 
 
 def _control(value: Any) -> bool:
@@ -159,7 +155,7 @@ def _control(value: Any) -> bool:
 
 
 def _replay(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and _name(value.get("file")) and _number(value.get("time")))
+    return value is None or (isinstance(value, dict) and _name(value.get("file")) and is_number(value.get("time")))
 
 
 def _export(value: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from poise.control import Controller, Step
 from poise.errors import UsageError
+from poise.geometry import so3
 from poise.plants import Flat, Ground, MujocoPlant, Plant, Push, Thing
 from poise.robots import Robot
 from poise.runs import Motion, World, motion_parameters
@@ -202,7 +203,7 @@ class Pushes:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._offset = np.array([AHEAD * robot.height, 0.0, UP * robot.height])
         self._most = round(HARDEST * self._weight, -1)
         self.size, self.direction, self.duration = float(round(USUAL * self._weight)), 0.0, 0.1
@@ -255,9 +256,7 @@ class Pushes:
         self._until = plant.time + LASTS
 
     def _rests(self, plant: MujocoPlant) -> np.ndarray:
-        c, s = math.cos(_heading(plant)), math.sin(_heading(plant))
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return np.asarray(plant.truth().q[:3] + turn @ self._offset)
+        return np.asarray(plant.truth().q[:3] + so3.yaw_matrix(_heading(plant)) @ self._offset)
 
 
 def _heading(plant: MujocoPlant) -> float:

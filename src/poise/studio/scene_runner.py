@@ -10,6 +10,7 @@ from typing import Any
 
 from poise.control import Step
 from poise.errors import PoiseError
+from poise.parsing import is_number
 from poise.plants import stepped
 from poise.recording import Recorder, UnwrittenError, settings
 from poise.studio.operator_input import Hands
@@ -87,7 +88,7 @@ class DeadMan:
     def hold(self, value: object) -> None:
         """The stick is held so; what is no three numbers is a stick that is let go."""
         parts = value if isinstance(value, (list, tuple)) and len(value) == 3 else STILL
-        good = all(isinstance(part, (int, float)) and math.isfinite(part) for part in parts)
+        good = all(is_number(part) for part in parts)
         forward, left, turn = (min(max(float(part), -1.0), 1.0) for part in (parts if good else STILL))
         self._held, self._heard, self.stopped = (forward, left, turn), time.monotonic(), False
         self.hear()

@@ -10,10 +10,8 @@ import numpy as np
 from poise.behaviors import Pressed
 from poise.recording import LEAST_LOAD
 from poise.robots import Robot, State
+from poise.state import CELL_FILTER
 from poise.studio.scenery import Underfoot
-
-#: Time constant that forces are smoothed with (s), as in reports: pages see one of fifty samples, and cells are noisy.
-SMOOTH = 0.02
 
 
 class Soles:
@@ -31,12 +29,12 @@ class Soles:
 
     def __init__(self, robot: Robot) -> None:
         self._feet = sorted(robot.feet, key=lambda foot: foot.side)
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self._felt: dict[str, tuple[float, complex]] = {}
 
     def feel(self, pressed: Mapping[str, Pressed], period: float) -> None:
         """One period (s) later, with what each sole feels now, by side."""
-        share = period / (period + SMOOTH)
+        share = period / (period + CELL_FILTER)
         for side, now in pressed.items():
             W, moment = self._felt.get(side, (now.amplitude, now.amplitude * now.zmp))
             W, moment = W + share * (now.amplitude - W), moment + share * (now.amplitude * now.zmp - moment)
@@ -68,7 +66,7 @@ class Soles:
         the edges of a sole are, "edges", along x and y (m)."""
         sides = [foot.side for foot in self._feet]
         zmps = {side: self.zmp(side) for side in sides}
-        half = (self._feet[0].corners - self._feet[0].sole.center)[:, :2].max(axis=0)
+        half = np.array(self._feet[0].sole.half)
         return {
             "force": {side: round(self.force(side), 2) for side in sides},
             "x": {side: None if z is None else round(z.real, 5) for side, z in zmps.items()},

@@ -33,7 +33,7 @@ class Sketch:
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self._data = robot.model.createData()
-        self._weight = 9.81 * robot.mass
+        self._weight = robot.weight
         self.limbs: dict[str, tuple[str, ...]] = {limb.name: limb.joints for limb in limbs(robot)}
         self._torques = {joint.name: joint.v - 6 for joint in robot.joints}
 

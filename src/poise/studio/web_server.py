@@ -25,8 +25,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from poise.errors import PoiseError, UsageError
 from poise.extras import websockets
+from poise.parsing import is_loopback
 from poise.studio import http_security as files
-from poise.studio.http_security import Gate, bracketed, is_loopback
+from poise.studio.http_security import Gate, bracketed
 from poise.studio.page_session import Hub, Live, take
 
 if TYPE_CHECKING:

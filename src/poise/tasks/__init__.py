@@ -18,7 +18,7 @@ where somebody else moves it, `Live`. To write a new one, derive from `MotionTas
 """
 
 from poise.tasks.aim import Direction, Gaze, unit_vector
-from poise.tasks.arguments import component_indices, number, numbers, positive, selection, shown
+from poise.tasks.arguments import component_indices, number, numbers, positive, selection
 from poise.tasks.centroidal import AngularMomentum, CenterOfMass, LinearMomentum
 from poise.tasks.forces import (
     CenterOfPressure,
@@ -103,6 +103,5 @@ __all__ = [
     "numbers",
     "positive",
     "selection",
-    "shown",
     "unit_vector",
 ]

@@ -12,10 +12,11 @@ from pinocchio import skew
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Robot
 from poise.robots import Gaze as GazeFrame
 from poise.state import FRAMES, Snapshot
-from poise.tasks.arguments import numbers, shown
+from poise.tasks.arguments import numbers
 from poise.tasks.frame import frame_name
 from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Reference
@@ -216,7 +217,7 @@ def unit_vector(values: ArrayLike, what: str, task: str) -> Array:
     vector = numbers(values, 3, what, task)
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
-        raise TaskError(f"{task}: {what} is {shown(values)}; expected a direction, not zero", task)
+        raise TaskError(f"{task}: {what} is {brief(values)}; expected a direction, not zero", task)
     return vector / length
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief, check_number, check_positive, check_vector
 
 
 def axis_indices(axes: str, task: str) -> tuple[int, ...]:
@@ -33,39 +33,19 @@ def selection(indices: tuple[int, ...], components: int) -> Array:
     return np.ascontiguousarray(np.eye(components)[list(indices)])
 
 
-def shown(value: object) -> str:
-    """A value as an error shows it: on one line, the first 60 characters."""
-    line = " ".join(repr(value).split())
-    return line if len(line) <= 60 else f"{line[:57]}..."
-
-
 def numbers(values: ArrayLike, size: int, what: str, task: str) -> Array:
     """A vector of finite numbers of the given size, or a TaskError; a single number stands for all."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TaskError(f"{task}: {what} is {shown(values)}; expected {size} numbers", task) from None
-    if array.ndim == 0:
-        array = np.full(size, float(array))
-    if array.shape != (size,):
-        raise TaskError(f"{task}: {what} has shape {array.shape}; expected {size} numbers", task)
-    if not np.isfinite(array).all():
-        raise TaskError(f"{task}: {what} is {shown(values)}; expected finite numbers", task)
-    return array
+    return check_vector(values, size, f"{task}: {what}", lambda message: TaskError(message, task), broadcast=True)
 
 
 def number(value: Any, what: str, task: str) -> float:
     """A finite number, or a TaskError."""
-    if not isinstance(value, Real) or not np.isfinite(float(value)):
-        raise TaskError(f"{task}: {what} is {shown(value)}; expected a finite number", task)
-    return float(value)
+    return check_number(value, f"{task}: {what}", lambda message: TaskError(message, task))
 
 
 def positive(value: Any, what: str, task: str) -> float:
     """A positive finite number, or a TaskError."""
-    if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-        raise TaskError(f"{task}: {what} is {shown(value)}; expected a positive number", task)
-    return float(value)
+    return check_positive(value, f"{task}: {what}", lambda message: TaskError(message, task))
 
 
 def interval(
@@ -86,9 +66,9 @@ def interval(
         lower, upper = (np.broadcast_to(b, shape).copy() for b in (low, high))
     except (TypeError, ValueError):
         count = "one number per row" if size is None else f"{size} numbers"
-        raise TaskError(f"{task}: within is {shown(within)}; expected a number, {count}, or a pair", task) from None
+        raise TaskError(f"{task}: within is {brief(within)}; expected a number, {count}, or a pair", task) from None
     if not (lower <= upper).all() or (lower == np.inf).any() or (upper == -np.inf).any():
-        raise TaskError(f"{task}: within is {shown(within)}; expected lower bounds below upper bounds", task)
+        raise TaskError(f"{task}: within is {brief(within)}; expected lower bounds below upper bounds", task)
     return lower, upper
 
 
@@ -103,7 +83,8 @@ def rotation_of(value: Any, task: str) -> Array:
         matrix = np.zeros(0)
     if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
         raise TaskError(
-            f"{task}: target {shown(value)} is no rotation; expected an orthonormal 3 x 3 matrix world_from_frame", task
+            f"{task}: target {brief(value)} is no rotation; expected an orthonormal 3 x 3 matrix world_from_frame",
+            task,
         )
     return np.ascontiguousarray(matrix)
 
@@ -113,6 +94,6 @@ def pose_of(value: Any, task: str) -> pinocchio.SE3:
     if isinstance(value, pinocchio.SE3):
         value = value.homogeneous
     if np.shape(value) != (4, 4):
-        raise TaskError(f"{task}: target is {shown(value)}; expected a pinocchio.SE3 or a 4 x 4 matrix", task)
+        raise TaskError(f"{task}: target is {brief(value)}; expected a pinocchio.SE3 or a 4 x 4 matrix", task)
     matrix = np.asarray(value)
     return pinocchio.SE3(rotation_of(matrix[:3, :3], task), numbers(matrix[:3, 3], 3, "target", task))

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Robot
 from poise.state import DYNAMICS, FRAMES, Contact, ContactForces, Snapshot, _motion, contact_of, frame_rows
-from poise.tasks.arguments import numbers, shown
+from poise.tasks.arguments import numbers
 from poise.tasks.posture import Joints, checked_joints
 from poise.tasks.task import Layout, Memory, Task, Writer, checked_weight
 
@@ -149,7 +150,7 @@ class ContactForce(WrenchTask):
         self.target = numbers(target, size, "target", name)
         self.words = ("x", "y", "z", "about x", "about y", "about z") if size == 6 else tuple(axes)
         if size == 3 and not (axes and set(axes) <= set("xyz") and len(set(axes)) == len(axes)):
-            raise TaskError(f"{name}: axes is {shown(axes)}; expected letters of 'xyz'", name)
+            raise TaskError(f"{name}: axes is {brief(axes)}; expected letters of 'xyz'", name)
         self.indices = list(range(6)) if size == 6 else ["xyz".index(axis) for axis in axes]
         if size == 6:
             self.unit = "N, N m"
@@ -219,7 +220,7 @@ class ForceDistribution(ForceTask):
             raise TaskError(f"{name}: {len(self.parts)} contact to share between; give two or more", name)
         given = np.ones(len(self.parts)) if shares is None else numbers(shares, len(self.parts), "shares", name)
         if not ((given >= 0.0).all() and given.sum() > 0.0):
-            raise TaskError(f"{name}: shares are {shown(shares)}; expected numbers, none negative, not all zero", name)
+            raise TaskError(f"{name}: shares are {brief(shares)}; expected numbers, none negative, not all zero", name)
         self.shares: Array = given / given.sum()
         self.weight = checked_weight(weight, name, len(self.parts))
 

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Robot, State
 from poise.state import FRAMES, Snapshot, _motion
-from poise.tasks.arguments import axis_indices, component_indices, numbers, pose_of, rotation_of, selection, shown
+from poise.tasks.arguments import axis_indices, component_indices, numbers, pose_of, rotation_of, selection
 from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Decay, Reference
 from poise.tasks.target import Live, checked_target, moving
@@ -234,5 +235,5 @@ class HoldPose(Pose):
 def frame_name(frame: Any) -> str:
     """Name of a frame, or an error for what is none."""
     if not isinstance(frame, Frame):
-        raise TaskError(f"{shown(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
+        raise TaskError(f"{brief(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
     return frame.name

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Robot, State
 from poise.state import DRIFT, Snapshot
-from poise.tasks.arguments import interval, shown
+from poise.tasks.arguments import interval
 from poise.tasks.reference import Decay, Reference, limits
 from poise.tasks.task import ACCELERATION, Assembly, Layout, Memory, Task, Writer, checked_weight
 
@@ -191,7 +192,7 @@ class MotionTask(Task):
 
     def _checked_reference(self, reference: Any) -> Reference:
         if not isinstance(reference, Reference):
-            given = f"{self.name}: reference is {shown(reference)}"
+            given = f"{self.name}: reference is {brief(reference)}"
             raise TaskError(f"{given}; expected Decay(...) or MinimumJerk(...)", self.name)
         return reference
 
@@ -210,7 +211,7 @@ class MotionTask(Task):
         """What a method returned, if it is an array of this shape (None: any vector) with finite entries."""
         array: Array = returned
         if not isinstance(returned, np.ndarray):
-            problem = f"{shown(returned)}, which is a {type(returned).__name__} and no array"
+            problem = f"{brief(returned)}, which is a {type(returned).__name__} and no array"
         elif returned.dtype.kind not in "fiu":
             problem = f"an array of {returned.dtype}"
         elif (shape is None and (returned.ndim != 1 or not len(returned))) or shape not in (None, returned.shape):

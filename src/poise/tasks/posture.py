@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Joint, Robot, State
 from poise.state import Snapshot, _motion
-from poise.tasks.arguments import positive, shown
+from poise.tasks.arguments import positive
 from poise.tasks.motion_task import MotionTask, Within
 from poise.tasks.reference import Decay, Reference
 from poise.tasks.target import Live, moving
@@ -85,7 +86,7 @@ class Posture(JointTask):
             # What is live is read where it stands, at every tick.
             self.target = target.value if isinstance(target, Live) else np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise TaskError(f"{name}: target is {shown(values)}; expected a State or angles", name) from None
+            raise TaskError(f"{name}: target is {brief(values)}; expected a State or angles", name) from None
         if self.target.ndim != 1 or not np.isfinite(self.target).all():
             raise TaskError(f"{name}: target is not a vector of finite angles; give a State, a q, or angles", name)
 
@@ -124,7 +125,7 @@ class JointComfort(JointTask):
         name: str = "joint comfort",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {shown(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {brief(robot)} is not a robot; give what load_robot returned", name)
         self.robot = robot
         self.joints = checked_joints(joints, name, robot)
         rows = len(self.joints or robot.joints)
@@ -187,7 +188,7 @@ def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tup
     chosen = tuple(joints) if isinstance(joints, Iterable) else (joints,)
     for joint in chosen:
         if not isinstance(joint, Joint):
-            raise TaskError(f"{task}: {shown(joint)} is not a joint; give e.g. robot.joint('left_knee_joint')", task)
+            raise TaskError(f"{task}: {brief(joint)} is not a joint; give e.g. robot.joint('left_knee_joint')", task)
         if robot is not None and joint not in robot.joints:
             raise TaskError(f"{task}: {robot.name} has no joint '{joint.name}'; give joints of that robot", task)
     if not chosen:
@@ -237,7 +238,7 @@ class Configuration(MotionTask):
             except (TypeError, ValueError):
                 q = np.zeros(0)
         if q.ndim != 1 or len(q) < 7 or not np.isfinite(q).all():
-            given = shown(target)
+            given = brief(target)
             raise TaskError(f"{name}: target is {given}; expected a State, a whole q, or what samples q, v, a", name)
         self._size = len(q)
 

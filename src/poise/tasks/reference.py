@@ -9,7 +9,8 @@ import numpy as np
 
 from poise.errors import TaskError
 from poise.geometry import minimum_jerk
-from poise.tasks.arguments import number, positive, shown
+from poise.parsing import brief
+from poise.tasks.arguments import number, positive
 
 
 @dataclass(frozen=True)
@@ -144,4 +145,4 @@ def _check(reference: Decay | MinimumJerk, finite: tuple[str, ...]) -> None:
         except (TypeError, ValueError):
             values = np.zeros(0)
         if values.shape not in ((1,), (2,)) or not (values > 0.0).all():
-            raise TaskError(f"{kind}: {name} is {shown(value)}; expected a positive number, or two for a pose")
+            raise TaskError(f"{kind}: {name} is {brief(value)}; expected a positive number, or two for a pose")

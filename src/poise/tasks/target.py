@@ -13,7 +13,8 @@ from poise.arrays import Array
 from poise.errors import TaskError
 from poise.extras import scipy
 from poise.geometry import minimum_jerk
-from poise.tasks.arguments import number, numbers, pose_of, positive, rotation_of, shown
+from poise.parsing import brief
+from poise.tasks.arguments import number, numbers, pose_of, positive, rotation_of
 
 
 @runtime_checkable
@@ -40,7 +41,7 @@ class Path:
         try:
             self.times, self.points = np.array(times, dtype=np.float64), np.array(points, dtype=np.float64)
         except (TypeError, ValueError):
-            given = f"{shown(times)} and {shown(points)}"
+            given = f"{brief(times)} and {brief(points)}"
             raise TaskError(f"Path: times and points are {given}; expected numbers, points of one size") from None
         if self.points.ndim == 1:
             self.points = self.points[:, np.newaxis]
@@ -50,7 +51,7 @@ class Path:
         if not (np.isfinite(self.times).all() and np.isfinite(self.points).all()):
             raise TaskError("Path: a time or a point is NaN or infinite; give finite numbers")
         if not (np.diff(self.times) > 0).all():
-            raise TaskError(f"Path: times are {shown(times)}; expected each to be later than the one before")
+            raise TaskError(f"Path: times are {brief(times)}; expected each to be later than the one before")
         self._spline = scipy.interpolate.CubicSpline(self.times, self.points, bc_type="clamped")
         self._rate, self._acceleration = self._spline.derivative(1), self._spline.derivative(2)
 
@@ -170,7 +171,7 @@ class Oscillation:
         self.frequency = positive(frequency, "frequency", "Oscillation")
         self.begin = number(begin, "begin", "Oscillation")
         if not (isinstance(cycles, (int, float)) and cycles > 0):
-            raise TaskError(f"Oscillation: cycles is {shown(cycles)}; expected a positive number")
+            raise TaskError(f"Oscillation: cycles is {brief(cycles)}; expected a positive number")
         self.cycles = float(cycles)
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
+from poise.parsing import brief
 from poise.robots import Frame, Robot
 from poise.solvers import Block, BlockShape, Rows, Stack
 from poise.state import DRIFT, DYNAMICS, Contact, Snapshot, _motion
-from poise.tasks.arguments import shown
 
 if TYPE_CHECKING:
     from poise.tasks.forces import ForceUnknowns
@@ -106,7 +106,7 @@ class Dial:
         """To another weight, or weights of as many rows as before."""
         new = np.asarray(checked_weight(value, "Dial"), dtype=np.float64)
         if new.ndim and new.shape != self.value.shape:
-            raise TaskError(f"Dial: turned to {shown(value)}; expected a number, or as many as before", "Dial")
+            raise TaskError(f"Dial: turned to {brief(value)}; expected a number, or as many as before", "Dial")
         self.value[...] = new
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -205,7 +205,7 @@ def checked_weight(weight: ArrayLike | Dial, task: str, rows: int | None = None)
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if values.ndim > 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise TaskError(f"{task}: weight is {shown(weight)}; expected a number, or one per row, not negative", task)
+        raise TaskError(f"{task}: weight is {brief(weight)}; expected a number, or one per row, not negative", task)
     if values.ndim and rows not in (None, len(values)):
         raise TaskError(f"{task}: {len(values)} weights for {rows} rows; give one, or one per row", task)
     return values

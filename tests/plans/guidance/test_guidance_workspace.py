@@ -34,7 +34,7 @@ def test_standing_is_inside_all_boundaries(name: str) -> None:
     assert workspace.widths[0] <= workspace.width <= workspace.widths[1]
     height = points.center[2] - points.feet["left"].z
     assert workspace.heights[0] < height <= workspace.heights[1]
-    assert legs.shortest < legs.longest < legs.length
+    assert legs.shortest < legs.longest < legs.hip_to_ankle
     for side, hand in points.hands.items():
         low, high = workspace.hand_box[side]
         assert (hand.position > low).all()
@@ -82,7 +82,7 @@ def test_slack_is_what_the_longest_leg_has_left(name: str) -> None:
         float(legs.slack(points.center[None], points.attitude[2:], foot.position[None], side)[0])
         for side, foot in points.feet.items()
     )
-    assert least == pytest.approx(0.02 * legs.length, abs=1e-9)
+    assert least == pytest.approx(0.02 * legs.hip_to_ankle, abs=1e-9)
 
 
 @each_robot
@@ -151,7 +151,7 @@ def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str
             lengths.append(np.linalg.norm(line) - (legs.longest - legs.slack(*where)[0]))
             leans.append(math.atan2(line[1], line[2]) - legs.roll(*where)[0])
     assert missed <= 2
-    assert np.percentile(np.abs(lengths), 95) < 0.1 * legs.length
+    assert np.percentile(np.abs(lengths), 95) < 0.1 * legs.hip_to_ankle
     assert np.percentile(np.abs(leans), 95) < 0.15
 
 

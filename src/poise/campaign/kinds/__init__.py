@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 
 __all__ = ["KINDS", "Column", "Kind", "Outcome", "Value", "kind_named"]
 
@@ -59,7 +58,5 @@ KINDS: dict[str, Callable[[str], Kind]] = {
 def kind_named(name: str) -> Kind:
     """The kind of runs that a spec calls so."""
     if name not in KINDS:
-        near = get_close_matches(name, KINDS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(KINDS)}"
-        raise UsageError(f"there is no behavior '{name}'; {hint}")
+        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, KINDS)}")
     return KINDS[name](name)

@@ -7,14 +7,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from poise import parsing as words
-from poise.errors import PoiseError, UsageError
+from poise.errors import PoiseError, UsageError, suggestion
 
 #: What a parameter or a cell of the table can be.
 Value = str | int | float | bool | None
@@ -110,9 +109,7 @@ def check_word(name: str, given: Value, known: Iterable[str]) -> None:
     """UsageError if a parameter is none of the words that it can be."""
     words = list(known)
     if given not in words:
-        near = get_close_matches(str(given), words, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(words)}"
-        raise UsageError(f"{name}: there is no '{given}'; {hint}")
+        raise UsageError(f"{name}: there is no '{given}'; {suggestion(given, words)}")
 
 
 # -- Drill: runs that do nothing, or go wrong on purpose, to see what a machine or a cluster makes of ----------------

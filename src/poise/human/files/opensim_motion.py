@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.errors import near_misses
+from poise.errors import near_misses, suggestion
 from poise.human.files.text_tables import fields, number_table, text_lines
 from poise.human.files.trial_reader import beginning
 from poise.human.trial import TrialError, refused
@@ -51,7 +51,7 @@ class Motion:
         """Values of one column, n."""
         if name not in self.names:
             near = near_misses(name, self.names)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(self.names[:20])}"
+            hint = suggestion(name, self.names, most=3, listed=20)
             raise TrialError(f"no column '{name}'; {hint}", element=name, near=near)
         values: Array = self.values[:, self.names.index(name)]
         return values

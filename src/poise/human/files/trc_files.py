@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from poise import parsing
 from poise.arrays import Array
 from poise.human.files.file_conventions import METRES, Z_UP, checked_up, kept, metres, upwards
 from poise.human.files.text_tables import fields, number_table, text_lines
@@ -149,8 +150,4 @@ def _header(lines: list[str]) -> dict[str, str]:
 
 
 def _said(header: dict[str, str], name: str) -> float | None:
-    try:
-        value = float(header.get(name, ""))
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
+    return parsing.number(header.get(name, ""))

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from poise.analysis import GaitCycle, support_hulls
 from poise.arrays import Array, Mask
 from poise.human.gait.reference_walk import POINTS, Reference
-from poise.robots import SIDES, Foot, Robot, Side, State
+from poise.plants import FLOOR_FRICTION
+from poise.robots import SIDES, Foot, Robot, Side, State, other_side
 from poise.state import Contact, Snapshot, zmp
 
 
@@ -83,7 +84,7 @@ def standing(cycle: GaitCycle, side: Side, time: Array) -> Mask:
 
 def alone(cycle: GaitCycle, side: Side, time: Array) -> Mask:
     """When a foot stands and the other one swings, at n times (s)."""
-    other: Side = "left" if side == "right" else "right"
+    other = other_side(side)
     return standing(cycle, side, time) & ~standing(cycle, other, time)
 
 
@@ -93,8 +94,6 @@ def alone(cycle: GaitCycle, side: Side, time: Array) -> Mask:
 #: A corner of a sole bears weight while it is less than this above its lowest place (m): soles of a fitted body are
 #: off the floor by up to 2 cm, and shoes bend.
 NEAR = 0.03
-#: Friction of shoes on the floor of a laboratory.
-FRICTION = 0.8
 #: A contact that lasts for less than this (s) is noise of the fit.
 SHORTEST = 0.03
 
@@ -141,9 +140,13 @@ def bearing(reference: Reference, toes: bool = True) -> Bearing:
     for foot in robot.feet:
         for name, corners in _edges(foot).items():
             for k, corner in enumerate(corners):
-                contacts.append(Contact(foot, corners=[corner], friction=FRICTION, name=f"{foot.side} {name} {k + 1}"))
+                contacts.append(
+                    Contact(foot, corners=[corner], friction=FLOOR_FRICTION, name=f"{foot.side} {name} {k + 1}")
+                )
         if toes:
-            contacts.append(Contact(robot.frame(f"{foot.side}_toe_tip"), friction=FRICTION, name=f"{foot.side} toes"))
+            contacts.append(
+                Contact(robot.frame(f"{foot.side}_toe_tip"), friction=FLOOR_FRICTION, name=f"{foot.side} toes")
+            )
     heights = _heights(reference, contacts)
     bears = np.zeros((len(reference.time), len(contacts)), dtype=bool)
     for side in SIDES:

@@ -28,7 +28,7 @@ from poise.arrays import Array
 from poise.errors import GaitError
 from poise.geometry import Quintic
 from poise.human.gait.reference_walk import Curve, Reference, continuous, motion_of, rates_of
-from poise.robots import Side
+from poise.robots import Side, other_side
 from poise.tasks import Target
 
 KeyKind = Literal["two", "four", "six", "eight"]
@@ -55,7 +55,7 @@ def keys(reference: Reference, cycle: GaitCycle, kind: KeyKind = "four") -> tupl
     """
     if kind not in get_args(KeyKind):
         raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyKind))}")
-    a, b = cycle.side, _other(cycle.side)
+    a, b = cycle.side, other_side(cycle.side)
     moments = [
         (cycle.initial_contact, f"{a} strike"),
         (cycle.opposite_initial_contact, f"{b} strike"),
@@ -103,10 +103,6 @@ def _between(side: Side, begin: float, end: float) -> Array:
     if not len(at):
         raise GaitError(f"a swing of the {side} foot from {begin:.3f} to {end:.3f} s; expected one that lasts")
     return at
-
-
-def _other(side: Side) -> Side:
-    return "left" if side == "right" else "right"
 
 
 # -- Paths: what the posture is to be between two keys ---------------------------------------------------------------

@@ -23,10 +23,10 @@ from poise.analysis import (
     StrideComparison,
     agreement,
     anatomical_joints,
+    anatomical_leg_length,
     anatomical_walk,
     compare_strides,
     cycles_from_stance,
-    leg_length,
 )
 from poise.arrays import Array
 from poise.errors import RecordingError
@@ -138,7 +138,9 @@ def human_strides(torques: Torques, name: str = "human") -> AnatomicalWalk:
     for own in anatomical_joints(torques.robot):
         angle[own.side, own.degree_of_freedom] = own.sign * torques.q[:, own.joint.q]
         torque[own.side, own.degree_of_freedom] = own.sign * torques.of(own.joint.name)
-    return AnatomicalWalk(name, torques.mass, leg_length(torques.robot), torques.time, tuple(cycles), angle, torque)
+    return AnatomicalWalk(
+        name, torques.mass, anatomical_leg_length(torques.robot), torques.time, tuple(cycles), angle, torque
+    )
 
 
 def compare_walks(

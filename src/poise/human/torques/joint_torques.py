@@ -35,8 +35,7 @@ from poise.human.torques.joint_moments import torques_summary, torques_text
 from poise.human.torques.plate_forces import Ground, Moved, ground
 from poise.human.trial import Trial, TrialError
 from poise.recording import Body, Channel, Recording, channel_key, circumstances
-from poise.robots import SIDES, Robot, Side
-from poise.state import GRAVITY
+from poise.robots import GRAVITY, SIDES, Robot, Side
 
 #: What a fit says if it had to guess the mass.
 UNKNOWN = "the mass was not given"

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from poise.plans.footsteps import Footstep, other
+from poise.geometry import so3
+from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
 from poise.plans.guidance.stick import Mode, Stick
@@ -26,9 +27,8 @@ from poise.plans.guidance.workspace_bounds import (
     middle,
     turn_inside,
     value_inside,
-    wrapped,
 )
-from poise.robots import Side
+from poise.robots import Side, other_side
 
 #: A step on the ground that moves or turns its foot by less (m, rad) is not made.
 WORTH = 1e-3
@@ -61,12 +61,12 @@ def guided_foot(points: Points, stick: Stick, workspace: Workspace, legs: Legs, 
     """The goal of the foot-guided mode."""
     side: Side = "left" if stick.mode.startswith("left") else "right"
     draft = Draft.of(points)
-    if points.lifted == other(side):
-        _land(draft, other(side), points.feet[other(side)], workspace, legs, ground)
-        draft.notes.append(f"{side} foot: it carries the body; the {other(side)} foot lands first")
-        return _followed(draft, other(side), workspace, legs)
+    if points.lifted == other_side(side):
+        _land(draft, other_side(side), points.feet[other_side(side)], workspace, legs, ground)
+        draft.notes.append(f"{side} foot: it carries the body; the {other_side(side)} foot lands first")
+        return _followed(draft, other_side(side), workspace, legs)
     forward, left, up, _, _, yaw = stick.axes
-    foot, stance, aloft_now = points.feet[side], points.feet[other(side)], points.lifted == side
+    foot, stance, aloft_now = points.feet[side], points.feet[other_side(side)], points.lifted == side
     at = foot.place + complex(forward * workspace.foot[0], left * workspace.foot[1]) * stance.heading
     z = foot.z + up * workspace.foot[2]
     wanted = Footstep(side, at.real, at.imag, foot.yaw + yaw * workspace.foot_turn, z)
@@ -90,7 +90,7 @@ def guided_foot(points: Points, stick: Stick, workspace: Workspace, legs: Legs, 
 def _followed(draft: Draft, side: Side, workspace: Workspace, legs: Legs) -> Goal:
     """Centre of mass by equation (3), trunk yaw between the feet. The height is that above the middle of the feet that
     stood: on level ground, that above the stance foot."""
-    stance, foot = draft.feet[other(side)], draft.feet[side]
+    stance, foot = draft.feet[other_side(side)], draft.feet[side]
     at = (stance.x, stance.y, stance.z)
     center = (draft.place.real, draft.place.imag, stance.z + draft.height)
     if draft.lifted is not None:
@@ -98,7 +98,7 @@ def _followed(draft: Draft, side: Side, workspace: Workspace, legs: Legs) -> Goa
     else:
         x, y, _ = goal_center_of_one_step(center, (foot.x, foot.y, foot.z), at)
     draft.place = complex(x, y)
-    draft.turn_to(draft.yaw + wrapped(mean_yaw(draft.feet) - draft.yaw))
+    draft.turn_to(draft.yaw + so3.wrap_angle(mean_yaw(draft.feet) - draft.yaw))
     return settled(draft, workspace, legs)
 
 
@@ -117,7 +117,7 @@ def _lift(
 
 
 def _land(draft: Draft, side: Side, wanted: Footstep, workspace: Workspace, legs: Legs, ground: Ground | None) -> None:
-    found = landed(wanted, draft.feet[other(side)], workspace, legs, ground)
+    found = landed(wanted, draft.feet[other_side(side)], workspace, legs, ground)
     if found is None:
         draft.notes.append(f"{side} foot: there is no ground within its reach to land on; it stays in the air")
         return
@@ -134,7 +134,7 @@ def _step(
     ground: Ground | None,
     lift: float,
 ) -> None:
-    found = landed(wanted, draft.feet[other(foot.side)], workspace, legs, ground)
+    found = landed(wanted, draft.feet[other_side(foot.side)], workspace, legs, ground)
     if found is None:
         draft.notes.append(f"{foot.side} foot: there is no ground to step on; it stays where it is")
         return
@@ -184,7 +184,7 @@ def guided_trunk(points: Points, stick: Stick, workspace: Workspace, legs: Legs,
 def rested(draft: Draft, workspace: Workspace) -> complex:
     """Where the centre of mass stays: where it is, if it is in the stand-on region; else above the middle."""
     if draft.lifted is not None:
-        return draft.feet[other(draft.lifted)].place
+        return draft.feet[other_side(draft.lifted)].place
     inside = center_inside(draft.place, draft.feet, None, workspace).moved == 0.0
     return draft.place if inside else middle(draft.feet)
 

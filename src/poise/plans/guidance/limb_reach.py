@@ -30,7 +30,7 @@ import pinocchio
 from poise.arrays import Array
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.navigation_points import Points
-from poise.robots import Robot, Side
+from poise.robots import Robot, Side, side_sign
 
 #: The hinge is tried at this many angles: a degree apart, between which the reach changes by less than 1e-4 of itself.
 ANGLES = 721
@@ -167,7 +167,7 @@ class Legs:
     Args:
         hips: by side, in the body frame of the standing stance.
         ankles: by side, in the frame of the sole's middle (x to the toes, z up).
-        length: of a straight leg from hip to ankle.
+        hip_to_ankle: of a straight leg.
         longest, shortest: between hip and ankle.
         roll_range: by side, how far the leg may lean to the right (negative) and to the left over a flat foot.
         pitch_range: by side, likewise backwards (negative) and forwards.
@@ -175,7 +175,7 @@ class Legs:
 
     hips: Mapping[Side, Array]
     ankles: Mapping[Side, Array]
-    length: float
+    hip_to_ankle: float
     longest: float
     shortest: float
     roll_range: Mapping[Side, tuple[float, float]]
@@ -243,7 +243,7 @@ class Legs:
         side more than its ankle can lean inwards; too high, a leg is too short.
         """
         low, high = -math.inf, math.inf
-        turn, spare = cmath.exp(1j * yaw), SPARE * self.length
+        turn, spare = cmath.exp(1j * yaw), SPARE * self.hip_to_ankle
         long, short = (self.longest - spare) ** 2, (self.shortest + spare) ** 2
         for side, foot in feet.items():
             hip, ankle, rise, steepness = self._places[side]
@@ -277,7 +277,7 @@ class Legs:
 
     def _shank(self, forward: float, far: float, up: float) -> float:
         """How far it leans forwards (rad)."""
-        return math.atan2(forward, up) + math.acos(min(math.hypot(far, up) / self.length, 1.0))
+        return math.atan2(forward, up) + math.acos(min(math.hypot(far, up) / self.hip_to_ankle, 1.0))
 
     @cached_property
     def _places(self) -> dict[Side, tuple[complex, complex, float, float]]:
@@ -287,7 +287,7 @@ class Legs:
         for side, ankle in self.ankles.items():
             inwards = 0 if side == "left" else 1
             angle = min(max(abs(self.roll_range[side][inwards]) - ANKLE_MARGIN, ANKLE_MARGIN), 1.0)
-            steepness = (-1.0 if side == "left" else 1.0) / math.tan(angle)
+            steepness = -side_sign(side) / math.tan(angle)
             hip = self.hips[side]
             found[side] = complex(*hip[:2]), complex(*ankle[:2]), float(ankle[2] - hip[2]), steepness
         return found

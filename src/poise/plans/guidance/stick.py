@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 
 Mode = Literal["left foot", "right foot", "trunk", "left hand", "right hand"]
 #: The guiding modes: each is named after its guided point.
@@ -60,9 +59,7 @@ def mode_named(name: str) -> Mode:
             return mode
     if words in _SHORT:
         return _SHORT[words]
-    near = difflib.get_close_matches(words, MODES, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"expected {', '.join(MODES)}"
-    raise UsageError(f"there is no guiding mode '{name}'; {hint}")
+    raise UsageError(f"there is no guiding mode '{name}'; {suggestion(words, MODES)}")
 
 
 #: Other names, among them the paper's own letters.

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.plans.footsteps import Footstep, other
+from poise.geometry import so3
+from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Array, Goal, HandPoint, Points
 from poise.plans.guidance.workspace import Vector, Workspace
@@ -26,13 +27,11 @@ from poise.plans.guidance.workspace_bounds import (
     landed,
     mean_yaw,
     middle,
-    outward,
     turn_inside,
     value_inside,
-    wrapped,
     yaw_inside,
 )
-from poise.robots import Side
+from poise.robots import Side, other_side, side_sign
 
 
 def length(metres: float) -> str:
@@ -128,7 +127,7 @@ def base_of(feet: Feet, lifted: Side | None) -> float:
     """Height of the middle of the feet that stand (m)."""
     if lifted is None:
         return 0.5 * (feet["left"].z + feet["right"].z)
-    return feet["right" if lifted == "left" else "left"].z
+    return feet[other_side(lifted)].z
 
 
 def settled(draft: Draft, workspace: Workspace, legs: Legs) -> Goal:
@@ -268,7 +267,7 @@ def carried(draft: Draft, place: complex, workspace: Workspace, legs: Legs, grou
         _land(draft, points.lifted, moved, workspace, legs, ground)
         return
     kept = center_inside(place, points.feet, None, workspace)
-    outside, turning = kept.moved > 0.0, abs(wrapped(draft.yaw - mean_yaw(points.feet))) > workspace.turn_at
+    outside, turning = kept.moved > 0.0, abs(so3.wrap_angle(draft.yaw - mean_yaw(points.feet))) > workspace.turn_at
     step = chosen(points, place, moved, draft.yaw, outside, workspace, legs, ground) if outside or turning else None
     if step is None:
         draft.beyond("trunk", kept.moved)
@@ -296,11 +295,11 @@ def chosen(
     before = _left(feet, place if outside else None, yaw, workspace)
     near = WORTH * workspace.leg
     away = {side: abs(foot.place - place) for side, foot in feet.items()}
-    first: Side = other(points.last)
+    first: Side = other_side(points.last)
     if abs(away["left"] - away["right"]) > near:
         first = max(away, key=lambda side: away[side])
     best: Step | None = None
-    for side in (first, other(first)):
+    for side in (first, other_side(first)):
         step = _step(feet, side, place, moved, yaw, outside, workspace, legs, ground)
         if step is None:
             continue
@@ -322,13 +321,13 @@ def _step(
     legs: Legs,
     ground: Ground | None,
 ) -> Step | None:
-    stance = feet[other(side)]
+    stance = feet[other_side(side)]
     if outside:
         center = (place.real, place.imag, 0.0)
         x, y, _ = goal_foot_of_a_step(center, center, (stance.x, stance.y, 0.0))
     else:  # a step to turn: the feet become square again, and go where the body goes
         heading = Footstep(side, 0.0, 0.0, yaw).heading
-        at = stance.place + 1j * outward(side) * workspace.width * heading + 2.0 * moved
+        at = stance.place + 1j * side_sign(side) * workspace.width * heading + 2.0 * moved
         x, y = at.real, at.imag
     foot = landed(Footstep(side, x, y, yaw, stance.z), stance, workspace, legs, ground)
     if foot is None:
@@ -340,13 +339,13 @@ def _step(
 
 def _left(feet: Feet, place: complex | None, yaw: float, workspace: Workspace) -> float:
     """How far the feet are from being along a yaw, and below a place if that is what the step is for (m)."""
-    turning = TURNING * workspace.leg * abs(wrapped(yaw - mean_yaw(feet)))
+    turning = TURNING * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
     return turning if place is None else turning + abs(middle(feet) - place)
 
 
 def _land(draft: Draft, side: Side, moved: complex, workspace: Workspace, legs: Legs, ground: Ground | None) -> None:
     """The lifted foot lands: by equation (4) as if it stood below where it is, so that it moves by twice as much."""
-    foot, stance = draft.feet[side], draft.feet[other(side)]
+    foot, stance = draft.feet[side], draft.feet[other_side(side)]
     at = foot.place + 2.0 * moved
     found = landed(Footstep(side, at.real, at.imag, draft.yaw, stance.z), stance, workspace, legs, ground)
     if found is None:

@@ -44,8 +44,7 @@ def standing(robot: Robot) -> Points:
 def halves_of(robot: Robot) -> tuple[complex, complex]:
     """Half sizes of a sole, and of the whole foot around the sole's middle: its shapes may be larger."""
     foot = robot.feet[0]
-    sole = foot.sole
-    half = np.array([sole.x_max - sole.x_min, sole.y_max - sole.y_min]) / 2.0
+    half = np.array(foot.sole.half)
     outline = np.maximum(half, _outline(robot, foot))
     return complex(*half), complex(*outline)
 
@@ -187,7 +186,7 @@ class Workspace:
         if len(robot.feet) != 2:
             raise RobotError(f"{robot.name} has {len(robot.feet)} feet; guidance takes a robot with two")
         legs = legs or Legs.of(robot)
-        start, leg = standing(robot), legs.length
+        start, leg = standing(robot), legs.hip_to_ankle
         left, right = start.feet["left"], start.feet["right"]
         sole, outline = halves_of(robot)
         width = abs(left.place - right.place)

@@ -14,11 +14,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from poise.geometry import polygon
+from poise.geometry import polygon, so3
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.workspace import Range, Vector, Workspace
-from poise.robots import Side
+from poise.robots import Side, other_side, side_sign
 
 Feet = Mapping[Side, Footstep]
 
@@ -59,11 +59,6 @@ class KeptValue(NamedTuple):
     moved: float
 
 
-def outward(side: Side) -> float:
-    """The sign of "to the outside" on a side, as left is positive."""
-    return 1.0 if side == "left" else -1.0
-
-
 def middle(feet: Feet) -> complex:
     """Between the middles of the soles, from above."""
     return 0.5 * (feet["left"].place + feet["right"].place)
@@ -72,12 +67,7 @@ def middle(feet: Feet) -> complex:
 def mean_yaw(feet: Feet) -> float:
     """Yaw between both feet, however often either has turned around (rad, near that of the left)."""
     left = feet["left"].yaw
-    return left + 0.5 * wrapped(feet["right"].yaw - left)
-
-
-def wrapped(angle: float) -> float:
-    """The same angle between -π and π."""
-    return math.remainder(angle, math.tau)
+    return left + 0.5 * so3.wrap_angle(feet["right"].yaw - left)
 
 
 def value_inside(value: float, bounds: Range) -> KeptValue:
@@ -88,7 +78,7 @@ def value_inside(value: float, bounds: Range) -> KeptValue:
 
 def yaw_inside(yaw: float, feet: Feet, workspace: Workspace) -> KeptValue:
     """Trunk yaw, not too far from that of the feet; it keeps its whole turns."""
-    away = wrapped(yaw - mean_yaw(feet))
+    away = so3.wrap_angle(yaw - mean_yaw(feet))
     kept = value_inside(away, (-workspace.turn, workspace.turn))
     return KeptValue(yaw + kept.moved, kept.moved)
 
@@ -97,8 +87,8 @@ def foot_inside(foot: Footstep, stance: Footstep, workspace: Workspace) -> KeptF
     """A foot in its region, a box in the frame of the stance foot: neither too far ahead nor behind, neither too near
     nor too wide, toes neither too much in nor out. The yaw comes first: the narrowest width depends on it.
     """
-    sign = outward(foot.side)
-    relative = wrapped(foot.yaw - stance.yaw)
+    sign = side_sign(foot.side)
+    relative = so3.wrap_angle(foot.yaw - stance.yaw)
     toes = min(max(sign * relative, workspace.toes[0]), workspace.toes[1])
     turned = sign * toes - relative
     heading = stance.heading
@@ -117,22 +107,14 @@ def foot_inside(foot: Footstep, stance: Footstep, workspace: Workspace) -> KeptF
 
 def beside(stance: Footstep, workspace: Workspace, z: float | None = None) -> Footstep:
     """The nominal place of the other foot: beside the stance foot, parallel, as far as when standing."""
-    side: Side = "left" if stance.side == "right" else "right"
-    place = stance.place + 1j * outward(side) * workspace.width * stance.heading
+    side = other_side(stance.side)
+    place = stance.place + 1j * side_sign(side) * workspace.width * stance.heading
     return Footstep(side, place.real, place.imag, stance.yaw, stance.z if z is None else z)
 
 
 def support(feet: Feet, workspace: Workspace) -> list[tuple[float, float]]:
     """Corners of both soles, from above (m)."""
-    x, y = workspace.sole.real, workspace.sole.imag
-    corners = complex(x, y), complex(-x, y), complex(-x, -y), complex(x, -y)
-    found = []
-    for foot in feet.values():
-        place, heading = foot.place, foot.heading
-        for corner in corners:
-            at = place + heading * corner
-            found.append((at.real, at.imag))
-    return found
+    return [(corner.real, corner.imag) for foot in feet.values() for corner in foot.corners(workspace.sole)]
 
 
 def center_inside(center: complex, feet: Feet, lifted: Side | None, workspace: Workspace) -> KeptPlace:
@@ -263,7 +245,7 @@ def _places(foot: Footstep, stance: Footstep, workspace: Workspace, thorough: bo
         yield _between(foot, nominal, share, stance, workspace)
     if not thorough:
         return
-    sign, (along, across) = outward(foot.side), GRID
+    sign, (along, across) = side_sign(foot.side), GRID
     narrow, wide = workspace.widths
     places = [
         stance.place
@@ -282,7 +264,7 @@ def _between(a: Footstep, b: Footstep, share: float, stance: Footstep, workspace
     if share == 0.0:
         return a
     place = a.place + share * (b.place - a.place)
-    yaw = a.yaw + share * wrapped(b.yaw - a.yaw)
+    yaw = a.yaw + share * so3.wrap_angle(b.yaw - a.yaw)
     return foot_inside(Footstep(a.side, place.real, place.imag, yaw, a.z), stance, workspace).foot
 
 

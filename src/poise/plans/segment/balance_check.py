@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from poise.arrays import Array
-from poise.plans.dcm import GRAVITY
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal
@@ -17,7 +16,7 @@ from poise.plans.segment import _segment
 from poise.plans.segment.center_path import CenterPath
 from poise.plans.segment.segment import Beginning, Rates, SegmentPhase, ground_of, standings, swing
 from poise.plans.segment.three_masses import Body
-from poise.robots import SIDES
+from poise.robots import GRAVITY, SIDES
 
 #: The body must press on the ground with this share of its weight at least.
 PRESSING = 0.2

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.geometry import polygon
-from poise.plans.footsteps import Footstep, other
+from poise.geometry import polygon, so3
+from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal
 from poise.plans.guidance.workspace import Workspace
@@ -25,7 +25,7 @@ from poise.plans.guidance.workspace_bounds import Ground, landed, mean_yaw
 from poise.plans.segment.planner import Planner
 from poise.plans.segment.segment import Beginning, Segment
 from poise.plans.support_region import Support
-from poise.robots import SIDES, Side
+from poise.robots import SIDES, Side, other_side
 
 #: Seconds in the air of a step that catches the body, in time constants: as quick as a leg swings.
 QUICK = (1.0, 1.3, 1.6)
@@ -71,7 +71,7 @@ def _step(
 ) -> tuple[float, Goal, complex] | None:
     """How far inside the feet ξ will be if a foot lands where it must, that goal, and where the other one presses."""
     points, body = begin.points, planner.body
-    stance = points.feet[other(side)]
+    stance = points.feet[other_side(side)]
     xi = points.center + begin.rates.center / body.omega
     sole = Support((stance,), body.half, 0.5 * body.margin).polygon
     edge = complex(*polygon.project(sole, xi[:2]))
@@ -87,7 +87,7 @@ def _step(
     feet = {side: place, stance.side: stance}
     middle = 0.5 * (place.place + stance.place)
     yaw = float(points.attitude[2])
-    attitude = np.array([0.0, 0.0, yaw + math.remainder(mean_yaw(feet) - yaw, math.tau)])
+    attitude = np.array([0.0, 0.0, yaw + so3.wrap_angle(mean_yaw(feet) - yaw)])
     _, high = legs.heights(middle, float(attitude[2]), feet)
     center = np.array([middle.real, middle.imag, min(float(points.center[2]), high)])
     goal = points.replace(center=center, attitude=attitude, feet=feet, lifted=None, last=side)

@@ -24,8 +24,7 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.geometry import minimum_jerk
-from poise.plans.dcm import GRAVITY
-from poise.plans.footsteps import Footstep, other
+from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
 from poise.plans.guidance.navigation_points import Goal
 from poise.plans.segment.balance_check import Judge
@@ -43,6 +42,7 @@ from poise.plans.segment.segment import (
 )
 from poise.plans.segment.three_masses import Body
 from poise.plans.support_region import Support
+from poise.robots import GRAVITY, other_side
 from poise.solvers import Lexicographic, Program, Rows
 
 #: Every so many samples the pressure is bounded; between them it is all but straight.
@@ -108,7 +108,7 @@ def cleared(begin: Beginning, goal: Goal, half: complex) -> Goal:
     step = goal.step
     if step is None:
         return goal
-    stance, start, end = begin.points.feet[other(step)], begin.points.feet[step], goal.points.feet[step]
+    stance, start, end = begin.points.feet[other_side(step)], begin.points.feet[step], goal.points.feet[step]
     outward = stance.heading * (1j if step == "left" else -1j)
     lack = 0.0
     for s in SHARES:
@@ -209,7 +209,7 @@ class Planner:
         T = self.usual
         if goal.step is not None:
             start, end = begin.points.feet[goal.step], goal.points.feet[goal.step]
-            way = (end.place - start.place) * begin.points.feet[other(goal.step)].heading.conjugate()
+            way = (end.place - start.place) * begin.points.feet[other_side(goal.step)].heading.conjugate()
             air = slowest_swing(goal.lift, end.z - start.z, abs(way), self.body.shortening)
             air = max(air, self.body.calmest_swing(way))
             parts = zip(*shares(begin, goal, self.settings), strict=True)
@@ -314,7 +314,7 @@ class Planner:
         first, last = swings[0] * PIECES, (swings[-1] + 1) * PIECES
         side = parts[swings[0]].swing
         assert side is not None
-        stance = begin.points.feet[other(side)]
+        stance = begin.points.feet[other_side(side)]
         found[:first], found[last + 1 :] = start, end
         alone = found[first : last + 1]
         alone[:] = start + np.linspace(0.0, 1.0, last + 1 - first)[:, None] * (end - start)

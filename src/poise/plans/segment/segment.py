@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 
 from poise.arrays import Array
-from poise.plans.footsteps import Footstep, other
+from poise.plans.footsteps import Footstep
 from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
 from poise.plans.segment.center_path import CenterPath, Severity
 from poise.plans.segment.limb_curves import FootCourse, Motion, QuinticCurve, four
-from poise.robots import Side
+from poise.robots import Side, other_side
 
 Outcome = Literal["commanded", "kept", "held", "caught"]
 
@@ -73,7 +73,7 @@ class SegmentPhase:
     @property
     def name(self) -> str:
         """For recordings."""
-        return "double support" if self.swing is None else f"{other(self.swing)} support"
+        return "double support" if self.swing is None else f"{other_side(self.swing)} support"
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +282,7 @@ def standings(begin: Beginning, goal: Goal, phases: tuple[SegmentPhase, ...]) ->
     landed = False
     for phase in phases:
         if phase.swing is not None:
-            found.append((begin.points.feet[other(phase.swing)],))
+            found.append((begin.points.feet[other_side(phase.swing)],))
             landed = True
         else:
             found.append(goal.points.standing if landed else begin.points.standing)
@@ -291,4 +291,4 @@ def standings(begin: Beginning, goal: Goal, phases: tuple[SegmentPhase, ...]) ->
 
 def ground_of(begin: Beginning, goal: Goal) -> float:
     """The height at which zero moment points are meant: that of the foot that stands throughout (m)."""
-    return begin.points.standing[0].z if goal.step is None else begin.points.feet[other(goal.step)].z
+    return begin.points.standing[0].z if goal.step is None else begin.points.feet[other_side(goal.step)].z

@@ -12,9 +12,10 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.errors import RobotError
-from poise.plans.dcm import GRAVITY, natural_frequency
+from poise.geometry import so3
 from poise.plans.segment.segment import Segment, ground_of
-from poise.robots import SIDES, Robot, Side
+from poise.robots import GRAVITY, SIDES, Robot, Side
+from poise.state import natural_frequency
 
 #: A knee takes this share of its greatest speed at most: what servos follow with a load on them.
 SPEED = 0.6
@@ -94,8 +95,7 @@ class Body:
             knees.append(_shortening(robot, chain, data))
         rest = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints) if joint not in legs]
         trunk = sum(rest[1:], rest[0])
-        sole = robot.feet[0].sole
-        half = (0.5 * (sole.x_max - sole.x_min), 0.5 * (sole.y_max - sole.y_min))
+        half = robot.feet[0].sole.half
         height = float(center[2] - np.mean([stance.pose(foot).translation[2] for foot in robot.feet]))
         return cls(
             mass=robot.mass,
@@ -185,8 +185,7 @@ def zero_moment_way(body: Body, segment: Segment, times: Array) -> tuple[Array, 
             feet.append((x[:, :3], faster[:, :3]))
         else:
             feet.append((points.feet[side].position, np.zeros(3)))
-    yaw = float(points.attitude[2])
-    R = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    R = so3.yaw_matrix(float(points.attitude[2]))
     hips = [R @ body.hips[side] for side in SIDES]
     turning = segment.attitude.at(times)[2][:, :2] @ R[:2, :2].T
     moments = moment(body, hips, feet, (p, a), turning)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from poise.arrays import Array
-from poise.plans.dcm import GRAVITY
-from poise.plans.footsteps import Footstep, other
+from poise.geometry import so3
+from poise.plans.footsteps import Footstep
 from poise.plans.segment.balance_check import PRESSING
 from poise.plans.segment.center_path import SAMPLING
 from poise.plans.segment.limb_curves import four
@@ -14,7 +14,7 @@ from poise.plans.segment.planner import gap
 from poise.plans.segment.segment import Beginning, Segment, ground_of, standings
 from poise.plans.segment.three_masses import Body, moment, zero_moment_points, zero_moment_way
 from poise.plans.support_region import Support
-from poise.robots import SIDES
+from poise.robots import GRAVITY, SIDES, other_side
 
 #: Rounding (m, m/s).
 SAME = 1e-9
@@ -74,8 +74,7 @@ def hold_outside(segment: Segment, body: Body, seconds: float = 1.5) -> float:
     xi = p + v / omega
     way = xi + (p - xi) * np.exp(-omega * np.linspace(0.0, seconds, 60))[:, None]
     acceleration = omega**2 * (way - xi)
-    yaw = float(points.attitude[2])
-    R = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    R = so3.yaw_matrix(float(points.attitude[2]))
     feet = [(points.feet[side].position, np.zeros(3)) for side in SIDES]
     still = np.zeros((len(way), 2))
     moments = moment(body, [R @ body.hips[side] for side in SIDES], feet, (way, acceleration), still)
@@ -103,6 +102,6 @@ def sole_gap(segment: Segment, body: Body, times: Array) -> float:
     step = segment.goal.step
     if segment.swing is None or step is None:
         return np.inf
-    still = segment.beginning.points.feet[other(step)]
+    still = segment.beginning.points.feet[other_side(step)]
     moving = [Footstep(step, *x[[0, 1, 3, 2]].tolist()) for x in segment.swing.at(times[::4])[0]]
     return min(gap(foot, still, complex(*body.half)) for foot in moving)

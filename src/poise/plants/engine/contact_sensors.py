@@ -19,7 +19,7 @@ from poise.arrays import Array
 from poise.extras import mujoco
 from poise.plants.plant_errors import PlantError
 from poise.plants.simulation_setup import Sensors
-from poise.robots import Foot, Frame, Robot, State
+from poise.robots import GRAVITY, Foot, Frame, Robot, State
 from poise.state import ContactForces, Imu, Sensed
 
 Indices = NDArray[np.int64]
@@ -127,7 +127,7 @@ def check_rows(model: mujoco.MjModel) -> None:
 #: controllers take for 5 %.
 TOUCHING = 0.01
 #: Gravity, which an accelerometer feels as if the robot were pushed up (m/s²).
-UP = np.array([0.0, 0.0, 9.81])
+UP = np.array([0.0, 0.0, GRAVITY])
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -39,7 +39,7 @@ from poise.plants.engine.world import (
     new_world,
 )
 from poise.plants.simulation_setup import PositionServos, Scene
-from poise.robots import Robot, State
+from poise.robots import GRAVITY, Robot, State
 
 #: Uneven ground is level under the soles of the start and so far around them (m): room for a foot to slip or to shift.
 ROOM = 0.05
@@ -290,7 +290,7 @@ class Simulation:
             warning.number = 1
         #: Torques that hold the robot still in its start; zeros if nothing does.
         self.holding: Array = np.zeros(len(built.coordinates.angles))
-        weight, rests = 9.81 * float(self.model.body_mass.sum()), not scene.start.v.any()
+        weight, rests = GRAVITY * float(self.model.body_mass.sum()), not scene.start.v.any()
         carried = () if scene.carried is None else (height_of(self.model),)
         if rests and scene.start.contacts and press(self.model, self.data, weight, carried):
             self.holding = self.data.qfrc_inverse.take(built.coordinates.rates)

@@ -23,7 +23,7 @@ from poise.plants.disturbances import Carried, Load
 from poise.plants.engine.robot_geometry import GROUND, SEEN, SMOOTH, THING
 from poise.plants.engine.robot_model import quaternion
 from poise.plants.environment import Box, Ground
-from poise.robots import State
+from poise.robots import GRAVITY, State
 
 #: Of a contact (s): ten steps, and a tenth of the time in which a robot that is pushed can react.
 TIME_CONSTANT = 0.01
@@ -45,7 +45,7 @@ def new_world(period: float) -> mujoco.MjSpec:
     compiler.boundmass = compiler.boundinertia = 0.0
     compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     option.timestep = period
-    option.gravity = [0.0, 0.0, -9.81]
+    option.gravity = [0.0, 0.0, -GRAVITY]
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     option.impratio = FRICTION_RATIO
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -142,7 +142,7 @@ def add_loads(bodies: list[mujoco.MjsBody], start: State, loads: Sequence[Load])
         body.ipos, body.inertia = [0.0, 0.0, -load.string], [0.4 * load.mass * radius**2] * 3
         if load.string > 0.0:
             swing = load.mass * (load.string**2 + 0.4 * radius**2)  # inertia about the knot
-            damping = 2.0 * DAMPING * np.sqrt(load.mass * 9.81 * load.string * swing)
+            damping = 2.0 * DAMPING * np.sqrt(load.mass * GRAVITY * load.string * swing)
             body.add_joint(name=_name(i), type=mujoco.mjtJoint.mjJNT_BALL, damping=damping)
             _add_shape(body, mujoco.mjtGeom.mjGEOM_CAPSULE, [0.004, load.string / 2, 0.0], load.string / 2)
         _add_shape(body, mujoco.mjtGeom.mjGEOM_SPHERE, [radius, 0.0, 0.0], load.string)
@@ -236,7 +236,7 @@ def height_of(model: mujoco.MjModel) -> int:
 
 def bearing(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: Carried) -> Array:
     """Generalised forces that bear the box, half of its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
-    share, J = 0.5 * 9.81 * carried.mass, np.zeros((3, model.nv))
+    share, J = 0.5 * GRAVITY * carried.mass, np.zeros((3, model.nv))
     total = np.zeros(model.nv)
     for hand in start.robot.hands:
         mujoco.mj_jacSite(model, data, J, None, int(model.site(hand.name).id))

@@ -16,8 +16,6 @@ client and the server know.
 
 from __future__ import annotations
 
-import ipaddress
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -30,6 +28,7 @@ from poise.arrays import Array
 from poise.control import Command
 from poise.errors import StateError
 from poise.extras import msgpack, require, zmq
+from poise.parsing import is_loopback, is_number
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError
 from poise.robots import Frame, Robot, State
@@ -67,14 +66,6 @@ def checked_address(address: Any, anywhere: bool = True) -> str:
             "address",
         )
     return text
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def address_at_host(address: str, host: str) -> str:
@@ -170,7 +161,7 @@ def maybe(message: Mapping[str, Any], name: str, size: int) -> Array | None:
 def number(message: Mapping[str, Any], name: str) -> float:
     """A finite number of a message, or a MalformedError."""
     value = message.get(name)
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+    if not is_number(value):
         raise MalformedError("malformed message")
     return float(value)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from poise.control import Command
 from poise.extras import zmq
+from poise.parsing import brief
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError, positive
 from poise.plants.remote.protocol import (
@@ -31,7 +32,6 @@ from poise.plants.remote.protocol import (
 )
 from poise.robots import Robot, State
 from poise.state import Sensed
-from poise.tasks import shown
 
 #: Seconds between two attempts to join.
 AGAIN = 0.1
@@ -210,7 +210,7 @@ class RemotePlant(Plant):
 
     def __init__(self, address: str, robot: Robot, *, limit: float = LIMIT, patience: float = 5.0) -> None:
         if not isinstance(robot, Robot):
-            raise PlantError(f"RemotePlant.robot is {shown(robot)}; expected a Robot, e.g. load_robot('g1')", "robot")
+            raise PlantError(f"RemotePlant.robot is {brief(robot)}; expected a Robot, e.g. load_robot('g1')", "robot")
         self.robot = robot
         self.limit, self.patience = positive(limit, "RemotePlant.limit", "s"), positive(patience, "patience", "s")
         self.notes: list[str] = []

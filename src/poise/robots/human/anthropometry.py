@@ -23,6 +23,7 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.errors import RobotError, unknown
+from poise.parsing import is_number
 
 Sex = Literal["male", "female"]
 SEXES: tuple[Sex, Sex] = ("male", "female")
@@ -250,7 +251,7 @@ def _both(value: float) -> Sided:
 
 def _number(name: str, value: Any, between: tuple[float, float], unit: str) -> float:
     low, high = between
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         message = f"the {name} of a human is {value!r}; expected {low:g} to {high:g} {unit}"
         raise RobotError(message, element=name)
     return float(value)
@@ -262,9 +263,7 @@ def _checked(name: str, value: Any, sided: bool) -> Any:
     angle, signed = name in ("torsion", "varus"), name in ("lumbar_forward", "shoulder_forward", "shoulder_drop")
     low, high = (-math.pi / 2, math.pi / 2) if angle else (-1.0, 1.0) if signed else (1e-3, 2.0)
     low, high = {"mass": MASSES, "height": HEIGHTS}.get(name, (low, high))
-    ok = len(given) == (2 if sided else 1) and all(
-        isinstance(x, (int, float)) and not isinstance(x, bool) and low <= x <= high for x in given
-    )
+    ok = len(given) == (2 if sided else 1) and all(is_number(x) and low <= x <= high for x in given)
     if not ok:
         what = "two numbers, left and right," if sided else "a number"
         raise RobotError(f"shape: {name} is {value!r}; expected {what} from {low:.3g} to {high:.3g}", element=name)

@@ -17,8 +17,8 @@ from poise.arrays import Array
 from poise.robots.human import anthropometry
 from poise.robots.human.anthropometry import BodyShape, shape_of
 from poise.robots.human.landmarks import landmarks
-from poise.robots.human.skeleton import BETWEEN, Built, across, joints, mtp_height
-from poise.robots.parts import SIDES, Side
+from poise.robots.human.skeleton import BETWEEN, Built, joints, mtp_height
+from poise.robots.parts import SIDES, Side, side_sign
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 #: Toes and fingers as a share of the foot's and the hand's mass. A choice: the tables keep both whole.
@@ -195,7 +195,7 @@ def _trunk(shape: BodyShape) -> list[Capsule]:
 
 
 def _leg(shape: BodyShape, side: Side) -> list[Capsule]:
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     thigh, shank = shape.thigh[i], shape.shank[i]
     ball, toes, wide, h = shape.foot[i], shape.toes[i], shape.foot_width[i], shape.ankle_height[i]
     t, s, f, e = (f"{side}_{name}" for name in ("thigh", "shank", "foot", "toes"))
@@ -221,7 +221,7 @@ def _leg(shape: BodyShape, side: Side) -> list[Capsule]:
 
 
 def _arm(shape: BodyShape, side: Side) -> list[Capsule]:
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     upper, fore, hand, fingers = shape.upper_arm[i], shape.forearm[i], shape.hand[i], shape.fingers[i]
     u, f, h, e = (f"{side}_{name}" for name in ("upper_arm", "forearm", "hand", "fingers"))
     out = [
@@ -286,7 +286,7 @@ def urdf_text(shape: BodyShape) -> str:
 
 def foot_points(shape: BodyShape, side: Side) -> dict[str, tuple[str, Array]]:
     """Points in the plane of the sole that can touch the ground: name of the frame, link, place in it (m)."""
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     h, wide = shape.ankle_height[i], shape.foot_width[i]
     toes = next(joint.place for joint in joints(shape) if joint.child == f"{side}_toes")
     return {

@@ -11,8 +11,8 @@ import numpy as np
 from poise.arrays import Array
 from poise.robots.human import anthropometry
 from poise.robots.human.anthropometry import BodyShape
-from poise.robots.human.skeleton import across, mtp_height
-from poise.robots.parts import SIDES, Side
+from poise.robots.human.skeleton import mtp_height
+from poise.robots.parts import SIDES, Side, side_sign
 
 Place = tuple[str, Array]
 
@@ -31,7 +31,7 @@ def landmarks(shape: BodyShape) -> dict[str, Place]:
 
 def _centers(shape: BodyShape, side: Side) -> dict[str, Place]:
     """Centres of the joints: no skin, but what skeletons of animation software know."""
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     shoulder = (shape.shoulder_forward, 0.5 * y * shape.shoulder_width, shape.torso - shape.shoulder_drop)
     places = {
         "hip_center": ("pelvis", (0.0, 0.5 * y * shape.hip_width, 0.0)),
@@ -60,7 +60,7 @@ def _pelvis(shape: BodyShape) -> dict[str, Place]:
         "lumbar_center": ("pelvis", np.array([shape.lumbar_forward, 0.0, shape.lumbar_up])),
     }
     for side in SIDES:
-        y = across(side)
+        y = side_sign(side)
         out[f"{side}_asis"] = ("pelvis", middle + np.array([0.0, 0.5 * y * wide, 0.0]))
         out[f"{side}_psis"] = ("pelvis", back + np.array([0.0, 0.19 * y * wide, 0.0]))
     return out
@@ -80,7 +80,7 @@ def _trunk(shape: BodyShape) -> dict[str, Place]:
     }
     out = {name: (link, np.array(place)) for name, (link, place) in places.items()}
     for side in SIDES:
-        y = across(side)
+        y = side_sign(side)
         out[f"{side}_temple"] = ("head", np.array([0.18 * h, 0.28 * y * h, 0.64 * h]))
         out[f"{side}_front_head"] = ("head", np.array([0.27 * h, 0.22 * y * h, 0.75 * h]))
         out[f"{side}_back_head"] = ("head", np.array([-0.23 * h, 0.20 * y * h, 0.75 * h]))
@@ -90,7 +90,7 @@ def _trunk(shape: BodyShape) -> dict[str, Place]:
 
 
 def _leg(shape: BodyShape, side: Side) -> dict[str, Place]:
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     thigh, shank, height = shape.thigh[i], shape.shank[i], shape.ankle_height[i]
     ball, toes, wide = shape.foot[i], shape.toes[i], shape.foot_width[i]
     knee, ankle = 0.13 * thigh, 0.09 * shank  # half widths
@@ -117,7 +117,7 @@ def _leg(shape: BodyShape, side: Side) -> dict[str, Place]:
 
 def _arm(shape: BodyShape, side: Side) -> dict[str, Place]:
     """In the anatomical posture the thumb, and the radius, are on the outer side."""
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     upper, fore, hand, fingers = shape.upper_arm[i], shape.forearm[i], shape.hand[i], shape.fingers[i]
     elbow, wrist = 0.14 * upper, 0.11 * fore  # half widths
     places = {

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from poise.robots.human.anthropometry import BodyShape
-from poise.robots.parts import SIDES, Side
+from poise.robots.parts import SIDES, Side, side_sign
 
 Vector = tuple[float, float, float]
 
@@ -111,11 +111,6 @@ def joints(shape: BodyShape) -> list[Built]:
     return found
 
 
-def across(side: Side) -> float:
-    """The sign of y on a side: left is positive."""
-    return 1.0 if side == "left" else -1.0
-
-
 def mtp_height(shape: BodyShape, side: Side) -> float:
     """Height of the axis of the toes above the sole (m): they are about as thick as a fifth of the ankle's height."""
     return 0.25 * shape.ankle_height[SIDES.index(side)]
@@ -125,7 +120,7 @@ def _leg_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
     i = SIDES.index(side)
     ball = (shape.foot[i], 0.0, mtp_height(shape, side) - shape.ankle_height[i])
     return {
-        "hip_fork": (0.0, across(side) * shape.hip_width / 2.0, 0.0),
+        "hip_fork": (0.0, side_sign(side) * shape.hip_width / 2.0, 0.0),
         "shank": (0.0, 0.0, -shape.thigh[i]),
         "ankle": (0.0, 0.0, -shape.shank[i]),
         "toes": ball,
@@ -136,7 +131,7 @@ def _arm_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
     i = SIDES.index(side)
     height = shape.torso - shape.shoulder_drop
     return {
-        "shoulder_fork": (shape.shoulder_forward, across(side) * shape.shoulder_width / 2.0, height),
+        "shoulder_fork": (shape.shoulder_forward, side_sign(side) * shape.shoulder_width / 2.0, height),
         "elbow": (0.0, 0.0, -shape.upper_arm[i]),
         "wrist": (0.0, 0.0, -shape.forearm[i]),
         "fingers": (0.0, 0.0, -shape.hand[i]),
@@ -168,7 +163,7 @@ def _constant(child: str, side: Side | None, shape: BodyShape) -> Vector:
     """Varus turns the shank inwards below the knee, torsion the ankle outwards about the shank."""
     if side is None:
         return (0.0, 0.0, 0.0)
-    i, y = SIDES.index(side), across(side)
+    i, y = SIDES.index(side), side_sign(side)
     return {"shank": (-y * shape.varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.torsion[i])}.get(child, (0.0,) * 3)
 
 

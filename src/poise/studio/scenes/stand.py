@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from poise import runs
-from poise.behaviors import LiveSquat, Regulated, Stand, Walk, leg_length, standing
+from poise.behaviors import (
+    LiveSquat,
+    Regulated,
+    Stand,
+    Walk,
+    standing,
+)
 from poise.control import Step
 from poise.plans import Course, LiveSquatting, SquatOscillator
-from poise.robots import Robot, State
+from poise.robots import Robot, State, leg_length
 from poise.studio.controls import Choice, Control, Slider, Switch, chosen, number
 from poise.studio.scene_base import AS_BUILT, DRIVES, MOTORS, Act, MotionControls, PushedScene, on_servos
 from poise.studio.sole_pressure import Soles

@@ -1,0 +1,97 @@
+"""Files that appear whole or not at all, checks of the place they go to, what JSON can hold, versions."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | PathLike[str], *, temporary: str = "", durable: bool = True) -> Iterator[Path]:
+    """A temporary file in the folder of a path, to write to, which replaces the path at the end.
+
+    A reader sees the old file or the new one. Whatever interrupts the writing, Ctrl-C included, leaves the path as it
+    was and nothing beside it; only a process that is killed leaves its temporary file. Links are followed.
+
+    Args:
+        path: of the file.
+        temporary: name of the temporary file; by default a random one that ends as the path does.
+        durable: wait until the file is on the disk, so that a loss of power leaves the old one or the new one, too.
+
+    >>> with atomic_write("walk.csv") as file:
+    ...     file.write_text("time,q")
+    """
+    place = Path(os.path.realpath(path))
+    beside = place.with_name(temporary or f".{os.urandom(8).hex()}{place.suffix}")
+    try:
+        yield beside
+        if durable:
+            with open(beside, "rb") as file:
+                os.fsync(file.fileno())
+        os.replace(beside, place)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def atomic_write_text(path: str | PathLike[str], text: str, *, temporary: str = "") -> None:
+    """Replaces a file by a text in UTF-8, whole or not at all."""
+    with atomic_write(path, temporary=temporary) as file:
+        file.write_text(text, encoding="utf-8")
+
+
+def writable_path(
+    path: str | PathLike[str], error: Callable[[str], Exception], option: str = "", example: str = ""
+) -> Path:
+    """Where a file goes, with ``~`` and links followed; an error if it is a folder or its folder does not exist.
+
+    Args:
+        path: as given.
+        error: makes the exception of a message.
+        option: of the command line that gave the path, for the message.
+        example: name of a file, for the message.
+    """
+    place = Path(os.path.realpath(os.path.expanduser(path)))
+    given = f"{option} '{path}'".lstrip()
+    if os.path.isdir(place):
+        hint = f"give a file, like {Path(path) / example}" if example else "give the name of a file in it"
+        raise error(f"{given} is a folder; {hint}")
+    if not os.path.isdir(place.parent):
+        raise error(f"{given}: there is no folder '{Path(path).parent}'; make it first")
+    return place
+
+
+def failure_reason(error: OSError) -> str:
+    """Why the system refused, in a few words: "No space left on device"."""
+    return os.strerror(error.errno) if error.errno else " ".join(str(error).split())
+
+
+def json_ready(value: Any) -> Any:
+    """The same in values that JSON knows: numpy's become Python's, and numbers that are not finite become None.
+
+    >>> json_ready({"error": float("nan"), "place": np.array([0.5, np.inf])})
+    {'error': None, 'place': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {key: json_ready(each) for key, each in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [json_ready(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def installed_version(package: str = "poise") -> str:
+    """Version of a package, of Poise by default; "0+source" of a source tree that was never installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "0+source" if package == "poise" else "unknown"

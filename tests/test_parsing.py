@@ -1,0 +1,62 @@
+"""Numbers and arguments are taken for what they are, and a mistake gives the caller's own error in one line."""
+
+from __future__ import annotations
+
+import doctest
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from poise import parsing
+from poise.parsing import brief, check_number, check_positive, check_vector, is_number
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, np.float32(0.5), np.int64(7), Fraction(1, 3)])
+def test_finite_numbers_of_every_library_are_numbers(value: object) -> None:
+    assert is_number(value)
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.bool_(True), "1", None, math.nan, -math.inf, 10**400, 1j, [1.0], np.ones(1)]
+)
+def test_nothing_else_is_a_number(value: object) -> None:
+    assert not is_number(value)
+
+
+def test_a_number_outside_of_its_bounds_gives_the_error_that_was_asked_for() -> None:
+    with pytest.raises(KeyError) as caught:
+        check_number(-0.5, "friction", KeyError, low=0.0, high=2.0, unit="N/N")
+    assert caught.value.args == ("friction is -0.5; expected a finite number from 0 up to 2 N/N",)
+    with pytest.raises(LookupError, match="mass is 0; expected a positive number of kg"):
+        check_positive(0, "mass", LookupError, "kg")
+    assert check_number(2, "friction", KeyError, high=2.0) == 2.0
+
+
+def test_a_vector_is_a_copy_of_the_right_size() -> None:
+    given = np.arange(3.0)
+    found = check_vector(given, 3, "force", ValueError)
+    found[0] = 5.0
+    assert given[0] == 0.0
+    assert check_vector(2, 3, "gain", ValueError, broadcast=True).tolist() == [2.0, 2.0, 2.0]
+    wrong = {
+        "is 'up'; expected 3 numbers in N": "up",
+        "has shape (); expected 3 numbers in N": 2,
+        "has shape (1, 3); expected 3 numbers in N": [[1, 2, 3]],
+        "is (1, 2, nan); expected finite numbers in N": (1, 2, math.nan),
+    }
+    for message, values in wrong.items():
+        with pytest.raises(KeyError) as caught:
+            check_vector(values, 3, "force", KeyError, "N")  # type: ignore[arg-type]
+        assert caught.value.args == (f"force {message}",)
+
+
+def test_a_long_value_is_shown_on_one_short_line() -> None:
+    text = brief(np.eye(30))
+    assert "\n" not in text
+    assert len(text) == 60
+
+
+def test_the_examples_of_the_documentation_hold() -> None:
+    assert doctest.testmod(parsing).failed == 0
