@@ -1,17 +1,20 @@
-"""Files that appear whole or not at all, checks of the place they go to, what JSON can hold, versions."""
+"""Files: atomic writes, checks of the path, tables, values that JSON can hold, and installed versions."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from poise.errors import PoiseError
 
 
 @contextlib.contextmanager
@@ -69,6 +72,28 @@ def writable_path(
     return place
 
 
+def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Path:
+    """Write rows as a CSV file with the given columns and return its path.
+
+    Numbers have six significant digits; what is None or missing in a row is an empty cell.
+    """
+    place = Path(path)
+    try:
+        with atomic_write(place) as file, open(file, "w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, columns, extrasaction="ignore", restval="")
+            writer.writeheader()
+            writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    except OSError as error:
+        raise PoiseError(
+            f"{place} cannot be written: {failure_reason(error)}; give another place or make room"
+        ) from None
+    return place
+
+
+def _cell(value: Any) -> Any:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else value
+
+
 def failure_reason(error: OSError) -> str:
     """Why the system refused, in a few words: "No space left on device"."""
     return os.strerror(error.errno) if error.errno else " ".join(str(error).split())
@@ -80,7 +105,7 @@ def json_ready(value: Any) -> Any:
     >>> json_ready({"error": float("nan"), "place": np.array([0.5, np.inf])})
     {'error': None, 'place': [0.5, None]}
     """
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: json_ready(each) for key, each in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()

@@ -32,7 +32,8 @@ from poise.analysis.signals import peak, peak_rate, root_mean_square, torque_arc
 from poise.analysis.step_detection import foot_trajectories
 from poise.arrays import Array
 from poise.errors import RecordingError
-from poise.recording import Recording, json_values, named_robot
+from poise.files import json_ready
+from poise.recording import Recording, named_robot
 from poise.robots import Frame, Robot, limbs
 
 
@@ -170,7 +171,7 @@ class RecordingComparison:
 
     def summary(self) -> dict[str, Any]:
         """Plain values for JSON: postures apart, quantities at the end of each phase, torques of both by limb."""
-        return json_values(
+        return json_ready(
             {
                 "names": list(self.names),
                 "posture_distance_rad": self.distances(),

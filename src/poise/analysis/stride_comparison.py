@@ -40,7 +40,8 @@ from poise.analysis.signals import HALF_PERCENT_SAMPLES, PERCENT_SAMPLES, log_di
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.extras import scipy
-from poise.recording import Recording, json_values
+from poise.files import json_ready
+from poise.recording import Recording
 from poise.robots import GRAVITY, Robot, Side
 
 Quantity = Literal["torque", "angle"]
@@ -255,7 +256,7 @@ class StrideComparison:
             }
             for row in self.rows
         }
-        return json_values(
+        return json_ready(
             {
                 "names": list(self.names),
                 "rows": rows,

@@ -20,6 +20,7 @@ import numpy as np
 
 from poise.analysis import GaitCycle, events_from_plates, stride_lengths, walking_direction
 from poise.errors import GaitError
+from poise.files import json_ready, write_csv
 from poise.human.dynamic import Simulated, simulate
 from poise.human.fitting.body_fit import Fit
 from poise.human.gait.population_study import Study, comparison, study
@@ -28,7 +29,7 @@ from poise.human.gait.reproduction import BEST, VARIANTS, Variant, reproduce
 from poise.human.gait.reproduction_quality import Measures, measured
 from poise.human.trial import Plate
 from poise.human.trial_fitting import COLUMNS, FitOptions, TrialFailure, TrialFiles, find_trials, fit_trials
-from poise.recording import Recording, json_values, write_table
+from poise.recording import Recording
 from poise.robots import SIDES, Side
 
 #: Events further apart (s) are not of the same step.
@@ -92,7 +93,7 @@ class GaitTrial:
         }
         if self.simulated is not None:
             row["dynamics"] = self.simulated.summary()
-        return json_values(row)
+        return json_ready(row)
 
     def text(self) -> str:
         """The best reproduction in one line, dynamics in another."""
@@ -139,7 +140,7 @@ class GaitStudy:
     def summary(self) -> dict[str, Any]:
         """Plain values for JSON: ``"trials"`` with a summary of each, then those of `Study.summary`."""
         statistics = self.statistics.summary() if self.trials else {"variants": {}, "people": [], "notes": []}
-        return json_values({"trials": [each.summary() for each in self.results], **statistics})
+        return json_ready({"trials": [each.summary() for each in self.results], **statistics})
 
     def text(self) -> str:
         """All tables, then a line for each trial."""
@@ -163,7 +164,7 @@ class GaitStudy:
         place.mkdir(parents=True, exist_ok=True)
         written = [place / "study.json", place / "trials.csv"]
         written[0].write_text(json.dumps(facts, indent=1), encoding="utf-8")
-        write_table(written[1], facts["trials"], TRIAL_COLUMNS)
+        write_csv(written[1], facts["trials"], TRIAL_COLUMNS)
         for trial in self.trials:
             for name, recording in trial.recordings().items():
                 written.append(place / f"{Path(trial.fit.trial.path).stem}_{name}.poise")

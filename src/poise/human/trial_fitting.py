@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from poise.errors import PoiseError
+from poise.files import write_csv
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
 from poise.human.markers import MarkerSet
 from poise.human.trial import TrialError
-from poise.recording import write_table
 
 SUFFIXES = (".c3d", ".trc", ".bvh")
 #: How laboratories call a trial in which somebody stands still.
@@ -139,7 +139,7 @@ class FitBatch:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the table as a CSV file, with the columns `COLUMNS`, and return its path."""
-        return write_table(path, self.summary()["trials"], COLUMNS)
+        return write_csv(path, self.summary()["trials"], COLUMNS)
 
 
 def is_static(path: Path) -> bool:

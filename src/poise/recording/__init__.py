@@ -20,7 +20,6 @@ from poise.recording.recorder import (
     record_steps,
 )
 from poise.recording.recording import Recording, load_recording
-from poise.recording.result_files import atomic_file, json_values, write_table
 from poise.recording.statistics import Level, counts, percentiles
 
 __all__ = [
@@ -36,13 +35,11 @@ __all__ = [
     "RecordingInterrupted",
     "UnwrittenError",
     "Values",
-    "atomic_file",
     "channel_key",
     "circumstances",
     "counts",
     "different",
     "heard",
-    "json_values",
     "load_recording",
     "named_robot",
     "percentiles",
@@ -50,5 +47,4 @@ __all__ = [
     "record",
     "record_steps",
     "settings",
-    "write_table",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.errors import PoiseError
-from poise.recording import json_values
+from poise.files import json_ready
 from poise.robots import SIDES
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def fit_summary(fit: Fit, reference: Motion | None = None) -> dict[str, Any]:
     """Plain values for JSON; see `Fit.summary`."""
     size, label, time = fit.worst
     shape = fit.shape
-    return json_values(
+    return json_ready(
         {
             "trial": fit.name,
             "static": _static_name(fit),

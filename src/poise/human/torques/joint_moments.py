@@ -30,7 +30,8 @@ from poise.analysis import (
 )
 from poise.arrays import Array
 from poise.errors import RecordingError
-from poise.recording import Recording, json_values, named_robot
+from poise.files import json_ready
+from poise.recording import Recording, named_robot
 from poise.robots import SIDES, Robot, Side
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def compare_walks(
 def torques_summary(torques: Torques) -> dict[str, Any]:
     """Plain values for JSON; see `Torques.summary`."""
     force, moment = np.split(torques.residual_rms, 2)
-    return json_values(
+    return json_ready(
         {
             "trial": Path(torques.trial.path).name,
             "mass_kg": torques.mass,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from poise.errors import PoiseError
-from poise.recording import atomic_file, json_values, write_table
+from poise.files import json_ready, write_csv
 
 
 def test_values_are_those_of_strict_json() -> None:
     given = {"a": np.float64(0.5), "b": (np.int64(3), math.nan, -math.inf), "c": {"d": np.bool_(True), "e": None}}
-    assert json.loads(json.dumps(json_values(given), allow_nan=False)) == {
+    assert json.loads(json.dumps(json_ready(given), allow_nan=False)) == {
         "a": 0.5,
         "b": [3, None, None],
         "c": {"d": True, "e": None},
@@ -22,7 +22,7 @@ def test_values_are_those_of_strict_json() -> None:
 
 
 def test_a_table_has_its_columns_in_order_and_empty_cells_where_nothing_is_known(tmp_path: Path) -> None:
-    path = write_table(tmp_path / "t.csv", [{"b": 1.23456789, "a": "x", "z": 1}, {"a": None}], ("a", "b"))
+    path = write_csv(tmp_path / "t.csv", [{"b": 1.23456789, "a": "x", "z": 1}, {"a": None}], ("a", "b"))
     with path.open(newline="") as stream:
         assert list(csv.reader(stream)) == [["a", "b"], ["x", "1.23457"], ["", ""]]
 
@@ -32,7 +32,7 @@ def test_a_file_that_is_interrupted_leaves_the_one_before(tmp_path: Path) -> Non
     place.write_text("before")
 
     def interrupted() -> None:
-        with atomic_file(place) as file:
+        with atomic_write(place) as file:
             file.write_text("half")
             raise KeyboardInterrupt
 
@@ -40,7 +40,7 @@ def test_a_file_that_is_interrupted_leaves_the_one_before(tmp_path: Path) -> Non
         interrupted()
     assert place.read_text() == "before"
     assert list(tmp_path.iterdir()) == [place]
-    with atomic_file(place) as file:
+    with atomic_write(place) as file:
         file.write_text("after")
     assert place.read_text() == "after"
     assert list(tmp_path.iterdir()) == [place]
@@ -48,5 +48,5 @@ def test_a_file_that_is_interrupted_leaves_the_one_before(tmp_path: Path) -> Non
 
 def test_a_place_that_cannot_be_written_is_an_error_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(PoiseError, match=r"cannot be written: No such file") as failure:
-        write_table(tmp_path / "none" / "t.csv", [], ("a",))
+        write_csv(tmp_path / "none" / "t.csv", [], ("a",))
     assert "\n" not in str(failure.value)
