@@ -27,25 +27,6 @@ def test_a_table_has_its_columns_in_order_and_empty_cells_where_nothing_is_known
         assert list(csv.reader(stream)) == [["a", "b"], ["x", "1.23457"], ["", ""]]
 
 
-def test_a_file_that_is_interrupted_leaves_the_one_before(tmp_path: Path) -> None:
-    place = tmp_path / "result.csv"
-    place.write_text("before")
-
-    def interrupted() -> None:
-        with atomic_write(place) as file:
-            file.write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert place.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [place]
-    with atomic_write(place) as file:
-        file.write_text("after")
-    assert place.read_text() == "after"
-    assert list(tmp_path.iterdir()) == [place]
-
-
 def test_a_place_that_cannot_be_written_is_an_error_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(PoiseError, match=r"cannot be written: No such file") as failure:
         write_csv(tmp_path / "none" / "t.csv", [], ("a",))

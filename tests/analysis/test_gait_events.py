@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from made_gaits import SPEED, STANCE, STRIDE, Gait
-from poise.analysis import EVENT_RULE, GaitEvent, belt_speed, events_from_markers, events_from_plates, walking_direction
+from poise.analysis import (
+    EVENT_RULE,
+    GaitEvent,
+    belt_speed,
+    events_from_markers,
+    events_from_plates,
+    walking_direction,
+)
 from poise.errors import GaitError
 from shared_data import needed
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from poise.behaviors import UprightSettings
 from poise.behaviors.gait_tasks import TickClock, balance_tasks
-from poise.behaviors.stand import UprightSettings
 from poise.state import Snapshot
 from poise.tasks import Decay
 from robot_states import robot_of

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from poise.errors import GeometryError
-from poise.geometry import explore, polygon, region
+from poise.geometry import explore, polygon
+from poise.geometry import polygon as region
 
 Array = NDArray[np.float64]
 BOX = np.array([[-9.0, -9.0], [9.0, -9.0], [9.0, 9.0], [-9.0, 9.0]])

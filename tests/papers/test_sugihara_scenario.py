@@ -12,7 +12,7 @@ from poise import Recording, runs
 from poise.report.guided_motion import actual, planned
 from poise.report.recording_view import subjects
 from poise.robots.catalogue import models_folder
-from poise.runs.scenario import Scenario
+from poise.runs import Scenario
 from robot_states import robot_of
 
 needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")

@@ -15,7 +15,8 @@ import poise
 from command_line import complaint
 from plants.served import LONG, Stranger, process, until
 from poise.behaviors import Stand
-from poise.plants import Controller, RemotePlant, steps
+from poise.control import Controller
+from poise.plants import RemotePlant, steps
 from poise.plants.remote.protocol import LARGEST
 from robot_states import robot_of
 

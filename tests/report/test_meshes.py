@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.rendering.collada import Collada, is_mesh, surfaces
+from poise.rendering.visual_model import Collada, is_mesh, surfaces
 from poise.robots import library_names, load_robot, vertices
 from poise.robots.catalogue import models_folder
 

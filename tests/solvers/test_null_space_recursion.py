@@ -5,7 +5,7 @@ import pytest
 
 from poise.arrays import Array
 from poise.solvers import BlockShape, NullSpace, Program, Rows, Solution, Stack
-from poise.solvers.null_space import RANK
+from poise.solvers.lexicographic import RANK
 from poise.solvers.program import program_damping
 from poise.solvers.unit_rows import UnitRows, sides_at
 
@@ -146,6 +146,6 @@ def test_a_posture_of_even_weight_takes_one_small_factorisation() -> None:
 
 
 def test_without_the_kernel_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.solvers.null_space._kernel", None)
+    monkeypatch.setattr("poise.solvers.lexicographic._kernel", None)
     with pytest.raises(Exception, match="install a C\\+\\+17 compiler"):
         NullSpace()

@@ -17,7 +17,7 @@ from test_navigate_scene_browser import LEFT_SHOULDER, LEFT_TRIGGER, RIGHT_TRIGG
 from poise.devices import Pilot
 from poise.plans import Footstep, HandPoint, Points, Stick
 from poise.robots import Frame, Robot
-from poise.runs.scenario import Scenario
+from poise.runs import Scenario
 from poise.studio import Hub
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]

@@ -7,12 +7,7 @@
 """
 
 from poise.analysis.anatomy import anatomical_joints, anatomical_leg_length
-from poise.analysis.body_tracks import (
-    BodyTrajectories,
-    compute_trajectories,
-    posture_frames,
-    true_state,
-)
+from poise.analysis.body_tracks import BodyTrajectories, compute_trajectories, posture_frames, true_state
 from poise.analysis.contact_quality import (
     ground_penetration,
     share_inside,

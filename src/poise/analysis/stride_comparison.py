@@ -24,14 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from poise.analysis.anatomy import (
-    BACK,
-    DEGREES_OF_FREEDOM,
-    MIRRORED,
-    NECK,
-    anatomical_joints,
-    anatomical_leg_length,
-)
+from poise.analysis.anatomy import BACK, DEGREES_OF_FREEDOM, MIRRORED, NECK, anatomical_joints, anatomical_leg_length
 from poise.analysis.body_tracks import true_state
 from poise.analysis.gait_curves import Agreement, agreement
 from poise.analysis.gait_cycle import TOE_OFF_PERCENT, CycleCurves, GaitCycle, normalize_cycle

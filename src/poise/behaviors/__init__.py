@@ -3,15 +3,7 @@
 from poise.behaviors.navigate import Done, Navigate
 from poise.behaviors.navigate_tasks import NavigateSettings
 from poise.behaviors.reach import Phase, Reach, ReachSettings, one_foot_stance
-from poise.behaviors.stand import (
-    LiveSquat,
-    Squat,
-    SquatSettings,
-    Stand,
-    UprightSettings,
-    above_support,
-    upright,
-)
+from poise.behaviors.stand import LiveSquat, Squat, SquatSettings, Stand, UprightSettings, above_support, upright
 from poise.behaviors.walk import Walk
 from poise.behaviors.walk_style import speed_of
 from poise.behaviors.walk_tasks import WalkSettings

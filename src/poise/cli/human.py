@@ -14,7 +14,8 @@ from poise.files import writable_path
 from poise.recording import Bar, load_recording
 
 if TYPE_CHECKING:
-    from poise.human import Fit, FitBatch, FitOptions, GaitStudy, RecordingComparison
+    from poise.analysis import RecordingComparison
+    from poise.human import Fit, FitBatch, FitOptions, GaitStudy
 
 FAILED = 1
 
@@ -208,7 +209,7 @@ def _torques(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from poise.human import compare_recordings
+    from poise.analysis import compare_recordings
 
     one, two = options.recordings
     _print(compare_recordings(load_recording(one), load_recording(two), names=(one.stem, two.stem)), options)

@@ -25,14 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from poise.plants import (  # here, so that other commands start fast
-        MujocoPlant,
-        PlantServer,
-        PositionServos,
-        TorqueMotors,
-        address_at_host,
-        checked_address,
-    )
+    from poise.plants import MujocoPlant, PlantServer, PositionServos, TorqueMotors, address_at_host, checked_address
     from poise.robots import load_robot
 
     address = checked_address(options.address, anywhere=options.bind is not None)

@@ -11,10 +11,10 @@
 """
 
 from poise.errors import GeometryError
-from poise.geometry import curves, polygon, region, so3
+from poise.geometry import curves, polygon, so3
+from poise.geometry import polygon as region
 from poise.geometry.curves import Quintic, cycloid, minimum_jerk, quintic
-from poise.geometry.polygon import convex_hull, half_planes, margin
-from poise.geometry.region import TOLERANCE, Region, explore
+from poise.geometry.polygon import TOLERANCE, Region, convex_hull, explore, half_planes, margin
 
 __all__ = [
     "TOLERANCE",

@@ -21,10 +21,12 @@ from poise.html.charts import (
     short,
     thinned,
 )
-from poise.html.elements import (
+from poise.html.page import (
     MINUS,
     NONE,
     TIMES,
+    Section,
+    assembled,
     beside,
     bullets,
     columns,
@@ -38,11 +40,11 @@ from poise.html.elements import (
     paragraph,
     percent,
     prefixed,
+    saved,
     table,
     unbroken,
     wordy,
 )
-from poise.html.page import Section, assembled, saved
 from poise.html.stick_figures import Stick, drawable, facing, row, stick
 
 __all__ = [

@@ -10,7 +10,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.html.charts import ABOVE, BELOW, LEFT, RIGHT, WHOLE, drawing
-from poise.html.elements import figure
+from poise.html.page import figure
 from poise.robots import SIDES, Robot
 
 if TYPE_CHECKING:

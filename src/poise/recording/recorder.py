@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from poise.control import Controller
 from poise.errors import RecordingError
-from poise.plants import Controller, Plant, steps
+from poise.plants import Plant, steps
 from poise.recording.channel import Channel, Part, joined, plain
 from poise.recording.coordinate_labels import Body
 from poise.recording.progress_bar import Bar

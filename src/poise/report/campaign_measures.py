@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.analysis import MEASURES
-from poise.arrays import Mask
+from poise.arrays import Array, Mask
 from poise.html import (
     COLORS,
     FAINT,
@@ -31,7 +31,6 @@ from poise.html import (
 )
 from poise.report.campaign_runs import (
     NUMERIC,
-    Array,
     Groups,
     Kept,
     Runs,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.extras import matplotlib
 from poise.html import (
     COLORS,
@@ -31,7 +32,6 @@ from poise.html import (
 )
 from poise.report.campaign_runs import (
     VALUES,
-    Array,
     Groups,
     Kept,
     Runs,

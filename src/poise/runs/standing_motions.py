@@ -10,13 +10,7 @@ import numpy as np
 
 from poise import behaviors
 from poise.analysis import base_displacement, capture_point_error, largest_sole_tilt
-from poise.behaviors import (
-    ReachSettings,
-    RegulatedSettings,
-    SquatSettings,
-    UprightSettings,
-    standing,
-)
+from poise.behaviors import ReachSettings, RegulatedSettings, SquatSettings, UprightSettings, standing
 from poise.parameters import check_parameters, gain, parameter
 from poise.plans import Course, Squatting, Standing
 from poise.plants import IdealPlant, Plant

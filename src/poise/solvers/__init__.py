@@ -19,8 +19,7 @@ array([0.5, 0.5])
 """
 
 from poise.solvers.cascade import Cascade
-from poise.solvers.lexicographic import Lexicographic
-from poise.solvers.null_space import NullSpace
+from poise.solvers.lexicographic import Lexicographic, NullSpace
 from poise.solvers.optimality import Certificate, certificate
 from poise.solvers.program import Program
 from poise.solvers.rows import UNBOUNDED, Rows

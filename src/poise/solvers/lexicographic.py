@@ -1,4 +1,4 @@
-"""Lexicographic: strict priorities with inequalities at any level, compiled."""
+"""Strict solvers by compiled code: Lexicographic, for equalities and inequalities, and NullSpace, in closed form."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from poise.errors import SolverError
 from poise.solvers.cascade import Cascade
 from poise.solvers.program import Program, checked_damping, level_damping
 from poise.solvers.solution import Solution, Solver
+from poise.solvers.unit_rows import UnitRows
 
 try:
     from poise.solvers import _kernel  # type: ignore[attr-defined]
@@ -101,3 +102,76 @@ class Counts(Mapping[str, int]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+# -- NullSpace: strict priorities among equalities, in closed form ---------------------------------------------------
+
+
+try:
+    from poise.solvers import _kernel  # type: ignore[attr-defined]
+except ImportError:  # built without a compiler
+    _kernel = None
+
+#: Singular values of unit rows below this are taken as zero: the closed form has no other remedy against the
+#: motions of size 1e9 that inverting them would ask for.
+RANK = 1e-9
+
+#: In the order of the kernel.
+STATUSES = ("optimal", "relaxed", "iterations")
+
+
+class NullSpace(Solver):
+    """The recursive closed form of Siciliano and Slotine (1991), for programs made of equalities.
+
+    With A_k x = b_k the rows of level k, each multiplied by the square root of its weight, N_k the projector on the
+    null space of levels 0 to k (N_{-1} = I, x_{-1} = 0) and ``+`` the damped pseudo-inverse::
+
+        x_k = x_{k-1} + (A_k N_{k-1})^+ (b_k - A_k x_{k-1})
+        N_k = N_{k-1} - (A_k N_{k-1})^+ (A_k N_{k-1})        (always without damping)
+
+    Each x_k is the shortest least-squares solution of level k that changes nothing above ([Saab2012] section 2.1).
+
+    **Inequalities are ignored**: the answer then has status ``"relaxed"`` and its slack tells by how much they are
+    violated. `accepts` says beforehand whether a program has none. Where numbers overflow, x is that of the levels
+    solved so far, with status ``"iterations"``.
+
+    Compiled. The solver keeps its memory, but nothing of an answer: what it is asked before changes nothing. One solver
+    serves one thread; the GIL is released.
+
+    Args:
+        damping: scalar, or one per level: singular values s are inverted as ``s / (s^2 + damping^2)``.
+
+    >>> NullSpace().solve(Program([Rows([[1, 0]], 1, 1), Rows([[1, 1]], 3, 3)])).x
+    array([1., 2.])
+    """
+
+    def __init__(self, damping: float | Sequence[float] = 0.0) -> None:
+        self.damping = checked_damping(damping)
+        if _kernel is None:
+            raise SolverError(
+                "the compiled kernel is not built, and NullSpace needs it; "
+                "install a C++17 compiler and reinstall poise, or use Cascade()"
+            )
+        self._kernel = _kernel.NullSpace(RANK)
+        self._structure: object = None
+
+    @staticmethod
+    def accepts(program: Program) -> bool:
+        """Whether every row that matters (weight not zero, some bound finite) is an equality."""
+        rows = UnitRows.of(program)
+        return bool((rows.equality | ~rows.counts).all())
+
+    def solve(self, program: Program) -> Solution:
+        """The closed-form solution of the equalities; never raises on a valid Program."""
+        start = time.perf_counter()
+        structure = program.structure
+        if structure is not self._structure:
+            if self._structure != structure:
+                level_begin, variables, columns = structure
+                self._kernel.layout(level_begin, variables, level_damping(self.damping, len(program)), columns)
+            self._structure = structure
+        x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], np.int8)
+        status, solved, factorizations = self._kernel.solve(program.memory, x, sides)
+        milliseconds = 1e3 * (time.perf_counter() - start)
+        counters = {"factorizations": factorizations}
+        return Solution(program, x, STATUSES[status], sides, solved, milliseconds, "null space", counters)

@@ -260,7 +260,7 @@ def static_support_region(
         patches: what touches; the mass matters only where a `Patch.largest_force` is finite.
         facets: edges of the pyramid inside each friction cone; 16 give away 2 % of the friction at most.
         reach: how far (m) from the contacts to look; who holds on to something may have no limit but this one.
-        tolerance: m, see `poise.geometry.region.explore`.
+        tolerance: m, see `poise.geometry.polygon.explore`.
 
     >>> floor = Patch([[0, 0, 0], [0.2, 0, 0], [0.2, 0.1, 0], [0, 0.1, 0]])
     >>> static_support_region([floor], mass=50.0).inner.round(6).tolist()

@@ -8,15 +8,7 @@ from pathlib import Path
 
 from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
 from poise.errors import RecordingError
-from poise.runs import (
-    COMMON_COLUMNS,
-    Motion,
-    Run,
-    campaign_parameters,
-    command_line,
-    motion_from,
-    motion_named,
-)
+from poise.runs import COMMON_COLUMNS, Motion, Run, campaign_parameters, command_line, motion_from, motion_named
 
 
 class MotionRuns(Kind):

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from poise.arrays import Array
 from poise.geometry import so3
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import Legs
-from poise.plans.guidance.navigation_points import Array, Goal, HandPoint, Points
+from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
 from poise.plans.guidance.workspace import Vector, Workspace
 from poise.plans.guidance.workspace_bounds import (
     UNSEEN,

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from poise import runs
-from poise.behaviors import (
-    LiveSquat,
-    Regulated,
-    Stand,
-    Walk,
-    standing,
-)
+from poise.behaviors import LiveSquat, Regulated, Stand, Walk, standing
 from poise.control import Step
 from poise.plans import Course, LiveSquatting, SquatOscillator
 from poise.robots import Robot, State, leg_length
