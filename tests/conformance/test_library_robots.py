@@ -7,8 +7,7 @@ import pytest
 from poise.robots import Robot, State, library_names, listing, load_robot, vertices
 from poise.robots.catalogue import models_folder
 from poise.robots.description import twin
-from poise.robots.shapes import extent
-from poise.robots.urdf import is_physical
+from poise.robots.urdf import extent, is_physical
 
 pytestmark = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 

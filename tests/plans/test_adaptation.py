@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from poise.plans.dcm import before_single
+from poise.plans.gait_parameters import before_single
 from poise.plans.step_adaptation import END, PLACE, TIME, TRIED, Reachable, adapted
 from poise.state import natural_frequency
 

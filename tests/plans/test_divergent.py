@@ -10,8 +10,8 @@ import pytest
 
 from planned_walks import fallen
 from poise.plans import Footstep
-from poise.plans.dcm import Timing, before_double, before_single, steady_offset, where_to_begin
 from poise.plans.footsteps import Gait
+from poise.plans.gait_parameters import Timing, before_double, before_single, steady_offset, where_to_begin
 from poise.state import natural_frequency
 
 OMEGA = natural_frequency(0.7)

@@ -9,7 +9,7 @@ import pytest
 
 from poise.geometry import Quintic
 from poise.plans import Footstep, Swing
-from poise.plans.swing_foot import LANDING, SEEKING, toward
+from poise.plans.footsteps import LANDING, SEEKING, toward
 
 PERIOD, SECONDS, LIFT = 0.002, 0.4, 0.06
 START, GOAL = Footstep("left", 0.0, 0.1), Footstep("left", 0.3, 0.12, 0.2)

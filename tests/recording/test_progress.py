@@ -11,7 +11,7 @@ from recorded_steps import PERIOD, ROBOT, Motion
 from poise.errors import PoiseError
 from poise.plants import control_loop as loop
 from poise.recording import Bar, RecordingInterrupted, record
-from poise.recording import progress_bar as progress
+from poise.recording import recorder as progress
 
 
 class Terminal(io.StringIO):

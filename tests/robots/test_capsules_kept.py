@@ -13,7 +13,7 @@ from damaged_files import DAMAGES
 from poise.cache import store, stored
 from poise.robots import Capsule, Robot, capsules, load_robot, vertices
 from poise.robots import collision_capsules as module
-from poise.robots.shapes import KEPT
+from poise.robots.urdf import KEPT
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +111,7 @@ def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
 
 
 def test_only_so_many_shapes_stay(urdf: Path) -> None:
-    from poise.robots import shapes
+    from poise.robots import urdf as shapes
 
     for number in range(KEPT + 3):
         urdf.write_text(urdf.read_text().replace("</robot>", f"<!-- {number} --></robot>"))

@@ -7,7 +7,7 @@ import pinocchio
 import pytest
 
 from poise.robots import Robot, limbs, load_robot, vertices
-from poise.robots.shapes import extent
+from poise.robots.urdf import extent
 from shared_data import needed
 
 REFERENCE = "robots/hoap3_reference.urdf"

@@ -11,8 +11,7 @@ from poise.robots.description import twin
 from poise.robots.human.anthropometry import AXES, TABLE, Sex, masses
 from poise.robots.human.human_model import SPECK, bodies
 from poise.robots.human.skeleton import BETWEEN
-from poise.robots.shapes import extent
-from poise.robots.urdf import mirrored
+from poise.robots.urdf import extent, mirrored
 
 
 @pytest.fixture(scope="module", params=SEXES)

@@ -12,7 +12,7 @@ from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot, capsules, load_robot
-from poise.robots.shapes import extent
+from poise.robots.urdf import extent
 from shared_data import needed
 from standing_on_cells import check_it_stands
 

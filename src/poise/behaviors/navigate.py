@@ -13,8 +13,7 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.behaviors.gait_tasks import TickClock
-from poise.behaviors.ground_contact import sole_pose
+from poise.behaviors.gait_tasks import TickClock, sole_pose
 from poise.behaviors.navigate_tasks import Levels, NavigateSettings
 from poise.behaviors.servo_stabilizer import Seen, Stabilizer, seen
 from poise.devices import Device

@@ -10,8 +10,7 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.gait_tasks import GaitTasks, apart, joints_of
-from poise.behaviors.ground_contact import sole_motion
+from poise.behaviors.gait_tasks import GaitTasks, apart, joints_of, sole_motion
 from poise.behaviors.servo_stabilizer import StabilizerSettings
 from poise.hierarchy import Hierarchy, Level
 from poise.parameters import check_parameters, gain

@@ -8,10 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.behaviors.gait_tasks import TickClock
-from poise.behaviors.ground_contact import Footing
-from poise.behaviors.walk_style import Manner
-from poise.behaviors.walk_tasks import Levels, WalkSettings
+from poise.behaviors.gait_tasks import Footing, TickClock
+from poise.behaviors.walk_tasks import Levels, Manner, WalkSettings
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (

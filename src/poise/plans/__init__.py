@@ -2,7 +2,7 @@
 
 from poise.plans.feasibility import Verdict, repaired, verdict
 from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid, swinging
-from poise.plans.footsteps import Footstep, Kind, Phase, Stairway
+from poise.plans.footsteps import Footstep, Kind, Phase, Stairway, Swing
 from poise.plans.gait_parameters import BodyDimensions, Pace, Speed, paced
 from poise.plans.guidance.guiding_modes import guided
 from poise.plans.guidance.limb_reach import Legs
@@ -26,7 +26,6 @@ from poise.plans.segment.three_masses import Body, zero_moment_way
 from poise.plans.step_adaptation import Stepping
 from poise.plans.style import NEUTRAL, PARAMETERS, STYLES, Style
 from poise.plans.support_region import Support, corners
-from poise.plans.swing_foot import Swing
 
 __all__ = [
     "AXES",

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from poise.geometry import minimum_jerk
-from poise.plans.dcm import before_double, before_single, steady_offset
-from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import Pace
-from poise.plans.swing_foot import toward
+from poise.plans.footsteps import Footstep, Phase, toward
+from poise.plans.gait_parameters import Pace, before_double, before_single, steady_offset
 from poise.robots import side_sign
 
 #: So long the weight takes to come to rest between the feet after the last step, s.

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from poise.plans.dcm import before_single
 from poise.plans.footstep_plan import Route
 from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import BodyDimensions
+from poise.plans.gait_parameters import BodyDimensions, before_single
 from poise.plans.support_region import Soles
 from poise.robots import side_sign
 

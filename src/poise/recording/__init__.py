@@ -6,11 +6,10 @@ asked (``recording["center_of_mass"]``), read (``recording.summary()``) and kept
 """
 
 from poise.recording.channel import ABSENT, Channel, Values, channel_key, different, plain
-from poise.recording.coordinate_labels import Body
 from poise.recording.force_columns import LEAST_LOAD
-from poise.recording.progress_bar import Bar
-from poise.recording.provenance import circumstances, named_robot, settings
+from poise.recording.provenance import Body, circumstances, named_robot, settings
 from poise.recording.recorder import (
+    Bar,
     Progress,
     Recorder,
     RecordingInterrupted,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.recording.channel import different, plain
-from poise.recording.coordinate_labels import Body
+from poise.recording.provenance import Body
 from poise.state import center_of_pressure
 
 if TYPE_CHECKING:

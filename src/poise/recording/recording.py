@@ -16,8 +16,7 @@ from poise.errors import RecordingError, near_misses
 from poise.extras import pandas
 from poise.recording import statistics as digest
 from poise.recording.channel import Channel, Kind, Values, different, joined
-from poise.recording.coordinate_labels import Body
-from poise.recording.provenance import written
+from poise.recording.provenance import Body, written
 from poise.recording.statistics import summary
 from poise.robots import Robot, State
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from poise.recording.channel import ABSENT, Channel, Header, Keys, Kind, Values, different, joined_units, plain
-from poise.recording.coordinate_labels import Body
 from poise.recording.force_columns import Sensors, Wrenches, misjudged
+from poise.recording.provenance import Body
 from poise.solvers import LOWER, UPPER, Program
 
 if TYPE_CHECKING:

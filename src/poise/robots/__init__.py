@@ -20,7 +20,7 @@ from poise.robots.limits import Limits
 from poise.robots.loading import described, load_robot
 from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole, other_side, side_sign
 from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, leg_length, leg_strength, limbs
-from poise.robots.shapes import vertices
+from poise.robots.urdf import vertices
 
 __all__ = [
     "GRAVITY",

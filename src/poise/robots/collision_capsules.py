@@ -16,7 +16,7 @@ from poise.cache import Arrays, store, stored
 from poise.errors import RobotError
 from poise.extras import scipy
 from poise.robots.robot import Robot
-from poise.robots.shapes import vertices
+from poise.robots.urdf import vertices
 
 #: Grows whenever the same shapes would give other capsules, or they are stored in another way.
 VERSION = 1

@@ -30,8 +30,7 @@ from poise.robots.description import Attachment, Description, describe, read_tom
 from poise.robots.limits import Limits, read_armature, read_limits
 from poise.robots.parts import Foot, Frame, Gaze, Hand, Joint
 from poise.robots.robot import Robot
-from poise.robots.shapes import Shapes
-from poise.robots.urdf import build_model, check_bodies, followers, read_urdf, reduction
+from poise.robots.urdf import Shapes, build_model, check_bodies, followers, read_urdf, reduction
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ array([0.5, 0.5])
 from poise.solvers.cascade import Cascade
 from poise.solvers.lexicographic import Lexicographic, NullSpace
 from poise.solvers.optimality import Certificate, certificate
-from poise.solvers.program import Program
-from poise.solvers.rows import UNBOUNDED, Rows
+from poise.solvers.program import UNBOUNDED, Program, Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, Solver
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted

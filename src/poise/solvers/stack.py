@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.solvers.program import Program
-from poise.solvers.rows import Rows
+from poise.solvers.program import Program, Rows
 
 
 class BlockShape(NamedTuple):

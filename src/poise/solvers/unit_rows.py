@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.solvers.program import Program
-from poise.solvers.rows import UNBOUNDED
+from poise.solvers.program import UNBOUNDED, Program
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Sides
 
 #: Singular values of unit rows below this are zero: well above rounding, well below any direction worth using.

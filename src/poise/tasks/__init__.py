@@ -18,7 +18,6 @@ where somebody else moves it, `Live`. To write a new one, derive from `MotionTas
 """
 
 from poise.tasks.aim import Direction, Gaze, unit_vector
-from poise.tasks.arguments import component_indices, number, numbers, positive, selection
 from poise.tasks.centroidal import AngularMomentum, CenterOfMass, LinearMomentum
 from poise.tasks.forces import (
     CenterOfPressure,
@@ -33,9 +32,20 @@ from poise.tasks.forces import (
 from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position, frame_name
 from poise.tasks.motion_task import MotionTask
 from poise.tasks.posture import Configuration, JointComfort, Joints, LeastVelocity, Posture, checked_joints
-from poise.tasks.reference import Decay, Given, MinimumJerk, Reference
 from poise.tasks.relative import RelativePose
-from poise.tasks.target import Led, Live, Oscillation, Passage, Path, Target, moving
+from poise.tasks.target import (
+    Decay,
+    Given,
+    Led,
+    Live,
+    MinimumJerk,
+    Oscillation,
+    Passage,
+    Path,
+    Reference,
+    Target,
+    moving,
+)
 from poise.tasks.task import (
     ACCELERATION,
     VELOCITY,
@@ -47,6 +57,11 @@ from poise.tasks.task import (
     TaskLabel,
     Writer,
     checked_weight,
+    component_indices,
+    number,
+    numbers,
+    positive,
+    selection,
 )
 
 __all__ = [

@@ -16,12 +16,10 @@ from poise.parsing import brief
 from poise.robots import Frame, Robot
 from poise.robots import Gaze as GazeFrame
 from poise.state import FRAMES, Snapshot
-from poise.tasks.arguments import numbers
 from poise.tasks.frame import frame_name
 from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.reference import Reference
-from poise.tasks.target import checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
+from poise.tasks.target import Reference, checked_target, moving
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer, numbers
 
 #: Cosine of the angle, 172 degrees, beyond which an axis points away and the error bends too much to be followed.
 AWAY = -0.99

@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.robots import Frame, Robot
 from poise.state import CENTER_OF_MASS, FRAMES, MOMENTUM, Snapshot, _motion
-from poise.tasks.arguments import axis_indices, numbers, selection
 from poise.tasks.frame import frame_name
 from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.reference import Reference
 from poise.tasks.relative import relative_point
-from poise.tasks.target import Live, Target, checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
+from poise.tasks.target import Live, Reference, Target, checked_target, moving
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer, axis_indices, numbers, selection
 
 
 class CenterOfMass(MotionTask):

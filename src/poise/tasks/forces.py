@@ -12,9 +12,8 @@ from poise.errors import TaskError
 from poise.parsing import brief
 from poise.robots import Frame, Robot
 from poise.state import DYNAMICS, FRAMES, Contact, ContactForces, Snapshot, _motion, contact_of, frame_rows
-from poise.tasks.arguments import numbers
 from poise.tasks.posture import Joints, checked_joints
-from poise.tasks.task import Layout, Memory, Task, Writer, checked_weight
+from poise.tasks.task import Layout, Memory, Task, Writer, checked_weight, numbers
 
 
 class ForceUnknowns:

@@ -13,11 +13,20 @@ from poise.errors import TaskError
 from poise.parsing import brief
 from poise.robots import Frame, Robot, State
 from poise.state import FRAMES, Snapshot, _motion
-from poise.tasks.arguments import axis_indices, component_indices, numbers, pose_of, rotation_of, selection
 from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.reference import Decay, Reference
-from poise.tasks.target import Live, checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
+from poise.tasks.target import Decay, Live, Reference, checked_target, moving
+from poise.tasks.task import (
+    ACCELERATION,
+    Layout,
+    Memory,
+    Writer,
+    axis_indices,
+    component_indices,
+    numbers,
+    pose_of,
+    rotation_of,
+    selection,
+)
 
 Place = tuple[Array | None, Array | None, Array | None, Array | None]
 

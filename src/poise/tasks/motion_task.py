@@ -14,9 +14,8 @@ from poise.errors import TaskError
 from poise.parsing import brief
 from poise.robots import Frame, Robot, State
 from poise.state import DRIFT, Snapshot
-from poise.tasks.arguments import interval
-from poise.tasks.reference import Decay, Reference, limits
-from poise.tasks.task import ACCELERATION, Assembly, Layout, Memory, Task, Writer, checked_weight
+from poise.tasks.target import Decay, Reference, limits
+from poise.tasks.task import ACCELERATION, Assembly, Layout, Memory, Task, Writer, checked_weight, interval
 
 Within = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 

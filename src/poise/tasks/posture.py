@@ -14,11 +14,9 @@ from poise.errors import TaskError
 from poise.parsing import brief
 from poise.robots import Joint, Robot, State
 from poise.state import Snapshot, _motion
-from poise.tasks.arguments import positive
 from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.reference import Decay, Reference
-from poise.tasks.target import Live, moving
-from poise.tasks.task import Layout, Memory, Writer
+from poise.tasks.target import Decay, Live, Reference, moving
+from poise.tasks.task import Layout, Memory, Writer, positive
 
 Joints = Iterable[Joint] | None
 

@@ -13,12 +13,10 @@ from poise.arrays import Array
 from poise.geometry import so3
 from poise.robots import Frame, Robot
 from poise.state import FRAMES, Snapshot, _motion
-from poise.tasks.arguments import component_indices, pose_of
 from poise.tasks.frame import frame_name
 from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.reference import Reference
-from poise.tasks.target import checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer
+from poise.tasks.target import Reference, checked_target, moving
+from poise.tasks.task import ACCELERATION, Layout, Memory, Writer, component_indices, pose_of
 
 
 class RelativePose(MotionTask):
