@@ -16,9 +16,8 @@ from poise.robots.human.anthropometry import SEXES, STATURE, BodyShape
 from poise.robots.human.human_model import foot_points
 from poise.robots.human.landmarks import landmarks
 from poise.robots.human.skeleton import joints
-from poise.robots.limits import Limits
 from poise.robots.loading import described, load_robot
-from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Side, Sole, other_side, side_sign
+from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Limits, Side, Sole, other_side, side_sign
 from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, leg_length, leg_strength, limbs
 from poise.robots.urdf import vertices
 

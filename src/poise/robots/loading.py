@@ -27,8 +27,7 @@ from poise.arrays import Array
 from poise.errors import RobotError, unknown
 from poise.robots.catalogue import library_description
 from poise.robots.description import Attachment, Description, describe, read_toml
-from poise.robots.limits import Limits, read_armature, read_limits
-from poise.robots.parts import Foot, Frame, Gaze, Hand, Joint
+from poise.robots.parts import Foot, Frame, Gaze, Hand, Joint, Limits, read_armature, read_limits
 from poise.robots.robot import Robot
 from poise.robots.urdf import Shapes, build_model, check_bodies, followers, read_urdf, reduction
 

@@ -16,8 +16,7 @@ from poise.arrays import Array
 from poise.errors import RobotError, StateError, unknown
 from poise.geometry import polygon
 from poise.robots.description import ServoData
-from poise.robots.limits import Limits
-from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint
+from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Limits
 from poise.robots.urdf import Shapes, extent
 
 #: Acceleration of free fall g (m/s²), a positive number; gravity points along -z of the world.

@@ -46,7 +46,6 @@ class Lexicographic(Solver):
         self._seconds = math.inf if budget is None else float(budget)
         self.damping = checked_damping(damping)
         self.warm = warm
-        self._reference = Cascade(damping=damping)
         self.reset()
         if self._kernel is None:
             warnings.warn(
@@ -65,7 +64,7 @@ class Lexicographic(Solver):
         """The lexicographic optimum of the program; never raises on a valid Program."""
         kernel = self._kernel
         if kernel is None:
-            return self._reference.solve(program)
+            return Cascade(damping=self.damping).solve(program)
         start = time.perf_counter()
         structure = program.structure
         if structure is not self._structure:

@@ -1,0 +1,82 @@
+"""List the files of Poise that a journey passes: every module of which a function runs, imports left aside.
+
+    python benchmarks/journeys.py readme                       # the first program of README.md
+    python benchmarks/journeys.py run walk --steps 4           # any command line
+    python benchmarks/journeys.py human gait walk.c3d --out study
+
+The lists of docs/architecture.md are made so. Standard output holds the list; what the journey prints goes to standard
+error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+import threading
+from collections import defaultdict
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import poise
+
+ROOT = Path(poise.__file__).parent
+#: Flag of code that belongs to a function; modules and class bodies do not have it.
+FUNCTION = 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("journey", nargs=argparse.REMAINDER, metavar="readme | COMMAND ...", help="what to follow")
+    words = parser.parse_args().journey
+    if not words:
+        parser.error("name a journey: readme, or a command of poise")
+    passed: set[str] = set()
+
+    def follow(frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        ours = code.co_flags & FUNCTION and code.co_filename.startswith(str(ROOT))
+        if event == "call" and ours and not _importing(frame):
+            passed.add(Path(code.co_filename).relative_to(ROOT).as_posix())
+
+    threading.setprofile(follow)
+    sys.setprofile(follow)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            status = _travel(words)
+    finally:
+        sys.setprofile(None)
+    rooms: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(passed):
+        room, _, rest = path.partition("/")
+        rooms[room].append(rest or room)
+    for room, files in rooms.items():
+        print(f"{room}: {', '.join(files)}")
+    print(f"{len(passed)} files")
+    return status
+
+
+def _travel(words: list[str]) -> int:
+    if words == ["readme"]:
+        text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+        exec(compile(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], "README.md", "exec"), {})
+        return 0
+    from poise.cli import main as command
+
+    return command(words)
+
+
+def _importing(frame: FrameType) -> bool:
+    """Whether a function runs because a module is being imported."""
+    outer: FrameType | None = frame
+    while outer is not None:
+        if outer.f_code.co_name == "<module>" and str(ROOT) in outer.f_code.co_filename:
+            return True
+        outer = outer.f_back
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
