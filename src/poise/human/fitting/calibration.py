@@ -22,8 +22,7 @@ from poise.human.fitting.body_adjustment import WIDE, Adjusted, Adjustment, Expe
 from poise.human.fitting.marker_tracking import FIRST, RESTING, Points, Tracker
 from poise.human.markers import Marker
 from poise.human.trial import Trial, TrialError
-from poise.robots import SIDES, STATURE, BodyShape, Robot, load_robot
-from poise.robots.human import anthropometry
+from poise.robots import SIDES, STATURE, BodyShape, Robot, anthropometry, load_robot
 
 
 @dataclass(frozen=True)
