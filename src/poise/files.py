@@ -6,13 +6,12 @@ import contextlib
 import csv
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from os import PathLike
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from poise.errors import PoiseError
 
@@ -102,12 +101,13 @@ def failure_reason(error: OSError) -> str:
 def json_ready(value: Any) -> Any:
     """The same in values that JSON knows: numpy's become Python's, and numbers that are not finite become None.
 
-    >>> json_ready({"error": float("nan"), "place": np.array([0.5, np.inf])})
+    >>> json_ready({"error": float("nan"), "place": (0.5, float("inf"))})
     {'error': None, 'place': [0.5, None]}
     """
     if isinstance(value, Mapping):
         return {key: json_ready(each) for key, each in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
+    numpy = sys.modules.get("numpy")  # where it is not loaded, nothing is of it
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [json_ready(each) for each in value]

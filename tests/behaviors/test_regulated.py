@@ -318,7 +318,7 @@ def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"proportional": -0.1}, "regulated: proportional is -0.1; expected a positive number"),
+        ({"proportional": -0.1}, "regulated: proportional is -0.1; expected zero or a positive number"),
         ({"derivative": float("nan")}, "regulated: derivative is nan"),
         ({"smooth": float("inf")}, "regulated: smooth is inf"),
         ({"stiffness": 0.0}, "regulated: stiffness is 0.0"),

@@ -95,7 +95,7 @@ def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
         {"mass_error": 10.0},
         {"delay": 10.0},
         {"noise": 0.01},
-        {"delay": 4.0, "noise": 0.01, "mass_error": 10.0, "friction": 0.6, "pushes": ("40,0,0,0.1@1",)},
+        {"delay": 4.0, "noise": 0.01, "mass_error": 10.0, "friction": 0.6, "push": ("40,0,0,0.1@1",)},
     ],
     ids=str,
 )

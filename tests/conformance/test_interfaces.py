@@ -59,6 +59,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Walk": lambda: behaviors.Walk(robot()),
     "Navigate": lambda: behaviors.Navigate(robot(), RandomStick()),
     "Regulated": lambda: behaviors.Regulated(robot()),
+    "LiveSquat": lambda: behaviors.LiveSquat(robot()),
     "KinematicController": lambda: poise.KinematicController(hierarchy()),
     "TorqueController": lambda: TorqueController(behaviors.Stand(robot())),
     "PositionController": lambda: PositionController(hierarchy()),
@@ -75,8 +76,8 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Operator": Operator,
     "Person": Person,
 }
-#: Made from a measured walk, from a request, from a file, by a page of the studio, or with a joystick: signatures only.
-OTHERS = {"Treading", "OnServos", "Playback", "_Behavior", "Joystick", "HierarchyController"}
+#: Made from a measured walk, from a file, by a page of the studio, or with a joystick: signatures only.
+OTHERS = {"Treading", "Playback", "_Behavior", "Joystick", "HierarchyController"}
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -98,7 +99,7 @@ def subclasses(kind: type) -> Iterator[type]:
 def of_the_package() -> dict[str, type]:
     """All classes of Poise that inherit from an interface."""
     for module in pkgutil.walk_packages(poise.__path__, "poise."):
-        if not module.name.startswith(("poise.bench", "poise.__main__")):
+        if not module.name.startswith("poise.__main__"):
             importlib.import_module(module.name)
     found = {each for kind in INTERFACES for each in subclasses(kind)}
     return {each.__name__: each for each in found if each.__module__.startswith("poise.")}

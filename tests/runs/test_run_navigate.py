@@ -168,7 +168,7 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
 
 
 def test_who_falls_is_told_when_and_why(script: str) -> None:
-    _, result = ran(script=script, seconds=3.0, pushes=("0,60,0,0.3@0.5",))
+    _, result = ran(script=script, seconds=3.0, push=("0,60,0,0.3@0.5",))
     assert result["fell"]
     assert re.match(r"fell at [0-2]\.\d+ s", result["reason"])
 
@@ -212,10 +212,10 @@ def test_a_bad_script_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("words", "evidence"),
     [
-        (["run", "walk", "--scenario"], "--scenario is for guided robots"),
-        (["run", "walk", "--random"], "--random is for guided robots"),
-        (["run", "stand", "--remote", "tcp://127.0.0.1:5560"], "--remote is for guided robots"),
-        (["run", "navigate", "--random", "--scenario"], "not allowed with argument"),
+        (["run", "walk", "--scenario"], "--scenario is an option of 'poise run navigate'"),
+        (["run", "walk", "--random"], "--random is an option of 'poise run navigate'"),
+        (["run", "stand", "--remote", "tcp://127.0.0.1:5560"], "--remote is an option of 'poise run navigate'"),
+        (["run", "navigate", "--random", "--scenario"], "--random and --scenario both guide the robot"),
         (["run", "navigate", "--script", "no/such/file.json"], "cannot be read"),
         (["run", "navigate", "--set", "admitance=4"], "did you mean 'admittance'?"),
         (["run", "navigate", "--set", "stabilizer=4"], "no setting 'stabilizer'"),

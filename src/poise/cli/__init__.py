@@ -117,10 +117,14 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
+        #: Options that only other commands have, and these commands, for the message.
+        self.elsewhere: dict[str, str] = {}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Unknown options are refused by the parser of the subcommand, whose help lists those there are."""
         found, unknown = super().parse_known_args(args, namespace)
+        if unknown and unknown[0] in self.elsewhere:
+            self.error(f"{unknown[0]} is an option of '{self.elsewhere[unknown[0]]}'")
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown

@@ -19,15 +19,20 @@ FAILED = 1
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per motion."""
-    from poise.runs import MOTIONS
+    from poise.runs import MOTIONS, motion_parameters
 
     motions = parser.add_subparsers(title="motions", metavar="MOTION", dest="behavior", required=True)
-    for motion in MOTIONS.values():
-        add_motion(motions, motion)
+    parsers = {motion: add_motion(motions, motion) for motion in MOTIONS.values()}
+    for motion, own in parsers.items():
+        known = motion_parameters(motion)
+        others = [(option, other) for other in MOTIONS.values() for option in motion_parameters(other)]
+        own.elsewhere.update(
+            {f"--{option}": f"poise run {other.name}" for option, other in others if option not in known}
+        )
 
 
-def add_motion(motions: Any, motion: type[Motion]) -> None:
-    """Add the subcommand of a motion: its options are its parameters."""
+def add_motion(motions: Any, motion: type[Motion]) -> Any:
+    """Add the subcommand of a motion, whose options are its parameters; its parser."""
     from poise.runs import World, motion_parameters
 
     parser = motions.add_parser(
@@ -52,6 +57,7 @@ def add_motion(motions: Any, motion: type[Motion]) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
     parser.set_defaults(action=_run, motion=motion)
+    return parser
 
 
 def _add_option(parser: Any, parameter: Parameter) -> None:

@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from poise.errors import PoiseError
+from poise.errors import MissingPackageError, PoiseError
 from poise.files import write_csv
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
@@ -243,6 +243,8 @@ def fit_trials(
     for k, files in enumerate(find_trials(trials, static)):
         try:
             results.append(fit_trial(files, progress=partial(_report_after, report, k), **options))
+        except MissingPackageError:  # no fault of the trial
+            raise
         except PoiseError as error:
             results.append(TrialFailure(files.name, files.static.name if files.static else None, str(error)))
             report(k + 1.0)

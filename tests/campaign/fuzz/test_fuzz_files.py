@@ -58,7 +58,7 @@ def test_a_broken_reader_is_caught_and_named(monkeypatch: pytest.MonkeyPatch, fa
 
 def test_an_error_inside_the_package_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.human.files.bvh_reader._hierarchy", lambda path, lines: ([], "not a number"))
-    assert "TypeError in human/files/bvh.py:" in reason("bvh", "none", 0)
+    assert "TypeError in human/files/bvh_reader.py:" in reason("bvh", "none", 0)
 
 
 def test_a_reader_that_refuses_a_sound_file_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
