@@ -108,7 +108,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-# -- Arguments, checked where things are built; `error` makes the exception of a message ------------------------------
+# -- Arguments -------------------------------------------------------------------------------------------------------
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -172,7 +172,7 @@ def check_vector(
     return array
 
 
-# -- TOML as people write it: whatever a file does beyond that is said in one line, before anybody trips -------------
+# -- TOML as people write it -----------------------------------------------------------------------------------------
 
 
 #: Tables within tables, of which no file of ours has more than four; Python's own way of printing a value ends at 1000.
@@ -213,7 +213,7 @@ def _check(values: Any) -> None:
         level = within
 
 
-# -- Reading tables of named values (from a TOML file or from arguments) with one clear line for each ----------------
+# -- Reading tables of named values (from a TOML file or from arguments) with one clear line -------------------------
 
 
 class Table:

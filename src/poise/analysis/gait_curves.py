@@ -159,7 +159,7 @@ def correlation(x: Array, y: Array) -> float:
     return float(a @ b) / size if size > 0.0 else math.nan
 
 
-# -- Normative bands: joint angles of healthy walking over the gait cycle, mean and standard deviation ---------------
+# -- Normative bands -------------------------------------------------------------------------------------------------
 
 
 #: The curves that are used where nothing else is said.

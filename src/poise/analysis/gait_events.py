@@ -87,7 +87,7 @@ def fill_gaps(time: Array, points: ArrayLike, what: str) -> Array:
     return values
 
 
-# -- Gait events: when a foot strikes the ground and when it leaves it, from markers or from force plates ------------
+# -- Gait events -----------------------------------------------------------------------------------------------------
 
 
 EventKind = Literal["strike", "off"]

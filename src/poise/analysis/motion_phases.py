@@ -72,7 +72,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-# -- Time normalisation: motions of different length on one scale, 0 to 100 % of the motion or phase by phase --------
+# -- Time normalisation ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_
     return [normalize_recording(recording, count, own, ends) for recording, own in zip(recordings, parts, strict=True)]
 
 
-# -- Periodicity: whether a motion that is asked to repeat itself does so, cycle after cycle -------------------------
+# -- Periodicity -----------------------------------------------------------------------------------------------------
 
 
 #: Of a cycle: what a clock that adds up periods may lack of its end.

@@ -225,7 +225,7 @@ def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | 
     return RecordedWalk(known, feet, prints, steps(prints, feet), heading, fall_time)
 
 
-# -- Supports: the phases of a walk as its footprints have them, for recordings whose behavior named none ------------
+# -- Supports --------------------------------------------------------------------------------------------------------
 
 
 def support_phases(walk: RecordedWalk) -> tuple[Phase, ...]:

@@ -93,7 +93,7 @@ def phase_efforts(scaled: Sequence[NormalizedRecording], bodies: Sequence[Robot]
     return tuple(found)
 
 
-# -- Same task: two recordings of one task, phase by phase, as [Saab2012] sections 4.1 and 4.2 compare ---------------
+# -- Same task -------------------------------------------------------------------------------------------------------
 
 
 class PhaseCurve(NamedTuple):

@@ -116,7 +116,7 @@ def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
     return [(int(begin), int(end)) for begin, end in edges.reshape(-1, 2)]
 
 
-# -- Smoothness: how evenly something moves, or how evenly torques change, in one number -----------------------------
+# -- Smoothness ------------------------------------------------------------------------------------------------------
 
 
 #: Part of the spectrum's height below which it counts as gone, and the highest frequency (Hz) that is looked at: those

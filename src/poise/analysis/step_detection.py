@@ -179,7 +179,7 @@ def _unwrapped(angle: Array) -> Array:
     return whole
 
 
-# -- Steps: a foot leaves the ground and comes down again, beyond or beside the other --------------------------------
+# -- Steps -----------------------------------------------------------------------------------------------------------
 
 
 class Step(NamedTuple):

@@ -151,7 +151,7 @@ def anatomical_walk(recording: Recording, robot: Robot, name: str = "", cutoff: 
     return AnatomicalWalk(name or robot.name, robot.mass, anatomical_leg_length(robot), clock, cycles, angle, torque)
 
 
-# -- Two walks, joint by joint: shapes, sizes and smoothness of torques and angles ------------------------------------
+# -- Two walks, joint by joint ---------------------------------------------------------------------------------------
 
 
 class Smoothness(NamedTuple):

@@ -122,7 +122,7 @@ MEASURES: dict[str, Measure] = {
     ),
 }
 
-# -- Effort: what torques cost, as a share of what joints can give and as work ---------------------------------------
+# -- Effort ----------------------------------------------------------------------------------------------------------
 
 
 def torque_shares(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array]:
@@ -162,7 +162,7 @@ def _driven(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array,
     return names, torque, true_state(recording, "v")[:, [known[name] for name in names]]
 
 
-# -- Style measures: how a walk looks, in numbers that can be compared between walks and between robots --------------
+# -- Style measures --------------------------------------------------------------------------------------------------
 
 
 #: A walk that goes less far than this (m) in its steady steps goes nowhere: its cost of transport would be noise.

@@ -156,7 +156,7 @@ class TickClock:
         return True
 
 
-# -- Feet and the ground: footsteps and sole poses of feet, and an estimate of the slope and height of ---------------
+# -- Feet and the ground ---------------------------------------------------------------------------------------------
 
 
 #: x, y and z.

@@ -46,7 +46,7 @@ class NavigateSettings:
         check_parameters(self, "navigate")
 
 
-# -- What matters in a guided motion, in order: feet, centre of mass, hands, attitude of the trunk, ------------------
+# -- What matters in a guided motion, in order -----------------------------------------------------------------------
 
 
 #: Weights of the levels for a weighted solver.

@@ -58,7 +58,7 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
     return posed.state.replace(contacts=(support,))
 
 
-# -- Reach: the sequence of reaching tasks of [Saab2012], section 3.2, standing on one foot --------------------------
+# -- Reach -----------------------------------------------------------------------------------------------------------
 
 
 Profile = Literal["exponential", "minimum-jerk"]

@@ -56,7 +56,7 @@ class WalkSettings:
         check_parameters(self, "walk")
 
 
-# -- The posture that a style rests in: arms raised or spread, head up or down, everything else as it ----------------
+# -- The posture that a style rests in -------------------------------------------------------------------------------
 
 
 def rest_posture(robot: Robot, style: Style) -> Array:
@@ -117,7 +117,7 @@ def _lifted(stance: State, hand: Hand, style: Style) -> Array:
     return np.asarray(shoulder + 0.97 * turn @ (stance.pose(hand).translation - shoulder))
 
 
-# -- What matters in a walk, in order: the hierarchies of its phases, and the handles by which a plan ----------------
+# -- What matters in a walk, in order --------------------------------------------------------------------------------
 
 
 #: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper,
@@ -263,7 +263,7 @@ class Levels(GaitTasks):
         return self.by_swing_foot(hierarchy)
 
 
-# -- Style transition: style and speed of a walk on their way to those that were requested ---------------------------
+# -- Style transition ------------------------------------------------------------------------------------------------
 
 
 #: Speeds nearer than this (m/s, rad/s) are the same.

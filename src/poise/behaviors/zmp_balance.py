@@ -103,7 +103,7 @@ class Levels:
         ]
 
 
-# -- Regulated: a body on position servos that balances by its force cells, whatever it does -------------------------
+# -- Regulated -------------------------------------------------------------------------------------------------------
 
 
 #: So often (s) is looked how much servos sag: in that time a step moves a hundredth of the weight.

@@ -49,7 +49,7 @@ class RegulatedSettings:
         check_parameters(self, "regulated")
 
 
-# -- Regulator: the ZMP under each foot, brought back to its middle by shifting the centre of mass -------------------
+# -- Regulator -------------------------------------------------------------------------------------------------------
 
 
 #: What is learnt about where the weight really is, at most, as a share of half a sole's length: more is no sagging of
@@ -140,7 +140,7 @@ class Regulator:
         return self.shift
 
 
-# -- Splay: how soles that press on their inner or outer edges are turned until they lie flat ------------------------
+# -- Splay -----------------------------------------------------------------------------------------------------------
 
 
 #: Soles are turned against each other by no more than this (rad): what servos sag by.
@@ -221,7 +221,7 @@ class Sag:
         return np.asarray(self._soft * torque - self._first)
 
 
-# -- Spin: arms and trunk turn with a push, for as long as the ground alone cannot hold the body ---------------------
+# -- Spin ------------------------------------------------------------------------------------------------------------
 
 
 #: Nothing turns while the ZMP is within this share of the half sole: what standing and squatting need.

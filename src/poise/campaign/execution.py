@@ -78,7 +78,7 @@ def _work(guard: Guard, todo: queue.SimpleQueue[Run], done: queue.SimpleQueue[An
         done.put(error)
 
 
-# -- Running a campaign: the missing runs of a folder, on this machine or on Ray -------------------------------------
+# -- Running a campaign ----------------------------------------------------------------------------------------------
 
 
 #: Told how many runs are done, and how many of these failed.
@@ -133,7 +133,7 @@ def _answers(spec: Spec, runs: list[Run], folder: Folder, workers: int, ray: str
         yield from on_ray(runs, orders, ray, folder.scratch)
 
 
-# -- The engine of a cluster: the same runs as tasks of Ray (extra ``poise[ray]``) -----------------------------------
+# -- The engine of a cluster -----------------------------------------------------------------------------------------
 
 
 #: How often Ray begins a task again whose worker or machine is gone.

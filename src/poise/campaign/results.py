@@ -167,7 +167,7 @@ def survival_by(results: Results, *names: str) -> dict[tuple[object, ...], Share
     return {key: share(sum(each), len(each)) for key, each in cells.items()}
 
 
-# -- Which runs are the worst: those that failed, the soonest first, then those that nearly did ----------------------
+# -- Which runs are the worst ----------------------------------------------------------------------------------------
 
 
 #: How long a run moved, which is how soon it fell.

@@ -114,7 +114,7 @@ def beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-# -- Journal: rows as they come, one line each, so that a campaign that is killed loses none -------------------------
+# -- Journal ---------------------------------------------------------------------------------------------------------
 
 
 #: A line reaches the operating system at once, which survives the death of the process; the disk every so often (s),

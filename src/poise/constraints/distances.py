@@ -75,7 +75,7 @@ class Gaps:
         return d, s, t
 
 
-# -- Nearest: the pairs of capsules that are nearest to each other at a snapshot -------------------------------------
+# -- Nearest ---------------------------------------------------------------------------------------------------------
 
 
 class Nearest:

@@ -105,7 +105,7 @@ class TorqueLimit(ForceTask):
         return bind_generalised(snapshot, memory, forces, rows, np.ones(len(rows)), -self.limit, self.limit)
 
 
-# -- What a contact can bear: it pushes, never pulls, and friction holds it ------------------------------------------
+# -- What a contact can bear -----------------------------------------------------------------------------------------
 
 
 #: A pyramid with this share of μ lies inside the round cone.

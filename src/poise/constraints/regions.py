@@ -115,7 +115,7 @@ def checked_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int 
     return N / length[:, None], b / length
 
 
-# -- Constraints on the centre of mass: one side of a plane, or above the support polygon ----------------------------
+# -- Constraints on the centre of mass -------------------------------------------------------------------------------
 
 
 class CenterOfMassPlanes(MotionTask):

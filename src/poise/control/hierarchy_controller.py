@@ -104,7 +104,7 @@ class KeepCommand(Task):
         return [write]
 
 
-# -- What all controllers of a hierarchy share: binding it, passing from one to the next, holding when ---------------
+# -- What all controllers of a hierarchy share -----------------------------------------------------------------------
 
 
 Groups = list[tuple[str, Sequence[Task]]]

@@ -109,7 +109,7 @@ class KinematicController(HierarchyController):
         return Command(slower, self._last, None, self.period, None, reason)
 
 
-# -- PositionController: a hierarchy for robots whose joints have position servos ------------------------------------
+# -- PositionController ----------------------------------------------------------------------------------------------
 
 
 class PositionController(Controller):

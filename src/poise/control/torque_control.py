@@ -88,7 +88,7 @@ def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> 
     return added
 
 
-# -- DampedHold: a body that stays as it is when no solution is to be had --------------------------------------------
+# -- DampedHold ------------------------------------------------------------------------------------------------------
 
 
 #: How fast motion and deviations die out, 1/s: within half a second. A body on its ankles falls with √(g / height), 3
@@ -142,7 +142,7 @@ class DampedHold:
         return self.forces.generalised(x, self._generalised)[6:].copy()
 
 
-# -- TorqueController: the same hierarchies with accelerations, torques and contact forces ---------------------------
+# -- TorqueController ------------------------------------------------------------------------------------------------
 
 
 #: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact

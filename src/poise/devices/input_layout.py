@@ -79,7 +79,7 @@ def _number(value: object) -> float:
         return math.nan
 
 
-# -- Layout: what each axis, button and lever of a device means, as data ---------------------------------------------
+# -- Layout ----------------------------------------------------------------------------------------------------------
 
 
 #: Share of an axis around its middle that counts as let go: springs of worn sticks leave up to a tenth.

@@ -221,7 +221,7 @@ def _modes(seed: int, block: int, modes: tuple[Mode, ...]) -> tuple[Mode, ...]:
     return tuple(found[:BLOCK])
 
 
-# -- Pilot: an operator who looks at the robot, and guides one point after the other to a place ----------------------
+# -- Pilot -----------------------------------------------------------------------------------------------------------
 
 
 #: A foot is where it should be within this share of the leg: 3 mm on a robot of 58 cm.

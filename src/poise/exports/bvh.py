@@ -54,7 +54,7 @@ def _near(angles: Array, to: Array) -> Array:
     return angles - 2.0 * np.pi * np.round((angles - to) / (2.0 * np.pi))
 
 
-# -- Skeleton: a robot as animation files see it, bones whose frames are all turned alike in the rest ----------------
+# -- Skeleton --------------------------------------------------------------------------------------------------------
 
 
 #: From x forward, y left, z up to what animation software has: x left, y up, z forward (towards who looks at it).

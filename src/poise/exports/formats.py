@@ -92,7 +92,7 @@ def _found(recording: Recording) -> Robot:
     raise ExportError(f"the robot of the recording is not known: {found}; give it with --robot (robot= in Python)")
 
 
-# -- The formats that a recording can be exported to: one module and one line each -----------------------------------
+# -- The formats that a recording can be exported to -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

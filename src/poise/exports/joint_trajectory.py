@@ -26,7 +26,7 @@ class ExportError(PoiseError, ValueError):
         self.path = path
 
 
-# -- Trajectory: what a motion is to a real robot or an animator, base and joints over time --------------------------
+# -- Trajectory ------------------------------------------------------------------------------------------------------
 
 
 #: A quaternion this far from unit length is no rounding of a file with a few digits but a mistake.

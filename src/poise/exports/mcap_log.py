@@ -54,7 +54,7 @@ def channel_schema(channel: Channel) -> Schema:
     return _object(f"poise.{channel.label}", **described)
 
 
-# -- MCAP: everything that was recorded, as messages for Foxglove and other readers of robot logs --------------------
+# -- MCAP ------------------------------------------------------------------------------------------------------------
 
 
 #: Poses of links are written this often at most (Hz), as no screen shows more; numbers at every sample.

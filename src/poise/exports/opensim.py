@@ -36,7 +36,7 @@ def export_mot(job: Job, file: Path) -> None:
     job.progress(trajectory.duration)
 
 
-# -- TRC: the markers of a person, or points of a robot that could carry some ----------------------------------------
+# -- TRC: the markers of a person ------------------------------------------------------------------------------------
 
 
 #: The channel that makes a recording one of a person with markers.

@@ -81,7 +81,7 @@ class Playback(Controller):
         return Command(np.concatenate([np.zeros(6), rate]), None, None, PERIOD)
 
 
-# -- Open-loop replay: a simulated robot with position servos follows a joint trajectory, and nobody -----------------
+# -- Open-loop replay ------------------------------------------------------------------------------------------------
 
 
 #: Every so many targets a sample is recorded: 200 a second.

@@ -301,7 +301,7 @@ def _eroded(polygon: ArrayLike, by: float) -> tuple[Array, float]:
     return hull, done
 
 
-# -- A convex region of the plane that answers one question only: how far do you reach in this direction? ------------
+# -- A convex region of the plane that answers one question only -----------------------------------------------------
 
 
 #: How far apart (m) the inner and outer polygon may stay: a tenth of a millimetre is below what any sole means.

@@ -60,7 +60,7 @@ def _rounded(found: re.Match[str]) -> str:
     return f"{round(float(found[0]), 1) + 0.0:.1f}".removesuffix(".0")  # adding zero turns -0 into 0
 
 
-# -- Drawing: figures as small SVG texts that stand in the page itself, share its typeface and print -----------------
+# -- Drawing ---------------------------------------------------------------------------------------------------------
 
 
 #: Width of a figure that stands beside two others, beside another, and alone, in units of its drawing. On paper (A4

@@ -27,7 +27,7 @@ class Section(NamedTuple):
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
 
-# -- How the page looks: dark text on white, one typeface, figures side by side --------------------------------------
+# -- How the page looks ----------------------------------------------------------------------------------------------
 
 
 STYLE = """
@@ -88,7 +88,7 @@ tbody tr { border-bottom: 1px solid #e4e4e4; }
 }
 """.strip()
 
-# -- A whole page: sections below each other in one file, which appears whole or not at all --------------------------
+# -- A whole page ----------------------------------------------------------------------------------------------------
 
 
 def assembled(title: str, sections: Sequence[Section]) -> str:
@@ -127,7 +127,7 @@ def saved(path: str | os.PathLike[str], made: Callable[[], str]) -> Path:
     return Path(path)
 
 
-# -- HTML elements: paragraphs, tables, figures, and numbers with a sensible number of digits ------------------------
+# -- HTML elements ---------------------------------------------------------------------------------------------------
 
 
 #: What stands where a number does not exist.

@@ -77,7 +77,7 @@ class UprightCone(FrictionCone, NormalForces):
         return [write]
 
 
-# -- Treading: a measured walk as a behavior with torques and contact forces, the next step that ---------------------
+# -- Treading --------------------------------------------------------------------------------------------------------
 
 
 #: How much of the error of the divergent component a step makes good.
@@ -194,7 +194,7 @@ def _heel(side: Side) -> Callable[[Moment], tuple[Array, Array, Array]]:
     return lambda moment: moment.heels[side]
 
 
-# -- Repeated: one measured cycle as a walk of many, each beginning where the last one ended -------------------------
+# -- Repeated --------------------------------------------------------------------------------------------------------
 
 
 #: Configurations a second (Hz), as the gait from tasks has them.
@@ -240,7 +240,7 @@ def _level(pose: pinocchio.SE3) -> pinocchio.SE3:
     return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), place)
 
 
-# -- A gait with torques and contact forces: on an ideal plant, where only physics limits it, and in a ---------------
+# -- A gait with torques and contact forces --------------------------------------------------------------------------
 
 
 #: Period of the controller on an ideal plant, that of the kinematic gait, and in physics (s).

@@ -248,7 +248,7 @@ def reproduce_walk(
     return GaitTrial(fit, reference, cycle, tuple(measures), simulate(reference, cycle) if dynamics else None)
 
 
-# -- Spatiotemporal parameters, and gait events against those of other sources ---------------------------------------
+# -- Spatiotemporal parameters ---------------------------------------------------------------------------------------
 
 
 def spatiotemporal(reference: Reference, cycle: GaitCycle) -> dict[str, float]:

@@ -98,7 +98,7 @@ def bare(label: str) -> str:
     return label.rsplit(":", 1)[-1].strip()
 
 
-# -- Marker sets from TOML files: those of the library, and a user's own ---------------------------------------------
+# -- Marker sets from TOML files -------------------------------------------------------------------------------------
 
 
 KEYS = ("name", "description", "markers", "optional")

@@ -96,7 +96,7 @@ def _anywhere(segment: str, number: int, shape: BodyShape) -> Array:
     return share * along + THICK.get(kind, 0.2) * length * (np.cos(angle) * outward + np.sin(angle) * front)
 
 
-# -- Plates: one under each step of a sample walk, with forces that make exactly the motion that was -----------------
+# -- Plates ----------------------------------------------------------------------------------------------------------
 
 
 #: Width of a plate (m), and its length as a share of the step, so that plates do not lie on each other.
@@ -173,7 +173,7 @@ def _corners(motion: PeriodicMotion, step: Step) -> Array:
     return np.array([[x + a * half, y + b * WIDTH / 2.0, 0.0] for a, b in signs])
 
 
-# -- Sample trials: what a laboratory would have measured of a person who walks as the norms say ---------------------
+# -- Sample trials ---------------------------------------------------------------------------------------------------
 
 
 #: How much is walked before the first and after the last whole cycle, shares of the stride: filters settle in 0.3 s.

@@ -101,7 +101,7 @@ def _free(x: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
     return q, v, a
 
 
-# -- Normal: the norm curves of adults as a motion of the whole body, before its feet are looked at ------------------
+# -- Normal ----------------------------------------------------------------------------------------------------------
 
 
 #: The norms begin with the heel's largest lead, 40 ms of 1.1 s before the strike.
@@ -151,7 +151,7 @@ def normal_motion(robot: Robot) -> PeriodicMotion:
     return PeriodicMotion(robot, c, STRIDE * leg, STRIDE_TIME * math.sqrt(leg / LEG))
 
 
-# -- Treading: a motion changed as little as needed so that its feet stand where they stand, without -----------------
+# -- Treading --------------------------------------------------------------------------------------------------------
 
 
 #: When the foot leaves the ground, share of its cycle: as people do at 1.1 m/s.
@@ -266,7 +266,7 @@ def _misfit(footing: Footing, J: Array) -> tuple[Array, Array]:
     return np.concatenate(residuals), np.vstack(rows)
 
 
-# -- Walk: norm curves on a body, with feet that stand and a zero-moment point under them ----------------------------
+# -- Walk ------------------------------------------------------------------------------------------------------------
 
 
 #: Rounds of balance and feet: after the second the zero-moment point moves by less than a millimetre.

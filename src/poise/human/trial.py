@@ -39,7 +39,7 @@ def refused(path: object, complaint: str, element: str = "") -> TrialError:
     return TrialError(f"{path}: {line}", path=str(path), element=element)
 
 
-# -- Trial: what a laboratory measured of one person in one go, in SI units with z up, whatever file it --------------
+# -- Trial -----------------------------------------------------------------------------------------------------------
 
 
 Kind = EventKind
@@ -187,7 +187,7 @@ def _rows(channels: Mapping[str, Array], frames: slice) -> dict[str, Array]:
     return {name: values[frames] for name, values in channels.items()}
 
 
-# -- Trials made fit for use: short gaps filled, noise taken off, and both said --------------------------------------
+# -- Trials made fit for use -----------------------------------------------------------------------------------------
 
 
 #: Frames on either side of a gap that its filling is made from.

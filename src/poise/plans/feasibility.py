@@ -153,7 +153,7 @@ def _where(phase: Phase, z: complex) -> str:
     return f"on the {'outer' if outward > 0.0 else 'inner'} side of the {foot.side} foot"
 
 
-# -- Repair: the smallest change of a style's balance that makes it walk ---------------------------------------------
+# -- Repair ----------------------------------------------------------------------------------------------------------
 
 
 #: Balance parameters of [Dalibard2012] section IV.B, which a repair may change; and the step length, last.

@@ -100,7 +100,7 @@ def swinging(phase: Phase, xi: complex) -> tuple[Footstep, Footstep]:
     return near, feet[1] if near is feet[0] else feet[0]
 
 
-# -- How the centre of mass is led while walking: by the divergent component of motion, or by the --------------------
+# -- How the centre of mass is led while walking ---------------------------------------------------------------------
 
 
 class Motion(NamedTuple):

@@ -113,7 +113,7 @@ class Gait:
         return cls(vx * step_seconds, vy * step_seconds, wz * step_seconds, width)
 
 
-# -- Phases of a walk: the three states of [Dalibard2012] section III.C, and how it begins and ends ------------------
+# -- Phases of a walk ------------------------------------------------------------------------------------------------
 
 
 #: Of "double" and below both feet stand; "starting" shifts the weight, "stopping" brings it to rest.

@@ -91,7 +91,7 @@ def steady_offset(stride: Point, other: Point, timing: Timing, omega: float, tur
     return ahead / (1.0 - shrink**2 * cmath.exp(1j * turn))  # type: ignore[return-value]
 
 
-# -- Gait parameters: what a style means for a body of a given size, in metres and seconds ---------------------------
+# -- Gait parameters -------------------------------------------------------------------------------------------------
 
 
 #: Forward and to the left (m/s), and turning to the left (rad/s).

@@ -167,7 +167,7 @@ def eased(elapsed: float, seconds: float) -> tuple[float, float]:
     return float(s), float(rate) / seconds
 
 
-# -- Pattern: a whole walk as references over time, planned before it begins -----------------------------------------
+# -- Pattern ---------------------------------------------------------------------------------------------------------
 
 
 #: Seconds between two samples of the centre of mass: its ω is below 10/s, and a straight line between them is off by

@@ -74,7 +74,7 @@ def adapted(
     return complex(x[i], y[i]), float(times[i])
 
 
-# -- What the feet of one phase allow: where the pressure may be, and where and when the next step may ---------------
+# -- What the feet of one phase allow --------------------------------------------------------------------------------
 
 
 #: What the ankle does before a step moves, as a share of half the sole: a step only changes for what is beyond.

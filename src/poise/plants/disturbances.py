@@ -144,7 +144,7 @@ class Carried:
         return pinocchio.SE3(np.column_stack([x, y, np.cross(x, y)]), 0.5 * (left + right)), size
 
 
-# -- ModelError: how the simulated robot differs from the one that its controller knows ------------------------------
+# -- ModelError ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class ModelError:
         number(self.armature, "ModelError.armature", low=0.0, unit="kg m²")
 
 
-# -- What breaks in a robot while it moves: force cells, the cables of its soles, motors -----------------------------
+# -- What breaks in a robot while it moves ---------------------------------------------------------------------------
 
 
 #: What a broken cell says: zero; what it said last; no number.

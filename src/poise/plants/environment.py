@@ -171,7 +171,7 @@ def pose_of(box: Box) -> pinocchio.SE3:
     return pinocchio.SE3(np.asarray(box.rotation, dtype=np.float64), np.asarray(box.position, dtype=np.float64))
 
 
-# -- What a robot stands on: flat ground, a slope, stairs, or uneven ground ------------------------------------------
+# -- What a robot stands on ------------------------------------------------------------------------------------------
 
 
 #: The first step of stairs rises this far ahead of the origin (m): beyond the toes of every library robot, and near.

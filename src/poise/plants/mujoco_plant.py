@@ -80,7 +80,7 @@ class Fall:
         return str(self._model.body(int(self._model.geom_bodyid[geom])).name)
 
 
-# -- MujocoPlant: a robot in a physics engine that shares no code with its controller --------------------------------
+# -- MujocoPlant -----------------------------------------------------------------------------------------------------
 
 
 class MujocoPlant(Plant):

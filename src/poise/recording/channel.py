@@ -188,7 +188,7 @@ def _checked_values(key: str, values: ArrayLike) -> tuple[Kind, Values]:
     return kind, np.ascontiguousarray(array, dtype=TYPES[kind][0])
 
 
-# -- Keys: short identifiers made from the names of levels, tasks and contacts ---------------------------------------
+# -- Keys ------------------------------------------------------------------------------------------------------------
 
 
 #: A key: words of these letters with slashes between.
@@ -282,7 +282,7 @@ def _numbered(word: str, others: Iterable[str]) -> str:
     return found
 
 
-# -- Parts of a recording, one after the other, joined into channels of equal length ---------------------------------
+# -- Parts of a recording --------------------------------------------------------------------------------------------
 
 
 #: Channels that cover the same samples.

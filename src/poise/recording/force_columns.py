@@ -108,7 +108,7 @@ def _joined(spans: Sequence[slice]) -> slice:
     return slice(spans[0].start, spans[-1].stop) if spans else slice(0, 0)
 
 
-# -- Sensors: where what a plant's sensors say stands among the numbers of a step ------------------------------------
+# -- Sensors ---------------------------------------------------------------------------------------------------------
 
 
 #: Corners of a sole, counter-clockwise seen from above, as in `poise.robots.parts.Sole`.

@@ -253,7 +253,7 @@ class _Facts(Mapping[str, Value], Generic[Value]):
         return len(self._recording.channels)
 
 
-# -- Channels that Poise itself writes, and what they hold: a file in which they hold something else is ---------------
+# -- Channels that Poise itself writes, and what they hold -----------------------------------------------------------
 
 
 #: Kind of each, and whether it has columns; a key that ends with a slash stands for all that begin so.

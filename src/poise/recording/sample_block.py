@@ -175,7 +175,7 @@ def _words(labels: Sequence[str] | None, size: int) -> tuple[str, ...]:
     return different(words) if len(words) == size else tuple(str(i) for i in range(size))
 
 
-# -- Block: some samples in a row, in memory that is set aside beforehand --------------------------------------------
+# -- Block -----------------------------------------------------------------------------------------------------------
 
 
 #: Samples in a block: a quarter of a second at 500 Hz, and some 300 kB for a humanoid.

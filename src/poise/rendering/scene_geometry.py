@@ -64,7 +64,7 @@ def _turned(r: Array, z: Array) -> Solid:
     return points.reshape(-1, 3), np.array(faces, dtype=np.int64)
 
 
-# -- Surfaces of a robot's shapes as triangles with normals, few enough for a page -----------------------------------
+# -- Surfaces of a robot's shapes as triangles with normals ----------------------------------------------------------
 
 
 Color = tuple[float, ...]

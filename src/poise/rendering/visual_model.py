@@ -208,7 +208,7 @@ def _extent(points: Array) -> Array:
     return np.array([points.min(axis=0), points.max(axis=0)])
 
 
-# -- Visual model of a robot: a MuJoCo scene with its meshes, and their poses for any state --------------------------
+# -- Visual model of a robot -----------------------------------------------------------------------------------------
 
 
 #: For shapes without a colour of their own: a warm light grey, and a darker one for every other body of a chain.

@@ -105,7 +105,7 @@ def _box(axes: Axes, place: float, width: float, values: Array, color: str) -> N
     axes.hlines(middle, place - half, place + half, color=color, linewidth=1.8)
 
 
-# -- Measures: what the runs were like, by robot and style or by what else was varied --------------------------------
+# -- Measures --------------------------------------------------------------------------------------------------------
 
 
 #: Figures that are drawn, of the measures that differ most between groups.

@@ -192,7 +192,7 @@ def _told(example: str, reason: str) -> str:
     return "" if example == reason else example if len(example) < 200 else f"{example[:199]}…"
 
 
-# -- The worst ten runs: those that failed first, then those that nearly did -----------------------------------------
+# -- The worst ten runs ----------------------------------------------------------------------------------------------
 
 
 WORST = 10

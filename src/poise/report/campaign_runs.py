@@ -206,7 +206,7 @@ class Runs:
         return list(self.results.varied)
 
 
-# -- Groups: runs by the values of one parameter, or by ranges of values where these were drawn at random ------------
+# -- Groups ----------------------------------------------------------------------------------------------------------
 
 
 #: Most values of a parameter that are shown one by one, and ranges that others are put in, of as many runs each.

@@ -217,7 +217,7 @@ def _bars(runs: Runs, groups: Groups) -> str:
     return figure(drawn.svg, f"Survival by {titled(groups.name)}; at the right, runs of each.{few}")
 
 
-# -- Shades: survival as a colour that also tells in grey and to eyes that do not see all colours --------------------
+# -- Shades ----------------------------------------------------------------------------------------------------------
 
 
 #: Colours from failure, dark, to success, light; lightness grows all the way.
@@ -241,7 +241,7 @@ def ink_on(share: float) -> str:
     return "#ffffff" if share < DARK else "#222222"
 
 
-# -- A map of pushes as seen from above: directions around, sizes outwards -------------------------------------------
+# -- A map of pushes as seen from above ------------------------------------------------------------------------------
 
 
 SIZE, DIRECTION = "push.size", "push.direction"

@@ -112,7 +112,7 @@ def _error_row(levels: Sequence[Level | None], name: str) -> tuple[str, ...]:
     )
 
 
-# -- Times of the solver and of the whole control call, and what happened when there was no solution -----------------
+# -- Times of the solver and of the whole control call ---------------------------------------------------------------
 
 
 def timing(subjects: Sequence[Subject]) -> Section:

@@ -125,7 +125,7 @@ def _cycle_figure(walks: Walks, joints: dict[str, str], name: str, quantity: str
     return figure(drawn.svg, f"{name}: range {listed(ranges)}.") if spans else ""
 
 
-# -- Gait angles: the twelve rotations of the legs over the gait cycle, with the band of healthy walking -------------
+# -- Gait angles -----------------------------------------------------------------------------------------------------
 
 
 Gaits = Sequence[tuple[Subject, Gait]]

@@ -131,7 +131,7 @@ def _idle(names: Sequence[str]) -> str:
     return f"Nothing was felt at {', '.join(names)}." if names else ""
 
 
-# -- Under each sole: how strongly it is pressed and where, over time, as in figures 7 and 10 of ---------------------
+# -- Under each sole -------------------------------------------------------------------------------------------------
 
 
 #: A ZMP this near to an edge (m) is on it: cells at the corners cannot tell of one outside, and a millimetre is less

@@ -128,7 +128,7 @@ def _step(each: Segment) -> str:
     return f"{each['step']} (air)" if each["lifted"] else str(each["step"])
 
 
-# -- Loci of a guided motion: where its points were to go ([Sugihara2008], figure 10), and went (figure --------------
+# -- Loci of a guided motion -----------------------------------------------------------------------------------------
 
 
 #: Ways of the navigation points by name, (n, 3), m, with NaN where a way breaks off.

@@ -83,7 +83,7 @@ def heights(scaled: Sequence[Scaled]) -> list[float]:
     return known if different and len(known) == len(scaled) else []
 
 
-# -- Joints: angles by limb, whether cycles repeat, how far several recordings are apart, what torques ---------------
+# -- Joints ----------------------------------------------------------------------------------------------------------
 
 
 #: Joints whose angles are compared in figures: those that differ most.
@@ -260,7 +260,7 @@ def effort(subject: Subject, limb: str) -> Array | None:
     return np.asarray(np.linalg.norm(subject.torque[:, columns], axis=1) / subject.robot.mass)
 
 
-# -- Comparison: recordings laid over each other after their time is normalised --------------------------------------
+# -- Comparison ------------------------------------------------------------------------------------------------------
 
 
 #: What a figure of the center of mass spans at least, mm or % of the height: less is noise.

@@ -108,7 +108,7 @@ def standing(subject: Subject, sample: int) -> Stick:
     return stick(subject.robot, recording["q"][sample], np.asarray(recording[MEASURED][sample]).reshape(-1, 3))
 
 
-# -- Markers: how far each of them is from its place on the fitted body, and how the fit was made --------------------
+# -- Markers ---------------------------------------------------------------------------------------------------------
 
 
 #: Markers in the table: those that are farthest off; the figure has all.
@@ -226,7 +226,7 @@ def _farthest(subject: Subject) -> str:
     return table(head, rows, f"The {len(rows)} that are farthest off.")
 
 
-# -- Key frames: what the motion looks like at its start and at the end of each phase --------------------------------
+# -- Key frames ------------------------------------------------------------------------------------------------------
 
 
 #: Most pictures in a row: more would be too small to see anything.

@@ -163,7 +163,7 @@ def _span(torques: Torques) -> tuple[float, float]:
     return float(torques.time[0]), float(torques.time[-1])
 
 
-# -- Moments of hips, knees, ankles and back per kg, over time and over the gait cycle, and as the file --------------
+# -- Moments of hips -------------------------------------------------------------------------------------------------
 
 
 STORED, UNIT = "#222222", "moment (N m/kg)"
@@ -319,7 +319,7 @@ def _cycle(torques: Torques, own: Convention, cycles: tuple[GaitCycle, ...], kno
     return figure(drawn.svg, f"{own.title.capitalize()}: at most {said} N m/kg.") if peaks else ""
 
 
-# -- Dynamics: torques and ground forces of reproduced gaits, beside what plates measured, and how far ---------------
+# -- Dynamics --------------------------------------------------------------------------------------------------------
 
 
 WORDS = (

@@ -171,7 +171,7 @@ def _period(subject: Subject) -> str:
     return f"{1e3 * subject.recording.period:.4g}" if len(subject.recording) > 1 else NONE
 
 
-# -- One self-contained page about one or more recordings: data in, HTML out -----------------------------------------
+# -- One self-contained page about one or more recordings ------------------------------------------------------------
 
 
 #: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none

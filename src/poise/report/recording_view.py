@@ -131,7 +131,7 @@ def stored_events(facts: dict[str, Any]) -> tuple[GaitEvent, ...]:
     return sort_events(found)
 
 
-# -- Subject: a recording as the page sees it, with its robot, its phases and its line in the figures ----------------
+# -- Subject ---------------------------------------------------------------------------------------------------------
 
 
 class Line(NamedTuple):

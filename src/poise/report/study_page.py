@@ -94,7 +94,7 @@ def _cycle(measures: Measures) -> tuple[str, ...]:
     return (cycle.side, f"{cycle.initial_contact:.2f}", f"{cycle.duration:.2f}", f"{cycle.cadence:.0f}", speed)
 
 
-# -- Looks: one walk as it was measured and as it was reproduced, as stick figures and as pictures -------------------
+# -- Looks -----------------------------------------------------------------------------------------------------------
 
 
 #: Variants whose motion is shown, as far as a study has them.
@@ -148,7 +148,7 @@ def _length(q: Array) -> Array:
     return ones
 
 
-# -- The page of a study: reproduced gaits of one or more people, with all that a reader needs to judge --------------
+# -- The page of a study ---------------------------------------------------------------------------------------------
 
 
 def study_page(

@@ -88,7 +88,7 @@ def probability(p: float | None) -> str:
     return NONE if p is None else unbroken("< 0.001") if p < 0.001 else f"{p:.3f}"
 
 
-# -- Ranges of motion: Table I of the paper beside ours, and all variants side by side -------------------------------
+# -- Ranges of motion ------------------------------------------------------------------------------------------------
 
 
 PAPER_TEXT = (
@@ -198,7 +198,7 @@ def _whole(value: float) -> str:
     return f"{value:+.0f}".replace("-", MINUS) if value else "0"
 
 
-# -- Curves: rotations over the gait cycle, mean and standard deviation over the people, simulated and ---------------
+# -- Curves ----------------------------------------------------------------------------------------------------------
 
 
 #: The rotations of figures 4 to 7 of the paper.
@@ -283,7 +283,7 @@ def _band(axes: Axes, spread: CycleCurves, k: int, color: str, alpha: float) -> 
         axes.fill_between(share, mean - deviation, mean + deviation, color=color, alpha=alpha, linewidth=0)
 
 
-# -- Statistics: whether reproduced and measured ranges of motion are equivalent, as a forest of ---------------------
+# -- Statistics ------------------------------------------------------------------------------------------------------
 
 
 VERDICTS = {"equivalent": COLORS[2], "not shown": "#8f6d00", "different": COLORS[1], "cannot be judged": FAINT}

@@ -125,7 +125,7 @@ def _margin_figure(subject: Subject, walk: RecordedWalk, limits: tuple[float, fl
     return figure(drawn.svg, f"{subject.label}:{at}.")
 
 
-# -- Footprints of walks from above, with the ways of center of mass, divergent component and pressure ---------------
+# -- Footprints of walks from above ----------------------------------------------------------------------------------
 
 
 #: Colours of the feet, and of what moves above them.
@@ -220,7 +220,7 @@ def _soles(axes: Axes, walk: RecordedWalk) -> None:
             axes.text(x, y, numbers[id(each)], ha="center", va="center", fontsize=7.0, color=INK)
 
 
-# -- How recordings walk, in a table: each measure with what it means, beside those of the first ---------------------
+# -- How recordings walk, in a table ---------------------------------------------------------------------------------
 
 
 #: How units are shown: as what, how many of those one is, and digits behind the point that mean something; what is less
@@ -281,7 +281,7 @@ def against(measure: Measure, value: float, first: float) -> str:
     return f"{TIMES}{number(value / first)}" if abs(first) > 1e-9 else NONE
 
 
-# -- Angular momentum about the center of mass over time: what the arms and the trunk of a walk keep -----------------
+# -- Angular momentum about the center of mass over time -------------------------------------------------------------
 
 
 AXES = ("x, ahead", "y, to the left", "z, up")

@@ -96,7 +96,7 @@ def _settings(table: Table) -> Mapping[str, float | str]:
     return MappingProxyType({name: words.get(name) or table.number(name) for name in table.values})
 
 
-# -- Left and right written once: ``{side}`` stands for left/right, ``{s}`` for l/r, ``{S}`` for L/R in --------------
+# -- Left and right written once -------------------------------------------------------------------------------------
 
 
 def named(pattern: str, side: Side) -> str:
@@ -147,7 +147,7 @@ def each_joint(table: Table) -> dict[str, float]:
     return joints
 
 
-# -- Description: what a URDF does not say about a robot: its feet, hands, gaze, stances, and ------------------------
+# -- Description -----------------------------------------------------------------------------------------------------
 
 
 Vector = tuple[float, float, float]

@@ -84,7 +84,7 @@ def _add(model: pinocchio.Model, description: Description, where: str, part: Att
     return int(model.addFrame(pinocchio.Frame(part.name, parent.parentJoint, on, placement, pinocchio.OP_FRAME)))
 
 
-# -- Stances: from joint angles to a configuration that stands on the ground -----------------------------------------
+# -- Stances ---------------------------------------------------------------------------------------------------------
 
 
 #: Newton's method on these smooth equations ends within ten steps or never; the tolerance (m, rad) is that of rounding.
@@ -194,7 +194,7 @@ def _check_range(q: Array, joints: Sequence[Joint], limits: Limits, description:
             raise RobotError(message, file=description.file, element=joint.name)
 
 
-# -- From a description to a Robot: model, joints, limits, parts, stances, in this order -----------------------------
+# -- From a description to a Robot -----------------------------------------------------------------------------------
 
 
 #: Most degrees of freedom, with those of the base, before any joint is locked. Pinocchio's work space holds four arrays

@@ -314,7 +314,7 @@ class Robot:
         return f"Robot({self.name}, {len(self.joints)} joints, {self.mass:.1f} kg, {self.source})"
 
 
-# -- Limbs: the joints of a robot by legs, trunk, head and arms, as its kinematic tree has them ----------------------
+# -- Limbs -----------------------------------------------------------------------------------------------------------
 
 
 class Limb(NamedTuple):

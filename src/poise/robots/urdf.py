@@ -100,7 +100,7 @@ def quiet() -> Iterator[IO[str]]:
             os.close(kept)
 
 
-# -- Locked joints: which joints to remove from a model, and the posture in which they stay --------------------------
+# -- Locked joints ---------------------------------------------------------------------------------------------------
 
 
 def reduction(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list[int], Array]:
@@ -114,7 +114,7 @@ def reduction(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list
     return indices, q
 
 
-# -- Inertias that no solid body can have, and what to put in their place --------------------------------------------
+# -- Inertias that no solid body can have ----------------------------------------------------------------------------
 
 
 #: Moments below this fraction of the largest are rounding, not thickness: the body would be 0.1 % as thick as long.
@@ -211,7 +211,7 @@ def _link(model: pinocchio.Model, joint: int) -> str:
     return str(next(links, model.names[joint]))
 
 
-# -- The shapes of a robot, with their meshes: read only when somebody wants to see or collide them ------------------
+# -- The shapes of a robot, with their meshes ------------------------------------------------------------------------
 
 
 #: Turns a mesh with y up (as some Collada files say of themselves) so that z is up.

@@ -307,7 +307,7 @@ def _pressing(vertical: Array) -> Array:
     return np.where(vertical > _LEAST_FORCE, vertical, np.nan)
 
 
-# -- Under a sole: how strongly it is pressed, and where, by its four force cells ------------------------------------
+# -- Under a sole ----------------------------------------------------------------------------------------------------
 
 
 def sole_pressure(foot: Foot, cells: ArrayLike) -> tuple[Array, Array]:

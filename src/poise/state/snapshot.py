@@ -40,7 +40,7 @@ def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, ce
     return _motion.MomentumDrift(rate.linear, rate.angular, root.linear, root.angular, weight, mass, momentum, center)
 
 
-# -- Snapshot: a state and what follows from it, each quantity computed once -----------------------------------------
+# -- Snapshot --------------------------------------------------------------------------------------------------------
 
 
 # What a reader of the snapshot's memory asks to be filled; see `Snapshot.fill`.

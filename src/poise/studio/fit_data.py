@@ -54,7 +54,7 @@ class Order(NamedTuple):
         return text
 
 
-# -- Exhibit: what the studio shows of a trial, as plain data that goes from process to process and to ---------------
+# -- Exhibit ---------------------------------------------------------------------------------------------------------
 
 
 #: Rotations whose curves are drawn: those that clinics look at first.

@@ -23,7 +23,7 @@ from typing import Any
 from poise.studio.fit_data import GIVEN, Exhibit, File, Order
 from poise.studio.player import GaitPlayback
 
-# -- Job: one fit that is under way in its own process, with a limit to its time -------------------------------------
+# -- Job: one fit that is under way in its own process ---------------------------------------------------------------
 
 
 #: Seconds that reading, fitting and reproducing may take: three times what the largest file needs.
@@ -123,7 +123,7 @@ def _work(wire: Connection, order: Any) -> None:
     work(wire, order)
 
 
-# -- Desk: takes trials from pages, has them fitted elsewhere, and hands over what can be played ---------------------
+# -- Desk ------------------------------------------------------------------------------------------------------------
 
 
 #: How names of files with trials end.

@@ -108,7 +108,7 @@ def _reproduced(measures: gait.Measures) -> Reproduced:
     return Reproduced(measures.reproduction.time, measures.reproduction.q, measures.curves, words)
 
 
-# -- Worker: the process in which files of strangers are read and bodies are fitted ----------------------------------
+# -- Worker ----------------------------------------------------------------------------------------------------------
 
 
 #: How much less important than the simulation this is, 0 to 19.

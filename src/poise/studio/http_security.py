@@ -96,7 +96,7 @@ class Gate:
         return [value for name, _, value in pairs if name == self.cookie]
 
 
-# -- Answers over HTTP: the shell page, viser's client, files to download --------------------------------------------
+# -- Answers over HTTP -----------------------------------------------------------------------------------------------
 
 
 #: The shell page and everything it needs.

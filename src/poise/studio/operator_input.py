@@ -119,7 +119,7 @@ def _within(value: object) -> float:
     return min(max(float(value), -1.0), 1.0) if is_number(value) else 0.0
 
 
-# -- Person: whoever guides from a page, with keys, a pad and the sticks on the screen, as one device ----------------
+# -- Person ----------------------------------------------------------------------------------------------------------
 
 
 #: Where the lift of a foot stands when nobody moves it; what a device adds to that is added to the page's.
@@ -200,7 +200,7 @@ class Person(Device):
         return stick
 
 
-# -- Legend: which key, stick or button does what, read from the layouts of `poise.devices` --------------------------
+# -- Legend ----------------------------------------------------------------------------------------------------------
 
 
 #: What the axes of a stick do on the page: to the minus side, to the plus side.

@@ -134,7 +134,7 @@ class Exports:
         atexit.unregister(self.close)
 
 
-# -- Output: the one folder of which the studio's pages see files, and exports into it -------------------------------
+# -- Output ----------------------------------------------------------------------------------------------------------
 
 
 #: Kinds of files by how their names end; others are not shown.

@@ -241,7 +241,7 @@ class Live:
                 await asyncio.sleep(PERIOD)
 
 
-# -- Takes a file from a page, and no more of it than its control allows ---------------------------------------------
+# -- Takes a file from a page ----------------------------------------------------------------------------------------
 
 
 #: Seconds that a page may take for one piece: a phone on a poor network manages 64 kB.

@@ -116,7 +116,7 @@ class Playback(Player):
         }
 
 
-# -- Gait playback: a measured walk with its markers, and its reproduction as a ghost beside it ----------------------
+# -- Gait playback ---------------------------------------------------------------------------------------------------
 
 
 #: What is played: one cycle, which is what is reproduced, or everything.

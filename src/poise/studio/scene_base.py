@@ -165,7 +165,7 @@ class Scene(ABC):
         raise UsageError(f"there is nothing to save as '{control}'")
 
 
-# -- What drives the joints, as a user chooses it: as the robot is built, motors or servos ---------------------------
+# -- What drives the joints, as a user chooses it --------------------------------------------------------------------
 
 
 #: As built: servos for robots that have them, motors for all others; so it stays right when another robot is chosen.
@@ -181,7 +181,7 @@ def on_servos(robot: Robot, drives: str) -> bool:
     return robot.servos.usual if drives == AS_BUILT else drives == SERVOS
 
 
-# -- Pushes of a user: by a button with size and direction, or by dragging a handle that hangs on the ----------------
+# -- Pushes of a user ------------------------------------------------------------------------------------------------
 
 
 #: Pushes go up to this share of the weight, which for 0.1 s no walk withstands.

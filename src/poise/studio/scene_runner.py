@@ -60,7 +60,7 @@ class Pacer:
         return max((self.period - self._owed) / self.pace - (time.monotonic() - self._last), 0.0)
 
 
-# -- Dead-man: a stick that nobody holds any more counts for nothing, nor do keys and pads ---------------------------
+# -- Dead-man --------------------------------------------------------------------------------------------------------
 
 
 #: A stick of which nothing was heard for so long (s) has been let go of.

@@ -201,7 +201,7 @@ class Simulation:
         self._wire.send(("picture", numbers, self._sketch.scenery(stage)))
 
 
-# -- Link: the simulation in its own process, and what happens when that dies ----------------------------------------
+# -- Link ------------------------------------------------------------------------------------------------------------
 
 
 #: Who crashes so often within so many seconds is not started again.

@@ -127,7 +127,7 @@ def _even(points: Array | None) -> NDArray[np.float32]:
     return (np.round(np.asarray(points) / STEP) * STEP).astype(np.float32)
 
 
-# -- What is going to be, in the view: footprints, paths, hands and the support to come, before they are -------------
+# -- What is going to be, in the view --------------------------------------------------------------------------------
 
 
 Color = tuple[float, float, float]
@@ -243,7 +243,7 @@ def _equal(one: Plan, other: Plan) -> bool:
     return len(one.paths) == len(other.paths) and all(np.array_equal(a, b) for a, b in flat)
 
 
-# -- What soles feel, in the view: where the ZMP is under each of them, and where it should be -----------------------
+# -- What soles feel, in the view ------------------------------------------------------------------------------------
 
 
 #: Colours of the left and the right foot: those of their lines in the plots.
@@ -311,7 +311,7 @@ def _lines(corners: Array, middle: Array) -> Array:
     return np.concatenate([outline, cross]) + np.array([0.0, 0.0, 2 * ABOVE])
 
 
-# -- Markers on a person, in the view: small balls where cameras saw them --------------------------------------------
+# -- Markers on a person, in the view --------------------------------------------------------------------------------
 
 
 #: Colour of each kind (0 to 255): those that the body follows, and those that nobody knows.

@@ -99,7 +99,7 @@ def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Piece, ...] | None:
         return None
 
 
-# -- Mesh simplification: few triangles, most of them where most is to be seen ----------------------------------------
+# -- Mesh simplification ---------------------------------------------------------------------------------------------
 
 
 Color = tuple[float, float, float, float]

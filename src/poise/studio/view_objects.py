@@ -109,7 +109,7 @@ def _extent(robot: Robot, found: Sequence[Piece]) -> tuple[float, float]:
     return float(every.min()), float(every.max())
 
 
-# -- What robots stand on, in the view: an endless plane with a grid, and boxes --------------------------------------
+# -- What robots stand on, in the view -------------------------------------------------------------------------------
 
 
 #: Squares of the grid, and their thick lines (m).

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 
-# -- viser as the studio wants it: on loopback, quiet, without panel, tunnel or visitors from other sites ------------
+# -- viser as the studio wants it ------------------------------------------------------------------------------------
 
 
 #: Colours of the background, above and below (0 to 255): a light grey with a breath of blue, as in the pictures.
@@ -107,7 +107,7 @@ def _close(server: ViserServer) -> None:
     websockets.on_client_connect(check)
 
 
-# -- Viewer: a scene in three dimensions for browsers, fed from the simulation thirty times a second -----------------
+# -- Viewer ----------------------------------------------------------------------------------------------------------
 
 
 #: Everything stands under this node. It moves against what is followed, so that the camera stays with the robot while

@@ -95,7 +95,7 @@ async def _viewer(page: ServerConnection, port: int) -> AsyncIterator[ClientConn
         yield viewer
 
 
-# -- The studio's server: pages, live data, the 3D view and files, all on one port -----------------------------------
+# -- The studio's server ---------------------------------------------------------------------------------------------
 
 
 #: Seconds for a whole answer: a film of half a gigabyte at one megabyte a second.

@@ -98,7 +98,7 @@ class CenterOfMass(MotionTask):
         base = 6  # columns of v that move the whole body
         return _motion.RelativePointWriter(*moved, snapshot.v, snapshot.frame(self.frame), base, components, *written)
 
-    # -- seen from a frame: the definition that the compiled rows are tested against ------------------------------
+    # -- seen from a frame -------------------------------------------------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
         if self.frame is None:

@@ -194,7 +194,7 @@ def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tup
     return chosen
 
 
-# -- Configuration: all of a posture, the place and the orientation of the base included -----------------------------
+# -- Configuration ---------------------------------------------------------------------------------------------------
 
 
 class Configuration(MotionTask):

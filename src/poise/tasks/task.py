@@ -84,7 +84,7 @@ def memory_of(block: Block, columns: Sequence[Array], motion: int) -> Memory:
     return Memory(block.A, A, block.lower, block.upper, block.weight, *(column[block.rows] for column in columns))
 
 
-# -- Task: anything that a level of a hierarchy, or its `always`, can hold -------------------------------------------
+# -- Task ------------------------------------------------------------------------------------------------------------
 
 
 #: Writes rows or columns of a task from the snapshot's memory; called at every tick, without arguments.
@@ -332,7 +332,7 @@ def _weights(task: Task, rows: int) -> Array:
     return np.broadcast_to(weight, (rows,))
 
 
-# -- Arguments of tasks, checked when a task is built: axes, numbers, intervals, rotations, poses --------------------
+# -- Arguments of tasks, checked when a task is built ----------------------------------------------------------------
 
 
 def axis_indices(axes: str, task: str) -> tuple[int, ...]:

@@ -190,7 +190,7 @@ def quietly(reader: Reader, path: Path) -> None:
         reader(path)
 
 
-# -- Fuzz files: a file with something wrong in it, through every reader that takes it -------------------------------
+# -- Fuzz files ------------------------------------------------------------------------------------------------------
 
 
 #: What can be done to a file; "none" is nothing, and then every reader must read it.

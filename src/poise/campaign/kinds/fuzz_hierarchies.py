@@ -226,7 +226,7 @@ def _kept(found: list[Any], maker: Maker, choice: Choice) -> None:
     found.append(maker(choice))
 
 
-# -- Random states: where a body may begin, and what a failing sensor may say on the way -----------------------------
+# -- Random states ---------------------------------------------------------------------------------------------------
 
 
 #: What a failing sensor reports.

@@ -112,7 +112,7 @@ def check_word(name: str, given: Value, known: Iterable[str]) -> None:
         raise UsageError(f"{name}: there is no '{given}'; {suggestion(given, words)}")
 
 
-# -- Drill: runs that do nothing, or go wrong on purpose, to see what a machine or a cluster makes of ----------------
+# -- Drill -----------------------------------------------------------------------------------------------------------
 
 
 #: What a drill can do.

@@ -115,7 +115,7 @@ def small_program(kind: str, seed: int) -> Program:
     return Program(levels, variables=n)
 
 
-# -- Solver programs: random programs, and those of a robot, solved and proven ---------------------------------------
+# -- Solver programs -------------------------------------------------------------------------------------------------
 
 
 #: Residual of a certificate up to which an answer counts as proven, and the same where rows are nearly dependent: there

@@ -258,7 +258,7 @@ def _broken(path: Path, line: int, complaint: str) -> TrialError:
     return refused(path, f"line {line + 1}: {complaint}", f"line {line + 1}")
 
 
-# -- Skeletons as trials: the joint centres of a BVH file, in metres, whatever its unit is ---------------------------
+# -- Skeletons as trials ---------------------------------------------------------------------------------------------
 
 
 #: Units that BVH files are in (m): their format does not say which. The last is that of the files of CMU.

@@ -97,7 +97,7 @@ def _segments(names: Iterable[str]) -> set[str]:
     return {segment for segment, found in ends.items() if found == set("OALP")}
 
 
-# -- Foot strikes and foot offs of C3D files, which spell, shape and count them in many ways -------------------------
+# -- Foot strikes and foot offs of C3D files -------------------------------------------------------------------------
 
 
 STRIKE = re.compile(
@@ -303,7 +303,7 @@ def _frames(vectors: Any, frames: int) -> Array:
     return means
 
 
-# -- C3D: the file that motion capture laboratories exchange, read through `ezc3d` -----------------------------------
+# -- C3D: the file that motion capture laboratories exchange ---------------------------------------------------------
 
 
 #: Height of a person, m, and mass, kg, that are believed; laboratories write 0 for unknown, and heights in mm or m.

@@ -126,7 +126,7 @@ def _way_up(positions: Array, labels: Sequence[str]) -> Array | None:
     return way / length if np.isfinite(length) and length > 0.0 else None
 
 
-# -- Labels of a file brought into order: subjects in front of them, points without a name, one name -----------------
+# -- Labels of a file brought into order -----------------------------------------------------------------------------
 
 
 #: Names that tracking software gives to points that nobody has identified.

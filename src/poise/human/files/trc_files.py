@@ -66,7 +66,7 @@ def evenly(path: Path, stamps: Array, said: float | None) -> tuple[float, NDArra
     return rate, places, note
 
 
-# -- TRC: markers as a table of text, in the form that OpenSim and many laboratories write ---------------------------
+# -- TRC: markers as a table of text ---------------------------------------------------------------------------------
 
 
 def read_trc(path: Path, up: str | None = None) -> Trial:

@@ -91,7 +91,7 @@ def _marker_spread(marker: Marker, measured: bool) -> tuple[float, float, float]
     return LEG if marker.segment.endswith(("_thigh", "_shank", "_foot", "_toes")) else UPPER
 
 
-# -- Adjusting: the shape of a body and the places of its markers, together with its postures in some ----------------
+# -- Adjusting -------------------------------------------------------------------------------------------------------
 
 
 #: Numbers of the shape that markers tell, and how far people are from the mean body (m, rad): lengths 4 %, see below.

@@ -85,7 +85,7 @@ def _velocity(q: Array, rate: Array) -> Array:
     return np.column_stack([linear, angular, rate[:, 7:]])
 
 
-# -- A fit as a recording: the body's motion, its markers, and where all of it comes from ----------------------------
+# -- A fit as a recording --------------------------------------------------------------------------------------------
 
 
 #: How a recording of a measured motion calls what made it.

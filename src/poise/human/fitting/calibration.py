@@ -62,7 +62,7 @@ def median(values: Array) -> Array:
         return np.asarray(np.nanmedian(values, axis=0))
 
 
-# -- The pelvis: its anatomical frame from the markers on its spines, and the hip centres in it ----------------------
+# -- The pelvis ------------------------------------------------------------------------------------------------------
 
 
 SKIN = ("left_asis", "right_asis", "left_psis", "right_psis", "sacrum")
@@ -179,7 +179,7 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
-# -- Beginning: a body of about the right size, and a posture near that of one frame, before anything is -------------
+# -- Beginning -------------------------------------------------------------------------------------------------------
 
 
 #: Height of the anterior spines and of the hip centres above the floor as shares of the stature: on the mean body of

@@ -76,7 +76,7 @@ class Points:
         return np.asarray(np.einsum("mij,mj->mi", rotation, self.places) + origin)
 
 
-# -- Tracking: inverse kinematics of a whole trial, [Boukheddimi2019] eq ---------------------------------------------
+# -- Tracking --------------------------------------------------------------------------------------------------------
 
 
 #: Where the loss bends (m): skin slides by up to 4 cm over a bone, a lost or swapped marker is off by more.

@@ -88,7 +88,7 @@ def alone(cycle: GaitCycle, side: Side, time: Array) -> Mask:
     return standing(cycle, side, time) & ~standing(cycle, other, time)
 
 
-# -- Bearing: which points under the feet of a measured walk bear weight, and when -----------------------------------
+# -- Bearing ---------------------------------------------------------------------------------------------------------
 
 
 #: A corner of a sole bears weight while it is less than this above its lowest place (m): soles of a fitted body are

@@ -122,7 +122,7 @@ def _cross(a: Array, b: Array) -> Array:
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
-# -- Reference: the measured walk that is to be reproduced, at any time, with what tasks follow of it ----------------
+# -- Reference -------------------------------------------------------------------------------------------------------
 
 
 #: Points under a foot that can touch the ground, from heel to toes; frames of the human body.

@@ -238,7 +238,7 @@ def lowest_places(reference: Reference, cycle: GaitCycle) -> Array:
     return np.asarray(reference.places(np.array([reference.sample(float(t))[0] for t in time]))[..., 2].min(axis=0))
 
 
-# -- Reproduction: one cycle of a walk, simulated by the tasks of a variant and recorded -----------------------------
+# -- Reproduction ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,7 +125,7 @@ def _moment(torques: Torques, joint: str, own: Convention, everywhere: bool) -> 
     return np.asarray(own.sign * torques.of(joint, everywhere) / torques.mass)
 
 
-# -- Comparing: the torques of a person who walked against those of any robot that did ([Saab2012] -------------------
+# -- Comparing -------------------------------------------------------------------------------------------------------
 
 
 def human_strides(torques: Torques, name: str = "human") -> AnatomicalWalk:

@@ -71,7 +71,7 @@ def mass_from_plates(fit: Moved, under: Ground | None = None) -> float:
     return borne / rising
 
 
-# -- Inverse dynamics: the torques at the joints of a person, from motion and force plates ([Saab2012] ---------------
+# -- Inverse dynamics ------------------------------------------------------------------------------------------------
 
 
 #: A plate that bears so much less or more than the motion asks for while the other foot is in the air is worth a note.
@@ -255,7 +255,7 @@ def _said(fit: Moved, under: Ground, residual: Array, mass: float) -> list[str]:
     return found
 
 
-# -- Recording: the torques of a person as a recording like those of robots, to be reported, exported ----------------
+# -- Recording -------------------------------------------------------------------------------------------------------
 
 
 AXES = ("x", "y", "z")

@@ -56,7 +56,7 @@ class Moved(Protocol):
     def notes(self) -> tuple[str, ...]: ...
 
 
-# -- Footing: where the soles of a person are, and when they stand, by how they move ---------------------------------
+# -- Footing ---------------------------------------------------------------------------------------------------------
 
 
 #: Points under a foot, as the human of the library names them.
@@ -146,7 +146,7 @@ def _told(moved: Moved, side: Side, stands: Mask) -> Mask:
     return found
 
 
-# -- Ground: what force plates say about each foot, and when that is all that the ground does to it ------------------
+# -- Ground ----------------------------------------------------------------------------------------------------------
 
 
 #: A load of less than this, s, in the middle of a trial is the plate ringing.

@@ -156,7 +156,7 @@ def _say_moved(draft: Draft, found: Footstep, wanted: Footstep) -> None:
         draft.notes.append(f"{found.side} foot: moved by {100.0 * moved:.0f} cm to where it can be")
 
 
-# -- Trunk-guided mode: the centre of mass and the attitude of the trunk go where the stick says, the ----------------
+# -- Trunk-guided mode -----------------------------------------------------------------------------------------------
 
 
 def guided_trunk(points: Points, stick: Stick, workspace: Workspace, legs: Legs, ground: Ground | None) -> Goal:
@@ -189,7 +189,7 @@ def rested(draft: Draft, workspace: Workspace) -> complex:
     return draft.place if inside else middle(draft.feet)
 
 
-# -- Hand-guided mode: a hand goes where the stick says and pulls the body along when the arm is not -----------------
+# -- Hand-guided mode ------------------------------------------------------------------------------------------------
 
 
 def distance_from_shoulder(hand_goal: Vector, shoulder: Vector) -> float:

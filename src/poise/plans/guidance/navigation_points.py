@@ -66,7 +66,7 @@ class Points:
         return replace(self, **changes)
 
 
-# -- Goal: where all navigation points are to be at the end of a motion segment, and what became of the --------------
+# -- Goal ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ def turned(part: str, radians: float) -> str:
     return f"{part}: {abs(math.degrees(radians)):.0f} degrees beyond its boundary, projected"
 
 
-# -- Synergy: what follows the guided point, and a goal in which everything fits together ----------------------------
+# -- Synergy ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -224,7 +224,7 @@ def _vector(values: Array) -> Vector:
     return x, y, z
 
 
-# -- Stepping: whether the body needs a step, which foot makes it, and where to (the robot decides, not --------------
+# -- Stepping --------------------------------------------------------------------------------------------------------
 
 
 #: A radian that the feet are off counts as much as this share of the leg that their middle is off: the edge of a sole

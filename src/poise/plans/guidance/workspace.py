@@ -73,7 +73,7 @@ def arm_of(robot: Robot, joint: int, hand: Array) -> tuple[Array, float, int]:
     return reach.socket, reach.longest, len(joints)
 
 
-# -- Workspace: how far the navigation points of one robot move, and where they may be at the end of a ---------------
+# -- Workspace -------------------------------------------------------------------------------------------------------
 
 
 Vector = tuple[float, float, float]

@@ -133,7 +133,7 @@ def gap(a: Footstep, b: Footstep, half: complex) -> float:
     return best
 
 
-# -- From a beginning and a goal to a motion segment that the ground can bear, whatever the goal ---------------------
+# -- From a beginning and a goal to a motion segment that the ground can bear ----------------------------------------
 
 
 #: The default duration is so many time constants of the body: the paper's 0.5 s on its robot, and as slow for its size

@@ -241,7 +241,7 @@ class SegmentSettings:
     severity: Severity = field(default_factory=Severity)
 
 
-# -- How the duration of a segment is divided, and which feet stand when ---------------------------------------------
+# -- How the duration of a segment is divided ------------------------------------------------------------------------
 
 
 Shares = tuple[tuple[float, ...], tuple[bool, ...]]

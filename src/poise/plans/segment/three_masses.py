@@ -121,7 +121,7 @@ def _shortening(robot: Robot, chain: list[int], data: pinocchio.Data) -> float:
     return SPEED * rates[knee] / float(np.linalg.norm(leg)) * min(float(robot.limits.velocity[knee.v - 6]), 12.0)
 
 
-# -- The zero moment point of the whole body: concentrated mass, swinging legs and turning trunk ---------------------
+# -- The zero moment point of the whole body -------------------------------------------------------------------------
 
 
 def moment(

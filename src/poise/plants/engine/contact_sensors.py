@@ -237,7 +237,7 @@ def _deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Array, di
     return level * np.concatenate(list(pieces.values())), places
 
 
-# -- Measured: what sensors said at one instant, worked out when somebody asks ---------------------------------------
+# -- Measured --------------------------------------------------------------------------------------------------------
 
 
 class Measured(Sensed):

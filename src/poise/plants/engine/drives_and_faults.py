@@ -126,7 +126,7 @@ class Servos:
         self._control[:] = self._target + self._lead * self._rate
 
 
-# -- Breakdowns as they happen: what broken sensors say, and motors that lose their strength -------------------------
+# -- Breakdowns as they happen ---------------------------------------------------------------------------------------
 
 
 #: Times are the same to this (s): rounding of a clock that counts, and a millionth of a step of any simulation.

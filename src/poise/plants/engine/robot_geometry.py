@@ -133,7 +133,7 @@ def _from_z(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-# -- What is drawn of a robot: its visual shapes, as geoms that touch nothing ----------------------------------------
+# -- What is drawn of a robot ----------------------------------------------------------------------------------------
 
 
 Faces = NDArray[np.int32]

@@ -252,7 +252,7 @@ class Clock:
         return max(math.floor(passed / self.period + 1e-6) - self.steps, 0)
 
 
-# -- Simulation: a scene in motion, and the samples that can be taken of it ------------------------------------------
+# -- Simulation ------------------------------------------------------------------------------------------------------
 
 
 #: A joint that turns at a million rad/s, or a base as fast (m/s), is no motion but a simulation that has failed.

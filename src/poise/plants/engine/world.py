@@ -122,7 +122,7 @@ def _surface(friction: float, kind: int) -> dict[str, object]:
     }
 
 
-# -- Loads as bodies of MuJoCo: fixed to what carries them, or on a string -------------------------------------------
+# -- Loads as bodies of MuJoCo ---------------------------------------------------------------------------------------
 
 
 #: A load is a ball of this density (kg/m³), which sets its size and inertia: water, or a bag of tools.

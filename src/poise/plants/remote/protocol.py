@@ -92,7 +92,7 @@ def socket(kind: int, address: str) -> zmq.Socket[bytes]:
     return made
 
 
-# -- The messages: maps in msgpack, one frame each, arrays as the bytes of their doubles -----------------------------
+# -- The messages ----------------------------------------------------------------------------------------------------
 
 
 Message = dict[str, Any]

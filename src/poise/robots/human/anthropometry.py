@@ -105,7 +105,7 @@ def masses(sex: Sex) -> dict[str, float]:
     return {name: row.mass / total for name, row in TABLE[sex].items()}
 
 
-# -- BodyShape: the numbers of one person's body, from stature, mass and sex or as measured --------------------------
+# -- BodyShape -------------------------------------------------------------------------------------------------------
 
 
 #: One number for each side, left first.

@@ -118,7 +118,7 @@ def _specked(shape: BodyShape, found: dict[str, Mass]) -> dict[str, Mass]:
     return found
 
 
-# -- What a human looks like: capsules around the bones, in plain clothes --------------------------------------------
+# -- What a human looks like -----------------------------------------------------------------------------------------
 
 
 COLORS = {
@@ -250,7 +250,7 @@ def _arm(shape: BodyShape, side: Side) -> list[Capsule]:
     return out
 
 
-# -- From a shape to a description: the text of a URDF, and where soles, hands and gaze are --------------------------
+# -- From a shape to a description -----------------------------------------------------------------------------------
 
 
 #: Arguments of `load_robot` that shape a human; all others are those of any robot.

@@ -72,7 +72,7 @@ def row(done: Done) -> dict[str, Any]:
     }
 
 
-# -- Planned: a motion segment, or only its goal, as lines and surfaces for the view ---------------------------------
+# -- Planned ---------------------------------------------------------------------------------------------------------
 
 
 #: Samples of a path: a curve of a step looks round.
