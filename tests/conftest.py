@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from shared_data import needed
+from poise.robots.catalogue import models_folder
+from shared_data import NO_MODELS, needed
 
 # Derandomized, so that a red test is red again; the thorough profile goes looking for new examples.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -32,6 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _cache in config.stash:
         shutil.rmtree(config.stash[_cache], ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests with the marker ``needs_models`` where the package example-robot-data is absent."""
+    if models_folder() is None:
+        for item in items:
+            if item.get_closest_marker("needs_models"):
+                item.add_marker(pytest.mark.skip(reason=NO_MODELS))
 
 
 @pytest.fixture(scope="session")

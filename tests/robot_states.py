@@ -10,15 +10,19 @@ import pinocchio
 from poise.control import KinematicController, Step
 from poise.hierarchy import Behavior
 from poise.plants import IdealPlant, steps
-from poise.robots import Robot, State, load_robot
+from poise.robots import Robot, State, library_names, load_robot
+from poise.robots.catalogue import is_own
 from poise.tasks import Layout
+from shared_data import require_models
 
 PERIOD = 0.005
 
 
 @cache
 def robot_of(name: str) -> Robot:
-    """A library robot, read once."""
+    """A library robot, read once; what needs one that is not installed is skipped."""
+    if name in library_names() and not is_own(name):
+        require_models()
     return load_robot(name)
 
 

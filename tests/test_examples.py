@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.robots.catalogue import models_folder
-
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 @pytest.fixture

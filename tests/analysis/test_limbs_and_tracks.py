@@ -12,15 +12,12 @@ from poise.analysis import compute_trajectories, zmp_margin
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
 from poise.robots import Robot, library_names, limbs, load_robot
-from poise.robots.catalogue import models_folder
-
-needs_models = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
+from shared_data import require_models
 
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    if models_folder() is None:
-        pytest.skip("needs the package example-robot-data")
+    require_models()
     return load_robot("g1")
 
 
@@ -30,7 +27,7 @@ def recording(robot: Robot) -> Recording:
     return poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), 0.6)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_every_joint_of_a_library_robot_belongs_to_one_limb(name: str) -> None:
     robot = load_robot(name)
@@ -106,7 +103,7 @@ def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recordin
     assert np.isnan(tracks.margins(tracks.center[:, :2], [5])).all()
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_the_tracks_of_another_robot_are_refused(recording: Recording) -> None:
     with pytest.raises(RecordingError, match="whose joints are not those of 'talos'"):
         compute_trajectories(recording, load_robot("talos"))

@@ -15,7 +15,7 @@ from poise.behaviors import Walk
 from poise.plants import IdealPlant
 from poise.recording import Recording
 from poise.robots import Robot, load_robot
-from poise.robots.catalogue import models_folder
+from shared_data import require_models
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,7 @@ def test_a_stance_is_no_walk(robot: Robot) -> None:
 
 @pytest.fixture(scope="module")
 def physical() -> tuple[Recording, Robot]:
-    if models_folder() is None:
-        pytest.skip("needs the package example-robot-data")
+    require_models()
     robot = load_robot("g1")
     walk = Walk(robot, speed=(0.25, 0.0, 0.0), steps=8)
     controller = poise.TorqueController(walk, ramp=0.0)

@@ -12,10 +12,9 @@ from poise import IdealPlant, KinematicController, Step, constraints, steps
 from poise.behaviors import Reach, ReachSettings
 from poise.behaviors.reach import Profile
 from poise.errors import PoiseError
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 PERIOD = 0.005
 #: What linearised tasks drift by before a gain undoes it, m.

@@ -12,10 +12,9 @@ from poise import runs
 from poise.behaviors import Squat, SquatSettings, Stand
 from poise.errors import PoiseError
 from poise.robots import leg_length
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 #: Newtons for a tenth of a second, from eight directions, that must not make a robot step.

@@ -12,10 +12,9 @@ import pytest
 from behaviors.walking import Trial
 from poise.behaviors import Walk
 from poise.plans import STYLES
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 CHANGES: dict[str, Callable[[Walk], None]] = {
     "sad": lambda walk: setattr(walk, "style", "sad"),

@@ -11,11 +11,10 @@ from poise import load_robot
 from poise.behaviors import Walk, WalkSettings
 from poise.errors import PoiseError
 from poise.plans import NEUTRAL
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 from robots.small_robots import BIPED, BIPED_PARTS, written
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 NOT_FINITE = [(math.nan, 0.0, 0.0), (0.2, math.inf, 0.0), (0.0, 0.0, -math.inf)]
 

@@ -9,10 +9,9 @@ import pytest
 
 from poise import runs
 from poise.plants import terrain
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 @pytest.mark.parametrize("kind", ["stairs:0.05,0.3,1", "stairs:-0.05,0.3,1", "slope:5", "rough:0.01"])

@@ -17,9 +17,7 @@ from drills import POISE, drill, parsed, rows, spec_of, table
 
 from poise.campaign import Results, run_campaign
 from poise.errors import SpecError
-from poise.robots.catalogue import models_folder
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the package ray is not installed")
 
 WALKS = """
@@ -45,7 +43,7 @@ def one_worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_the_number_of_workers_changes_no_bit(one_worker: Path, tmp_path: Path) -> None:
     run_campaign(parsed(WALKS), tmp_path / "out", workers=2)
     assert table(tmp_path / "out").equals(table(one_worker))
@@ -53,7 +51,7 @@ def test_the_number_of_workers_changes_no_bit(one_worker: Path, tmp_path: Path) 
     assert outcomes == {"succeeded", "failed"}, "both kinds are to be compared"
 
 
-@needs_models
+@pytest.mark.needs_models
 @needs_ray
 def test_ray_changes_no_bit_and_brings_the_recordings(one_worker: Path, tmp_path: Path) -> None:
     run_campaign(parsed(WALKS), tmp_path / "out", ray="local")
@@ -65,7 +63,7 @@ def test_ray_changes_no_bit_and_brings_the_recordings(one_worker: Path, tmp_path
     assert all((tmp_path / "out" / path).stat().st_size > 1000 for path in kept)
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_the_command_of_a_row_does_the_same_as_the_row(one_worker: Path) -> None:
     row = next(row for row in rows(one_worker) if row["outcome"] == "failed")
     words = [*POISE, *str(row["command"]).split()[1:], "--json"]
@@ -75,7 +73,7 @@ def test_the_command_of_a_row_does_the_same_as_the_row(one_worker: Path) -> None
     assert result["worst_tilt_deg"] == row["worst_tilt_deg"]
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_what_is_kept_of_a_failure_is_a_recording_of_it(one_worker: Path) -> None:
     import poise
 

@@ -14,13 +14,10 @@ from poise.exports.opensim import joint_centers
 from poise.human import fit, sample_trial
 from poise.recording import Channel, Recording
 from poise.robots import Robot, library_names, load_robot
-from poise.robots.catalogue import models_folder
-
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
 
 def robots() -> list[object]:
-    return [*(pytest.param(name, marks=needs_models) for name in library_names()), "biped"]
+    return [*(pytest.param(name, marks=pytest.mark.needs_models) for name in library_names()), "biped"]
 
 
 def loaded(name: str) -> Robot:

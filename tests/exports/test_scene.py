@@ -20,7 +20,6 @@ from poise.rendering import Mesh, figure, shape_mesh, surface
 from poise.rendering import scene_geometry as solids
 from poise.rendering.scene_geometry import MOST
 from poise.robots import Robot, library_names, load_robot
-from poise.robots.catalogue import models_folder
 
 SOLIDS = {
     "box": (solids.box((0.1, 0.2, 0.3)), 8 * 0.1 * 0.2 * 0.3),
@@ -109,7 +108,7 @@ def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:
     assert np.einsum("ij,ij->i", ball.points, ball.normals)[middle].min() > 0.99
 
 
-@pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tmp_path: Path) -> None:
     robot = load_robot(name)

@@ -15,10 +15,9 @@ from poise.behaviors.walk_tasks import WEIGHTS
 from poise.control.torque_control import planned_contacts
 from poise.plans import STYLES, Motion, Phase, Route, Sinusoid, Style
 from poise.plans.footstep_plan import Wish
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 #: As the paper leads the centre of mass: no preview, and feet that go where they were told to.

@@ -9,10 +9,9 @@ import pytest
 
 from poise import Recording, runs
 from poise.behaviors import Reach
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = ["g1", "talos"]
 MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]

@@ -11,15 +11,13 @@ import pytest
 from poise import Recording, runs
 from poise.report.guided_motion import actual, planned
 from poise.report.recording_view import subjects
-from poise.robots.catalogue import models_folder
 from poise.runs import Scenario
 from robot_states import robot_of
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 RUNS = [
     pytest.param("mighty", "kinematic", id="mighty, kinematics"),
     pytest.param("mighty", "position", id="mighty, servos"),
-    pytest.param("g1", "torque", id="g1, torques", marks=[needs_models, pytest.mark.slow]),
+    pytest.param("g1", "torque", id="g1, torques", marks=[pytest.mark.needs_models, pytest.mark.slow]),
 ]
 scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)
 

@@ -15,10 +15,8 @@ from poise.control import Command
 from poise.errors import RobotError
 from poise.plants import Carried, MujocoPlant, PlantError, PositionServos, Table, steps
 from poise.robots import Robot, load_robot
-from poise.robots.catalogue import models_folder
 from robots.small_robots import BIPED, BIPED_PARTS, written
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 SHARE = 0.1
 
 
@@ -42,7 +40,9 @@ def pulls(plant: MujocoPlant) -> np.ndarray:
 
 
 @pytest.fixture(
-    scope="module", params=["hoap3", "nao", pytest.param("g1", marks=needs_models)], ids=["hoap3", "nao", "g1"]
+    scope="module",
+    params=["hoap3", "nao", pytest.param("g1", marks=pytest.mark.needs_models)],
+    ids=["hoap3", "nao", "g1"],
 )
 def carrying(request: pytest.FixtureRequest) -> tuple[MujocoPlant, list[float], list[float]]:
     """A robot that has stood for 3 s with a tenth of its mass in its hands: where the box was, and its tilt."""

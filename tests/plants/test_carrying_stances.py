@@ -5,9 +5,7 @@ import pinocchio
 import pytest
 
 from poise.robots import Robot, load_robot
-from poise.robots.catalogue import models_folder
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 #: Talos is not quite symmetric: its left and right arms differ by some millimetres in its model (m).
 ASYMMETRY = 0.005
 #: The smallest distance of a joint of the arms to the end of its range (rad): three degrees.
@@ -16,7 +14,12 @@ MARGIN = 0.05
 
 @pytest.fixture(
     scope="module",
-    params=["hoap3", "nao", pytest.param("g1", marks=needs_models), pytest.param("talos", marks=needs_models)],
+    params=[
+        "hoap3",
+        "nao",
+        pytest.param("g1", marks=pytest.mark.needs_models),
+        pytest.param("talos", marks=pytest.mark.needs_models),
+    ],
 )
 def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)

@@ -22,10 +22,8 @@ from poise.plants import (
     terrain,
 )
 from poise.robots import library_names
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-NEEDS_MODELS = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 NOWHERE = np.full((2, 2), 1e9)
 
 
@@ -77,7 +75,7 @@ def test_uneven_ground_is_level_under_the_feet() -> None:
     assert moved.sensed().forces.total[2] == pytest.approx(9.81 * biped().mass, rel=1e-3)
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 @pytest.mark.parametrize("degrees", [8.0, -5.0])
 def test_a_robot_is_set_down_on_a_slope_and_stands_there(name: str, degrees: float) -> None:

@@ -25,7 +25,6 @@ from poise.plants import (
     Wall,
 )
 from poise.robots import Foot, Frame
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
 ROBOT = biped()
@@ -101,7 +100,7 @@ def test_bad_input_is_refused_in_one_line(case: str) -> None:
     assert caught.value.element
 
 
-@pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
+@pytest.mark.needs_models
 def test_a_slope_that_a_robot_cannot_stand_on_is_refused() -> None:
     with pytest.raises(PlantError, match="romeo cannot stand on Slope"):
         MujocoPlant(robot_of("romeo"), ground=Slope(45.0))

@@ -9,10 +9,9 @@ import pytest
 
 from poise.plans import Footstep, Workspace
 from poise.plants import MujocoPlant, PlantError, Stage
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-ROBOTS = ["mighty", "nao", *(["g1"] if models_folder() is not None else [])]
+ROBOTS = ["mighty", "nao", pytest.param("g1", marks=pytest.mark.needs_models)]
 robots = pytest.mark.parametrize("name", ROBOTS)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from poise.rendering.visual_model import Collada, is_mesh, surfaces
 from poise.robots import library_names, load_robot, vertices
-from poise.robots.catalogue import models_folder
 
 
 def effect(name: str, color: str) -> str:
@@ -57,7 +56,7 @@ def test_a_collada_file_has_all_its_triangles_colours_and_places(tmp_path: Path,
     assert blue.points[blue.faces[0]] == pytest.approx(np.array([[5, 0, 0], [3, 2, 0], [3, 0, 0]]))
 
 
-@pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_the_surfaces_of_a_library_robot_fill_the_same_space_as_its_shapes(name: str) -> None:
     for shape in filter(is_mesh, load_robot(name).visual_geometry.geometryObjects):

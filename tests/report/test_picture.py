@@ -17,7 +17,7 @@ from poise.errors import PoiseError
 from poise.rendering import Camera, Extras, Stage, picture, save_picture
 from poise.rendering.opengl_context import open_context
 from poise.robots import Robot, State, library_names, load_robot, vertices
-from poise.robots.catalogue import models_folder
+from shared_data import require_models
 
 WIDTH, HEIGHT = 240, 180
 
@@ -53,8 +53,7 @@ def graphics() -> None:
 
 @pytest.fixture(scope="module", params=library_names())
 def standing(request: pytest.FixtureRequest) -> State:
-    if models_folder() is None:
-        pytest.skip("needs the package example-robot-data")
+    require_models()
     return load_robot(request.param).stance("standing")
 
 

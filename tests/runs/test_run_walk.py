@@ -13,11 +13,10 @@ from poise import Recording, runs
 from poise.errors import UsageError
 from poise.plans import STYLES, Footstep, Style
 from poise.plants import Flat, Stairs
-from poise.robots.catalogue import models_folder
 from poise.runs.walk_motion import style_named
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 @cache

@@ -12,7 +12,6 @@ from poise.control import PositionController
 from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD, Operator
 from poise.plans import AXES, MODES
 from poise.plans.segment.segment import Outcome
-from poise.robots.catalogue import models_folder
 from poise.studio import scene_runner as deadman
 from poise.studio.operator_input import Hands, Pad, Person, codes, legend
 from poise.studio.page_session import wish
@@ -308,7 +307,7 @@ def test_every_point_has_a_hint(mode: str) -> None:
     assert {each["name"]: each["hint"] for each in scene("navigate").guided["modes"]}[mode]
 
 
-@pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub", "nao"])
 def test_robots_with_motors_and_with_servos_are_guided_and_told_of(name: str) -> None:
     robot = robot_of(name)

@@ -13,7 +13,6 @@ import pinocchio
 import pytest
 
 import poise
-from poise.robots.catalogue import models_folder
 from poise.studio import scene_runner as deadman
 from poise.studio import scene_runner as pacing
 from poise.studio.scene_base import Pushes
@@ -23,7 +22,7 @@ from poise.studio.simulation_process import Begin, Link
 from poise.studio.telemetry import Sketch, explained
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 class Clock:

@@ -11,7 +11,6 @@ import pytest
 from poise.behaviors import Pressed
 from poise.control import PositionController, TorqueController
 from poise.plans import SquatOscillator
-from poise.robots.catalogue import models_folder
 from poise.state import center_of_pressure
 from poise.studio.scene_base import DRIVES, on_servos
 from poise.studio.scene_runner import Stage
@@ -45,7 +44,7 @@ def test_robots_that_are_built_with_servos_stand_on_them_unless_motors_are_chose
     assert isinstance(stage_of(name, drives="torque motors").main.controller, TorqueController)
 
 
-@pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+@pytest.mark.needs_models
 def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
     assert [on_servos(robot_of("g1"), drives) for drives in DRIVES] == [False, False, True]
 

@@ -15,12 +15,11 @@ import pytest
 from open_studio import chromium, shell, until
 
 import poise
-from poise.robots.catalogue import models_folder
 from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
 
 pytestmark = [
-    pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
+    pytest.mark.needs_models,
     pytest.mark.timeout(600),
 ]
 
