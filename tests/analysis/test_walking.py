@@ -78,6 +78,7 @@ def test_a_walk_in_physics_is_measured(physical: tuple[Recording, Robot]) -> Non
 def test_in_physics_feet_stand_where_they_are_held_by_the_ground(physical: tuple[Recording, Robot]) -> None:
     recording, robot = physical
     walk = analyze_walk(recording, robot)
+    assert len(walk.footprints) >= 8
     for each in walk.footprints:
         middle = (each.begin + each.end) // 2
         foot = robot.foot(each.side)

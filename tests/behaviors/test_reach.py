@@ -83,6 +83,7 @@ def test_the_supporting_foot_and_the_balance_are_held(name: str, profile: Profil
 def test_at_the_end_of_its_phase_a_target_is_looked_at(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     gaze = reach.robot.gaze
+    assert any(phase.looks for phase in reach.phases)
     for phase, part in zip(reach.phases, phases, strict=True):
         if phase.looks:
             seen = part[-1].state.pose(gaze).actInv(np.array(phase.point))

@@ -76,12 +76,15 @@ def test_no_line_is_wider_than_a_terminal(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
-def test_where_nobody_looks_nothing_is_written(clock: Clock, monkeypatch: pytest.MonkeyPatch, stream) -> None:
+def test_where_nobody_looks_nothing_is_written(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: io.StringIO | None
+) -> None:
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     with Bar("reach", 1.0) as bar:
         for _ in range(5):
             bar(0.5)
     assert stream is None or stream.getvalue() == ""
+    assert capsys.readouterr() == ("", "")
 
 
 class LostTerminal(Terminal):

@@ -379,8 +379,12 @@ def test_a_client_that_reads_nothing_does_not_keep_the_view_waiting(viewer: View
 def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: Scenery) -> None:
     viewer = Viewer()
     viewer.figures({"robot": (robot, None)})
-    viewer.close()
     viewer.show(standing)
+    before = world_from(viewer, 1)
+    viewer.close()
+    step = np.concatenate([[1.0, 0.0, 0.0], np.zeros(robot.model.nv - 3)])
+    viewer.show(Scenery.of(State(robot, pinocchio.integrate(robot.model, robot.stance("standing").q, step))))
+    assert world_from(viewer, 1) == before
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 0.5, "8080", None])
