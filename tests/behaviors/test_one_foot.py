@@ -12,7 +12,7 @@ from poise.behaviors import one_foot_stance
 from poise.errors import RobotError
 from poise.robots import library_names
 from robot_states import robot_of
-from robots.small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, written
 
 pytestmark = pytest.mark.needs_models
 

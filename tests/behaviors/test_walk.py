@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio
 import pytest
 
-from behaviors.walking import Trial
+from walking import Trial
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS
 from poise.plans import NEUTRAL

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio
 import pytest
 
-from behaviors.walking import Trial
+from walking import Trial
 from poise.behaviors import Walk
 from poise.plans import STYLES
 from robot_states import robot_of

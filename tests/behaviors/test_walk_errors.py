@@ -12,7 +12,7 @@ from poise.behaviors import Walk, WalkSettings
 from poise.errors import PoiseError
 from poise.plans import NEUTRAL
 from robot_states import robot_of
-from robots.small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, written
 
 pytestmark = pytest.mark.needs_models
 

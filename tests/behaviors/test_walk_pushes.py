@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from behaviors.walking import Trial
+from walking import Trial
 from poise.behaviors import Walk
 from poise.plants import Push
 from robot_states import robot_of

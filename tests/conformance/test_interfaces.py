@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import poise
-from plants.served import served
+from served import served
 from poise import behaviors, solvers, tasks
 from poise.control import Command, Controller, PositionController, TorqueController
 from poise.devices import Device, Operator, Pilot, RandomStick, Script

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from behaviors.walking import Trial
+from walking import Trial
 from poise import constraints, tasks
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS

@@ -15,7 +15,7 @@ from poise.control import Command
 from poise.errors import RobotError
 from poise.plants import Carried, MujocoPlant, PlantError, PositionServos, Table, steps
 from poise.robots import Robot, load_robot
-from robots.small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, written
 
 SHARE = 0.1
 

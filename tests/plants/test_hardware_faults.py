@@ -24,7 +24,7 @@ from poise.plants import (
 from poise.plants.engine.drives_and_faults import Damage
 from poise.robots import load_robot
 from poise.state import ContactForces
-from robots.small_robots import PENDULUM, written
+from small_robots import PENDULUM, written
 
 BREAKS = 0.05
 PUSH = Push((20.0, 5.0, 0.0), 0.1, 0.0)

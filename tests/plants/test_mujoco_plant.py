@@ -13,7 +13,7 @@ from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
 from poise.robots import Robot, State, library_names, load_robot
 from robot_states import robot_of
-from robots.small_robots import PENDULUM, written
+from small_robots import PENDULUM, written
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 

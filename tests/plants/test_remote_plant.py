@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import poise
-from plants.served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
-from plants.simulated import Blind, Standing, biped, torques
+from served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
+from simulated import Blind, Standing, biped, torques
 from poise.control import Command, Controller
 from poise.plants import (
     IdealPlant,

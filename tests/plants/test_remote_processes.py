@@ -13,7 +13,7 @@ import pytest
 
 import poise
 from command_line import complaint
-from plants.served import LONG, Stranger, process, until
+from served import LONG, Stranger, process, until
 from poise.behaviors import Stand
 from poise.control import Controller
 from poise.plants import RemotePlant, steps

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plants.simulated import biped
+from simulated import biped
 from poise.control import Command
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, Sensors
 from poise.plants.remote.protocol import (

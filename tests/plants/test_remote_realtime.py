@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from plants.served import LONG, Stranger, Swinging, hello, moving, served, until
-from plants.simulated import Standing, biped
+from served import LONG, Stranger, Swinging, hello, moving, served, until
+from simulated import Standing, biped
 from poise.control import Command
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, RemotePlant, steps
 from poise.plants.remote.plant_server import Hold

@@ -13,7 +13,7 @@ import pinocchio
 from poise.control import Command, Step
 from poise.plants import MujocoPlant, steps
 from poise.robots import Robot, State, load_robot
-from robots.small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, written
 
 PERIOD = 0.002
 
