@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,7 +15,10 @@ from poise.robots.catalogue import models_folder
 from shared_data import NO_MODELS, needed
 
 # Derandomized, so that a red test is red again; the thorough profile goes looking for new examples.
-_common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+_common: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
 settings.register_profile("quick", max_examples=8, derandomize=True, **_common)
 settings.register_profile("default", max_examples=40, derandomize=True, **_common)
 settings.register_profile("thorough", max_examples=2000, print_blob=True, **_common)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
 import pinocchio
 
 from poise.control import KinematicController, Step
-from poise.hierarchy import Behavior
+from poise.hierarchy import AnyBehavior
 from poise.plants import IdealPlant, steps
 from poise.robots import Robot, State, library_names, load_robot
 from poise.robots.catalogue import is_own
@@ -16,6 +17,15 @@ from poise.tasks import Layout
 from shared_data import require_models
 
 PERIOD = 0.005
+
+
+T = TypeVar("T")
+
+
+def not_none(value: T | None) -> T:
+    """A value that may be absent in general, but not in this test: the torque of a command, the gaze of a robot."""
+    assert value is not None
+    return value
 
 
 @cache
@@ -45,9 +55,9 @@ def layout(robot: Robot, order: int, period: float = PERIOD) -> Layout:
     return Layout(order, period, robot.model.nv, robot.model.nv)
 
 
-def run(behavior: Behavior, start: State, seconds: float, **settings: object) -> list[Step]:
+def run(behavior: AnyBehavior, start: State, seconds: float, **settings: Any) -> list[Step]:
     """The steps of a closed loop on an ideal robot."""
-    controller = KinematicController(behavior, **{"period": PERIOD, **settings})  # type: ignore[arg-type]
+    controller = KinematicController(behavior, **{"period": PERIOD, **settings})
     return list(steps(controller, IdealPlant(start), seconds))
 
 

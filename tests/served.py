@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import zmq
 
-from poise.control import Command
+from poise.control import Command, Controller
 from poise.plants import Plant, PlantServer
 from poise.plants.remote.protocol import packed, unpacked
 from poise.robots import Robot, State
@@ -91,7 +91,7 @@ def hello(robot: Robot, token: bytes = bytes(16), **changes: Any) -> dict[str, A
     return {"kind": "hello", "protocol": 1, "robot": robot.name, "joints": joints, "token": token, **changes}
 
 
-class Swinging:
+class Swinging(Controller):
     """Moves the joints to and fro by velocities, whatever the state is; what it does depends on time alone."""
 
     def __init__(self, robot: Robot, period: float = 0.005, speed: float = 0.2) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pinocchio
 
-from poise.control import Command, Step
+from poise.control import Command, Controller, Step
 from poise.plants import MujocoPlant, steps
 from poise.robots import Robot, State, load_robot
 from small_robots import BIPED, BIPED_PARTS, written
@@ -27,7 +28,7 @@ def biped() -> Robot:
     return robot
 
 
-def flying(robot: Robot, height: float = 3.0, **changes: object) -> State:
+def flying(robot: Robot, height: float = 3.0, **changes: Any) -> State:
     """The stance, up in the air."""
     start = robot.stance("standing")
     q = start.q.copy()
@@ -35,24 +36,22 @@ def flying(robot: Robot, height: float = 3.0, **changes: object) -> State:
     return start.replace(q=q, contacts=(), **changes)
 
 
-def torques(robot: Robot, values: object = 0.0, period: float = PERIOD) -> Command:
+def torques(robot: Robot, values: Any = 0.0, period: float = PERIOD) -> Command:
     """A command with these torques."""
     return Command(np.zeros(robot.model.nv), None, np.broadcast_to(values, len(robot.joints)).astype(float), period)
 
 
-class Blind:
+class Blind(Controller):
     """Gives torques as a function of time, whatever the state is."""
 
-    def __init__(
-        self, robot: Robot, torque: Callable[[float], object] = lambda time: 0.0, period: float = PERIOD
-    ) -> None:
+    def __init__(self, robot: Robot, torque: Callable[[float], Any] = lambda time: 0.0, period: float = PERIOD) -> None:
         self.robot, self.torque, self.period = robot, torque, period
 
     def step(self, state: State) -> Command:
         return torques(self.robot, self.torque(state.time), self.period)
 
 
-class Standing:
+class Standing(Controller):
     """Holds the posture of a state, with its feet where they are: ``M v̇ + h = Sᵀ τ + Jᵀ w``.
 
     The accelerations v̇ bring the joints back and keep the feet still, the wrenches w at the feet are the shortest that
@@ -85,7 +84,7 @@ def stood(plant: MujocoPlant, seconds: float) -> list[Step]:
     return list(steps(Standing(plant.start), plant, seconds))
 
 
-def driven(plant: MujocoPlant, seconds: float, torque: Callable[[float], object] = lambda time: 0.0) -> list[State]:
+def driven(plant: MujocoPlant, seconds: float, torque: Callable[[float], Any] = lambda time: 0.0) -> list[State]:
     """The true states of a robot with these torques, at the start and after each step of the simulation."""
     period = plant.model.opt.timestep
     states = [plant.truth()]

@@ -1,6 +1,7 @@
 """URDF texts small enough to read: a pendulum, and a biped with five joints a leg."""
 
 from pathlib import Path
+from typing import Any
 
 LIMIT = '<limit lower="-1.5" upper="1.5" effort="50" velocity="8"/>'
 
@@ -60,7 +61,7 @@ BIPED = robot(
 )
 
 #: What the biped's URDF does not say.
-BIPED_PARTS = {
+BIPED_PARTS: dict[str, Any] = {
     "feet": {"frame": "{side}_foot", "position": [0.0, 0.0, -0.05], "sole": [-0.08, 0.12, -0.04, 0.05]},
     "hands": {"left": {"frame": "head", "position": [0.0, 0.2, 0.0]}},
     "gaze": {"frame": "head", "axis": [2.0, 0.0, 0.0]},

@@ -277,9 +277,9 @@ def test_trouble_inside_a_command_ends_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: Any) -> None:
         raise raised
 
-    monkeypatch.setattr(cli.robots, "listing", fail)
+    monkeypatch.setattr(cli.robots, "listing", fail)  # type: ignore[attr-defined]
     assert cli.main(["robots"]) == status
     assert capsys.readouterr().err.count("\n") == (1 if status == 2 else 0)

@@ -34,8 +34,8 @@ def test_whatever_interrupts_the_writing_leaves_what_was_there(tmp_path: Path, r
 def test_a_file_is_on_the_disk_before_it_takes_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls, place, synced, replaced = [], tmp_path / "m.csv", os.fsync, os.replace
     place.write_text("before")
-    monkeypatch.setattr(os, "fsync", lambda number: (calls.append(place.read_text()), synced(number)))
-    monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("replace"), replaced(*paths)))
+    monkeypatch.setattr(os, "fsync", lambda number: (calls.append(place.read_text()), synced(number)))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("replace"), replaced(*paths)))  # type: ignore[func-returns-value]
     atomic_write_text(place, "after")
     assert calls == ["before", "replace"]
     assert place.read_text() == "after"

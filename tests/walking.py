@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from poise.behaviors import Walk
 from poise.behaviors.gait_tasks import joints_of
 from poise.control import TorqueController
 from poise.plants import MujocoPlant, steps
+from poise.solvers import Solver
 
 
 class Trial:
@@ -24,9 +26,9 @@ class Trial:
         bound: how often a hierarchy was bound.
     """
 
-    def __init__(self, walk: Walk, solver: object = None, **plant: object) -> None:
+    def __init__(self, walk: Walk, solver: Solver | None = None, **plant: Any) -> None:
         self.walk = walk
-        self.plant = MujocoPlant(walk.start, **plant)  # type: ignore[arg-type]
+        self.plant = MujocoPlant(walk.start, **plant)
         self.controller = TorqueController(walk, solver, ramp=0.0, lost_after=math.inf)
         self.errors: list[complex] = []
         self.fallbacks: set[str] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def swing(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
     return np.stack([0.4 * np.sin(turn) + 0.1 * np.cos(3.0 * turn), 0.7 - 0.2 * np.cos(turn)], axis=1)
 
 
-def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: object) -> Recording:
+def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any) -> Recording:
     """A recording of a knee and a hip, with a joint that slides between them."""
 
     def q(values: np.ndarray) -> np.ndarray:
@@ -127,8 +128,8 @@ def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not
     assert cycle_period(recorded(swing(time), time, behavior="squat", settings={})) == usual
     assert cycle_period(recorded(swing(time), time, behavior="squat")) == usual
     given = cycle_period(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
-    assert given == (pytest.approx(1.25), usual.cycles, 0.0)
-    few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))
+    assert given == (pytest.approx(1.25), usual.cycles, 0.0)  # type: ignore[comparison-overlap]
+    few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
     assert few == (usual.period, 2, 0.0)
     late = recorded(swing(time), time, behavior="squat", begin=4.0)
     assert cycle_period(late) == (*usual[:2], 4.0)
@@ -139,7 +140,7 @@ def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not
     [{}, {"behavior": "stand"}, {"behavior": "squat", "settings": {"frequency": 0.0}},
      {"behavior": "squat", "settings": {"frequency": "often"}}],
 )  # fmt: skip
-def test_what_is_not_asked_to_repeat_itself_has_no_rhythm(facts: dict[str, object]) -> None:
+def test_what_is_not_asked_to_repeat_itself_has_no_rhythm(facts: dict[str, Any]) -> None:
     time = clock(0.1)
     assert cycle_period(recorded(swing(time), time, **facts)) is None
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,7 @@ from poise.errors import RecordingError
 from poise.recording import Channel, Recording, channel_key
 
 
-def recorded(seconds: float, period: float = 0.01, start: float = 0.0, **channels) -> Recording:
+def recorded(seconds: float, period: float = 0.01, start: float = 0.0, **channels: Any) -> Recording:
     """A motion whose progress (0 to 1) is recorded, with further channels as functions of it."""
     time = start + np.arange(round(seconds / period) + 1) * period
     progress = (time - start) / seconds
@@ -19,10 +22,10 @@ def recorded(seconds: float, period: float = 0.01, start: float = 0.0, **channel
     return Recording([Channel("time", "s", time), Channel("progress", "", progress), *more])
 
 
-def words(*ends: tuple[str, float]):
+def words(*ends: tuple[str, float]) -> Callable[[Iterable[float]], list[str]]:
     """Names of phases by the share at which they end."""
 
-    def named(progress):
+    def named(progress: Iterable[float]) -> list[str]:
         return [next(name for name, end in ends if p < end or end == 1.0) for p in progress]
 
     return named

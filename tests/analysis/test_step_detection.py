@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def robot() -> Robot:
     return biped()
 
 
-def found(robot: Robot, rails: Rails, forces: str = "sensed/force", **more) -> RecordedWalk:
+def found(robot: Robot, rails: Rails, forces: str = "sensed/force", **more: Any) -> RecordedWalk:
     tracks = tracks_of(robot, rails, forces, **more)
     return analyze_walk(tracks.recording, robot, tracks)
 

@@ -180,7 +180,7 @@ def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> 
         inertia = turns[i, j] @ model.inertias[j].inertia @ turns[i, j].T
         total += masses[j] * np.cross(centers[i, j] - middle, velocity) + inertia @ spin
     between = (momentum[i, 3:] + momentum[i - 1, 3:]) / 2  # velocities are those between two samples
-    assert between == pytest.approx(total, rel=1e-3, abs=1e-3 * np.linalg.norm(total))
+    assert between == pytest.approx(total, rel=1e-3, abs=float(1e-3 * np.linalg.norm(total)))
 
 
 def test_angular_momentum_is_seen_along_the_heading_and_per_size(robot: Robot) -> None:

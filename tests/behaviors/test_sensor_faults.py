@@ -37,7 +37,8 @@ class Stander:
         self.weight = 9.81 * self.robot.mass
         self.noise, self.grain = noise * self.weight / WEIGHT, grain
         self.random = np.random.default_rng(seed)
-        self.time, self.trusts = 0.0, []
+        self.time = 0.0
+        self.trusts: list[float] = []
         # Weight anywhere in the middle third of either sole.
         self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half(foot) for foot in self.feet]
 

@@ -8,13 +8,13 @@ import numpy as np
 import pinocchio
 import pytest
 
-from walking import Trial
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS
 from poise.plans import NEUTRAL
 from poise.solvers import Weighted
 from poise.state import Snapshot
 from robot_states import robot_of
+from walking import Trial
 
 pytestmark = pytest.mark.needs_models
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from walking import Trial
 from poise.behaviors import Walk
 from poise.plants import Push
 from robot_states import robot_of
+from walking import Trial
 
 pytestmark = pytest.mark.needs_models
 

@@ -1,6 +1,7 @@
 """HOAP-3 on its servos in MuJoCo, with noisy cells: it stands, squats and walks by one law, and says what is broken."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +12,16 @@ from poise.plans import Course, Squatting
 from poise.plants import Breakdown, MujocoPlant, PositionServos, Push, Sensors, stepped
 from poise.robots import State
 from regulated_bodies import PERIOD, walk_of
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 HOAP3 = robot_of("hoap3")
 SOLE = HOAP3.foot("left").sole
 #: Half length and half width of a sole (m).
 EDGE = np.array([0.5 * (SOLE.x_max - SOLE.x_min), 0.5 * (SOLE.y_max - SOLE.y_min)])
 #: Servos are stiff, so that feet land where the plan has them, and the regulation is gentle: stiff bodies shake.
-WALKING = {"stiffness": 1.0, "spin": 0.0, "proportional": 0.05, "derivative": 0.0, "trim": 0.1}
+WALKING: dict[str, Any] = {"stiffness": 1.0, "spin": 0.0, "proportional": 0.05, "derivative": 0.0, "trim": 0.1}
 #: Slow and short steps; the robot walks 9 cm with four of them.
-STROLL = {"single_support": 0.9, "double_support": 0.6, "step_length": 0.12}
+STROLL: dict[str, Any] = {"single_support": 0.9, "double_support": 0.6, "step_length": 0.12}
 BREAKS = 1.5
 #: So many samples are taken together where ε_ZMP is judged: 20 ms, for cells are noisy.
 MEAN = 20
@@ -65,7 +66,7 @@ def ran(
         run.zmps.append((body.pressed["left"].zmp, body.pressed["right"].zmp))
         run.words.append(command.fallback)
         run.trusts.append(body.watch.trust)
-        run.finite &= bool(np.isfinite(command.position).all() and np.isfinite(command.velocity).all())
+        run.finite &= bool(np.isfinite(not_none(command.position)).all() and np.isfinite(command.velocity).all())
         if plant.fallen:
             break
     run.fallen, run.end = plant.fall, plant.truth()

@@ -1,5 +1,7 @@
 """KinematicController: the program of the house, on every robot, at both orders, with every solver."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from bodies import limits, place_of, reaching
@@ -13,7 +15,7 @@ from poise.robots import Robot
 from poise.solvers import Cascade, Lexicographic, NullSpace, Weighted
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import PERIOD, joint_motion, robot_of, run, velocities
+from robot_states import PERIOD, joint_motion, not_none, robot_of, run, velocities
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
@@ -45,7 +47,7 @@ def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, o
             assert step.state.pose(foot).translation == pytest.approx(start.pose(foot).translation, abs=3e-4)
     assert end.center_of_mass[:2] == pytest.approx(start.support_center, abs=1e-4)
     assert not any(step.command.fallback for step in found)
-    assert all(step.command.solution.status == "optimal" for step in found)
+    assert all(not_none(step.command.solution).status == "optimal" for step in found)
     inside_limits(found, robot)
 
 
@@ -97,13 +99,13 @@ def test_a_command_carries_what_justifies_it(order: int) -> None:
     assert command.torque is None
     if order == VELOCITY:
         assert command.acceleration is None
-        assert np.array_equal(command.velocity, command.solution.x)
+        assert np.array_equal(command.velocity, not_none(command.solution).x)
     else:
-        assert np.array_equal(command.acceleration, command.solution.x)
-        assert command.velocity == pytest.approx(state.v + PERIOD * command.acceleration)
-    assert command.solution.program.names == ("always", "feet", "balance", "reach", "posture")
+        assert np.array_equal(not_none(command.acceleration), not_none(command.solution).x)
+        assert command.velocity == pytest.approx(state.v + PERIOD * not_none(command.acceleration))
+    assert not_none(command.solution).program.names == ("always", "feet", "balance", "reach", "posture")
     errors = command.errors
-    words = [(label.level, label.name, label.unit) for label in errors.tasks]
+    words = [(label.level, label.name, label.unit) for label in not_none(errors).tasks]
     assert words[3:] == [
         ("feet", "hold left_sole", "m, rad"),
         ("feet", "hold right_sole", "m, rad"),
@@ -112,10 +114,10 @@ def test_a_command_carries_what_justifies_it(order: int) -> None:
         ("posture", "posture", "rad"),
     ]
     missing = state.pose(robot.hand("left")).translation - place_of(start, (0.10, 0.04, 0.15))
-    assert errors.values(6) == pytest.approx(missing)
-    assert errors.values(7) == pytest.approx(state.q[7:] - start.q[7:])
-    assert errors.tasks[6].labels == ("x", "y", "z")
-    assert len(errors) == 8
+    assert not_none(errors).values(6) == pytest.approx(missing)
+    assert not_none(errors).values(7) == pytest.approx(state.q[7:] - start.q[7:])
+    assert not_none(errors).tasks[6].labels == ("x", "y", "z")
+    assert len(not_none(errors)) == 8
 
 
 def test_errors_inside_an_interval_are_zero() -> None:
@@ -123,7 +125,7 @@ def test_errors_inside_an_interval_are_zero() -> None:
     start = robot.stance("standing")
     task = tasks.Position(robot.hand("left"), place_of(start) + np.array([0.2, 0.05, 0.0]), within=0.1)
     command = KinematicController(Hierarchy(levels=[Level("reach", [task])])).step(start)
-    assert command.errors.values(0) == pytest.approx([-0.1, 0.0, 0.0])
+    assert not_none(command.errors).values(0) == pytest.approx([-0.1, 0.0, 0.0])
 
 
 def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
@@ -132,12 +134,14 @@ def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
     controller, plant = KinematicController(reaching(start)), IdealPlant(start)
     kept = []
     for step in steps(controller, plant, 0.1):
-        kept.append((step, step.command.velocity.copy(), step.command.errors.values(6).copy(), step.state.q.copy()))
+        kept.append(
+            (step, step.command.velocity.copy(), not_none(step.command.errors).values(6).copy(), step.state.q.copy())
+        )
     for step, velocity, error, q in kept:
         assert np.array_equal(step.command.velocity, velocity)
-        assert np.array_equal(step.command.errors.values(6), error)
+        assert np.array_equal(not_none(step.command.errors).values(6), error)
         assert np.array_equal(step.state.q, q)
-        assert step.command.solution.slack is not None
+        assert not_none(step.command.solution).slack is not None
 
 
 def test_the_same_motion_twice(robot: Robot) -> None:
@@ -222,11 +226,11 @@ def test_in_always_limits_stand_above_everything() -> None:
         ({"solver": 5}, "solver is 5; expected one of poise.solvers"),
     ],
 )
-def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[str, object], words: str) -> None:
+def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[str, Any], words: str) -> None:
     robot = robot_of("g1")
     given = {"behavior": Hierarchy(limits(robot)), **settings}
     with pytest.raises(PoiseError, match=words) as caught:
-        KinematicController(**given)  # type: ignore[arg-type]
+        KinematicController(**given)
     assert "\n" not in str(caught.value)
     if "solver" in settings:
         assert isinstance(caught.value, SolverError)

@@ -17,7 +17,7 @@ from poise.plants import IdealPlant, steps
 from poise.robots import State, load_robot
 from poise.solvers import Weighted
 from poise.state import Contact, Snapshot
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -61,9 +61,9 @@ def test_torque_limits_of_some_joints_do_not_replace_those_of_all() -> None:
 
 
 def test_physics_stands_above_all_else_and_is_one_with_always_for_a_weighted_solver() -> None:
-    strict = TorqueController(standing(START)).step(START).solution.program
+    strict = not_none(TorqueController(standing(START)).step(START).solution).program
     assert strict.names == ("physics", "always", "contact", "balance", "chest", "posture")
-    weighted = TorqueController(standing(START), solver=Weighted()).step(START).solution.program
+    weighted = not_none(TorqueController(standing(START), solver=Weighted()).step(START).solution).program
     assert weighted.names == ("always", "contact", "balance", "chest", "posture")
     assert [rows.name for rows in weighted.levels[0]][:2] == ["equation of motion", "torque limit"]
     assert weighted.levels[0][-1].name == "joint range"
@@ -89,9 +89,9 @@ def test_two_contacts_of_one_name_must_be_the_same() -> None:
 def test_a_body_in_the_air_falls_freely() -> None:
     air = START.replace(contacts=())
     command = TorqueController(Hierarchy(levels=[Level("posture", [tasks.Posture(START)])])).step(air)
-    assert command.forces.names == ()
+    assert not_none(command.forces).names == ()
     snapshot = Snapshot(ROBOT).at(air)
-    falling = snapshot.center_of_mass_jacobian @ command.acceleration + snapshot.center_of_mass_drift
+    falling = snapshot.center_of_mass_jacobian @ not_none(command.acceleration) + snapshot.center_of_mass_drift
     assert falling == pytest.approx([0.0, 0.0, -9.81])
 
 
@@ -119,10 +119,10 @@ def test_a_contact_that_bears_nothing_is_given_up_and_taken_back_without_a_jump(
 
     found = list(steps(TorqueController(behavior, ramp=0.2), IdealPlant(start), 1.0))
     assert not any(step.command.fallback for step in found)
-    bearing = [step.command.forces["right_sole"][2] for step in found]
+    bearing = [not_none(step.command.forces)["right_sole"][2] for step in found]
     assert bearing[0] > 30.0
     assert bearing[249] == pytest.approx(0.0, abs=1e-6)
-    assert found[300].command.forces.names == ("left_sole",)
+    assert not_none(found[300].command.forces).names == ("left_sole",)
     assert bearing[-1] > 30.0
     torques = np.array([step.command.torque for step in found])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.01 * ROBOT.limits.torque.max()
@@ -139,7 +139,7 @@ def test_a_change_that_fails_leaves_the_old_hierarchy_and_its_contacts() -> None
     held = [bool(step.command.fallback) for step in found]
     assert held == [False] * 10 + [True] * 10 + [False] * 10
     assert "1 angles for 29 joints" in found[10].command.fallback
-    assert found[-1].command.forces.names == ("left_sole", "right_sole")
+    assert not_none(found[-1].command.forces).names == ("left_sole", "right_sole")
 
 
 def test_without_a_ramp_the_new_hierarchy_speaks_at_once() -> None:
@@ -157,8 +157,8 @@ def test_a_controller_serves_another_robot_after_the_first() -> None:
     for name in ("g1", "talos", "g1"):
         start = robot_of(name).stance("standing")
         command = controller.step(start)
-        assert len(command.torque) == len(start.robot.joints)
-        assert command.forces.total == pytest.approx([0.0, 0.0, 9.81 * start.robot.mass])
+        assert len(not_none(command.torque)) == len(start.robot.joints)
+        assert not_none(command.forces).total == pytest.approx([0.0, 0.0, 9.81 * start.robot.mass])
 
 
 def test_a_robot_without_stances_or_feet_is_moved_too(root: Path) -> None:
@@ -166,18 +166,18 @@ def test_a_robot_without_stances_or_feet_is_moved_too(root: Path) -> None:
     start = State(robot, robot.rest)
     controller = TorqueController(Hierarchy(levels=[Level("posture", [tasks.Posture(start)])]))
     assert controller.step(start).fallback == ""
-    assert np.isfinite(controller.step(None).torque).all()
+    assert np.isfinite(not_none(controller.step(None).torque)).all()
 
 
 # -- mistakes ----------------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "no behavior": (lambda: TorqueController("stand"), "behavior is 'stand'; expected a Hierarchy"),
-    "no solver": (lambda: TorqueController(standing(START), solver="fast"), "solver is 'fast'; expected one of"),
+    "no behavior": (lambda: TorqueController("stand"), "behavior is 'stand'; expected a Hierarchy"),  # type: ignore[arg-type]
+    "no solver": (lambda: TorqueController(standing(START), solver="fast"), "solver is 'fast'; expected one of"),  # type: ignore[arg-type]
     "no time": (lambda: TorqueController(standing(START), period=0.0), "period is 0.0; expected positive"),
     "a ramp of NaN": (lambda: TorqueController(standing(START), ramp=float("nan")), "ramp is nan; expected seconds"),
     "lost in the past": (lambda: TorqueController(standing(START), lost_after=-1.0), "lost_after is -1.0; expected"),
-    "a word of patience": (lambda: TorqueController(standing(START), lost_after="long"), "lost_after is 'long'"),
+    "a word of patience": (lambda: TorqueController(standing(START), lost_after="long"), "lost_after is 'long'"),  # type: ignore[arg-type]
 }
 
 

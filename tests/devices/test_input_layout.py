@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,8 +24,8 @@ def pushed(stick: Stick) -> dict[str, float]:
     return {name: value for name, value in zip(AXES, stick.axes, strict=True) if value}
 
 
-def flown(*axes: float, **other: object) -> Reading:
-    return Reading((*axes, *(0.0,) * (5 - len(axes))), throttles=(0.5, 0.5), **other)  # type: ignore[arg-type]
+def flown(*axes: float, **other: Any) -> Reading:
+    return Reading((*axes, *(0.0,) * (5 - len(axes))), throttles=(0.5, 0.5), **other)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_whatever_a_device_says_its_sticks_are_finite_and_inside(layout: Layout,
     ("change", "word"),
     [({"axes": {"sideways": ()}}, "sideways"), ({"modes": {1: "head"}}, "head"), ({"dead": 1.0}, "dead")],
 )
-def test_a_layout_that_means_nothing_is_refused_in_one_line(change: dict[str, object], word: str) -> None:
+def test_a_layout_that_means_nothing_is_refused_in_one_line(change: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word) as caught:
         replace(GAMEPAD, **change)
     assert "\n" not in str(caught.value)

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,6 +135,6 @@ def test_a_guided_foot_is_lifted_in_a_third_of_the_slots_and_put_down_in_another
         ({"modes": ()}, "modes"),
     ],
 )
-def test_a_random_stick_that_cannot_be_is_refused(settings: dict[str, object], word: str) -> None:
+def test_a_random_stick_that_cannot_be_is_refused(settings: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word):
-        RandomStick(**settings)  # type: ignore[arg-type]
+        RandomStick(**settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import bvhsdk
 import numpy as np
@@ -21,7 +22,7 @@ AXES = [1, 2, 0]
 SAMPLES = 12
 
 
-def robots() -> list[object]:
+def robots() -> list[Any]:
     return [*(pytest.param(name, marks=pytest.mark.needs_models) for name in library_names()), "biped"]
 
 

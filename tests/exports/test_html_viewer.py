@@ -75,7 +75,7 @@ def test_poses_are_those_of_the_motion(page: Path, motion: Recording, robot: Rob
 
 def test_points_and_normals_survive_their_packing(page: Path, robot: Robot) -> None:
     data = content(page)
-    packed = numbers(data["vertices"], np.dtype([("position", "<i2", 4), ("normal", "i1", 4)]))
+    packed = numbers(data["vertices"], np.dtype([("position", "<i2", 4), ("normal", "i1", 4)]))  # type: ignore[arg-type]
     index = numbers(data["indices"], "<u4")
     assert index.max() < len(packed)
     drawn = figure(robot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -16,7 +17,7 @@ from poise.recording import Channel, Recording
 from poise.robots import Robot, library_names, load_robot
 
 
-def robots() -> list[object]:
+def robots() -> list[Any]:
     return [*(pytest.param(name, marks=pytest.mark.needs_models) for name in library_names()), "biped"]
 
 

@@ -176,7 +176,7 @@ def test_a_walk_against_itself_agrees_in_every_number(fit: Fit) -> None:
     facts = strict(comparison.summary())
     assert facts["effort_overlap"] == pytest.approx(1.0, abs=0.1)
     assert facts["rows"]["ankle dorsiflexion"]["correlation"] == pytest.approx(1.0, abs=0.02)
-    assert set(facts["rows"]) == {row.rotation for row in comparison.rows}
+    assert set(facts["rows"]) == {row.degree_of_freedom for row in comparison.rows}
     assert comparison.names[0] in str(comparison).splitlines()[0]
 
 

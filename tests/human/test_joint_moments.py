@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_moments_are_torques_per_kg_with_extensors_positive() -> None:
 def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
     walk = known()
     ours = moments(compute_torques(walk))
-    stored = {}
+    stored: dict[Any, Any] = {}
     for side in SIDES:
         for own in LEG:
             values = stored.setdefault(f"{side[0].upper()}{own.stored}", np.zeros((len(walk.time), 3)))

@@ -1,5 +1,7 @@
 """Inverse kinematics of a trial: exact where markers are, calm where they are not."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from poise.human.sample import sample_motion
 from poise.human.synthetic_walk import sample_walk
 from poise.robots import BodyShape, Robot, landmarks
 
-RIGHT = {"height": 1.77, "mass": 75.0, "sex": "male"}
+RIGHT: dict[str, Any] = {"height": 1.77, "mass": 75.0, "sex": "male"}
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ STEP = 1e-4
 @pytest.mark.parametrize("time", [0.613, 1.2, 1.787])
 def test_heels_center_and_momentum_move_as_their_derivatives_say(time: float) -> None:
     before, now, after = (walk().at(time + dt) for dt in (-STEP, 0.0, STEP))
-    for part in ("left", "right", "center"):
-        x0, x, x2 = (m.center if part == "center" else m.heels[part] for m in (before, now, after))
+    for part in (*SIDES, None):
+        x0, x, x2 = (m.heels[part] if part else m.center for m in (before, now, after))
         assert (x2[0] - x0[0]) / (2 * STEP) == pytest.approx(x[1], abs=1e-5)
         assert (x2[1] - x0[1]) / (2 * STEP) == pytest.approx(x[2], abs=1e-3)
     assert (after.spin[0] - before.spin[0]) / (2 * STEP) == pytest.approx(now.spin[1], abs=2e-2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio
 import pytest
@@ -11,7 +13,7 @@ from poise.analysis import best_cycle, events_from_markers, events_from_plates, 
 from poise.human import Trial, TrialError, marker_sets, match, sample_trial
 from poise.human.sample import MARGIN, sample_motion
 from poise.human.synthetic_walk import sample_walk
-from poise.robots import BodyShape, landmarks
+from poise.robots import SIDES, BodyShape, Side, landmarks
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,9 @@ def test_no_two_markers_share_a_place(name: str) -> None:
     assert apart.min() > 0.01
 
 
-def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(clean, robot) -> None:
+def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(
+    clean: tuple[Trial, Trial], robot: poise.Robot
+) -> None:
     walk, _ = clean
     time, q = sample_motion(robot)
     assert walk.time == pytest.approx(time)
@@ -52,7 +56,7 @@ def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(clean,
         assert walk.marker("LLM")[i] == pytest.approx(data.oMf[robot.frame(link).index].act(place), abs=1e-12)
 
 
-def test_noise_has_the_size_that_was_asked_for_and_comes_again_with_its_seed(clean) -> None:
+def test_noise_has_the_size_that_was_asked_for_and_comes_again_with_its_seed(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     one, same, other = (sample_trial(noise=0.003, seed=seed)[0] for seed in (7, 7, 8))
     assert np.array_equal(one.positions, same.positions)
@@ -60,7 +64,7 @@ def test_noise_has_the_size_that_was_asked_for_and_comes_again_with_its_seed(cle
     assert np.std(one.positions - walk.positions) == pytest.approx(0.003, rel=0.02)
 
 
-def test_plates_explain_the_motion_without_a_residual(clean, robot) -> None:
+def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial], robot: poise.Robot) -> None:
     """Forces at the plates, put on the feet, leave nothing for the base to do: the oracle of inverse dynamics."""
     walk, _ = clean
     motion = sample_walk(robot)
@@ -77,7 +81,7 @@ def test_plates_explain_the_motion_without_a_residual(clean, robot) -> None:
         assert torque[:6] == pytest.approx(np.zeros(6), abs=1e-6)
 
 
-def test_each_step_is_on_its_own_plate(clean) -> None:
+def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     for plate in walk.plates:
         on = plate.force[:, 2] > 0.0
@@ -89,10 +93,13 @@ def test_each_step_is_on_its_own_plate(clean) -> None:
         assert one.corners[:, 0].max() <= two.corners[:, 0].min() + 1e-9
 
 
-def test_events_are_those_that_plates_tell(clean) -> None:
+def test_events_are_those_that_plates_tell(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     first = "left" if walk.plates[0].center[0, 1] > 0.0 else "right"
-    sides = {"left": walk.plates[(first == "right") :: 2], "right": walk.plates[(first == "left") :: 2]}
+    sides: dict[Side, Any] = {
+        "left": walk.plates[(first == "right") :: 2],
+        "right": walk.plates[(first == "left") :: 2],
+    }
     seen = events_from_plates(walk.time, {side: sum(p.force[:, 2] for p in own) for side, own in sides.items()})
     known = {
         (e.side, e.kind): [o.time for o in walk.events if (o.side, o.kind) == (e.side, e.kind)] for e in walk.events
@@ -103,8 +110,8 @@ def test_events_are_those_that_plates_tell(clean) -> None:
 
 def test_events_that_are_found_from_markers_are_near_those_that_were_made() -> None:
     walk, _ = sample_trial(marker_set="plug_in_gait", noise=0.0005)
-    heel = {side: walk.marker(f"{side[0].upper()}HEE") for side in ("left", "right")}
-    toe = {side: walk.marker(f"{side[0].upper()}TOE") for side in ("left", "right")}
+    heel = {side: walk.marker(f"{side[0].upper()}HEE") for side in SIDES}
+    toe = {side: walk.marker(f"{side[0].upper()}TOE") for side in SIDES}
     pelvis = np.mean([walk.marker(label) for label in ("LASI", "RASI", "LPSI", "RPSI")], axis=0)
     found = events_from_markers(walk.time, heel, toe, pelvis)
     for kind in ("strike", "off"):
@@ -120,13 +127,13 @@ def test_there_are_as_many_cycles_as_were_asked_for() -> None:
         assert walk.plates == ()
 
 
-def test_the_cycle_measures_what_a_walk_does(clean) -> None:
+def test_the_cycle_measures_what_a_walk_does(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     cycle = best_cycle(walk.events, 0.0, walk.time[-1])
     assert cycle.stance == pytest.approx(62.0)
     assert cycle.double_support == pytest.approx(24.0)
     assert 95.0 < cycle.cadence < 120.0
-    heel = {"left": walk.marker("LCAL"), "right": walk.marker("RCAL")}
+    heel: dict[Side, np.ndarray] = {"left": walk.marker("LCAL"), "right": walk.marker("RCAL")}
     found = stride_lengths(cycle, walk.time, heel, (1.0, 0.0, 0.0))
     assert 0.9 < found.speed < 1.3
     assert found.step == pytest.approx(found.stride / 2.0, rel=0.02)

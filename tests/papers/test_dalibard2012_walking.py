@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from walking import Trial
 from poise import constraints, tasks
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS
@@ -16,6 +15,7 @@ from poise.control.torque_control import planned_contacts
 from poise.plans import STYLES, Motion, Phase, Route, Sinusoid, Style
 from poise.plans.footstep_plan import Wish
 from robot_states import robot_of
+from walking import Trial
 
 pytestmark = pytest.mark.needs_models
 
@@ -101,7 +101,7 @@ def test_a_foot_that_supports_stays(name: str) -> None:
 def test_only_feet_that_stand_have_forces() -> None:
     walk = Walk(robot_of("g1"), steps=2)
     standing = {
-        name: {contact.frame.side for contact in planned_contacts(hierarchy)}
+        name: {contact.frame.side for contact in planned_contacts(hierarchy)}  # type: ignore[attr-defined]
         for name, hierarchy in walk.levels.hierarchies.items()
     }
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}

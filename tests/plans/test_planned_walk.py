@@ -1,6 +1,7 @@
 """A planned walk: two curves without a gap, whose rates are their derivatives, over footsteps that bear them."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -28,8 +29,8 @@ STEPS = 6
 H = 4 * GRID
 
 
-def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **given: object) -> Pattern:
-    return Pattern(Route(pace_of(speed), steps), LEFT, RIGHT, BODY.height, **given)  # type: ignore[arg-type]
+def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **given: Any) -> Pattern:
+    return Pattern(Route(pace_of(speed), steps), LEFT, RIGHT, BODY.height, **given)
 
 
 def times(walk: Pattern, spacing: float = 0.01) -> np.ndarray:

@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 import mujoco
 import numpy as np
 import pytest
-from simulated import biped, driven, flying
 
 from poise import PositionController, TorqueController
 from poise.behaviors import Squat, SquatSettings, Stand
@@ -15,6 +14,7 @@ from poise.control import Command
 from poise.errors import RobotError
 from poise.plants import Carried, MujocoPlant, PlantError, PositionServos, Table, steps
 from poise.robots import Robot, load_robot
+from simulated import biped, driven, flying
 from small_robots import BIPED, BIPED_PARTS, written
 
 SHARE = 0.1

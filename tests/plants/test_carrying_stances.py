@@ -5,6 +5,7 @@ import pinocchio
 import pytest
 
 from poise.robots import Robot, load_robot
+from robot_states import not_none
 
 #: Talos is not quite symmetric: its left and right arms differ by some millimetres in its model (m).
 ASYMMETRY = 0.005
@@ -38,7 +39,7 @@ def test_both_hands_are_level_and_symmetric(robot: Robot) -> None:
 
 def test_hands_are_before_chest_and_base_and_no_wider_than_the_shoulders(robot: Robot) -> None:
     state = robot.stance("carrying")
-    chest, base = state.pose(robot.chest).translation, state.q[:3]
+    chest, base = state.pose(not_none(robot.chest)).translation, state.q[:3]
     for hand in hands(robot):
         assert hand[0] > max(chest[0], base[0]) + 0.05
     left, right = hands(robot)

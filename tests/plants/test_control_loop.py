@@ -8,10 +8,10 @@ import pinocchio
 import pytest
 
 from poise import tasks
-from poise.control import Command, KinematicController, Step
+from poise.control import Command, Controller, KinematicController, Step
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
-from poise.plants import IdealPlant, steps
+from poise.plants import IdealPlant, Plant, steps
 from poise.robots import State
 from robot_states import PERIOD, random_state, robot_of
 
@@ -175,7 +175,7 @@ def test_seconds_are_a_number(seconds: object) -> None:
 
 
 def test_any_plant_and_any_controller_will_do() -> None:
-    class Wall:
+    class Wall(Plant):
         """A robot that does not move."""
 
         robot = ROBOT
@@ -187,7 +187,7 @@ def test_any_plant_and_any_controller_will_do() -> None:
 
         def advance(self) -> None: ...
 
-    class Sleeper:
+    class Sleeper(Controller):
         period = 0.01
 
         def step(self, state: State) -> Command:

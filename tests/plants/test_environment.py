@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from simulated import biped, driven, stood
 
 from poise.errors import UsageError
 from poise.plants import (
@@ -23,6 +22,7 @@ from poise.plants import (
 )
 from poise.robots import library_names
 from robot_states import robot_of
+from simulated import biped, driven, stood
 
 NOWHERE = np.full((2, 2), 1e9)
 
@@ -53,12 +53,12 @@ def test_a_positive_slope_rises_ahead() -> None:
 
 
 def test_uneven_ground_has_boxes_up_to_its_height_and_is_decided_by_the_seed() -> None:
-    tops = [2 * box.position[2] for box in Rough(0.04).boxes(3, NOWHERE)]
+    tops = [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(3, NOWHERE)]
     assert 0.0 < min(tops) < 0.002
     assert 0.038 < max(tops) <= 0.04
-    assert [2 * box.position[2] for box in Rough(0.04).boxes(3, NOWHERE)] == tops
-    assert [2 * box.position[2] for box in Rough(0.04, seed=3).boxes(8, NOWHERE)] == tops
-    assert [2 * box.position[2] for box in Rough(0.04).boxes(4, NOWHERE)] != tops
+    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(3, NOWHERE)] == tops
+    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04, seed=3).boxes(8, NOWHERE)] == tops
+    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(4, NOWHERE)] != tops
 
 
 def test_uneven_ground_is_level_under_the_feet() -> None:
@@ -123,7 +123,7 @@ def test_a_plate_is_a_box_behind_its_face() -> None:
     assert box.rotation[:, 2] == pytest.approx(n)
     assert box.rotation[2, 0] == pytest.approx(0.0)  # its first edge is horizontal
     assert np.asarray(box.position) + 0.05 * n == pytest.approx([1.0, 2.0, 0.5])
-    assert tuple(box.size) == (0.4, 0.2, 0.1)
+    assert tuple(np.asarray(box.size)) == (0.4, 0.2, 0.1)
     assert Table((0, 0, 0.8)).box.rotation == pytest.approx(np.eye(3))
     assert Wall((1, 0, 1), (-2, 0, 0)).box.rotation[:, 2] == pytest.approx([-1.0, 0.0, 0.0])
 

@@ -1,11 +1,11 @@
 """What breaks says what it was told to say, from its time on; all else is as it was, to the last bit."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from pinocchio import exp3
-from simulated import PERIOD, Standing, biped, driven, flying, stood
 
 from poise import load_recording, record
 from poise.control import Command, Step
@@ -24,23 +24,25 @@ from poise.plants import (
 from poise.plants.engine.drives_and_faults import Damage
 from poise.robots import load_robot
 from poise.state import ContactForces
+from robot_states import not_none
+from simulated import PERIOD, Standing, biped, driven, flying, stood
 from small_robots import PENDULUM, written
 
 BREAKS = 0.05
 PUSH = Push((20.0, 5.0, 0.0), 0.1, 0.0)
 
 
-def moved(seconds: float = 0.1, sensors: Sensors = Sensors(), **changes: object) -> list[Step]:  # noqa: B008
+def moved(seconds: float = 0.1, sensors: Sensors = Sensors(), **changes: Any) -> list[Step]:  # noqa: B008
     """A biped that stands and is pushed, so that every cell says something else at every tick."""
     return stood(MujocoPlant(biped(), pushes=[PUSH], sensors=sensors, seed=4, **changes), seconds)
 
 
 def cells(steps: list[Step], side: str) -> np.ndarray:
-    return np.array([step.sensed.cells[biped().foot(side).name] for step in steps])
+    return np.array([not_none(step.sensed).cells[biped().foot(side).name] for step in steps])
 
 
 def wrenches(steps: list[Step], side: str) -> np.ndarray:
-    return np.array([step.sensed.forces[biped().foot(side).name] for step in steps])
+    return np.array([not_none(step.sensed).forces[biped().foot(side).name] for step in steps])
 
 
 def before(steps: list[Step], time: float = BREAKS) -> int:
@@ -116,8 +118,8 @@ def test_swapped_soles_tell_of_each_other() -> None:
         assert not np.array_equal(wrenches(broken, side)[n:], wrenches(whole, side)[n:])
         # Soles are parallel to a ten-thousandth even when pushed, and each carries 150 N.
         assert wrenches(broken, side)[n:] == pytest.approx(wrenches(whole, other)[n:], abs=0.1)
-    points = [np.array([step.sensed.forces.points for step in steps]) for steps in (whole, broken)]
-    assert np.array_equal(*points)
+    points = [np.array([not_none(step.sensed).forces.points for step in steps]) for steps in (whole, broken)]
+    assert np.array_equal(points[0], points[1])
 
 
 def test_a_wrench_that_is_told_at_the_other_foot_is_the_same_in_axes_of_the_sole() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulated import PERIOD, Blind, biped, driven, energy, flying, kinetic_energy, momentum, stood, torques
 
 from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
 from poise.robots import Robot, State, library_names, load_robot
 from robot_states import robot_of
+from simulated import PERIOD, Blind, biped, driven, energy, flying, kinetic_energy, momentum, stood, torques
 from small_robots import PENDULUM, written
 
 GRAVITY = np.array([0.0, 0.0, -9.81])

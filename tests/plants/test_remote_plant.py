@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 import poise
-from served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
-from simulated import Blind, Standing, biped, torques
 from poise.control import Command, Controller
 from poise.plants import (
     IdealPlant,
@@ -32,6 +30,9 @@ from poise.plants.remote.plant_server import Door
 from poise.plants.remote.protocol import LARGEST, WALL, command_message
 from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
+from robot_states import not_none
+from served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
+from simulated import Blind, Standing, biped, torques
 
 
 def alike(one: Recording, other: Recording) -> None:
@@ -71,7 +72,7 @@ def on_servos() -> tuple[Plant, Controller]:
     return MujocoPlant(biped(), actuators=PositionServos()), Swinging(biped())
 
 
-class Bending:
+class Bending(Controller):
     """Moves servos by angles."""
 
     period = 0.005
@@ -121,7 +122,7 @@ def test_strangers_change_nothing_and_are_counted() -> None:
     with served(plant) as server, Stranger(server.address) as stranger:
         with RemotePlant(server.address, robot, limit=LONG) as remote:
 
-            class Disturbed:
+            class Disturbed(Controller):
                 period = controller.period
 
                 def step(self, state: State) -> Command:
@@ -154,7 +155,7 @@ def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantSer
         first.send({"kind": "bye", "session": old})
         answers = []
         # The two have sockets of their own: the second's hello may overtake the first's farewell.
-        until(lambda: answers.append(second.ask(hello(robot, token=b"2" * 16))) or "session" in answers[-1])
+        until(lambda: answers.append(second.ask(hello(robot, token=b"2" * 16))) or "session" in answers[-1])  # type: ignore[func-returns-value]
         new = answers[-1]["session"]
         command = {"kind": "command", "sequence": 1, "sees": 0, "known": 0, **command_message(moving(robot))}
         assert first.ask({**command, "session": old})["reason"] == "superseded"
@@ -206,7 +207,7 @@ def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
     ],
     ids=str,
 )
-def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer, change: dict[str, object]) -> None:
+def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer, change: dict[str, Any]) -> None:
     robot = biped()
     with Stranger(standing.address) as client:
         session = client.ask(hello(robot))["session"]
@@ -233,7 +234,7 @@ def test_a_remote_plant_shows_what_the_served_one_has() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
     with served(plant) as server, RemotePlant(server.address, robot, limit=LONG) as remote:
-        assert remote.start.q.tobytes() == plant.start.q.tobytes()
+        assert not_none(remote.start).q.tobytes() == plant.start.q.tobytes()
         assert remote.state().contacts == plant.state().contacts == robot.feet
         list(steps(Blind(robot, lambda time: np.nan if time == 0.0 else 0.0), remote, 0.01))
         assert remote.counts["command refused"] == 5  # time stands still
@@ -347,7 +348,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_rubbish_is_counted(monkey
         assert remote.counts["no state"] >= 5
         assert remote.counts["malformed message"] == 2 * remote.counts["oversized message"] > 0
         assert any(note.startswith("no state: ") for note in remote.notes)
-        until(lambda: (remote.advance(), remote.linked)[1])
+        until(lambda: (remote.advance(), remote.linked)[1])  # type: ignore[func-returns-value]
         assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # none was obeyed twice
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulated import biped
 from poise.control import Command
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, Sensors
 from poise.plants.remote.protocol import (
@@ -26,6 +26,8 @@ from poise.plants.remote.protocol import (
     report_of,
     unpacked,
 )
+from robot_states import not_none
+from simulated import biped
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(), st.binary()),
@@ -34,7 +36,7 @@ VALUES = st.recursive(
 )
 
 
-def through(message: dict[str, object]) -> dict[str, object]:
+def through(message: dict[str, Any]) -> dict[str, Any]:
     return unpacked([packed({"kind": "any", **message})])
 
 
@@ -64,7 +66,7 @@ def test_in_shorter_steps_servos_are_where_they_should_be_when_the_period_is_ove
     for _ in range(round(0.01 / step)):
         plant.advance()
     assert plant.time == pytest.approx(0.01)
-    assert plant._drive._target == pytest.approx(goal + 0.005 * rates[6:], abs=1e-12)  # 5 ms beyond the goal
+    assert plant._drive._target == pytest.approx(goal + 0.005 * rates[6:], abs=1e-12)  # type: ignore[union-attr]  # 5 ms beyond the goal
 
 
 def test_a_report_arrives_to_the_last_bit_and_is_small() -> None:
@@ -86,11 +88,11 @@ def test_a_report_arrives_to_the_last_bit_and_is_small() -> None:
             assert isinstance(plant, IdealPlant)
             continue
         there = plant.sensed()
-        assert report.sensed.truth.q.tobytes() == there.truth.q.tobytes()
+        assert report.sensed.truth.q.tobytes() == not_none(there).truth.q.tobytes()
         for name in ("orientation", "angular_velocity", "acceleration"):
-            assert np.array_equal(getattr(report.sensed.imu, name), getattr(there.imu, name))
-        assert all(np.array_equal(report.sensed.cells[foot], cells) for foot, cells in there.cells.items())
-        assert np.array_equal(report.sensed.forces.wrenches, there.forces.wrenches)
+            assert np.array_equal(getattr(report.sensed.imu, name), getattr(not_none(there).imu, name))
+        assert all(np.array_equal(report.sensed.cells[foot], cells) for foot, cells in not_none(there).cells.items())
+        assert np.array_equal(report.sensed.forces.wrenches, not_none(there).forces.wrenches)
 
 
 @given(st.lists(st.binary(max_size=200), max_size=3))

@@ -19,7 +19,7 @@ robots = pytest.mark.parametrize("name", ROBOTS)
 def test_it_is_as_large_for_every_robot(name: str) -> None:
     robot = robot_of(name)
     stage, leg = Stage.of(robot), Workspace.of(robot).leg
-    assert (stage.count, stage.rise / leg, stage.room / leg) == (3, pytest.approx(0.078), pytest.approx(2.4))
+    assert (stage.count, stage.rise / leg, stage.room / leg) == (3, pytest.approx(0.078), pytest.approx(2.4))  # type: ignore[comparison-overlap]
     assert stage.run > 2.0 * (stage.half[0] + stage.clear)
 
 
@@ -58,7 +58,7 @@ def test_footsteps_that_are_on_one_tread_stay_where_they_are() -> None:
     stage = Stage.of(robot_of("mighty"))
     middle = stage.edges[0] + 0.5 * stage.run
     foot = stage.under(Footstep("right", middle, -0.05))
-    assert (foot.x, foot.y, foot.z) == (middle, -0.05, pytest.approx(-stage.rise))
+    assert (foot.x, foot.y, foot.z) == (middle, -0.05, pytest.approx(-stage.rise))  # type: ignore[comparison-overlap]
 
 
 @robots
@@ -82,10 +82,10 @@ def test_a_robot_stands_on_it_and_does_not_touch_the_door() -> None:
 def test_the_hand_is_led_to_just_before_the_face_of_the_door(name: str) -> None:
     stage = Stage.of(robot_of(name))
     door, wall = stage.things
-    away = float(np.asarray(door.position)[0] - stage.target[0])  # type: ignore[union-attr]
+    away = float(np.asarray(door.position)[0] - stage.target[0])
     assert 0.01 < away < 0.02  # a hand touches with a ball of 1 cm
     assert np.asarray(wall.position)[0] > np.asarray(door.position)[0]
-    low, high = (np.asarray(door.position) + sign * 0.5 * np.array([0.0, *door.size]) for sign in (-1, 1))  # type: ignore[misc,union-attr]
+    low, high = (np.asarray(door.position) + sign * 0.5 * np.array([0.0, *door.size]) for sign in (-1, 1))  # type: ignore[misc]
     assert (low[1:] < stage.target[1:]).all()
     assert (stage.target[1:] < high[1:]).all()
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,9 @@ def recordings(draw: some.DrawFn) -> Recording:
 
 
 @given(recordings())
-def test_a_saved_recording_comes_back_bit_by_bit(tmp_path_factory, recording: Recording) -> None:
+def test_a_saved_recording_comes_back_bit_by_bit(
+    tmp_path_factory: pytest.TempPathFactory, recording: Recording
+) -> None:
     path = tmp_path_factory.mktemp("saved") / "a.poise"
     recording.save(path)
     assert identical(load_recording(path), recording)
@@ -64,7 +67,7 @@ def test_what_a_channel_without_a_value_holds_survives_saving(tmp_path: Path) ->
 
 def refusal(path: Path, **keywords: bool) -> str:
     with pytest.raises(RecordingError) as caught:
-        load_recording(path, **keywords)
+        load_recording(path, **keywords)  # type: ignore[arg-type]
     assert caught.value.path == str(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
@@ -192,7 +195,9 @@ def test_a_real_recording_cut_anywhere_keeps_whole_batches(tmp_path: Path) -> No
 
 
 @given(some.data())
-def test_a_spoiled_file_gives_nothing_that_was_not_recorded(tmp_path_factory, data: some.DataObject) -> None:
+def test_a_spoiled_file_gives_nothing_that_was_not_recorded(
+    tmp_path_factory: pytest.TempPathFactory, data: some.DataObject
+) -> None:
     folder = tmp_path_factory.mktemp("spoiled")
     whole = small(folder / "a.poise")
     spoiled = bytearray((folder / "a.poise").read_bytes())
@@ -247,7 +252,7 @@ def test_saving_follows_a_link_and_overwrites(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [lambda path: Recorder(ROBOT, path), lambda path: record_steps([], ROBOT).save(path)])
-def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, write) -> None:
+def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, write: Callable[[Path], object]) -> None:
     with pytest.raises(RecordingError, match="is a folder"):
         write(tmp_path)
     with pytest.raises(RecordingError, match=r"there is no folder .*; make it first"):

@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_steps import JOINTS, POSTURE, ROBOT, FakeState, FakeStep, Motion, forces, identical, sensed
+from recorded_steps import JOINTS, POSTURE, ROBOT, FakeState, Motion, forces, identical, sensed
 
 from poise.recording import Recording, load_recording, record_steps
 from poise.state import ContactForces
+from robot_states import not_none
 
 LEFT, RIGHT, HAND = "left_sole", "right_sole", "left_palm"
 DOCS = Path(__file__).parents[2] / "docs/recording.md"
 
 
-def step(i: int, *contacts: str, **changes: Any) -> FakeStep:
+def step(i: int, *contacts: str, **changes: Any) -> Any:
     """A step whose command has forces at these contacts."""
     return Motion().step(i, forces=forces(i, *contacts), **changes)
 
 
-def sensing(i: int, *contacts: str, **options: Any) -> FakeStep:
+def sensing(i: int, *contacts: str, **options: Any) -> Any:
     """A step whose sensors tell of these contacts."""
     plain = Motion().step(i)
     return replace(plain, sensed=sensed(i, plain.state, *contacts, **options))
@@ -32,8 +33,8 @@ def test_the_wrench_and_the_point_of_every_contact_are_recorded() -> None:
     steps = [step(i, LEFT, RIGHT) for i in range(150)]
     recording = record_steps(steps, ROBOT)
     for k, name in enumerate((LEFT, RIGHT)):
-        assert np.array_equal(recording[f"force/{name}"], [s.command.forces.wrenches[k] for s in steps])
-        assert np.array_equal(recording[f"force_point/{name}"], [s.command.forces.points[k] for s in steps])
+        assert np.array_equal(recording[f"force/{name}"], [not_none(s.command.forces).wrenches[k] for s in steps])
+        assert np.array_equal(recording[f"force_point/{name}"], [not_none(s.command.forces).points[k] for s in steps])
     assert recording.labels[f"force/{LEFT}"] == ("fx", "fy", "fz", "mx", "my", "mz")
     assert (recording.units[f"force/{LEFT}/fz"], recording.units[f"force/{LEFT}/mx"]) == ("N", "N m")
     assert recording.units[f"force_point/{LEFT}"] == "m"
@@ -53,10 +54,10 @@ def test_a_contact_that_comes_and_goes_is_nan_where_it_does_not_touch(touching: 
     for name in {name for names in touching for name in names}:
         for wrench, point, one in zip(recording[f"force/{name}"], recording[f"force_point/{name}"], steps, strict=True):
             given = one.command.forces
-            if name in given.names:
-                at = given.names.index(name)
-                assert np.array_equal(wrench, given.wrenches[at])
-                assert np.array_equal(point, given.points[at])
+            if name in not_none(given).names:
+                at = not_none(given).names.index(name)
+                assert np.array_equal(wrench, not_none(given).wrenches[at])
+                assert np.array_equal(point, not_none(given).points[at])
             else:
                 assert np.isnan([*wrench, *point]).all()
     assert recording.nonfinite_commands() == 0
@@ -87,13 +88,13 @@ def test_every_number_of_the_sensors_is_recorded(tmp_path: Path) -> None:
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
     said = [s.sensed for s in steps]
     for k, name in enumerate((LEFT, RIGHT)):
-        assert np.array_equal(recording[f"sensed/force/{name}"], [s.forces.wrenches[k] for s in said])
-        assert np.array_equal(recording[f"sensed/force_point/{name}"], [s.forces.points[k] for s in said])
-        assert np.array_equal(recording[f"sensed/cells/{name}"], [s.cells[name] for s in said])
+        assert np.array_equal(recording[f"sensed/force/{name}"], [not_none(s).forces.wrenches[k] for s in said])
+        assert np.array_equal(recording[f"sensed/force_point/{name}"], [not_none(s).forces.points[k] for s in said])
+        assert np.array_equal(recording[f"sensed/cells/{name}"], [not_none(s).cells[name] for s in said])
     for name in ("orientation", "angular_velocity", "acceleration"):
-        assert np.array_equal(recording[f"sensed/imu/{name}"], [getattr(s.imu, name) for s in said])
-    assert np.array_equal(recording["sensed/positions"], [s.positions for s in said])
-    assert np.array_equal(recording["sensed/rates"], [s.rates for s in said])
+        assert np.array_equal(recording[f"sensed/imu/{name}"], [getattr(not_none(s).imu, name) for s in said])
+    assert np.array_equal(recording["sensed/positions"], [not_none(s).positions for s in said])
+    assert np.array_equal(recording["sensed/rates"], [not_none(s).rates for s in said])
     assert recording.labels["sensed/positions"] == JOINTS
     assert recording.units["sensed/rates/neck_slide_joint"] == "m/s"
     assert identical(load_recording(tmp_path / "a.poise"), recording)

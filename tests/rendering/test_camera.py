@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,9 +66,9 @@ def test_what_is_given_is_kept_when_framed() -> None:
         ({"distance": "far"}, "positive"),
     ],
 )
-def test_a_camera_that_sees_nothing_is_refused(options: dict[str, object], message: str) -> None:
+def test_a_camera_that_sees_nothing_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(PoiseError, match=message):
-        Camera(**options)  # type: ignore[arg-type]
+        Camera(**options)
 
 
 def test_a_camera_without_a_place_projects_nothing() -> None:

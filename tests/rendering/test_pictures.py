@@ -40,7 +40,7 @@ def pendulum(folder: Path, base: str = '<box size="0.2 0.3 0.4"/>', bob: str = '
 
 def at(robot: Robot, x: float = 0.0, angle: float = 0.0) -> State:
     """The pendulum with its base a metre above the ground."""
-    return State(robot, [x, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, angle])
+    return State(robot, np.array([x, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, angle]))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -88,7 +88,7 @@ def test_every_vertex_of_a_library_robot_is_where_the_camera_projects_it(standin
 
 def test_a_picture_has_the_given_size_and_shows_something(standing: State) -> None:
     image = picture(standing, WIDTH, HEIGHT)
-    assert (image.shape, image.dtype) == ((HEIGHT, WIDTH, 3), np.uint8)
+    assert (image.shape, image.dtype) == ((HEIGHT, WIDTH, 3), np.uint8)  # type: ignore[comparison-overlap]
     assert image.std() > 10
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -20,7 +21,7 @@ TITLE = "Guided-point navigation"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def without_graphics() -> None:
+def without_graphics() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUJOCO_GL", "off")
         yield
@@ -84,7 +85,8 @@ def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -
 
 def test_actual_ways_are_where_the_model_says() -> None:
     recording, robot = guided(), robot_of("mighty")
-    did = actual(*subjects({"guided": recording}), list(POINTS))
+    (subject,) = subjects({"guided": recording})
+    did = actual(subject, list(POINTS))
     assert did is not None
     for i in (0, len(recording) // 2):
         state = recording.state(i, robot)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +44,7 @@ CELLS = ["Under each sole"]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def without_graphics() -> None:
+def without_graphics() -> Iterator[None]:
     """Pictures take seconds; one test asks for them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUJOCO_GL", "off")
@@ -221,9 +223,9 @@ def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.Mon
     assert len(html) < 400_000
 
 
-def bare(**channels: object) -> Recording:
+def bare(**channels: Any) -> Recording:
     """A recording that Poise did not make: a clock and little else."""
-    return Recording([Channel("time", "s", np.arange(5) * 0.1), *channels.values()], {"robot": "nobody"})  # type: ignore[list-item]
+    return Recording([Channel("time", "s", np.arange(5) * 0.1), *channels.values()], {"robot": "nobody"})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from poise.recording import Recording
 from poise.report.recording_page import page
 from poise.report.walk_summary import against, rounded, sole
 from poise.robots import Robot, load_robot
+from robot_states import not_none
 
 TITLES = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
 RAILS = {
@@ -25,7 +27,7 @@ RAILS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def without_graphics() -> None:
+def without_graphics() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUJOCO_GL", "off")
         yield
@@ -62,7 +64,9 @@ def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(w
 
 
 def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, walks: dict[str, Recording]) -> None:
-    found = {name: style_measures(analyze_walk(recording, recording.robot)) for name, recording in walks.items()}
+    found = {
+        name: style_measures(analyze_walk(recording, not_none(recording.robot))) for name, recording in walks.items()
+    }
     for name, measure in MEASURES.items():
         values = [getattr(own, name) for own in found.values()]
         row = next((cells for cells in read.tables["Style of the walk"] if measure.about in cells[0]), None)

@@ -1,16 +1,18 @@
 """Any URDF becomes a Robot; whatever is wrong with it is one line that names file and element."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from small_robots import BIPED, BIPED_PARTS, LIMIT, PENDULUM, joint, link, robot, written
 
 from poise.errors import RobotError
-from poise.robots import Foot, load_robot
+from poise.robots import Foot, Robot, load_robot
+from small_robots import BIPED, BIPED_PARTS, LIMIT, PENDULUM, joint, link, robot, written
 
 
-def refused(path: Path, **parts: object) -> RobotError:
+def refused(path: Path, **parts: Any) -> RobotError:
     with pytest.raises(RobotError) as caught:
         load_robot(path, **parts)
     assert "\n" not in str(caught.value)
@@ -41,7 +43,9 @@ def test_a_urdf_without_parts_is_a_robot_without_feet_and_hands(tmp_path: Path) 
         (lambda r: r.stance("standing"), "stances={'standing'"),
     ],
 )
-def test_asking_for_a_part_that_was_not_declared_says_how_to_declare_it(tmp_path: Path, ask, word: str) -> None:
+def test_asking_for_a_part_that_was_not_declared_says_how_to_declare_it(
+    tmp_path: Path, ask: Callable[[Robot], object], word: str
+) -> None:
     with pytest.raises(RobotError, match="small") as caught:
         ask(load_robot(written(tmp_path, PENDULUM)))
     assert word in str(caught.value)

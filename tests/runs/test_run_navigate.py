@@ -12,6 +12,7 @@ import time
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,8 +42,8 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @cache
-def ran(**asked: object) -> tuple[Recording, runs.Result]:
-    return runs.Navigate(**{"robot": "mighty", **asked}).run()  # type: ignore[arg-type]
+def ran(**asked: Any) -> tuple[Recording, runs.Result]:
+    return runs.Navigate(**{"robot": "mighty", **asked}).run()
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ def test_each_mode_has_its_controller_and_its_plant(mode: str, controller: type,
 def test_a_plant_in_position_mode_has_servos() -> None:
     start = robot_of("mighty").stance("standing")
     ours, theirs = runs.Navigate(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
-    assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[union-attr]
+    assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
 # -- what is told -----------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """What is wrong with rows is said where they are built, and names them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from poise.errors import PoiseError, RowsError
 from poise.solvers import Program, Rows
 
 
-def message(*arguments: object, **keywords: object) -> str:
+def message(*arguments: object, **keywords: Any) -> str:
     with pytest.raises(RowsError) as caught:
         Rows(*arguments, **keywords)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)

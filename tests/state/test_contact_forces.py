@@ -96,7 +96,7 @@ def test_it_says_what_it_is() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
-    "no frame": (lambda: Contact("left_sole"), ("'left_sole'", "robot.foot('left')")),
+    "no frame": (lambda: Contact("left_sole"), ("'left_sole'", "robot.foot('left')")),  # type: ignore[arg-type]
     "no normal": (lambda: Contact(FOOT, normal=(0, 0, 0)), ("normal is zero", "out of the surface")),
     "a normal of two": (lambda: Contact(FOOT, normal=(0, 1)), ("normal is (0, 1)", "3 finite numbers")),
     "a normal of NaN": (lambda: Contact(FOOT, normal=(0, 0, np.nan)), ("nan", "3 finite numbers")),
@@ -110,10 +110,10 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     ),
     "corners across another normal": (lambda: Contact(FOOT, normal=(1, 0, 1)), ("do not lie in one plane",)),
     "no friction": (lambda: Contact(FOOT, friction=0.0), ("friction is 0.0", "positive")),
-    "friction of a word": (lambda: Contact(FOOT, friction="rubber"), ("'rubber'", "positive")),
+    "friction of a word": (lambda: Contact(FOOT, friction="rubber"), ("'rubber'", "positive")),  # type: ignore[arg-type]
     "friction without end": (lambda: Contact(FOOT, friction=np.inf), ("friction is inf", "positive")),
     "a force that pulls": (lambda: Contact(FOOT, largest_force=-1.0), ("largest_force is -1.0", "positive")),
-    "an unknown model": (lambda: Contact(FOOT, forces="corners"), ("'corners'", "wrench, vertices, normals")),
+    "an unknown model": (lambda: Contact(FOOT, forces="corners"), ("'corners'", "wrench, vertices, normals")),  # type: ignore[arg-type]
 }
 
 

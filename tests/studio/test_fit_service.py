@@ -113,7 +113,7 @@ def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, byte
     assert exhibit.markers.shape[1] + exhibit.others.shape[1] == len(human.read_trial(tmp_path / "walk.trc").labels)
     assert exhibit.heading == pytest.approx([1.0, 0.0, 0.0], abs=0.05)
 
-    fitted = human.fitting.fit(
+    fitted = human.fitting.fit(  # type: ignore[attr-defined]
         human.read_trial(tmp_path / "walk.trc"),
         human.read_trial(tmp_path / "static.trc"),
         height=1.68,
@@ -213,7 +213,7 @@ def test_a_trial_without_a_pelvis_is_refused_and_the_one_before_stays(heard: Hea
     assert "pelvis" in error
     assert heard.desk.hello()["title"] == "walk.trc"
     assert heard.desk.upload("static", "me.trc", files["static"]) == "", "for the trial that is still there"
-    assert "'walk.trc', with 'me.trc'" in heard.desk.playback.exhibit.words[0]  # type: ignore[union-attr]
+    assert "'walk.trc', with 'me.trc'" in heard.desk.playback.exhibit.words[0]
     assert len(list(heard.desk._folder.iterdir())) == 2
 
 
@@ -233,7 +233,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     assert heard.said == []
     assert heard.desk.hello()["title"] == "sample walk"
     assert heard.desk.playback is not None
-    assert (heard.desk.playback.robot.mass, heard.desk.playback.exhibit.shape.sex) == (pytest.approx(50.0), "female")
+    assert (heard.desk.playback.robot.mass, heard.desk.playback.exhibit.shape.sex) == (pytest.approx(50.0), "female")  # type: ignore[comparison-overlap]
     heard.desk.press("again")
     last = heard.desk._job
     folder = heard.desk._folder

@@ -116,8 +116,8 @@ def test_the_guided_point_is_the_one_that_was_chosen_last_wherever() -> None:
     assert person.mode == "left foot"
     person.take(Hands(pad=REST))
     person.take(Hands(pad=pad(b1=1.0)))
-    assert person.mode == "right hand"
-    person.mode = "trunk"
+    assert person.mode == "right hand"  # type: ignore[comparison-overlap]
+    person.mode = "trunk"  # type: ignore[unreachable]
     person.take(Hands(pad=pad(b1=1.0)))
     assert person.mode == "trunk", "the button was only held on"
     person.take(Hands(pad=REST))
@@ -175,7 +175,7 @@ def test_a_pad_that_nobody_touches_may_be_silent(monkeypatch: pytest.MonkeyPatch
     watch.touch(Hands(pad=pad((0.0, -1.0, 0.0, 0.0))))
     clock.now += 0.6
     assert watch.dropped
-    assert not watch.dropped, "told once"
+    assert not watch.dropped, "told once"  # type: ignore[unreachable]
 
 
 # -- the scene ---------------------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() ->
         assert z == pytest.approx(stage.scene.ground.elevation(x, y), abs=0.03)
     assert "place" in stage.scene.plans()
     facts = {"scene": "navigate", **stage.scene.facts()}
-    assert stage.scene.replayed(facts, robot_of("mighty"))[0].floor == stage.scene.ground.floor  # type: ignore[index,attr-defined]
+    assert stage.scene.replayed(facts, robot_of("mighty"))[0].floor == stage.scene.ground.floor  # type: ignore[attr-defined, index, union-attr]
     assert stage.scene.replayed({}, robot_of("mighty")) is None
 
 

@@ -13,7 +13,8 @@ import pytest
 from fake_hub import CONTROLS, FakeHub
 from open_studio import studio, until
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 
 from poise.studio import Server
 from poise.studio.http_security import as_text
@@ -26,11 +27,11 @@ def served(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
         yield both
 
 
-def opened(server: Server, path: str = "live", **settings: Any) -> ClientConnection:
+def opened(server: Server, path: str = "live", **settings: Any) -> Connection:
     return connect(f"ws://127.0.0.1:{server.port}/{path}", proxy=None, **settings)
 
 
-def heard(page: ClientConnection, kind: str) -> Any:
+def heard(page: Connection, kind: str) -> Any:
     """The next thing of that kind."""
     while True:
         said = json.loads(page.recv(timeout=20))

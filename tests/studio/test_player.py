@@ -15,7 +15,7 @@ from poise.studio.fit_worker import made
 from poise.studio.player import WHOLE, GaitPlayback
 from poise.studio.scenery import Scenery
 from poise.studio.viewer import Viewer
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 
 @pytest.fixture(scope="module")
@@ -123,17 +123,17 @@ def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> No
         state = robot.stance("standing")
         seen = np.array([[0.1, 0.2, 0.3], [np.nan] * 3, [0.4, 0.5, 0.6]])
         viewer.show(Scenery.of(state, markers={"known": seen, "other": np.zeros((0, 3))}))
-        balls = viewer._markers._balls["known"]
+        balls = not_none(viewer._markers)._balls["known"]
         assert balls.visible
         assert balls.batched_positions == pytest.approx(seen[[0, 0, 2]], abs=1e-6)
-        assert set(viewer._markers._balls) == {"known"}
+        assert set(not_none(viewer._markers)._balls) == {"known"}
         assert viewer._figures["robot"]._root.visible
         assert not viewer._figures["ghost"]._root.visible
         viewer.show(Scenery.of(state, markers={"known": seen[2:]}))
-        assert len(viewer._markers._balls["known"].batched_positions) == 1
+        assert len(not_none(viewer._markers)._balls["known"].batched_positions) == 1
         viewer.show(Scenery.of(state, markers={"known": seen[1:2]}))
-        assert not viewer._markers._balls["known"].visible
+        assert not not_none(viewer._markers)._balls["known"].visible
         viewer.show(Scenery.of(state))
-        assert not viewer._markers._balls["known"].visible
+        assert not not_none(viewer._markers)._balls["known"].visible
     finally:
         viewer.close()

@@ -12,6 +12,7 @@ from fake_hub import FakeHub
 from open_studio import studio
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from poise.errors import PoiseError, UsageError
 from poise.studio import Server
@@ -117,7 +118,7 @@ def test_a_request_under_a_strange_name_is_refused_in_one_line(served: tuple[Fak
 @pytest.mark.parametrize("path", ["live", "vws", "upload/load?name=a.toml"])
 def test_a_websocket_of_another_site_is_refused(served: tuple[FakeHub, Server], path: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        connect(f"ws://127.0.0.1:{served[1].port}/{path}", origin="http://evil.example", proxy=None)
+        connect(f"ws://127.0.0.1:{served[1].port}/{path}", origin=Origin("http://evil.example"), proxy=None)
     assert refused.value.response.status_code == 403
     assert served[0].counts == []
 

@@ -111,17 +111,17 @@ def test_a_hand_is_brought_into_box_and_reach_and_not_a_second_time(name: str) -
     workspace, _ = limits_of(name)
     random = Random(8)
     for side in ("left", "right"):
-        home = workspace.homes[side].position  # type: ignore[index]
-        assert hand_inside(tuple(home), side, workspace).moved == 0.0  # type: ignore[arg-type]
+        home = workspace.homes[side].position
+        assert hand_inside(tuple(home), side, workspace).moved == 0.0
         for _ in range(300):
             wanted = tuple(float(x) + 2.0 * workspace.arm * random.uniform(-1, 1) for x in home)
             place, moved = hand_inside(wanted, side, workspace)  # type: ignore[arg-type]
-            low, high = workspace.hand_box[side]  # type: ignore[index]
+            low, high = workspace.hand_box[side]
             assert (np.array(place) >= np.array(low) - 1e-9).all()
             assert (np.array(place) <= np.array(high) + 1e-9).all()
-            assert math.dist(place, workspace.shoulders[side]) <= workspace.arm + 1e-9  # type: ignore[index]
+            assert math.dist(place, workspace.shoulders[side]) <= workspace.arm + 1e-9
             assert moved == pytest.approx(math.dist(place, wanted), abs=1e-9)
-            assert hand_inside(place, side, workspace).moved < 1e-9  # type: ignore[arg-type]
+            assert hand_inside(place, side, workspace).moved < 1e-9
 
 
 def test_whole_turns_make_no_difference() -> None:
