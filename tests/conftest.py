@@ -6,14 +6,19 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from shared_data import needed
+from poise.robots.catalogue import models_folder
+from shared_data import NO_MODELS, needed
 
 # Derandomized, so that a red test is red again; the thorough profile goes looking for new examples.
-_common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+_common: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
 settings.register_profile("quick", max_examples=8, derandomize=True, **_common)
 settings.register_profile("default", max_examples=40, derandomize=True, **_common)
 settings.register_profile("thorough", max_examples=2000, print_blob=True, **_common)
@@ -32,6 +37,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _cache in config.stash:
         shutil.rmtree(config.stash[_cache], ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests with the marker ``needs_models`` where the package example-robot-data is absent."""
+    if models_folder() is None:
+        for item in items:
+            if item.get_closest_marker("needs_models"):
+                item.add_marker(pytest.mark.skip(reason=NO_MODELS))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pinocchio
 from poise.robots import Robot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, ForceUnknowns, Layout
+from robot_states import not_none
 
 TRIANGLE = np.array([[0.05, 0.0, 0.02], [-0.03, 0.04, 0.02], [-0.03, -0.04, 0.02]])
 
@@ -23,7 +24,7 @@ def some_contacts(robot: Robot) -> dict[str, Contact]:
         "wrench": Contact(left, friction=0.6),
         "vertices": Contact(right, forces="vertices", largest_force=900.0),
         "normals": Contact(right, forces="normals", name="right by normals"),
-        "triangle": Contact(robot.chest, TRIANGLE, forces="vertices", friction=0.9),
+        "triangle": Contact(not_none(robot.chest), TRIANGLE, forces="vertices", friction=0.9),
         "point": Contact(robot.hand("left"), normal=(1.0, -2.0, 0.5), friction=0.5),
     }
 
@@ -85,7 +86,7 @@ def random_situation(state: State, contacts: Sequence[Contact], seed: int) -> Si
     """Any accelerations and forces, of the size of the robot's weight; nothing makes them possible."""
     random = np.random.default_rng(seed)
     weight = 9.81 * state.robot.mass
-    unknowns = {contact: random.normal(0.0, weight, contact.size) for contact in contacts}
+    unknowns = {contact: random.normal(0.0, weight, (contact.size,)) for contact in contacts}
     return Situation(state, random.normal(0.0, 5.0, state.robot.model.nv), tuple(contacts), unknowns)
 
 

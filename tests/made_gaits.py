@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.robots import Side
+
 Array = NDArray[np.float64]
 
 #: One stride takes this long (s), covers this much (m); a foot stands for this part of it.
@@ -29,13 +31,14 @@ class Gait:
         self.across = np.array([-np.sin(angle), np.cos(angle), 0.0])
         still = SPEED * self.time if belt else np.zeros_like(self.time)
         self.pelvis = self._placed(SPEED * self.time + 0.15 - still, 0.0, 0.95 + 0 * self.time)
-        self.heel, self.toe = {}, {}
+        self.heel: dict[Side, Array] = {}
+        self.toe: dict[Side, Array] = {}
         for side, later in LATER.items():
             y = 0.05 if side == "left" else -0.05
             heel, up = _swing(self.time - later, STANCE - 0.12, 0.9)
             toe, high = _swing(self.time - later, STANCE, 0.0)
-            self.heel[side] = self._placed(heel + SPEED * later - still, y, 0.05 + up)
-            self.toe[side] = self._placed(toe + 0.16 + SPEED * later - still, y, 0.04 + high)
+            self.heel[side] = self._placed(heel + SPEED * later - still, y, 0.05 + up)  # type: ignore[index]
+            self.toe[side] = self._placed(toe + 0.16 + SPEED * later - still, y, 0.04 + high)  # type: ignore[index]
 
     def strikes(self, side: str) -> Array:
         """Known strikes within the time."""

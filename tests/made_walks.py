@@ -66,7 +66,7 @@ class Rails:
 
     @property
     def time(self) -> Array:
-        return np.arange(round(self.seconds / self.period)) * self.period
+        return np.arange(round(self.seconds / self.period), dtype=np.float64) * self.period
 
     def lift_off(self, step: int) -> float:
         return self.rest + step * (self.single + self.double) + self.double
@@ -80,7 +80,7 @@ class Rails:
         marks: list[tuple[Side, Array, float]] = [("left", aside, self.heading), ("right", -aside, self.heading)]
         for k in range(self.steps):
             _, place, yaw = marks[-1] if k else marks[1]
-            side, outward = (("left", 1.0), ("right", -1.0))[k % 2]
+            side, outward = SIDES[k % 2], (1.0, -1.0)[k % 2]
             middle = yaw + 0.5 * self.turn
             c, s = math.cos(middle), math.sin(middle)
             x, y = self.length, outward * self.width
@@ -136,7 +136,7 @@ def tracks_of(
     momentum = np.hstack([robot.mass * velocity, np.zeros((n, 3))])
     recording = Recording(_channels(robot, rails, forces), {"robot": robot.name})
     velocities = np.gradient(positions, h, axis=0)
-    return BodyTrajectories(recording, robot, parts, positions, velocities, rotations, center, momentum)
+    return BodyTrajectories(recording, robot, parts, positions, velocities, rotations, center, momentum)  # type: ignore[arg-type]
 
 
 def recording_of(robot: Robot, rails: Rails, swing: float = 0.3, torque: float = 10.0) -> Recording:
@@ -210,7 +210,7 @@ def _channels(robot: Robot, rails: Rails, forces: str) -> list[Channel]:
     channels = [Channel("time", "s", rails.time)]
     if forces.endswith("force"):
         for foot in robot.feet:
-            other = "right" if foot.side == "left" else "left"
+            other: Side = "right" if foot.side == "left" else "left"
             share = np.where(standing[foot.side], np.where(standing[other], 0.5, 1.0), 0.0)
             wrench = np.zeros((len(share), 6))
             wrench[:, 2] = 9.81 * robot.mass * share

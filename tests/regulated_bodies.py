@@ -6,18 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pinocchio
+from numpy.typing import ArrayLike
 
 from poise.behaviors import Regulated, walking
 from poise.control import PositionController
 from poise.plans import STYLES, Pattern
-from poise.robots import Foot, Robot, State
+from poise.robots import Foot, Robot, Side, State
+from poise.solvers import Solver
 from poise.state import ContactForces, Imu, Sensed, Snapshot
 
 #: Of the servos of small robots (s).
 PERIOD = 0.001
 GRAVITY = 9.81
 
-Cells = Mapping[str, Sequence[float]]
+Cells = Mapping[Side, ArrayLike] | Mapping[str, ArrayLike]
 
 
 def sensed_of(state: State, cells: Cells, positions: np.ndarray | None = None) -> Sensed:
@@ -48,7 +50,9 @@ def observed(body: Regulated, cells: Callable[[float], Cells], seconds: float, s
         body.observe(snapshot, snapshot, sensed_of(now, cells(now.time)))
 
 
-def followed(body: Regulated, seconds: float, solver: object = None, period: float = PERIOD) -> PositionController:
+def followed(
+    body: Regulated, seconds: float, solver: Solver | None = None, period: float = PERIOD
+) -> PositionController:
     """The controller of a body that does as it is told and feels nothing, after some seconds."""
     controller, state = PositionController(body, solver, period=period), body.start
     for i in range(round(seconds / period)):

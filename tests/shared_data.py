@@ -1,9 +1,14 @@
-"""Where recorded data lie that are not part of the repository: beside it, or in the folder that POISE_DATA names."""
+"""Data that are not part of the repository: recordings, in shared/data or POISE_DATA, and models of library robots."""
 
 import os
 from pathlib import Path
 
 import pytest
+
+from poise.robots.catalogue import models_folder
+
+#: Why tests of library robots are skipped.
+NO_MODELS = "the package example-robot-data is not installed"
 
 
 def shared_data(name: str) -> Path | None:
@@ -24,3 +29,12 @@ def needed(name: str) -> Path:
     if found is None:
         pytest.skip(f"no {name} in shared/data above the repository, nor in POISE_DATA")
     return found
+
+
+def require_models() -> None:
+    """Skip the test, the fixture or the module that calls this, where the library robots have no models.
+
+    Tests that always need them have the marker ``needs_models`` instead.
+    """
+    if models_folder() is None:
+        pytest.skip(NO_MODELS, allow_module_level=True)

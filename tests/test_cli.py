@@ -17,9 +17,6 @@ import poise
 from poise import cli
 from poise.errors import RowsError
 from poise.robots import library_names
-from poise.robots.catalogue import models_folder
-
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
 #: Keys of `poise run --json` that are numbers, words or tables of a reach, and those that do not apply to it.
 APPLIES = {
@@ -146,7 +143,7 @@ def test_bad_input_is_named(
     assert evidence in complaint(capsys, *arguments)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize(
     ("arguments", "evidence"),
     [
@@ -164,7 +161,7 @@ def test_a_run_that_makes_no_sense_is_refused(
     assert evidence in complaint(capsys, "run", "reach", *arguments)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize("given", ["frequency=0", "cycles=none"])
 def test_a_squat_that_makes_no_sense_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected a positive number" in complaint(capsys, "run", "squat", "--set", given)
@@ -189,7 +186,7 @@ def test_robots_json_is_one_object_and_nothing_else(capsys: pytest.CaptureFixtur
     assert all(robot["dof"] >= 20 and robot["mass"] > 4 for robot in robots)
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
     result = run("run", "reach", "--profile", "minimum-jerk", "--seed", "3", "--out", str(path), "--json")
@@ -207,7 +204,7 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
     assert (len(recording), recording.provenance["seed"]) == (2000, 3)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize("format", [[], ["--json"]])
 def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
     format: list[str], capsys: pytest.CaptureFixture[str]
@@ -217,7 +214,7 @@ def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
     assert "target 1 missed by" in (strict(printed)["reason"] if format else printed.splitlines()[-1])
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_a_run_prints_a_summary_and_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "reach", "--seconds", "0.5"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -225,7 +222,7 @@ def test_a_run_prints_a_summary_and_a_verdict(capsys: pytest.CaptureFixture[str]
     assert lines[-1] == "succeeded"
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_a_run_notes_a_file_name_that_is_unusual(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "reach.data"
     assert cli.main(["run", "reach", "--seconds", "0.1", "--out", str(path), "--json"]) == 0
@@ -240,7 +237,7 @@ def hears_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
@@ -280,9 +277,9 @@ def test_trouble_inside_a_command_ends_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: Any) -> None:
         raise raised
 
-    monkeypatch.setattr(cli.robots, "listing", fail)
+    monkeypatch.setattr(cli.robots, "listing", fail)  # type: ignore[attr-defined]
     assert cli.main(["robots"]) == status
     assert capsys.readouterr().err.count("\n") == (1 if status == 2 else 0)

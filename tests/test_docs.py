@@ -15,13 +15,10 @@ from poise.behaviors import Walk
 from poise.plans import PARAMETERS, STYLES, Style
 from poise.plans.style import TORQUE_JOINTS
 from poise.robots import description, library_names
-from poise.robots.catalogue import models_folder
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 WALKING = ROOT / "docs/walking.md"
-
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
 
 def anchors(page: Path) -> set[str]:
@@ -115,7 +112,7 @@ def test_the_named_styles_and_the_measures_are_those_on_the_page_of_walking() ->
     assert measured == list(analysis.MEASURES)
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> None:
     (text,) = blocks(WALKING, "toml")
     (tmp_path / "shy.toml").write_text(text)

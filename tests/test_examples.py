@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.robots.catalogue import models_folder
-
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 @pytest.fixture
@@ -112,7 +110,9 @@ def test_with_a_ramp_the_command_changes_a_tenth_as_fast(output: str) -> None:
 
 @pytest.mark.parametrize("output", ["09"], indirect=True)
 def test_both_orders_reach_and_keep_the_limit_on_acceleration(output: str) -> None:
-    for line in output.splitlines():
+    lines = output.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["velocity", "acceleration"]
+    for line in lines:
         error, _, acceleration = numbers(line.replace("²", ""))
         assert error < 0.1
         assert acceleration <= 20.0 + 1e-6

@@ -13,7 +13,7 @@ import pytest
 from command_line import bend
 from poise import extras, human
 from poise.errors import MissingPackageError, PoiseError
-from poise.robots.catalogue import models_folder
+from shared_data import require_models
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/poise"
@@ -224,8 +224,8 @@ def test_a_command_without_its_package_is_one_line_and_status_2(package: str, fo
 
 @pytest.mark.parametrize("package", PROGRAMS)
 def test_a_feature_without_its_package_says_what_to_install(package: str) -> None:
-    if package == "fast_simplification" and models_folder() is None:
-        pytest.skip("the package example-robot-data is not installed")
+    if package == "fast_simplification":
+        require_models()
     result = run(without(package) + PROGRAMS[package])
     assert result.stderr.splitlines()[-1] == f"poise.errors.MissingPackageError: {message(package)}"
 

@@ -7,10 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from poise.robots.catalogue import models_folder
-
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
-
 #: What a run tells about the machine and the moment: times, dates, when a flat curve was lowest, counts of iterations.
 MOMENTARY = (r"\d+ iterations?, \S+ ms", r"\d{4}-\d\d-\d\dT\S+", r"(?m)^(control|solver|iterations): .*$", r"at \S+ s$")
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
@@ -49,7 +45,7 @@ def test_the_first_programs_are_short(root: Path) -> None:
         assert len(block((root / page).read_text(), "python").splitlines()) <= 17
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_the_program_of_the_readme_is_the_first_example(root: Path) -> None:
     program = block((root / "README.md").read_text(), "python")
     assert (root / "examples/01_reach_with_the_left_hand.py").read_text().endswith(f"\n\n{program}")

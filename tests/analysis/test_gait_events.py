@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def found(events: tuple[GaitEvent, ...], side: str, kind: str) -> list[float]:
     return [event.time for event in events if event.side == side and event.kind == kind]
 
 
-def events_of(gait: Gait, direction=None) -> tuple[GaitEvent, ...]:
+def events_of(gait: Gait, direction: Any = None) -> tuple[GaitEvent, ...]:
     return events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis, direction)
 
 
@@ -63,10 +65,10 @@ def test_a_floor_is_no_belt() -> None:
 
 def test_the_noise_of_markers_moves_events_by_a_few_frames_at_most() -> None:
     gait, random = Gait(), np.random.default_rng(3)
-    noisy = [
+    heel, toe = (
         {side: p + random.normal(0.0, 0.001, p.shape) for side, p in each.items()} for each in (gait.heel, gait.toe)
-    ]
-    events = events_from_markers(gait.time, *noisy, gait.pelvis)
+    )
+    events = events_from_markers(gait.time, heel, toe, gait.pelvis)
     for side in SIDES:
         assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=0.03)
         assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=0.03)
@@ -111,7 +113,7 @@ def test_plates_tell_of_whole_stances_and_of_the_ends_of_cut_ones() -> None:
     events = events_from_plates(time, {"right": right, "left": left})
     assert found(events, "right", "strike") == pytest.approx([0.5, 2.5])
     assert found(events, "right", "off") == pytest.approx([1.2])
-    assert (found(events, "left", "strike"), found(events, "left", "off")) == ([], pytest.approx([0.3]))
+    assert (found(events, "left", "strike"), found(events, "left", "off")) == ([], pytest.approx([0.3]))  # type: ignore[comparison-overlap]
 
 
 def test_the_rule_that_is_published_names_its_numbers() -> None:
@@ -134,7 +136,7 @@ def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames(
                   ("LHEE", "RHEE", "LTOE", "RTOE", "LASI", "RASI", "LPSI", "RPSI")}  # fmt: skip
         pelvis = sum(marker[label] for label in ("LASI", "RASI", "LPSI", "RPSI")) / 4.0
         heel, toe = ({side: marker[side[0].upper() + word] for side in SIDES} for word in ("HEE", "TOE"))
-        events = events_from_markers(time, heel, toe, pelvis)
+        events = events_from_markers(time, heel, toe, pelvis)  # type: ignore[arg-type]
         moments = np.asarray(event["TIMES"]["value"])[1]
         for when, side, name in zip(moments, event["CONTEXTS"]["value"], event["LABELS"]["value"], strict=True):
             kind = "strike" if "Strike" in name else "off"

@@ -111,7 +111,7 @@ def test_a_motor_at_its_limit_is_told_with_its_time(robot: Robot) -> None:
     q = np.tile(placed(robot), (100, 1))
     recording = recorded(robot, q, Channel("command/torque", "N m", torque, Body.of(robot).joints))
     found = torque_saturation(recording, robot)
-    assert found == {robot.joints[3].name: {"seconds": pytest.approx(0.25), "limit_Nm": pytest.approx(limits[3])}}
+    assert found == {robot.joints[3].name: {"seconds": pytest.approx(0.25), "limit_Nm": pytest.approx(limits[3])}}  # type: ignore[comparison-overlap]
     assert torque_saturation(recorded(robot, q), robot) is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -66,18 +67,20 @@ def test_a_spectrum_that_never_ends_is_cut_at_the_highest_frequency() -> None:
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk])
 @pytest.mark.parametrize(("size", "slower"), [(1e-3, 1.0), (50.0, 1.0), (1.0, 3.0), (0.2, 0.3)])
-def test_a_movement_that_is_larger_or_slower_is_as_smooth(measure, size: float, slower: float) -> None:
+def test_a_movement_that_is_larger_or_slower_is_as_smooth(
+    measure: Callable[..., float], size: float, slower: float
+) -> None:
     twice = np.concatenate([stroke(), 0.7 * stroke()])
     assert measure(size * twice, slower * 1e-3) == pytest.approx(measure(twice, 1e-3), rel=1e-9)
 
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk])
-def test_finer_samples_change_nothing(measure) -> None:
+def test_finer_samples_change_nothing(measure: Callable[..., float]) -> None:
     assert measure(stroke(4001), 2.5e-4) == pytest.approx(measure(stroke(1001), 1e-3), rel=1e-3)
 
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk])
-def test_the_direction_of_a_straight_movement_does_not_matter(measure) -> None:
+def test_the_direction_of_a_straight_movement_does_not_matter(measure: Callable[..., float]) -> None:
     for direction in ((1.0, 0.0, 0.0), (0.48, 0.6, 0.64), (0.0, 0.0, -1.0)):
         assert measure(np.outer(stroke(), direction), 1e-3) == pytest.approx(measure(stroke(), 1e-3), rel=1e-9)
 
@@ -90,7 +93,7 @@ def test_rest_before_and_after_does_not_change_the_spectrum() -> None:
 
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk])
-def test_every_hesitation_makes_a_movement_less_smooth(measure) -> None:
+def test_every_hesitation_makes_a_movement_less_smooth(measure: Callable[..., float]) -> None:
     values = [measure(np.concatenate([stroke(301)] * n), 1e-3) for n in (1, 2, 3, 4)]
     assert values == sorted(values, reverse=True)
     assert all(value < 0.0 for value in values)
@@ -113,7 +116,7 @@ def test_two_strokes_in_a_row_have_sixteen_times_the_jerk_of_one() -> None:
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk, torque_arc_length])
 @pytest.mark.parametrize("still", [np.zeros(100), np.zeros(0), np.ones(1), np.full(50, np.nan)])
-def test_what_does_not_move_has_no_smoothness(measure, still: Array) -> None:
+def test_what_does_not_move_has_no_smoothness(measure: Callable[..., float], still: Array) -> None:
     with np.errstate(all="raise"):
         assert math.isnan(measure(still, 0.01))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -11,7 +12,7 @@ import pytest
 import poise
 from poise.behaviors import Navigate, NavigateSettings
 from poise.behaviors.servo_stabilizer import Stabilizer, StabilizerSettings
-from poise.devices import RandomStick
+from poise.devices import Device, RandomStick
 from poise.errors import PoiseError
 from poise.plans import Points, Stick
 from poise.plants import PositionServos, Push, steps
@@ -23,7 +24,7 @@ def robot_of(name: str) -> poise.Robot:
     return poise.load_robot(name)
 
 
-class Held:
+class Held(Device):
     """A stick that is held for some seconds, and then let go."""
 
     def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
@@ -38,7 +39,7 @@ class Held:
         self.seen.append(points)
 
 
-def plant_of(name: str, start: poise.State, **world: object) -> poise.MujocoPlant:
+def plant_of(name: str, start: poise.State, **world: Any) -> poise.MujocoPlant:
     servos = {"actuators": PositionServos()} if takes_angles(name) else {}
     return poise.MujocoPlant(start, **servos, **world)  # type: ignore[arg-type]
 
@@ -47,7 +48,7 @@ def controller_of(name: str, navigate: Navigate) -> poise.PositionController | p
     return (poise.PositionController if name in ("mighty", "nao") else poise.TorqueController)(navigate)
 
 
-def run(name: str, device: object, seconds: float, **world: object) -> tuple[Navigate, poise.MujocoPlant]:
+def run(name: str, device: object, seconds: float, **world: Any) -> tuple[Navigate, poise.MujocoPlant]:
     navigate = Navigate(robot_of(name), device)  # type: ignore[arg-type]
     plant = plant_of(name, navigate.start, **world)
     for _ in steps(controller_of(name, navigate), plant, seconds):
@@ -91,7 +92,7 @@ def test_a_trunk_that_is_guided_ahead_walks_by_itself(robot: str) -> None:
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
 def test_a_foot_that_is_lifted_stays_in_the_air_until_it_is_put_down(robot: str) -> None:
-    class LiftAndLand:
+    class LiftAndLand(Device):
         def read(self, time: float) -> Stick:
             return Stick("left foot", (0.0, 0.0, 0.6 if time < 2.0 else -1.0, 0.0, 0.0, 0.0))
 
@@ -114,7 +115,7 @@ def test_a_hand_that_is_guided_forward_draws_the_body_after_it() -> None:
 
 
 def test_another_mode_applies_at_the_next_segment() -> None:
-    class Switched:
+    class Switched(Device):
         def read(self, time: float) -> Stick:
             return Stick("trunk" if time < 0.3 else "left hand", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
@@ -128,7 +129,7 @@ def test_another_mode_applies_at_the_next_segment() -> None:
 
 
 def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> None:
-    class Later:
+    class Later(Device):
         def read(self, time: float) -> Stick:
             return Stick("trunk", (1.0 if time > 1.1 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
@@ -171,7 +172,7 @@ def test_an_operator_that_looks_sees_where_the_points_are() -> None:
 
 
 def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
-    class Broken:
+    class Broken(Device):
         def read(self, time: float) -> Stick:
             if time > 0.4:
                 raise RuntimeError("unplugged")
@@ -218,7 +219,7 @@ def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
     assert segment.goal.step is not None
     feet = {f"{side} foot": led for side, led in levels.feet.items()}
     soles = {f"{side} sole": led for side, led in levels.soles.items()}
-    leds = {**levels.hands, "trunk": levels.trunk, **feet, **soles}
+    leds = {**levels.hands, "trunk": levels.trunk, **feet, **soles}  # type: ignore[misc]
     for time in np.linspace(0.1, 0.9, 7) * segment.seconds:
         found = []
         for at in (time - h, time, time + h):

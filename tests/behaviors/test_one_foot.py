@@ -11,11 +11,10 @@ from poise import load_robot
 from poise.behaviors import one_foot_stance
 from poise.errors import RobotError
 from poise.robots import library_names
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
-from robots.small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, written
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 each_robot = pytest.mark.parametrize("name", library_names())
 each_side = pytest.mark.parametrize("side", ["left", "right"])

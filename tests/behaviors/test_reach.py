@@ -12,10 +12,9 @@ from poise import IdealPlant, KinematicController, Step, constraints, steps
 from poise.behaviors import Reach, ReachSettings
 from poise.behaviors.reach import Profile
 from poise.errors import PoiseError
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 PERIOD = 0.005
 #: What linearised tasks drift by before a gain undoes it, m.
@@ -84,6 +83,7 @@ def test_the_supporting_foot_and_the_balance_are_held(name: str, profile: Profil
 def test_at_the_end_of_its_phase_a_target_is_looked_at(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     gaze = reach.robot.gaze
+    assert any(phase.looks for phase in reach.phases)
     for phase, part in zip(reach.phases, phases, strict=True):
         if phase.looks:
             seen = part[-1].state.pose(gaze).actInv(np.array(phase.point))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,9 @@ from poise import runs
 from poise.behaviors import Squat, SquatSettings, Stand
 from poise.errors import PoiseError
 from poise.robots import leg_length
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 #: Newtons for a tenth of a second, from eight directions, that must not make a robot step.
@@ -23,14 +23,14 @@ PUSHES = [("g1", 100.0), ("talos", 300.0)]
 
 
 @cache
-def ran(behavior: str, robot: str, **asked: object) -> runs.Result:
+def ran(behavior: str, robot: str, **asked: Any) -> runs.Result:
     settings = {"cycles": 2.0} if behavior == "squat" else {}
-    return runs.MOTIONS[behavior](robot=robot, settings=settings, **asked).run()[1]  # type: ignore[arg-type]
+    return runs.MOTIONS[behavior](robot=robot, settings=settings, **asked).run()[1]
 
 
-def pushed(robot: str, force: float, degrees: int, **asked: object) -> runs.Result:
+def pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
-    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[arg-type]
+    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
     return request.run()[1]
 
 
@@ -99,13 +99,13 @@ def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
     ],
     ids=str,
 )
-def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, object]) -> None:
+def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, Any]) -> None:
     result = ran("stand", "g1", seconds=2.5, **asked)
     assert (result["fell"], result["reason"]) == (False, None)
 
 
 def test_the_same_seed_gives_the_same_motion() -> None:
-    recordings = [runs.Stand(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]
+    recordings = [runs.Stand(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]  # type: ignore[call-arg]
     assert (recordings[0]["q"] == recordings[1]["q"]).all()
     assert not (recordings[0]["q"] == recordings[2]["q"]).all()
 

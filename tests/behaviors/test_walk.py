@@ -8,16 +8,15 @@ import numpy as np
 import pinocchio
 import pytest
 
-from behaviors.walking import Trial
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS
 from poise.plans import NEUTRAL
-from poise.robots.catalogue import models_folder
 from poise.solvers import Weighted
 from poise.state import Snapshot
 from robot_states import robot_of
+from walking import Trial
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos", "nao"])
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pinocchio
 import pytest
 
-from behaviors.walking import Trial
 from poise.behaviors import Walk
 from poise.plans import STYLES
-from poise.robots.catalogue import models_folder
-from robot_states import robot_of
+from robot_states import not_none, robot_of
+from walking import Trial
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 CHANGES: dict[str, Callable[[Walk], None]] = {
     "sad": lambda walk: setattr(walk, "style", "sad"),
@@ -39,7 +39,7 @@ class Watch:
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        self.before: dict[str, object] = {}
+        self.before: dict[str, Any] = {}
         self.most: dict[str, float] = {}
 
     def __call__(self) -> None:
@@ -47,7 +47,7 @@ class Watch:
         phase, state = walk.phase(), self.trial.controller._snapshot
         c, v = state.center_of_mass, state.center_of_mass_velocity
         xi = complex(c[0], c[1]) + complex(v[0], v[1]) / walk.route.pace.omega
-        now: dict[str, object] = {
+        now: dict[str, Any] = {
             "height": levels.rise.value[2:].copy(),
             "chest": levels.chest.value.copy(),
             "pelvis": levels.pelvis.value.copy(),
@@ -60,7 +60,7 @@ class Watch:
         for name in self.before.keys() & now.keys():
             a, b = self.before[name], now[name]
             turn = name in ("chest", "pelvis")
-            change = np.linalg.norm(pinocchio.log3(a.T @ b)) if turn else np.abs(b - a).max()  # type: ignore[attr-defined,operator]
+            change = np.linalg.norm(pinocchio.log3(a.T @ b)) if turn else np.abs(b - a).max()
             short = "swinging foot" if name.startswith("swinging") else name
             self.most[short] = max(self.most.get(short, 0.0), float(change))
         self.before = now
@@ -138,7 +138,7 @@ def weights(trial: Trial) -> dict[str, np.ndarray]:
     """Of the rows of the level "style", as the solver saw them last."""
     command = trial.controller.command
     assert command is not None
-    program = command.solution.program
+    program = not_none(command.solution).program
     rows = program.levels[program.names.index("style")]
     return {row.name: np.broadcast_to(row.weight, len(row.lower)).copy() for row in rows}
 
@@ -149,7 +149,7 @@ def test_torque_is_kept_little_where_the_style_says(word: str) -> None:
     trial = Trial(Walk(robot, STYLES["neutral"].but(torque=1.0, torque_joints=word), steps=0)).go(0.01)
     program = trial.controller.command.solution.program  # type: ignore[union-attr]
     (rows,) = (row for row in program.levels[program.names.index("style")] if row.name == "little torque")
-    chosen = {label for label, weight in zip(rows.labels, rows.weight, strict=True) if weight > 0.0}
+    chosen = {label for label, weight in zip(not_none(rows.labels), rows.weight, strict=True) if weight > 0.0}
     assert any(label.startswith("arm") for label in chosen) == (word != "head")
     assert any(label.startswith("head") for label in chosen) == (word != "arms")
     assert not any(label.startswith("leg") for label in chosen)

@@ -11,11 +11,10 @@ from poise import load_robot
 from poise.behaviors import Walk, WalkSettings
 from poise.errors import PoiseError
 from poise.plans import NEUTRAL
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
-from robots.small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, written
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 NOT_FINITE = [(math.nan, 0.0, 0.0), (0.2, math.inf, 0.0), (0.0, 0.0, -math.inf)]
 
@@ -25,7 +24,7 @@ def test_a_style_that_does_not_exist_is_answered_with_those_there_are() -> None:
         Walk(robot_of("g1"), style="angry")
     walk = Walk(robot_of("g1"))
     with pytest.raises(PoiseError, match="there is no style 'angry'"):
-        walk.style = "angry"  # type: ignore[assignment]
+        walk.style = "angry"
     assert walk.style.name == "neutral"
 
 
@@ -67,7 +66,7 @@ def test_a_speed_has_three_parts() -> None:
 
 
 def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
-    parts = {**BIPED_PARTS, "feet": {"left": {**BIPED_PARTS["feet"], "frame": "left_foot"}}}  # type: ignore[dict-item]
+    parts = {**BIPED_PARTS, "feet": {"left": {**BIPED_PARTS["feet"], "frame": "left_foot"}}}
     robot = load_robot(written(tmp_path, BIPED), **parts)
     with pytest.raises(PoiseError, match="small has 1 feet; a walk takes two"):
         Walk(robot)

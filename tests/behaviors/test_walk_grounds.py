@@ -9,15 +9,14 @@ import pytest
 
 from poise import runs
 from poise.plants import terrain
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 @pytest.mark.parametrize("kind", ["stairs:0.05,0.3,1", "stairs:-0.05,0.3,1", "slope:5", "rough:0.01"])
 def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
-    request = runs.Walk(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))
+    request = runs.Walk(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))  # type: ignore[call-arg]
     recording, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["steps"] >= 7
@@ -38,7 +37,7 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
 )
 def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps: int) -> None:
     """Boxes of up to 2 cm. A standing foot that is stopped at twice the rate rocks ever more, until the robot falls."""
-    request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)
+    request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
     _, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     _, result = replace(request, settings={"stopping": 40.0}).run()

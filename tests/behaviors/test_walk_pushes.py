@@ -7,13 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from behaviors.walking import Trial
 from poise.behaviors import Walk
 from poise.plants import Push
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
+from walking import Trial
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 def pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> Trial:

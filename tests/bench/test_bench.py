@@ -66,6 +66,7 @@ def test_every_contender_has_times_ratios_and_failures(result: dict[str, Any]) -
 
 def test_strict_never_fails_and_counts_what_it_does(result: dict[str, Any]) -> None:
     for name in ("strict", "strict (kernel)"):
+        assert entries(result, name)
         for entry in entries(result, name):
             assert set(entry["failures"].values()) == {0}, entry
             assert entry["certificate"] <= results.CERTIFIED
@@ -220,7 +221,7 @@ def test_trouble_while_measuring_ends_without_a_traceback(
     main: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(error: BaseException) -> Any:
-        def run(*_: object, **__: object) -> None:
+        def run(*_: object, **__: Any) -> None:
             raise error
 
         return run
@@ -308,7 +309,7 @@ def test_recorded_sequences_are_read_with_their_levels(tmp_path: Path) -> None:
     shuffled = np.random.default_rng(0).permutation(len(level))
     parts = {"A": [p.A for p in programs], "lb": [p.lower for p in programs], "ub": [p.upper for p in programs]}
     stacked = {key: np.stack(values)[:, shuffled] for key, values in parts.items()}
-    np.savez(tmp_path / "walk.npz", lev=level[shuffled], **stacked)
+    np.savez(tmp_path / "walk.npz", lev=level[shuffled], **stacked)  # type: ignore[arg-type]
     (recorded,) = recorded_workloads(tmp_path)
     assert (recorded.name, recorded.source, len(recorded.programs)) == ("walk", "recorded", 3)
     for p, q in zip(programs, recorded.programs, strict=True):
@@ -333,7 +334,7 @@ def test_a_folder_without_sequences_or_with_others_is_refused_in_one_line(
         "A": (np.zeros(3), "expected"),
     }
     for key, (value, evidence) in bad.items():
-        np.savez(tmp_path / "bad.npz", **{**good, key: value})
+        np.savez(tmp_path / "bad.npz", **{**good, key: value})  # type: ignore[arg-type]
         with pytest.raises(UsageError, match=evidence):
             workloads(tmp_path)
     (tmp_path / "bad.npz").write_bytes(b"not a sequence")

@@ -186,7 +186,7 @@ def test_the_parts_of_a_step_are_told_and_leave_nothing_behind(judge: Judge) -> 
     controller = ours.controller
     owners: list[Any] = [controller._snapshot, controller._assembly, controller._assembly.stack]
     assert not any({"at", "fill", "write", "program"} & owner.__dict__.keys() for owner in owners)
-    assert controller._solve == controller.solver.solve  # type: ignore[attr-defined]
+    assert controller._solve == controller.solver.solve
 
 
 def test_time_inside_an_inner_part_does_not_count_for_the_outer_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,7 @@ def test_a_worker_reads_the_scene_and_its_answers_are_judged(judge: Judge, tmp_p
     ) as worker:
         times, errors = worker.go(50)
         assert (len(times), worker.start["mass"]) == (50, 33.0)
-        assert {step: answer.acceleration[0] for step, answer in worker.answers.items()} == {0: 0.0, 20: 20.0, 40: 40.0}
+        assert {step: answer.acceleration[0] for step, answer in worker.answers.items()} == {0: 0.0, 20: 20.0, 40: 40.0}  # type: ignore[attr-defined]
         assert set(errors) == set(DynamicsProblem.ALLOWED)
         assert errors["contact"] > 1.0
         assert set(worker.parts(10)) == {"all"}
@@ -184,7 +184,7 @@ def test_tsid_and_placo_do_the_job_and_agree_with_ours_where_all_tasks_can_be_me
         if not peers:
             pytest.skip(f"no peer: {skipped}")
         ours = PoiseDynamics(judge)
-        contenders = [ours, *peers]
+        contenders: list[Any] = [ours, *peers]
         worst = [contender.go(DynamicsProblem.STEPS)[1] for contender in contenders]
         assert all(peer.start["mass"] == pytest.approx(judge.robot.mass, abs=1e-9) for peer in peers)
     for contender, errors in zip(contenders, worst, strict=True):

@@ -8,15 +8,12 @@ import pytest
 
 from poise.campaign import Run, Spec
 from poise.errors import PoiseError
-from poise.robots.catalogue import models_folder
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted((ROOT / "campaigns").glob("*.toml"))
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
-
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_survival_is_not_below_its_floor(path: Path) -> None:
     """Here, not in workers: what workers do has tests of its own, and starting one for each spec takes minutes."""
@@ -34,7 +31,7 @@ def reason_of(spec: Spec, run: Run) -> str:
         return str(error)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_every_size_can_be_planned_and_the_page_has_it(path: Path) -> None:
     sizes = [len(Spec.load(path, size).runs) for size in ("full", "short", "check")]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pyarrow.parquet
@@ -76,7 +77,7 @@ def test_killed_before_its_first_run_it_begins_anew(
     class Killed(BaseException):
         pass
 
-    def die(*_: object, **__: object) -> None:
+    def die(*_: object, **__: Any) -> None:
         raise Killed
 
     spec, out = parsed(drill()), tmp_path / "out"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_a_size_replaces_what_it_names() -> None:
     ("given", "low", "high"),
     [({"uniform": [2.0, 3.0]}, 2.0, 3.0), ({"log_uniform": [0.01, 1.0]}, 0.01, 1.0), ({"integer": [1, 6]}, 1, 6)],
 )
-def test_draws_stay_between_their_ends_and_fill_them(given: dict[str, object], low: float, high: float) -> None:
+def test_draws_stay_between_their_ends_and_fill_them(given: dict[str, Any], low: float, high: float) -> None:
     draws = [Distribution.read("x", given).draw(seed) for seed in range(500)]
     assert low <= min(draws) < low + 0.05 * (high - low) or min(draws) == low
     assert high - 0.05 * (high - low) < max(draws) <= high

@@ -42,7 +42,7 @@ def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_
     assert [(round(e.time, 3), e.side, e.kind) for e in c3d.events] == [
         (round(e.time, 3), e.side, e.kind) for e in walk.events
     ]
-    assert (c3d.subject.mass, c3d.subject.height) == (75.0, pytest.approx(1.77))
+    assert (c3d.subject.mass, c3d.subject.height) == (75.0, pytest.approx(1.77))  # type: ignore[comparison-overlap]
     for read, made in zip(c3d.plates, walk.plates, strict=True):
         loaded = made.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
         assert read.force[loaded] == pytest.approx(made.force[loaded], abs=1e-2)

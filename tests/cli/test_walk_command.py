@@ -10,9 +10,6 @@ import pytest
 import poise
 from poise import cli
 from poise.plans import Style
-from poise.robots.catalogue import models_folder
-
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -25,7 +22,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return printed.err
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_a_walk_that_succeeds_ends_with_0_and_one_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Style("mine", chest_pitch=0.1).save(tmp_path / "mine.toml")
     path = tmp_path / "walk.poise"
@@ -45,7 +42,7 @@ def test_a_walk_that_succeeds_ends_with_0_and_one_object(tmp_path: Path, capsys:
     assert recording.provenance["style"] == "mine"
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     push = ["--push", "0,100,0,0.1@1.0"]
     assert cli.main(["run", "walk", "--robot", "nao", "--steps", "3", *push, "--json"]) == 1
@@ -54,7 +51,7 @@ def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixtur
     assert "fell at" in found["reason"]
 
 
-@needs_models
+@pytest.mark.needs_models
 def test_in_words_it_tells_steps_way_and_slip(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "walk", "--robot", "nao", "--style", "sad", "--steps", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -81,7 +78,7 @@ def test_what_is_for_walks_is_refused_by_others(
     assert f"{option[0]} is an option of 'poise run walk'" in refused(capsys, behavior, *option)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize(
     ("arguments", "evidence"),
     [
@@ -100,7 +97,7 @@ def test_a_walk_that_makes_no_sense_is_refused(
     assert evidence in refused(capsys, "walk", *arguments)
 
 
-@needs_models
+@pytest.mark.needs_models
 @pytest.mark.parametrize(
     ("text", "evidence"),
     [

@@ -1,6 +1,7 @@
 """Every task on forces or torques: its rows against its definition, at random states, accelerations and forces."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,13 +10,13 @@ from contact_states import Situation, force_layout, random_situation, some_conta
 from poise import constraints, tasks
 from poise.robots import Robot, load_robot
 from poise.state import DYNAMICS, FRAMES, Snapshot
-from poise.tasks import ACCELERATION, VELOCITY, Task
-from robot_states import layout, random_state
+from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import layout, not_none, random_state
 from task_examples import FORCES
 
 #: Of a row: its value, and what it must lie between.
 Values = tuple[np.ndarray, np.ndarray | float, np.ndarray | float]
-Definition = Callable[[Task, Situation], Values]
+Definition = Callable[[Any, Situation], Values]
 
 
 @pytest.fixture(scope="module", params=["g1", "talos"])
@@ -156,7 +157,7 @@ def test_wrenches_in_the_world_are_those_of_the_unknowns(robot: Robot, seed: int
     layout = force_layout(snapshot, contacts)
     snapshot.fill(FRAMES)
     at = random_situation(state, contacts, seed)
-    found = layout.forces.forces(at.x)
+    found = not_none(layout.forces).forces(at.x)
     for contact, wrench, point in zip(contacts, found.wrenches, found.points, strict=True):
         world_from_contact = state.pose(contact.frame) * contact.frame_from_contact
         assert point == pytest.approx(state.pose(contact.frame).act(contact.corners.mean(axis=0)), abs=1e-12)
@@ -174,6 +175,6 @@ def test_generalised_forces_are_those_of_pinocchio(robot: Robot, seed: int) -> N
     forces = force_layout(snapshot, contacts).forces
     at = random_situation(state, contacts, seed)
     snapshot.fill(DYNAMICS)
-    forces.write()
-    found = forces.generalised(at.x, np.zeros(robot.model.nv))
+    not_none(forces).write()
+    found = not_none(forces).generalised(at.x, np.zeros(robot.model.nv))
     assert found == pytest.approx(at.generalised, abs=1e-9 * np.abs(at.generalised).max())

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import poise
-from plants.served import served
 from poise import behaviors, solvers, tasks
 from poise.control import Command, Controller, PositionController, TorqueController
 from poise.devices import Device, Operator, Pilot, RandomStick, Script
@@ -25,6 +24,7 @@ from poise.robots import Robot, State
 from poise.solvers import Lexicographic, Solver
 from poise.state import Snapshot
 from poise.studio.operator_input import Person
+from served import served
 
 INTERFACES = (Behavior, Controller, Plant, Solver, Device)
 
@@ -90,7 +90,7 @@ def example(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def subclasses(kind: type) -> Iterator[type]:
-    for child in kind.__subclasses__():
+    for child in kind.__subclasses__():  # type: ignore[var-annotated]
         yield child
         yield from subclasses(child)
 
@@ -150,7 +150,7 @@ def test_methods_take_the_declared_arguments() -> None:
 def test_methods_without_arguments_return_the_declared_types() -> None:
     for make in (EXAMPLES["IdealPlant"], EXAMPLES["MujocoPlant"], remote):
         made = make()
-        plant = next(made) if isinstance(made, types.GeneratorType) else made
+        plant: Any = next(made) if isinstance(made, types.GeneratorType) else made
         plant.apply(Command(np.zeros(robot().model.nv), None, np.zeros(len(robot().joints)), 0.005))
         plant.advance()
         assert plant.truth().time == plant.state().time == plant.time == 0.005
@@ -219,7 +219,7 @@ def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults
     assert isinstance(wall, Plant)
     assert (type(wall).__name__, wall.fall, wall.fallen) == ("Wall", "it is a wall", True)
     assert (wall.state(), wall.truth(), wall.sensed(), wall.notes) == (start(), start(), None, ())
-    recording = poise.record(poise.KinematicController(hierarchy()), Wall(), seconds=0.01)
+    recording = poise.record(poise.KinematicController(hierarchy()), Wall(), seconds=0.01)  # type: ignore[arg-type]
     assert recording.provenance["plant"] == "Wall"
 
 
@@ -281,7 +281,7 @@ def test_a_solver_without_memory_needs_one_method() -> None:
         def solve(self, program: solvers.Program) -> solvers.Solution:
             return Lexicographic().solve(program)
 
-    one, other = (poise.KinematicController(hierarchy(), solver) for solver in (Plain(), None))
+    one, other = (poise.KinematicController(hierarchy(), solver) for solver in (Plain(), None))  # type: ignore[arg-type]
     assert np.allclose(one.step(start()).velocity, other.step(start()).velocity, atol=1e-12)
 
 
@@ -289,7 +289,7 @@ def test_who_does_not_observe_costs_no_second_snapshot(monkeypatch: pytest.Monke
     made: list[State] = []
     controller = PositionController(hierarchy())
     controller.step(start())
-    monkeypatch.setattr(Snapshot, "at", lambda self, state, at=Snapshot.at: made.append(state) or at(self, state))
+    monkeypatch.setattr(Snapshot, "at", lambda self, state, at=Snapshot.at: made.append(state) or at(self, state))  # type: ignore[func-returns-value]
     controller.step(start())
     assert len(made) == 1
 

@@ -5,11 +5,10 @@ import pinocchio
 import pytest
 
 from poise.robots import Robot, State, library_names, listing, load_robot, vertices
-from poise.robots.catalogue import models_folder
 from poise.robots.description import twin
 from poise.robots.urdf import extent, is_physical
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
+pytestmark = pytest.mark.needs_models
 
 #: The smallest distance of a stance to the end of a joint's range (rad): three degrees.
 MARGIN = 0.05

@@ -12,11 +12,10 @@ import pytest
 
 from poise.plants import MujocoPlant
 from poise.robots import Robot, State, library_names
-from poise.robots.catalogue import models_folder
 from poise.robots.urdf import is_physical
 from robot_states import random_state, robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
+pytestmark = pytest.mark.needs_models
 
 #: Agreement of numbers up to a few thousand, computed twice in double precision.
 TOLERANCE = 1e-9

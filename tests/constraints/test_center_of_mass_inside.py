@@ -105,7 +105,7 @@ def test_when_a_foot_is_lifted_the_center_of_mass_moves_over_the_other(robot: Ro
     margins = [margin(polygon, step.state.center_of_mass[:2]) for step in steps(controller, plant, 2.0)]
     assert margins[0] < -0.01
     assert margins[-1] == pytest.approx(0.01, abs=1e-3)
-    assert (np.diff(margins) > -1e-6).all(), "it comes nearer all the time"
+    assert (np.diff(margins) > -1e-6).all(), "it comes nearer all the time"  # type: ignore[arg-type]
 
 
 @ORDERS

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import coal
 import numpy as np
@@ -17,7 +18,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Capsule, Robot, State, capsules, load_robot
 from poise.state import FRAMES, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Decay
-from robot_states import layout, moved, random_state, robot_of, run, velocities
+from robot_states import layout, moved, not_none, random_state, robot_of, run, velocities
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 ROBOTS = pytest.mark.parametrize("robot", ["g1", "talos"], indirect=True)
@@ -31,7 +32,9 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return robot_of(getattr(request, "param", "g1"))
 
 
-def capsule(joint: int = 1, center=(0.0, 0.0, 0.0), half_axis=(0.0, 0.0, 0.1), radius: float = 0.05) -> Capsule:
+def capsule(
+    joint: int = 1, center: Any = (0.0, 0.0, 0.0), half_axis: Any = (0.0, 0.0, 0.1), radius: float = 0.05
+) -> Capsule:
     return Capsule((f"link {joint}",), joint, np.array(center), np.array(half_axis), radius, np.zeros((1, 3)))
 
 
@@ -68,7 +71,7 @@ def test_no_two_points_of_segments_are_nearer_than_the_gap_says(robot: Robot) ->
             axes[1] = axes[0] * random.normal()  # parallel
         pair = [capsule(k, c, h, 0.0) for k, c, h in zip((2, 3), random.normal(0.0, 0.2, (2, 3)), axes, strict=True)]
         gaps = Gaps(robot.model, pair, [(0, 1)])
-        (d,), s, t = gaps.measure(gaps.place(np.array([np.eye(3)] * 2), np.zeros((2, 3))))
+        (d,), s, t = gaps.measure(gaps.place([np.eye(3)] * 2, [np.zeros(3)] * 2))
         p, q = (c.center + along[:, None] * c.half_axis for c in pair)
         sampled = np.linalg.norm(p[:, None] - q[None], axis=2).min()
         assert sampled - 0.03 < d < sampled + 1e-6
@@ -81,8 +84,8 @@ def test_rate_and_drift_of_every_pair_are_the_slopes_of_gap_and_rate(robot: Robo
     state, snapshot = random_state(robot, seed), Snapshot(robot)
     constraint = constraints.SelfCollision(robot, rows=1000)
     J, drift = constraint.jacobian(snapshot.at(state)).copy(), constraint.drift(snapshot.at(state)).copy()
-    sides = [snapshot.at(moved(state, state.v, s)) and constraint.value(snapshot).copy() for s in (STEP, -STEP)]
-    rates = [snapshot.at(moved(state, state.v, s)) and constraint.jacobian(snapshot) @ state.v for s in (STEP, -STEP)]
+    sides = [constraint.value(snapshot.at(moved(state, state.v, s))).copy() for s in (STEP, -STEP)]
+    rates = [constraint.jacobian(snapshot.at(moved(state, state.v, s))) @ state.v for s in (STEP, -STEP)]
     assert (sides[0] - sides[1]) / (2 * STEP) == pytest.approx(J @ state.v, abs=1e-6)
     assert (rates[0] - rates[1]) / (2 * STEP) == pytest.approx(drift, abs=1e-5, rel=1e-5)
     assert (J[:, :6] == 0.0).all(), "where the whole robot goes changes no gap"
@@ -216,18 +219,18 @@ def test_a_velocity_row_lets_the_gap_shrink_as_the_reference_says(robot: Robot) 
 
 
 WRONG: dict[str, tuple[Callable[[Robot], object], tuple[str, ...]]] = {
-    "no robot": (lambda r: constraints.SelfCollision("g1"), ("'g1'", "load_robot")),
+    "no robot": (lambda r: constraints.SelfCollision("g1"), ("'g1'", "load_robot")),  # type: ignore[arg-type]
     "a near miss": (lambda r: constraints.SelfCollision(r, pairs=[("torso_lnk", "pelvis")]), ("mean 'torso_link'",)),
     "one body": (lambda r: constraints.SelfCollision(r, pairs=[("head_link", r.chest)]), ("one body", "drop the pair")),
-    "a triple": (lambda r: constraints.SelfCollision(r, pairs=[("a", "b", "c")]), ("not a pair", "two frames")),
-    "a pair of letters": (lambda r: constraints.SelfCollision(r, pairs=["ab"]), ("'ab' is not a pair",)),
+    "a triple": (lambda r: constraints.SelfCollision(r, pairs=[("a", "b", "c")]), ("not a pair", "two frames")),  # type: ignore[list-item]
+    "a pair of letters": (lambda r: constraints.SelfCollision(r, pairs=["ab"]), ("'ab' is not a pair",)),  # type: ignore[list-item]
     "no pairs": (lambda r: constraints.SelfCollision(r, pairs=[]), ("no pairs", "None")),
-    "a number": (lambda r: constraints.SelfCollision(r, pairs=3), ("pairs is 3", "pairs of frames")),
+    "a number": (lambda r: constraints.SelfCollision(r, pairs=3), ("pairs is 3", "pairs of frames")),  # type: ignore[arg-type]
     "no file": (lambda r: constraints.SelfCollision(r, pairs="no.srdf"), ("no.srdf", "not an SRDF file")),
     "another robot": (lambda r: constraints.SelfCollision(r, pairs=[(TALOS.chest, "pelvis")]), ("parts of g1",)),
     "other shapes": (lambda r: constraints.SelfCollision(r, shapes="spheres"), ("'spheres'", "'capsules' or 'meshes'")),
     "no rows": (lambda r: constraints.SelfCollision(r, rows=0), ("rows is 0", "positive")),
-    "a word": (lambda r: constraints.SelfCollision(r, distance="far"), ("distance is 'far'", "finite number")),
+    "a word": (lambda r: constraints.SelfCollision(r, distance="far"), ("distance is 'far'", "finite number")),  # type: ignore[arg-type]
     "short influence": (lambda r: constraints.SelfCollision(r, 0.3), ("influence is 0.2", "0.3")),
     "weights": (lambda r: constraints.SelfCollision(r, weight=[1, 2]), ("2 weights", "64 rows")),
 }  # fmt: skip
@@ -270,13 +273,16 @@ def test_hulls_that_overlap_have_a_finite_row(robot: Robot) -> None:
 # -- in a closed loop --------------------------------------------------------------------------------------------------
 
 
-def reaching(robot: Robot, start: State, constraint: tasks.Task | None, **settings: object) -> list[Step]:
+def reaching(robot: Robot, start: State, constraint: tasks.Task | None, **settings: Any) -> list[Step]:
     """Steps of a robot that stands and sends its left hand into its own chest."""
-    inside = start.pose(robot.chest).act(np.array([0.0, 0.0, 0.1]))
+    inside = start.pose(not_none(robot.chest)).act(np.array([0.0, 0.0, 0.1]))
     limits = [constraints.JointRange(robot), constraints.JointSpeed(robot)]
     levels = [
         Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
-        Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy"), tasks.HoldPose(robot.chest, at=start)]),
+        Level(
+            "balance",
+            [tasks.CenterOfMass(start.support_center, axes="xy"), tasks.HoldPose(not_none(robot.chest), at=start)],
+        ),
         Level("reach", [tasks.Position(robot.hand("left"), inside)]),
         Level("posture", [tasks.Posture(start)]),
     ]

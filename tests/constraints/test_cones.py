@@ -11,7 +11,7 @@ from poise.errors import TaskError
 from poise.solvers import Rows
 from poise.state import Contact, Snapshot
 from poise.tasks import Task
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -66,7 +66,7 @@ def random_wrench(contact: Contact, mu: float, random: np.random.Generator) -> n
 @pytest.mark.parametrize("seed", range(20))
 def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int) -> None:
     random, contact = np.random.default_rng(seed), Contact(FOOT)
-    C = wrench_cone(*contact.rectangle, INNER * contact.friction)
+    C = wrench_cone(*not_none(contact.rectangle), INNER * contact.friction)
     for _ in range(20):
         wrench = corner_wrenches(contact, INNER * contact.friction, random)
         assert (C @ wrench).min() >= -1e-9
@@ -95,7 +95,7 @@ def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
 def test_both_answers_occur_among_the_random_wrenches() -> None:
     random, contact = np.random.default_rng(0), Contact(FOOT)
     mu = INNER * contact.friction
-    C = wrench_cone(*contact.rectangle, mu)
+    C = wrench_cone(*not_none(contact.rectangle), mu)
     share = np.mean([(C @ random_wrench(contact, mu, random)).min() > 0.0 for _ in range(500)])
     assert 0.1 < share < 0.9
 
@@ -106,7 +106,7 @@ def test_all_ways_to_write_forces_allow_the_same_wrenches(seed: int) -> None:
     random = np.random.default_rng(seed)
     models = [Contact(FOOT, forces=forces) for forces in ("wrench", "vertices", "normals")]
     demands = [rows_of(contact, contact_constraints(contact)) for contact in models]
-    C, mu = wrench_cone(*models[0].rectangle, INNER * models[0].friction), INNER * models[0].friction
+    C, mu = wrench_cone(*not_none(models[0].rectangle), INNER * models[0].friction), INNER * models[0].friction
     for _ in range(8):
         wrench = random_wrench(models[0], mu, random)
         expected = (C @ wrench).min() > 0.0

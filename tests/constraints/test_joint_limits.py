@@ -3,6 +3,8 @@
 The oracle is a simulation of all joints at once: wishes are clipped to the bounds, and the joints step.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ ROBOTS = st.sampled_from(["g1", "talos", "romeo"])
 class Joints:
     """All joints of a robot with their three limits, stepping by themselves."""
 
-    def __init__(self, robot: Robot, order: int, period: float = PERIOD, **settings: float) -> None:
+    def __init__(self, robot: Robot, order: int, period: float = PERIOD, **settings: Any) -> None:
         self.order, self.period = order, period
         self.limits, self.count = robot.limits, len(robot.joints)
         self.snapshot = Snapshot(robot).at(robot.stance("standing"))

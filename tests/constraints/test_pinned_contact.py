@@ -1,5 +1,7 @@
 """PinnedContact: what is pinned does not move, what is not pinned may."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ def start(robot: Robot) -> State:
     return robot.stance("standing")
 
 
-def swaying(robot: Robot, start: State, **settings: object) -> Hierarchy:
+def swaying(robot: Robot, start: State, **settings: Any) -> Hierarchy:
     """Both feet pinned, the centre of mass sways and sinks."""
     path = start.center_of_mass + np.array([[0, 0, 0], [0.03, 0.03, -0.03], [0, -0.03, -0.05], [0, 0, 0.0]])
     pinned = [constraints.PinnedContact(foot, **settings) for foot in robot.feet]

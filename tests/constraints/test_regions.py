@@ -1,6 +1,7 @@
 """Regions in a closed loop: a point pushed out stays in, one that starts outside comes in, and both smoothly."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ REGIONS: dict[str, tuple[Make, Callable[[np.ndarray], float]]] = {
         lambda d: float(d[2]) - 0.05,
     ),
 }
-SIDES = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+SIDES: np.ndarray = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def start(robot: Robot) -> State:
     return robot.stance("standing")
 
 
-def pushed(region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: object) -> list[Step]:
+def pushed(region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: Any) -> list[Step]:
     """Steps of a robot on its feet whose left hand is sent to a goal, with a region that must hold."""
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])

@@ -9,7 +9,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly
-from robot_states import layout, moved, random_state, robot_of, run
+from robot_states import layout, moved, not_none, random_state, robot_of, run
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -100,7 +100,7 @@ def test_a_contact_that_is_sought_goes_slowly_towards_the_surface() -> None:
     snapshot = Snapshot(ROBOT).at(START)
     contact = Contact(FOOT)
     forces = force_layout(snapshot, [contact])
-    forces.forces.sought[:] = 1.0
+    not_none(forces.forces).sought[:] = 1.0
     rows = constraints.RigidContact(contact, damping=40.0).rows(snapshot, forces)
     assert rows.lower[:2] == pytest.approx(0.0, abs=1e-9)
     assert rows.lower[2] == pytest.approx(-40.0 * constraints.contact.SEEKING)

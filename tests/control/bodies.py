@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from poise import constraints, tasks
-from poise.hierarchy import Hierarchy, Level
+from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.robots import Robot, State
 from poise.solvers import Program
 from poise.state import Snapshot
@@ -38,7 +40,7 @@ def reaching(
     )
 
 
-class Switch:
+class Switch(Behavior):
     """A behavior that is one hierarchy until a time, then another."""
 
     def __init__(self, first: Hierarchy, then: Hierarchy, at: float) -> None:
@@ -55,7 +57,7 @@ class Sometimes(tasks.Posture):
         super().__init__(start)
         self.error, self.begin, self.end = error, begin, end
 
-    def bind_error(self, snapshot, memory, layout):
+    def bind_error(self, snapshot: Snapshot, memory: Any, layout: Any) -> list[Any]:
         def write() -> None:
             if self.begin <= snapshot.time < self.end:
                 raise self.error

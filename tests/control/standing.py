@@ -11,6 +11,7 @@ from poise import constraints, tasks
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.robots import Robot, State
 from poise.state import Contact
+from robot_states import not_none
 
 TILT = np.radians(30.0)
 
@@ -39,7 +40,7 @@ def standing(start: State, contacts: Sequence[Contact] | None = None) -> Hierarc
         levels=[
             Level("contact", [constraints.RigidContact(contact) for contact in parts]),
             Level("balance", [tasks.CenterOfMass(start.center_of_mass, reference=tasks.Decay(4.0))]),
-            Level("chest", [tasks.Orientation(robot.chest, start.pose(robot.chest).rotation)]),
+            Level("chest", [tasks.Orientation(not_none(robot.chest), start.pose(not_none(robot.chest)).rotation)]),
             Level("posture", [tasks.Posture(start, reference=tasks.Decay(5.0))]),
         ],
     )
@@ -57,7 +58,7 @@ def on_two_planes(robot: Robot) -> tuple[State, tuple[Contact, ...]]:
     foot = pinocchio.SE3(
         start.pose(right).rotation @ raised.rotation, start.pose(right).translation + raised.translation
     )
-    reach = start.pose(robot.chest).translation + np.array([0.12, 0.24, 0.0]) * size
+    reach = start.pose(not_none(robot.chest)).translation + np.array([0.12, 0.24, 0.0]) * size
     above = start.pose(left).act(left.sole.center)[:2] * 0.6 + foot.act(right.sole.center)[:2] * 0.4
     hierarchy = Hierarchy(
         always=[constraints.JointRange(robot, margin=0.02)],
@@ -65,7 +66,7 @@ def on_two_planes(robot: Robot) -> tuple[State, tuple[Contact, ...]]:
             Level("feet", [tasks.HoldPose(left, at=start), tasks.Pose(right, foot)]),
             Level("balance", [tasks.CenterOfMass(above, axes="xy")]),
             Level("hand", [tasks.Position(hand, reach)]),
-            Level("chest", [tasks.Orientation(robot.chest, start.pose(robot.chest).rotation)]),
+            Level("chest", [tasks.Orientation(not_none(robot.chest), start.pose(not_none(robot.chest)).rotation)]),
             Level("posture", [tasks.Posture(start)]),
         ],
     )

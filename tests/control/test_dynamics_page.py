@@ -19,7 +19,7 @@ from poise.control.torque_control import RATE
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Contact, Snapshot
-from robot_states import moved, random_state, robot_of
+from robot_states import moved, not_none, random_state, robot_of
 from test_readme import block, numbers, words
 
 ROBOT = robot_of("g1")
@@ -51,7 +51,7 @@ def in_its_axes(contact: Contact) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment of a contact, in its own axes (N, N m)."""
     state, command = situation()
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
-    f, m = np.split(command.forces[contact.name], 2)
+    f, m = np.split(not_none(command.forces)[contact.name], 2)
     return R.T @ f, R.T @ m
 
 
@@ -81,7 +81,7 @@ def the_motion_is_that_of_all_forces() -> None:
     right = np.concatenate([np.zeros(6), command.torque])
     for contact in (LEFT, RIGHT, HAND):
         middle = contact.frame_from_contact.translation
-        right += jacobian(state, contact, middle).T @ command.forces[contact.name]
+        right += jacobian(state, contact, middle).T @ not_none(command.forces)[contact.name]
     assert M @ command.acceleration + h == pytest.approx(right, abs=1e-7)
 
 
@@ -94,16 +94,16 @@ def friction_holds() -> None:
 def yaw_is_bounded() -> None:
     for contact in (LEFT, RIGHT):
         (fx, fy, fz), (mx, my, mz) = in_its_axes(contact)
-        (X, Y), mu = contact.rectangle, contact.friction / np.sqrt(2.0)
+        (X, Y), mu = not_none(contact.rectangle), contact.friction / np.sqrt(2.0)
         assert mz >= -mu * (X + Y) * fz + abs(Y * fx - mu * mx) + abs(X * fy - mu * my) - 1e-7
         assert mz <= mu * (X + Y) * fz - abs(Y * fx + mu * mx) - abs(X * fy + mu * my) + 1e-7
 
 
 def normal_forces_make_the_wrench() -> None:
     _, command = situation()
-    assert command.forces.names == (HAND.name, LEFT.name, RIGHT.name)
+    assert not_none(command.forces).names == (HAND.name, LEFT.name, RIGHT.name)
     first = ROBOT.model.nv + HAND.size + LEFT.size
-    normals = ROBOT.mass * command.solution.x[first + 6 : first + RIGHT.size]
+    normals = ROBOT.mass * not_none(command.solution).x[first + 6 : first + RIGHT.size]
     f, m = in_its_axes(RIGHT)
     x, y = RIGHT.outline.T
     assert f[2] == pytest.approx(normals.sum(), abs=1e-7)
@@ -132,7 +132,7 @@ def a_hold_is_critically_damped() -> None:
     snapshot = Snapshot(ROBOT).at(start)
     hold = DampedHold(snapshot, (), 0.002)
     later = moved(start, start.v, 0.05)
-    torque = hold.torque(snapshot.at(later).state)
+    torque = hold.torque(not_none(snapshot.at(later).state))
     found = forward_dynamics(later, torque, {})[6:]
     assert found == pytest.approx(-(RATE**2) * (later.q - start.q)[7:] - 2.0 * RATE * later.v[6:], abs=1e-6)
 

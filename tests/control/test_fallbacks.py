@@ -15,7 +15,7 @@ from poise.robots import State
 from poise.solvers import Lexicographic, Program, Solution
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import PERIOD, joint_motion, random_state, robot_of, run, velocities
+from robot_states import PERIOD, joint_motion, not_none, random_state, robot_of, run, velocities
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -80,13 +80,13 @@ def test_a_hold_fades_and_the_motion_goes_on_when_the_state_is_back(order: int) 
     for _ in range(60):
         plant.apply(controller.step(plant.state()))
         plant.advance()
-    speeds = [np.abs(controller.command.velocity).max()]
+    speeds = [np.abs(not_none(controller.command).velocity).max()]
     for _ in range(20):
         command = controller.step(broken(plant.state(), 9, np.nan))
         assert command.fallback.startswith("hold")
         assert np.isfinite(command.velocity).all()
         if order == ACCELERATION:
-            assert np.isfinite(command.acceleration).all()
+            assert np.isfinite(not_none(command.acceleration)).all()
         speeds.append(np.abs(command.velocity).max())
     assert speeds[0] > 0.1
     assert (np.diff(speeds) < 0.0).all()
@@ -240,7 +240,7 @@ def test_constraints_that_contradict_each_other_are_kept_as_far_as_they_can(orde
     found = run(Hierarchy([above, below], [Level("posture", [tasks.Posture(START)])]), START, 2.0, order=order)
     assert found[-1].state.pose(hand).translation[2] == pytest.approx(place[2], abs=1e-3)
     assert np.isfinite(velocities(found)).all()
-    assert "above" in found[-1].command.solution.explain()
+    assert "above" in not_none(found[-1].command.solution).explain()
 
 
 # -- targets that jump ------------------------------------------------------------------------------------------------

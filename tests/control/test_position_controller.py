@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio
 import pytest
@@ -57,7 +59,8 @@ def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) ->
 def test_an_observer_sees_the_real_body_and_moves_the_reference(robot: poise.Robot) -> None:
     class Observing:
         def __init__(self) -> None:
-            self.hierarchy, self.told = reaching(robot), []
+            self.hierarchy = reaching(robot)
+            self.told: list[Any] = []
 
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return self.hierarchy

@@ -14,8 +14,9 @@ from bodies import Switch, place_of, reaching
 from poise import constraints, tasks
 from poise.control import Step
 from poise.hierarchy import Hierarchy, Level
+from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import PERIOD, robot_of, run, velocities
+from robot_states import PERIOD, not_none, robot_of, run, velocities
 
 ROBOT = robot_of("g1")
 START = ROBOT.stance("standing")
@@ -26,7 +27,8 @@ ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 BASE = reaching(START)
 CHANGES: dict[str, Callable[[], Hierarchy]] = {
     "insert": lambda: BASE.with_level(
-        Level("chest", [tasks.Orientation(ROBOT.chest, pinocchio.rpy.rpyToMatrix(0.0, 0.1, 0.2))]), before="posture"
+        Level("chest", [tasks.Orientation(not_none(ROBOT.chest), pinocchio.rpy.rpyToMatrix(0.0, 0.1, 0.2))]),
+        before="posture",
     ),
     "remove": lambda: BASE.without("reach"),
     "reorder": lambda: BASE.reordered(["feet", "balance", "posture", "reach"]),
@@ -73,11 +75,11 @@ def test_no_tick_of_a_ramp_changes_the_command_much(name: str, order: int) -> No
 def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: int) -> None:
     found = changed(name, order)[TICK : TICK + round(RAMP / PERIOD)]
     for step in found:
-        program = step.command.solution.program
+        program = not_none(step.command.solution).program
         x = step.command.velocity if order == VELOCITY else step.command.acceleration
         assert program.names[:3] == ("always", "feet", "balance")
         for rows in (rows for group in program.levels[:3] for rows in group):
-            value = rows.A @ x
+            value = not_none(rows.A) @ not_none(x)
             assert value == pytest.approx(np.clip(value, rows.lower, rows.upper), abs=1e-9), rows.name
 
 
@@ -96,8 +98,11 @@ def test_after_the_ramp_the_new_hierarchy_has_its_way(name: str, order: int) -> 
     found = changed(name, order)
     for step in found[TICK + round(RAMP / PERIOD) :]:
         x = step.command.velocity if order == VELOCITY else step.command.acceleration
-        assert np.array_equal(x, step.command.solution.x)
-    assert found[TICK].command.solution.program.names == ("always", *(level.name for level in CHANGES[name]().levels))
+        assert np.array_equal(not_none(x), not_none(step.command.solution).x)
+    assert not_none(found[TICK].command.solution).program.names == (
+        "always",
+        *(level.name for level in CHANGES[name]().levels),
+    )
 
 
 @ORDERS
@@ -132,7 +137,7 @@ def _rate(speed: float) -> Level:
 @ORDERS
 def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
     found = run(reaching(START), START, 0.3, order=order, ramp=RAMP)
-    wish = np.abs(found[0].command.solution.x).max()
+    wish = np.abs(not_none(found[0].command.solution).x).max()
     assert np.abs(commands(found, order)[0]).max() == pytest.approx(wish * PERIOD / RAMP, rel=0.05)
 
 
@@ -140,7 +145,7 @@ def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
 def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> None:
     first, second = CHANGES["target"](), CHANGES["remove"]()
 
-    def behavior(snapshot):
+    def behavior(snapshot: Snapshot) -> Hierarchy:
         return BASE if snapshot.time < AT - 1e-9 else first if snapshot.time < AT + 0.1 - 1e-9 else second
 
     found = run(behavior, START, 0.9, order=order, ramp=RAMP)
@@ -148,7 +153,7 @@ def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> Non
     sharp = jump(changed("target", order, ramp=0.0), order)
     assert np.abs(np.diff(x[TICK - 1 :], axis=0)).max() < 0.12 * sharp
     late = TICK + round((0.1 + RAMP) / PERIOD)
-    assert np.array_equal(x[late], found[late].command.solution.x)
+    assert np.array_equal(x[late], not_none(found[late].command.solution).x)
 
 
 @ORDERS
@@ -159,7 +164,7 @@ def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(
         BASE.with_tasks("reach", tasks.Position(hand, place_of(START) + np.array([0.0, y, 0.1]))) for y in (0.15, -0.05)
     )
 
-    def behavior(snapshot):
+    def behavior(snapshot: Snapshot) -> Hierarchy:
         return (left, right)[round(snapshot.time / PERIOD) % 2]
 
     soft, sharp = (run(behavior, START, 1.0, order=order, ramp=ramp) for ramp in (RAMP, 0.0))

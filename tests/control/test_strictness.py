@@ -10,7 +10,7 @@ from poise.robots import Robot, State
 from poise.solvers import Cascade, Lexicographic, Program
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly, Task
-from robot_states import layout, random_state, robot_of
+from robot_states import layout, not_none, random_state, robot_of
 
 ROBOT = robot_of("g1")
 Levels = list[tuple[str, list[Task]]]
@@ -34,7 +34,7 @@ def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task
         tasks.Pose(frame, pinocchio.SE3(turn, point), weight=weight, reference=goal),
         tasks.CenterOfMass(state.center_of_mass + 0.1 * random.normal(size=3), axes=axes, within=within, weight=weight),
         tasks.Gaze(robot.gaze, point, weight=weight),
-        tasks.Direction(robot.chest, (0, 0, 1), random.normal(size=3), weight=weight),
+        tasks.Direction(not_none(robot.chest), (0, 0, 1), random.normal(size=3), weight=weight),
         tasks.RelativePose(robot.foot("right"), robot.foot("left"), pinocchio.SE3(turn, point), weight=weight),
         tasks.AngularMomentum(random.normal(size=len(axes)), axes=axes, weight=weight),
         tasks.Posture(random_state(robot, int(random.integers(1000))), joints=some, within=within, weight=weight),

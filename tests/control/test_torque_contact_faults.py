@@ -5,7 +5,7 @@ import pytest
 from trials import BEGIN, ROBOTS, Trial, View, failing, start_of
 
 from poise.plants import MujocoPlant, Plate
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 
 @ROBOTS
@@ -33,7 +33,7 @@ def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> Non
     assert 10 <= count <= 16, "30 ms later than it began"
     assert not others
     lost = next(step.command for step in trial.steps if step.command.fallback)
-    assert lost.forces["right_sole" if name == "g1" else "right_sole_link"] == pytest.approx(0.0, abs=1e-9)
+    assert not_none(lost.forces)["right_sole" if name == "g1" else "right_sole_link"] == pytest.approx(0.0, abs=1e-9)
     assert trial.stands(within=0.01)
 
 

@@ -14,7 +14,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, Plate, steps
 from poise.robots import State
 from poise.state import Contact
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 ALL = pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
@@ -28,14 +28,17 @@ def two_planes(name: str) -> tuple[State, tuple[Contact, ...]]:
 def balance_of_forces(state: State, command: Command) -> np.ndarray:
     """Force and moment about the centre of mass of all contacts and the weight (N, N m)."""
     forces, weight = command.forces, state.robot.mass * np.array([0.0, 0.0, -9.81])
-    moments = np.cross(forces.points - state.center_of_mass, forces.wrenches[:, :3]) + forces.wrenches[:, 3:]
-    return np.concatenate([forces.total + weight, moments.sum(axis=0)])
+    moments = (
+        np.cross(not_none(forces).points - state.center_of_mass, not_none(forces).wrenches[:, :3])
+        + not_none(forces).wrenches[:, 3:]
+    )
+    return np.concatenate([not_none(forces).total + weight, moments.sum(axis=0)])
 
 
 def inside_its_cone(state: State, contact: Contact, command: Command) -> bool:
     """It pushes, friction holds it, and its centre of pressure lies in its polygon."""
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
-    f, m = (R.T @ part for part in np.split(command.forces[contact.name], 2))
+    f, m = (R.T @ part for part in np.split(not_none(command.forces)[contact.name], 2))
     if not (f[2] >= -1e-9 and np.hypot(f[0], f[1]) <= contact.friction * f[2] + 1e-9):
         return False
     return contact.point_like or bool(
@@ -51,7 +54,7 @@ def test_at_rest_the_forces_sum_to_the_weight(name: str) -> None:
     assert command.acceleration == pytest.approx(0.0, abs=1e-9)
     assert balance_of_forces(start, command) == pytest.approx(0.0, abs=1e-6)
     assert all(inside_its_cone(start, contact, command) for contact in feet(start.robot))
-    left, right = command.forces.wrenches
+    left, right = not_none(command.forces).wrenches
     assert left[2] == pytest.approx(right[2], rel=1e-3), "nothing asks for more on one foot"
 
 
@@ -61,9 +64,9 @@ def test_at_rest_the_torques_are_those_of_statics(name: str) -> None:
     start = robot_of(name).stance("standing")
     command = TorqueController(standing(start)).step(start)
     wrenches = {
-        contact: command.forces[contact.name] for contact in feet(start.robot)
+        contact: not_none(command.forces)[contact.name] for contact in feet(start.robot)
     }  # level soles: axes of the world
-    assert forward_dynamics(start, command.torque, wrenches) == pytest.approx(0.0, abs=1e-6)
+    assert forward_dynamics(start, not_none(command.torque), wrenches) == pytest.approx(0.0, abs=1e-6)
 
 
 @ROBOTS
@@ -77,7 +80,7 @@ def test_any_number_of_contacts_on_different_planes_carries_the_weight(name: str
     command = TorqueController(hierarchy).step(start.replace(contacts=[c.frame for c in chosen]))
     assert command.fallback == ""
     assert all(inside_its_cone(start, contact, command) for contact in chosen)
-    contact_slack = command.solution.slack[2]
+    contact_slack = not_none(command.solution).slack[2]
     assert contact_slack == pytest.approx(0.0, abs=1e-9), "no contact moves"
     if count > 1:
         assert command.acceleration == pytest.approx(0.0, abs=1e-9)
@@ -104,7 +107,7 @@ def test_forces_on_two_planes_and_a_wall_are_those_of_mujoco(name: str) -> None:
     assert np.abs(plant.truth().v).max() < 0.01
     assert last.state.contacts == start.contacts
     for contact in contacts:
-        planned, felt = last.command.forces[contact.name][:3], last.sensed.forces[contact.name][:3]
+        planned, felt = not_none(last.command.forces)[contact.name][:3], not_none(last.sensed).forces[contact.name][:3]
         assert np.linalg.norm(felt - planned) < 0.1 * np.linalg.norm(planned)
 
 
@@ -120,7 +123,9 @@ def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequen
             hierarchy = hierarchy.with_level(level)
         commands.append(TorqueController(hierarchy).step(start))
         assert commands[-1].fallback == ""
-        assert commands[-1].solution.careful == -1, "caution would damp, and depends on how forces are written"
+        assert not_none(commands[-1].solution).careful == -1, (
+            "caution would damp, and depends on how forces are written"
+        )
     return commands
 
 
@@ -135,11 +140,11 @@ def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) 
     start = start.replace(contacts=start.robot.feet[:1])
     foot = Contact(start.robot.foot("left"))
     first, *others = same_motion(start, [[written(foot, f)] for f in ("wrench", "vertices", "normals")])
-    assert np.abs(first.acceleration).max() > 1.0
+    assert np.abs(not_none(first.acceleration)).max() > 1.0
     for other in others:
         assert other.acceleration == pytest.approx(first.acceleration, abs=1e-6)
         assert other.torque == pytest.approx(first.torque, abs=1e-6)
-        assert other.forces.wrenches == pytest.approx(first.forces.wrenches, abs=1e-6)
+        assert not_none(other.forces).wrenches == pytest.approx(not_none(first.forces).wrenches, abs=1e-6)
 
 
 @ROBOTS
@@ -158,7 +163,7 @@ def test_three_ways_to_write_forces_give_the_same_accelerations_on_two_feet(name
     for other in others:
         assert other.acceleration == pytest.approx(first.acceleration, abs=1e-6)
         assert other.torque == pytest.approx(first.torque, abs=1e-5)
-        assert other.forces.wrenches == pytest.approx(first.forces.wrenches, abs=1e-5)
+        assert not_none(other.forces).wrenches == pytest.approx(not_none(first.forces).wrenches, abs=1e-5)
 
 
 def test_contacts_are_those_of_the_state_where_no_task_names_any() -> None:
@@ -167,6 +172,6 @@ def test_contacts_are_those_of_the_state_where_no_task_names_any() -> None:
     bare = Hierarchy(levels=[Level("posture", [tasks.Posture(start)])])
     for parts in (robot.feet, robot.feet[:1], ()):
         command = TorqueController(bare).step(start.replace(contacts=parts))
-        assert command.forces.names == tuple(part.name for part in parts)
+        assert not_none(command.forces).names == tuple(part.name for part in parts)
     named = Hierarchy(levels=[Level("contact", [constraints.RigidContact(robot.foot("right"))])])
-    assert TorqueController(named).step(start).forces.names == ("right_sole",)
+    assert not_none(TorqueController(named).step(start).forces).names == ("right_sole",)

@@ -14,7 +14,7 @@ from poise.plants import MujocoPlant
 from poise.robots import State
 from poise.solvers import Lexicographic, Program, Solution, Weighted
 from poise.state import Snapshot
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 
 @ROBOTS
@@ -43,7 +43,7 @@ def test_motors_that_may_give_nothing_are_obeyed(name: str) -> None:
     weak = constraints.TorqueLimit(robot, scale=1e-3)
     trial = Trial(start, standing(start).replace(always=[weak]), seconds=0.4)
     assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"contact lost"}
-    assert max(np.abs(step.command.torque / robot.limits.torque).max() for step in trial.steps) < 1.1e-3
+    assert max(np.abs(not_none(step.command.torque) / robot.limits.torque).max() for step in trial.steps) < 1.1e-3
 
 
 @ROBOTS
@@ -120,6 +120,6 @@ def test_a_hold_in_the_air_keeps_the_posture() -> None:
     for _ in range(200):
         plant.apply(controller.step(plant.state()))
         plant.advance()
-    assert controller.command.fallback.startswith("hold")
+    assert not_none(controller.command).fallback.startswith("hold")
     assert np.abs(plant.truth().v[6:]).max() < 0.1
     assert plant.truth().q[7:] == pytest.approx(q[7:], abs=0.1)

@@ -15,7 +15,7 @@ from poise.plants import MujocoPlant
 from poise.plants.engine.robot_model import Coordinates
 from poise.robots import State
 from poise.state import Contact
-from robot_states import random_state, robot_of
+from robot_states import not_none, random_state, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 SEEDS = pytest.mark.parametrize("seed", range(4))
@@ -38,7 +38,7 @@ def wishes(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
     hand = robot.hand("right")
     levels = [
         Level("reach", [tasks.Position(hand, state.pose(hand).translation + 0.1)]),
-        Level("chest", [tasks.Orientation(robot.chest, np.eye(3))]),
+        Level("chest", [tasks.Orientation(not_none(robot.chest), np.eye(3))]),
         Level("posture", [tasks.Posture(robot.stance("standing"))]),
     ]
     if contacts:
@@ -49,8 +49,8 @@ def wishes(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
 def command_for(state: State, contacts: Sequence[Contact] = ()) -> Command:
     command = TorqueController(wishes(state, contacts)).step(state)
     assert command.fallback == ""
-    assert (np.abs(command.torque) <= state.robot.limits.torque).all()
-    assert np.abs(command.acceleration).max() > 1.0, "something moves"
+    assert (np.abs(not_none(command.torque)) <= state.robot.limits.torque).all()
+    assert np.abs(not_none(command.acceleration)).max() > 1.0, "something moves"
     return command
 
 
@@ -67,7 +67,9 @@ class Twin:
         assert self.data.nefc == 0, "neither ground nor a stop of a joint takes part"
         self.data.qfrc_applied[:] = 0.0
         forces = command.forces
-        for name, wrench, point in zip(forces.names, forces.wrenches, forces.points, strict=True):
+        for name, wrench, point in zip(
+            not_none(forces).names, not_none(forces).wrenches, not_none(forces).points, strict=True
+        ):
             body = self.model.body(state.robot.model.names[state.robot.frames[name].joint]).id
             mujoco.mj_applyFT(self.model, self.data, wrench[:3], wrench[3:], point, body, self.data.qfrc_applied)
 
@@ -98,8 +100,8 @@ class Twin:
 def test_without_contact_the_torques_make_the_accelerations_in_mujoco(name: str, seed: int) -> None:
     state = floating(name, seed)
     command = command_for(state)
-    assert len(command.forces.names) == 0
-    found = Twin(state, command).acceleration(command.torque)
+    assert len(not_none(command.forces).names) == 0
+    found = Twin(state, command).acceleration(not_none(command.torque))
     assert found == pytest.approx(command.acceleration, abs=1e-6)
 
 
@@ -108,7 +110,7 @@ def test_without_contact_the_torques_make_the_accelerations_in_mujoco(name: str,
 def test_without_contact_the_accelerations_take_the_torques_in_mujoco(name: str, seed: int) -> None:
     state = floating(name, seed)
     command = command_for(state)
-    found = Twin(state, command).generalised(command.acceleration)
+    found = Twin(state, command).generalised(not_none(command.acceleration))
     assert found[:6] == pytest.approx(0.0, abs=1e-6)
     assert found[6:] == pytest.approx(command.torque, abs=1e-6)
 
@@ -130,11 +132,11 @@ def test_torques_and_contact_forces_make_the_accelerations(name: str, seed: int,
     state = floating(name, seed, contacts)
     contacts = [Contact(c.frame, c.corners, c.frame_from_contact.rotation[:, 2], forces=c.forces) for c in contacts]
     command = command_for(state, contacts)
-    assert np.abs(command.forces.wrenches).max() > 1.0, "contacts push"
-    assert Twin(state, command).acceleration(command.torque) == pytest.approx(command.acceleration, abs=1e-6)
-    wrenches = {contact: in_its_axes(state, contact, command.forces[contact.name]) for contact in contacts}
-    assert forward_dynamics(state, command.torque, wrenches) == pytest.approx(command.acceleration, abs=1e-6)
-    tau = inverse_dynamics(state, command.acceleration, wrenches)
+    assert np.abs(not_none(command.forces).wrenches).max() > 1.0, "contacts push"
+    assert Twin(state, command).acceleration(not_none(command.torque)) == pytest.approx(command.acceleration, abs=1e-6)
+    wrenches = {contact: in_its_axes(state, contact, not_none(command.forces)[contact.name]) for contact in contacts}
+    assert forward_dynamics(state, not_none(command.torque), wrenches) == pytest.approx(command.acceleration, abs=1e-6)
+    tau = inverse_dynamics(state, not_none(command.acceleration), wrenches)
     assert tau == pytest.approx(np.concatenate([np.zeros(6), command.torque]), abs=1e-7)
 
 
@@ -157,7 +159,7 @@ def test_motors_do_the_work_that_the_energy_gains(name: str) -> None:
         command = controller.step(before)
         plant.apply(command)
         plant.advance()
-        done = controller.period * command.torque @ (0.5 * (before.v + plant.state().v))[6:]
+        done = float(controller.period * not_none(command.torque) @ (0.5 * (before.v + plant.state().v))[6:])
         work, exchanged = work + done, exchanged + abs(done)
     assert work == pytest.approx(energy(plant.state()) - energy(start), abs=0.01 * exchanged)
     assert exchanged > 0.1, "motors work"

@@ -11,7 +11,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.solvers import Cascade, Lexicographic, Program
 from poise.tasks import Task
-from robot_states import random_state, robot_of
+from robot_states import not_none, random_state, robot_of
 
 ROBOT = robot_of("g1")
 
@@ -25,7 +25,7 @@ def random_level(random: np.random.Generator, state: State) -> list[Task]:
         tasks.CenterOfMass(state.center_of_mass + 0.1 * random.normal(size=3)),
         tasks.Position(hand, state.pose(hand).translation + 0.2 * random.normal(size=3)),
         tasks.AngularMomentum(random.normal(size=3)),
-        tasks.Orientation(ROBOT.chest, np.eye(3)),
+        tasks.Orientation(not_none(ROBOT.chest), np.eye(3)),
         tasks.JointTorque(joints),
         tasks.ContactForce(contacts[0], random.normal(size=3) * weight),
         tasks.CenterOfPressure(contacts[1], random.uniform(-0.1, 0.1, 2)),
@@ -47,7 +47,7 @@ def program_of(seed: int) -> Program:
     controller = TorqueController(Hierarchy([constraints.JointRange(ROBOT)], levels), ramp=0.0)
     command = controller.step(state)
     assert command.fallback == ""
-    return command.solution.program
+    return not_none(command.solution).program
 
 
 def first_levels(program: Program, count: int) -> Program:
@@ -82,7 +82,7 @@ def test_standing_on_two_planes_is_strict(name: str) -> None:
     state, contacts = on_two_planes(robot_of(name))
     moving = state.replace(v=0.1 * np.random.default_rng(0).normal(size=len(state.v)))
     hierarchy = standing(state, contacts).with_level(Level("relaxed", [tasks.JointTorque()]), before="posture")
-    check_strictness(TorqueController(hierarchy).step(moving).solution.program)
+    check_strictness(not_none(TorqueController(hierarchy).step(moving).solution).program)
 
 
 @pytest.mark.parametrize("seed", range(40))

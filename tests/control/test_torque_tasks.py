@@ -13,7 +13,7 @@ from poise.robots import Joint, State
 from poise.solvers import UPPER, Weighted
 from poise.state import Contact
 from poise.tasks import Task
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 
@@ -27,13 +27,13 @@ def asked(start: State, *extra: Task, before: str | None = "posture") -> Command
 
 
 def level_slack(command: Command, name: str) -> np.ndarray:
-    return command.solution.slack[command.solution.program.names.index(name)]
+    return not_none(command.solution).slack[not_none(command.solution).program.names.index(name)]
 
 
 def pressure(state: State, contact: Contact, command: Command) -> np.ndarray:
     """Centre of pressure of a contact in its own plane (m)."""
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
-    f, m = (R.T @ part for part in np.split(command.forces[contact.name], 2))
+    f, m = (R.T @ part for part in np.split(not_none(command.forces)[contact.name], 2))
     return np.array([-m[1], m[0]]) / f[2]
 
 
@@ -61,10 +61,10 @@ def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
     elbow = robot.joint({"g1": "left_elbow_joint", "talos": "arm_left_4_joint"}[name])
     command = TorqueController(jerking(start, elbow)).step(start)
     place = elbow.v - 6
-    assert abs(command.torque[place]) == pytest.approx(0.1 * robot.limits.torque[place], rel=1e-9)
-    assert np.abs(command.solution.active[1]) == [UPPER]
+    assert abs(not_none(command.torque)[place]) == pytest.approx(0.1 * robot.limits.torque[place], rel=1e-9)
+    assert np.abs(not_none(command.solution).active[1]) == [UPPER]
     assert np.abs(level_slack(command, "extra")).max() > 1.0
-    assert f"torque limit[{elbow.name}]" in command.solution.explain()
+    assert f"torque limit[{elbow.name}]" in not_none(command.solution).explain()
 
 
 def test_a_limit_that_acts_is_found_in_the_recording() -> None:
@@ -82,12 +82,12 @@ def test_a_scaled_limit_of_some_joints_holds_where_it_stands(name: str) -> None:
     knees = [joint for joint in robot.joints if "knee" in joint.name or joint.name.endswith("_4_joint")][:2]
     places = [joint.v - 6 for joint in knees]
     free = asked(start, tasks.JointTorque(knees, target=0.0), before=None)
-    scale = float(0.5 * np.abs(free.torque[places]).max() / robot.limits.torque[places].max())
+    scale = float(0.5 * np.abs(not_none(free.torque)[places]).max() / robot.limits.torque[places].max())
     limit = constraints.TorqueLimit(robot, knees, scale=scale)
     command = TorqueController(standing(start).replace(always=[limit])).step(start)
     assert command.fallback == ""
-    assert (np.abs(command.torque[places]) <= scale * robot.limits.torque[places] + 1e-6).all()
-    assert (np.abs(free.torque[places]) > scale * robot.limits.torque[places]).any()
+    assert (np.abs(not_none(command.torque)[places]) <= scale * robot.limits.torque[places] + 1e-6).all()
+    assert (np.abs(not_none(free.torque)[places]) > scale * robot.limits.torque[places]).any()
 
 
 @ROBOTS
@@ -96,7 +96,7 @@ def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
     start = robot.stance("standing")
     joint = robot.joints[-1]
     command = asked(start, tasks.JointTorque([joint], target=0.4))
-    assert command.torque[joint.v - 6] == pytest.approx(0.4, abs=1e-9)
+    assert not_none(command.torque)[joint.v - 6] == pytest.approx(0.4, abs=1e-9)
 
 
 # -- forces -----------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
 def test_weight_shifts_between_the_feet(name: str, share: float) -> None:
     start = robot_of(name).stance("standing")
     command = asked(start, tasks.ForceDistribution(feet(start.robot), (share, 1.0 - share)))
-    left, right = command.forces.wrenches[:, 2]
+    left, right = not_none(command.forces).wrenches[:, 2]
     assert left / (left + right) == pytest.approx(share, abs=1e-9)
     assert command.acceleration == pytest.approx(0.0, abs=1e-8), "nothing moves"
 
@@ -117,10 +117,10 @@ def test_weight_shifts_no_further_than_what_is_above_allows(name: str) -> None:
     """All on one foot, less important than the posture: the pressure reaches an edge of the soles, nothing moves."""
     start = robot_of(name).stance("standing")
     command = asked(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)), before=None)
-    left, right = command.forces.wrenches[:, 2]
+    left, right = not_none(command.forces).wrenches[:, 2]
     assert 0.55 < left / (left + right) < 0.95
     assert command.acceleration == pytest.approx(0.0, abs=1e-8)
-    assert np.isin(command.solution.active[0], (-1, 1)).any(), "a cone acts, and shows"
+    assert np.isin(not_none(command.solution).active[0], (-1, 1)).any(), "a cone acts, and shows"
 
 
 @ROBOTS
@@ -128,11 +128,11 @@ def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
     """More important than the posture: limbs swing so that one foot bears all, and the centre of mass stays at rest."""
     start = robot_of(name).stance("standing")
     command = asked(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)))
-    left, right = command.forces.wrenches[:, 2]
+    left, right = not_none(command.forces).wrenches[:, 2]
     assert left == pytest.approx(9.81 * start.robot.mass, abs=1e-6)
     assert right == pytest.approx(0.0, abs=1e-6)
     assert level_slack(command, "balance") == pytest.approx(0.0, abs=1e-9)
-    assert np.abs(command.acceleration).max() > 1.0
+    assert np.abs(not_none(command.acceleration)).max() > 1.0
 
 
 @ROBOTS
@@ -153,7 +153,7 @@ def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
     command = TorqueController(standing(start, contacts).with_level(Level("push", [wall]), before="posture")).step(
         start
     )
-    assert command.forces[hand.name][:3] == pytest.approx([0.0, -20.0, 0.0], abs=1e-6), "the wall pushes back"
+    assert not_none(command.forces)[hand.name][:3] == pytest.approx([0.0, -20.0, 0.0], abs=1e-6), "the wall pushes back"
     assert command.acceleration == pytest.approx(0.0, abs=1e-8)
 
 
@@ -165,7 +165,7 @@ def test_pressure_is_where_mujoco_feels_it(name: str) -> None:
     plant = MujocoPlant(start)
     controller = TorqueController(standing(start).with_level(Level("forces", forward), before="posture"))
     *_, last = steps(controller, plant, 1.0)
-    felt = last.sensed.forces
+    felt = not_none(last.sensed).forces
     f, m = np.split(felt[left.name], 2)
     assert np.array([-m[1], m[0]]) / f[2] == pytest.approx([0.02, 0.0], abs=2e-3)
     assert f[2] / felt.total[2] == pytest.approx(0.52, abs=0.005)
@@ -189,10 +189,10 @@ def test_weighted_and_strict_agree_where_all_tasks_can_be_met(name: str) -> None
     )
     strict, weighted = (TorqueController(hierarchy, solver=s).step(start) for s in (None, Weighted()))
     assert strict.fallback == weighted.fallback == ""
-    assert weighted.solution.solver == "weighted"
+    assert not_none(weighted.solution).solver == "weighted"
     assert weighted.acceleration == pytest.approx(strict.acceleration, abs=1e-3)
     assert weighted.torque == pytest.approx(strict.torque, abs=1e-2)
-    assert np.abs(strict.acceleration).max() > 0.5
+    assert np.abs(not_none(strict.acceleration)).max() > 0.5
 
 
 @ROBOTS
@@ -206,5 +206,5 @@ def test_where_they_contradict_only_the_strict_answer_keeps_the_order(name: str)
     miss = [np.abs(level_slack(command, "balance")).max() for command in (strict, weighted)]
     assert miss[0] < 1e-9 < 1e-3 < miss[1]
     for command in (strict, weighted):
-        assert (np.abs(command.torque) <= start.robot.limits.torque).all()
-        assert np.isfinite(command.torque).all()
+        assert (np.abs(not_none(command.torque)) <= start.robot.limits.torque).all()
+        assert np.isfinite(not_none(command.torque)).all()

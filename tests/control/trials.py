@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from standing import standing
 
 from poise.control import Step, TorqueController
-from poise.hierarchy import Behavior, Hierarchy
+from poise.hierarchy import AnyBehavior, Hierarchy
 from poise.plants import MujocoPlant
 from poise.recording import record_steps
 from poise.robots import State
 from poise.state import Snapshot
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 BEGIN, END = 0.3, 0.35
@@ -31,15 +32,15 @@ class Trial:
     def __init__(
         self,
         start: State,
-        behavior: Behavior | None = None,
+        behavior: AnyBehavior | None = None,
         view: View = lambda state: state,
         plant: MujocoPlant | None = None,
         world: Callable[[float], None] = lambda time: None,
         seconds: float = 1.0,
-        **settings: object,
+        **settings: Any,
     ) -> None:
         self.start, self.plant = start, plant or MujocoPlant(start)
-        self.controller = TorqueController(behavior or standing(start), **settings)  # type: ignore[arg-type]
+        self.controller = TorqueController(behavior or standing(start), **settings)
         self.steps: list[Step] = []
         for _ in range(round(seconds / self.controller.period)):
             state = self.plant.state()
@@ -53,7 +54,7 @@ class Trial:
         assert (np.abs(torques) <= start.robot.limits.torque).all()
         for step in self.steps:
             assert np.isfinite(step.command.velocity).all()
-            assert np.isfinite(step.command.acceleration).all()
+            assert np.isfinite(not_none(step.command.acceleration)).all()
         named = Counter(step.command.fallback.partition(":")[0] for step in self.steps if step.command.fallback)
         recording = record_steps(self.steps, start.robot)
         assert recording.fallbacks() == dict(named)
@@ -71,14 +72,14 @@ class Trial:
         """Upright, at rest, with its centre of mass where it should be (m)."""
         end = self.plant.truth()
         off = np.linalg.norm(end.center_of_mass - self.start.center_of_mass)
-        return not self.plant.fallen and off < within and np.abs(end.v).max() < 0.1
+        return bool(not self.plant.fallen and off < within and np.abs(end.v).max() < 0.1)
 
 
 def start_of(name: str) -> State:
     return robot_of(name).stance("standing")
 
 
-def sometimes(good: Hierarchy, other: Callable[[], object], end: float = END) -> Behavior:
+def sometimes(good: Hierarchy, other: Callable[[], object], end: float = END) -> AnyBehavior:
     """A behavior that does something else while it fails."""
 
     def behavior(snapshot: Snapshot) -> Hierarchy:

@@ -20,7 +20,7 @@ from poise import cli
 from poise.human import load_marker_set
 from poise.plans import Style
 from poise.plants import MujocoPlant, PlantServer
-from poise.robots.catalogue import models_folder
+from shared_data import require_models
 from test_readme import ALIKE, DRIFT, lasting, numbers, words
 
 #: Pages whose commands run in every run of the tests; those of the others take minutes.
@@ -48,8 +48,8 @@ def name_of(page: Path) -> str:
 
 def needs_models(page: Path) -> None:
     """Skips the test of a page about robots that are not installed."""
-    if models_folder() is None and NEED_MODELS.search(page.read_text()):
-        pytest.skip("the package example-robot-data is not installed")
+    if NEED_MODELS.search(page.read_text()):
+        require_models()
 
 
 def follow(page: Path, folder: Path, obeying: bool) -> str:

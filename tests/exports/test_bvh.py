@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import bvhsdk
 import numpy as np
@@ -15,17 +16,14 @@ from poise import exports
 from poise.exports.bvh import Skeleton, zxy_angles
 from poise.geometry import so3
 from poise.robots import Robot, library_names, load_robot
-from poise.robots.catalogue import models_folder
 
 #: x forward, y left, z up is z, x, y of the file.
 AXES = [1, 2, 0]
 SAMPLES = 12
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 
-
-def robots() -> list[object]:
-    return [*(pytest.param(name, marks=needs_models) for name in library_names()), "biped"]
+def robots() -> list[Any]:
+    return [*(pytest.param(name, marks=pytest.mark.needs_models) for name in library_names()), "biped"]
 
 
 def loaded(name: str) -> Robot:

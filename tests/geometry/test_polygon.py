@@ -396,7 +396,7 @@ def test_clipping_by_the_half_planes_of_another_polygon_gives_what_is_in_both(se
     np.testing.assert_allclose(area(both), area(polygon.clip(two, *polygon.half_planes(one))), rtol=1e-9, atol=1e-12)
     for point in np.random.default_rng(seed).normal(size=(20, 2)):
         inside = min(polygon.margin(one, point), polygon.margin(two, point))
-        if abs(inside) > 1e-9:
+        if abs(inside) > 1e-9:  # type: ignore[operator]
             assert (polygon.margin(both, point) > 0.0) == (inside > 0.0)
 
 

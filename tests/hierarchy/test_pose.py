@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from poise import constraints, tasks
 from poise.errors import PoiseError
@@ -30,7 +31,7 @@ def inside(robot: Robot, state: State) -> bool:
     return bool((q >= robot.limits.lower - 1e-9).all() and (q <= robot.limits.upper + 1e-9).all())
 
 
-def reach(robot: Robot, by: np.ndarray, reference: object = None) -> Level:
+def reach(robot: Robot, by: ArrayLike, reference: object = None) -> Level:
     start = robot.stance("standing")
     place = start.pose(robot.hand("left")).translation + robot.height * np.asarray(by)
     return Level("reach", [tasks.Position(robot.hand("left"), place, reference=reference)])  # type: ignore[arg-type]
@@ -183,5 +184,5 @@ def test_what_cannot_be_posed_is_said_at_once() -> None:
         ((hierarchy, start, 1.5), "iterations is 1.5"),
     ):
         with pytest.raises(PoiseError, match=words) as caught:
-            solve_pose(*arguments)  # type: ignore[arg-type]
+            solve_pose(*arguments)
         assert "\n" not in str(caught.value)

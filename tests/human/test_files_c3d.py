@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from poise.errors import MissingPackageError
 MM = 1e-6  # m: C3D has numbers of 24 bits, some 0.1 micrometres at these sizes
 
 
-def with_points(path: Path, more: dict[str, np.ndarray], **options: object) -> human.Trial:
+def with_points(path: Path, more: dict[str, np.ndarray], **options: Any) -> human.Trial:
     """The standing person and further points, frames x 3 in m."""
     X = standing()
     positions = np.concatenate([X, *(values[:, None] for values in more.values())], axis=1)
@@ -27,7 +28,7 @@ def test_markers_come_back_where_they_were(tmp_path: Path) -> None:
     assert trial.labels == tuple(PERSON)
     np.testing.assert_allclose(trial.positions, standing(), atol=MM)
     np.testing.assert_allclose(trial.time, np.arange(5) / 120.0)
-    assert (trial.rate, trial.duration) == (120.0, pytest.approx(4 / 120))
+    assert (trial.rate, trial.duration) == (120.0, pytest.approx(4 / 120))  # type: ignore[comparison-overlap]
 
 
 @pytest.mark.parametrize(("units", "scale"), [("mm", 1e3), ("cm", 1e2), ("m", 1.0), ("M", 1.0), ("meters", 1.0)])
@@ -140,9 +141,9 @@ def test_mass_and_height_are_read_in_any_unit_and_zero_is_unknown(
     mass: float, height: float, found: tuple[float | None, float | None], tmp_path: Path
 ) -> None:
     processing = {"PROCESSING": {"Bodymass": mass, "Height": height}, "SUBJECTS": {"NAMES": ["Anna"]}}
-    subject = human.read_trial(write_c3d(tmp_path / "t.c3d", standing(), parameters=processing)).subject
+    subject = human.read_trial(write_c3d(tmp_path / "t.c3d", standing(), parameters=processing)).subject  # type: ignore[arg-type]
     assert subject.name == "Anna"
-    assert (subject.mass, subject.height) == (pytest.approx(found[0]), pytest.approx(found[1]))
+    assert (subject.mass, subject.height) == (pytest.approx(found[0]), pytest.approx(found[1]))  # type: ignore[comparison-overlap]
 
 
 def test_without_the_reader_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def channels(force: np.ndarray, moment: np.ndarray) -> dict[str, np.ndarray]:
     return dict(zip(names, np.concatenate([force, 1000.0 * moment], axis=1).T, strict=True))
 
 
-def group(kind: int) -> dict[str, object]:
+def group(kind: int) -> dict[str, Any]:
     return {
         "USED": 1,
         "TYPE": kind,

@@ -145,7 +145,7 @@ def test_what_is_written_is_read_again(up: str, units: str, tmp_path: Path) -> N
     X[2, 5] = np.nan
     trial = human.Trial("made", 120.0, np.arange(4) / 120.0, tuple(PERSON), X)
     back = human.read_trial(human.write_trc(trial, tmp_path / "t.trc", units=units, up=up))
-    assert (back.labels, back.rate) == (trial.labels, pytest.approx(120.0))
+    assert (back.labels, back.rate) == (trial.labels, pytest.approx(120.0))  # type: ignore[comparison-overlap]
     np.testing.assert_allclose(back.positions, X, atol=MM)
 
 

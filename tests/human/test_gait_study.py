@@ -11,7 +11,7 @@ from poise.analysis import EVENT_RULE, TABLE_I_JOINTS
 from poise.errors import GaitError
 from poise.human import BEST, PAPER
 from poise.human.gait.contact_schedule import alone, contacts, standing
-from poise.human.gait.population_study import comparison, study, table_one
+from poise.human.gait.population_study import Study, comparison, study, table_one
 from poise.human.gait.reproduction import SIX_KEYS, TRACK
 from poise.robots import GRAVITY
 from sampled_walks import judged, run, walk
@@ -61,8 +61,8 @@ def test_a_foot_stands_by_the_phases(side: str) -> None:
 def test_the_support_is_the_hull_of_the_soles_that_stand() -> None:
     cycle = walk().cycle()
     time = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
-    motion = [np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True)]
-    hulls = contacts(walk(), cycle, time, *motion, ground=0.0).hulls
+    q, v, a = (np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True))
+    hulls = contacts(walk(), cycle, time, q, v, a, ground=0.0).hulls
 
     def area(hull: np.ndarray) -> float:
         x, y = hull.T
@@ -83,7 +83,7 @@ def test_the_reference_is_judged_by_the_same_rules() -> None:
     assert judged(TRACK).slide == pytest.approx(judged(TRACK).reference_slide, abs=1.0)
 
 
-def the_study() -> object:
+def the_study() -> Study:
     return study([judged(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
 
 

@@ -72,7 +72,7 @@ def test_a_set_of_ones_own_is_read_with_both_sides_written_once(tmp_path: Path) 
     "{S}KM" = { landmark = "{side}_medial_knee" }
     """
     marker_set = human.load_marker_set(own(tmp_path, text))
-    assert (marker_set.name, marker_set.description, marker_set.optional) == ("own", "mine", {"LKM", "RKM"})
+    assert (marker_set.name, marker_set.description, marker_set.optional) == ("own", "mine", {"LKM", "RKM"})  # type: ignore[comparison-overlap]
     assert marker_set.markers["RHIP"] == human.Marker("RHIP", "right_asis", "pelvis", 5.0)
     assert marker_set.markers["LTH1"] == human.Marker("LTH1", None, "left_thigh", 0.25)
 

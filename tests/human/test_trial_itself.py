@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ TIME = np.arange(N) / 10.0
 COUNT = np.arange(3.0 * N).reshape(N, 3)
 
 
-def made(**fields: object) -> human.Trial:
+def made(**fields: Any) -> human.Trial:
     plate = human.Plate("plate 1", np.zeros((4, 3)), COUNT, COUNT, COUNT)
     events = (human.Event(0.2, "left", "strike"), human.Event(0.8, "right", "off"))
     trial = human.Trial("made", 10.0, TIME, ("A", "B"), np.stack([COUNT, -COUNT], axis=1), events, (plate,))
@@ -55,6 +57,6 @@ def test_a_part_without_a_frame_is_refused() -> None:
         ({"plates": (human.Plate("plate 1", np.zeros((4, 3)), COUNT[:3], COUNT, COUNT),)}, "plate 1 is"),
     ],
 )
-def test_parts_that_do_not_fit_together_are_refused(fields: dict[str, object], words: str) -> None:
+def test_parts_that_do_not_fit_together_are_refused(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(human.TrialError, match=words):
         made(**fields)

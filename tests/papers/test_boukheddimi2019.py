@@ -17,6 +17,7 @@ from poise.human.gait.reproduction import hierarchy
 from poise.robots import State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import not_none
 from sampled_walks import judged, walk
 
 ROBOT, CYCLE = walk().robot, walk().cycle()
@@ -38,7 +39,7 @@ def state(seed: int = 0) -> State:
 def levels() -> dict[str, list[tasks.MotionTask]]:
     """Heels, center of mass, posture: the equality tasks of the paper, without the inequalities above them."""
     found = hierarchy(walk(), CYCLE, PAPER)
-    return {level.name: list(level.tasks) for level in found.levels}  # type: ignore[misc]
+    return {level.name: list(level.tasks) for level in found.levels}  # type: ignore[arg-type]
 
 
 def solved(names: tuple[str, ...], order: int, at: State) -> Command:
@@ -114,7 +115,7 @@ def test_equation_8_for_all_three_tasks_at_the_order_of_equation_9(seed: int) ->
 def test_equation_9_the_tasks_above_the_posture_have_the_second_derivative_that_is_asked_for() -> None:
     """ë = J q̈ + J̇ q̇, with both sides by finite differences along the motion."""
     at = state()
-    a = solved(("heels", "center of mass", "posture"), ACCELERATION, at).acceleration
+    a = not_none(solved(("heels", "center of mass", "posture"), ACCELERATION, at).acceleration)
     for name in ("heels", "center of mass"):
         rates = []
         for dt in (STEP, -STEP):

@@ -13,7 +13,7 @@ from poise.plants import IdealPlant, MujocoPlant, steps
 from poise.robots import Foot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION
-from robot_states import layout, moved, random_state, robot_of
+from robot_states import layout, moved, not_none, random_state, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 SEEDS = pytest.mark.parametrize("seed", range(3))
@@ -60,7 +60,7 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
     p = pinocchio.nonLinearEffects(model, data, state.q, state.v)
     pinocchio.computeJointJacobians(model, data, state.q)
     pinocchio.updateFramePlacements(model, data)
-    forces = robot.mass * command.solution.x[model.nv :].reshape(len(contacts), -1, 3)
+    forces = robot.mass * not_none(command.solution).x[model.nv :].reshape(len(contacts), -1, 3)
     pushed = np.zeros(model.nv)
     for contact, at_corners in zip(contacts, forces, strict=True):
         J = pinocchio.getFrameJacobian(model, data, contact.frame.index, pinocchio.LOCAL_WORLD_ALIGNED)
@@ -69,7 +69,7 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
             J_C = J[:3] - pinocchio.skew(R @ corner) @ J[3:]
             pushed += J_C.T @ (R @ contact.frame_from_contact.rotation @ phi)
     S = np.eye(model.nv)[6:]
-    assert H @ command.acceleration + p == pytest.approx(S.T @ command.torque + pushed, abs=1e-6)
+    assert H @ command.acceleration + p == pytest.approx(S.T @ not_none(command.torque) + pushed, abs=1e-6)
 
 
 # -- equation 4: contacts may leave, not sink -------------------------------------------------------------------------
@@ -113,9 +113,11 @@ def test_a_foot_may_lift(name: str) -> None:
     start = robot_of(name).stance("standing")
     foot = start.robot.foot("left")
     command = wishing(start, foot, 0.02)
-    assert corner_accelerations(start, foot, command.acceleration).mean() == pytest.approx(25.0 * 0.02, abs=1e-3)
+    assert corner_accelerations(start, foot, not_none(command.acceleration)).mean() == pytest.approx(
+        25.0 * 0.02, abs=1e-3
+    )
     for part in start.robot.feet:
-        assert corner_accelerations(start, part, command.acceleration).min() > -1e-4
+        assert corner_accelerations(start, part, not_none(command.acceleration)).min() > -1e-4
 
 
 @ROBOTS
@@ -124,9 +126,9 @@ def test_a_foot_does_not_sink(name: str) -> None:
     foot = start.robot.foot("left")
     command = wishing(start, foot, -0.02)
     for part in start.robot.feet:
-        assert corner_accelerations(start, part, command.acceleration).min() > -1e-4
-    assert corner_accelerations(start, foot, command.acceleration) == pytest.approx(0.0, abs=1e-4)
-    held = command.solution.active[1]
+        assert corner_accelerations(start, part, not_none(command.acceleration)).min() > -1e-4
+    assert corner_accelerations(start, foot, not_none(command.acceleration)) == pytest.approx(0.0, abs=1e-4)
+    held = not_none(command.solution).active[1]
     assert (held == -1).any(), "the constraint acts, and shows"
 
 
@@ -155,7 +157,10 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
         always=[constraints.JointRange(start.robot), *(constraints.NonPenetration(foot) for foot in start.robot.feet)],
         levels=[
             Level("balance", [tasks.CenterOfMass(start.center_of_mass, reference=tasks.Decay(4.0))]),
-            Level("chest", [tasks.Orientation(start.robot.chest, start.pose(start.robot.chest).rotation)]),
+            Level(
+                "chest",
+                [tasks.Orientation(not_none(start.robot.chest), start.pose(not_none(start.robot.chest)).rotation)],
+            ),
             Level("posture", [tasks.Posture(start)]),
         ],
     )
@@ -213,7 +218,7 @@ def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> No
     leap = tasks.CenterOfMass(start.center_of_mass + np.array([0.0, 0.0, 5.0]), reference=tasks.Decay(20.0))
     hierarchy = Hierarchy(levels=[Level("contact", contact), Level("leap", [leap])])
     command = TorqueController(hierarchy).step(start)
-    share = np.abs(command.torque) / start.robot.limits.torque
+    share = np.abs(not_none(command.torque)) / start.robot.limits.torque
     assert share.max() == pytest.approx(1.0, abs=1e-6)
     assert share.max() <= 1.0
 
@@ -230,7 +235,7 @@ def test_contacts_of_the_paper_are_expressed_in_the_basis_of_the_cone() -> None:
         levels=[Level("contact", [constraints.RigidContact(c) for c in contacts]), Level("far", [far])]
     )
     command = TorqueController(hierarchy).step(start)
-    forces = command.solution.x[start.robot.model.nv :].reshape(-1, 3)
+    forces = not_none(command.solution).x[start.robot.model.nv :].reshape(-1, 3)
     slope = contacts[0].friction / np.sqrt(2.0)
     assert forces[:, 2].min() >= -1e-9
     assert (np.abs(forces[:, :2]) <= slope * forces[:, 2:] + 1e-9).all()

@@ -8,17 +8,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from behaviors.walking import Trial
 from poise import constraints, tasks
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS
 from poise.control.torque_control import planned_contacts
 from poise.plans import STYLES, Motion, Phase, Route, Sinusoid, Style
 from poise.plans.footstep_plan import Wish
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
+from walking import Trial
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 #: As the paper leads the centre of mass: no preview, and feet that go where they were told to.
@@ -102,7 +101,7 @@ def test_a_foot_that_supports_stays(name: str) -> None:
 def test_only_feet_that_stand_have_forces() -> None:
     walk = Walk(robot_of("g1"), steps=2)
     standing = {
-        name: {contact.frame.side for contact in planned_contacts(hierarchy)}
+        name: {contact.frame.side for contact in planned_contacts(hierarchy)}  # type: ignore[attr-defined]
         for name, hierarchy in walk.levels.hierarchies.items()
     }
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}

@@ -202,7 +202,7 @@ def test_equation_13_is_the_error_of_the_second_task(seed: int) -> None:
     eps_com = body.course.sample(0.0).center - center_seen(posture(seed))
     both = eps_com + np.append(numbers.proportional * eps_zmp, 0.0)  # dε/dt has died away
     (center,) = hierarchy.levels[1].tasks
-    assert -center.value(snapshot) == pytest.approx(both, abs=1e-9)
+    assert -center.value(snapshot) == pytest.approx(both, abs=1e-9)  # type: ignore[attr-defined]
 
 
 # -- third task: limits of the joints ----------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def paper_law(levels: Levels, state: State, numbers: RegulatedSettings) -> list[
     """ε_q1, ε_q2 and ε_q3 of equations (16) to (20), written out; errors as above, times the rates of our tasks."""
     snapshot = Snapshot(HOAP3).at(state)
     (feet,), (center,) = (level.tasks for level in levels.equalities.levels[:2])
-    J_r, J_com = feet.jacobian(snapshot)[:, 6:], center.jacobian(snapshot)[:, 6:]
+    J_r, J_com = feet.jacobian(snapshot)[:, 6:], center.jacobian(snapshot)[:, 6:]  # type: ignore[attr-defined]
     eps_r = numbers.feet * paper_error(left_from_right(state), levels.feet.value)
     eps_com = numbers.center * (levels.center.value - center_seen(state))
     eps_joints = -numbers.beta * comfort(state.q[7:])
@@ -294,7 +294,7 @@ def test_each_equation_of_the_law_changes_nothing_of_those_before(
     state = posture(seed)
     snapshot = Snapshot(HOAP3).at(state)
     (feet,), (center,) = (level.tasks for level in levels.equalities.levels[:2])
-    J_r, J_com = feet.jacobian(snapshot)[:, 6:], center.jacobian(snapshot)[:, 6:]
+    J_r, J_com = feet.jacobian(snapshot)[:, 6:], center.jacobian(snapshot)[:, 6:]  # type: ignore[attr-defined]
     q1, q2, q3 = paper_law(levels, state, numbers)
     size = 1e-9 * max(1.0, np.abs(q3).max())
     assert J_r @ q2 == pytest.approx(J_r @ q1, abs=size)

@@ -18,7 +18,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.robots import State
 from poise.state import Contact
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 COUNTS = pytest.mark.parametrize("count", [1, 2])
@@ -78,7 +78,7 @@ def slack(command: Command) -> dict[str, float]:
     """Largest slack of every level."""
     return {
         name: float(np.abs(slack).max(initial=0.0))
-        for name, slack in zip(command.solution.program.names, command.solution.slack, strict=True)
+        for name, slack in zip(not_none(command.solution).program.names, not_none(command.solution).slack, strict=True)
     }
 
 
@@ -89,10 +89,10 @@ def test_the_levels_of_the_program_are_those_of_the_paper(name: str, count: int)
     command = solved(as_written(state, contacts_of(state), equality_tasks(state)), state)
     pairs = [f"({number}.{i})" for i in range(1, count + 1) for number in (4, 8)]
     expected = ("physics", "always", "(3)", *pairs, "(6.1)", "(6.2)", "(6.3)", "(7)")
-    assert command.solution.program.names == expected
-    (limits,) = command.solution.program.levels[0]
+    assert not_none(command.solution).program.names == expected
+    (limits,) = not_none(command.solution).program.levels[0]
     assert limits.name == "torque limit", "which the paper has not; it does not act here"
-    assert not np.isin(command.solution.active[0], (-1, 1)).any()
+    assert not np.isin(not_none(command.solution).active[0], (-1, 1)).any()
 
 
 @ROBOTS
@@ -108,9 +108,9 @@ def test_equation_3_and_9_hold(name: str, count: int) -> None:
     b = pinocchio.nonLinearEffects(model, data, state.q, state.v)
     left = A @ command.acceleration + b
     for contact in contacts:
-        left += _jacobian(state, contact).T @ -command.forces[contact.name]
+        left += _jacobian(state, contact).T @ -not_none(command.forces)[contact.name]
     S = np.eye(model.nv)[6:]
-    assert left == pytest.approx(S.T @ command.torque, abs=1e-7)
+    assert left == pytest.approx(S.T @ not_none(command.torque), abs=1e-7)
 
 
 @ROBOTS
@@ -137,11 +137,11 @@ def test_equation_8_holds(name: str, count: int) -> None:
     command = solved(as_written(state, contacts, equality_tasks(state)), state)
     first = state.robot.model.nv
     for contact in contacts:
-        unknowns = state.robot.mass * command.solution.x[first : first + contact.size]
+        unknowns = state.robot.mass * not_none(command.solution).x[first : first + contact.size]
         first += contact.size
         wrench, normals = unknowns[:6], unknowns[6:]
         R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
-        assert np.concatenate([R @ wrench[:3], R @ wrench[3:]]) == pytest.approx(command.forces[contact.name])
+        assert np.concatenate([R @ wrench[:3], R @ wrench[3:]]) == pytest.approx(not_none(command.forces)[contact.name])
         x, y = contact.outline.T
         assert wrench[[2, 3, 4]] == pytest.approx([normals.sum(), y @ normals, -x @ normals], abs=1e-8)
         assert normals.min() >= -1e-9
@@ -159,9 +159,9 @@ def test_equation_6_holds_for_every_task(name: str, count: int) -> None:
     step = 1e-4
 
     def error(seconds: float) -> np.ndarray:
-        moved = state.v + 0.5 * seconds * command.acceleration
+        moved = state.v + 0.5 * seconds * not_none(command.acceleration)
         q = pinocchio.integrate(state.robot.model, state.q, seconds * moved)
-        return state.replace(q=q).pose(hand.frame).translation - hand.target
+        return state.replace(q=q).pose(hand.frame).translation - hand.target  # type: ignore[attr-defined]
 
     rate = (error(step) - error(-step)) / (2 * step)
     found = (error(step) - 2 * error(0.0) + error(-step)) / step**2
@@ -175,13 +175,13 @@ def test_equation_7_takes_what_is_left(name: str, count: int) -> None:
     """q̈ + K q̇ is zero in every direction that (3), (4), (8) and (6) leave free."""
     state = moving(name, count)
     command = solved(as_written(state, contacts_of(state), equality_tasks(state)), state)
-    program, nv = command.solution.program, state.robot.model.nv
+    program, nv = not_none(command.solution).program, state.robot.model.nv
     last = program.names.index("(7)")
     rows = program.level_begin[last]
-    held = program.A[:rows][np.concatenate(command.solution.active[:last]) != 0]
+    held = program.A[:rows][np.concatenate(not_none(command.solution).active[:last]) != 0]
     free = null_space(held)[:nv]
     assert np.linalg.matrix_rank(free, tol=1e-9) > 5, "something is left"
-    assert free.T @ (command.acceleration + K * state.v) == pytest.approx(0.0, abs=1e-8)
+    assert free.T @ (not_none(command.acceleration) + K * state.v) == pytest.approx(0.0, abs=1e-8)
 
 
 @ROBOTS
@@ -194,7 +194,7 @@ def test_on_one_foot_it_is_what_the_usual_arrangement_gives(name: str) -> None:
     ours = solved(as_usual([Contact(contact.frame)], wanted), state)
     assert ours.acceleration == pytest.approx(paper.acceleration, abs=1e-6)
     assert ours.torque == pytest.approx(paper.torque, abs=1e-6)
-    assert ours.forces.wrenches == pytest.approx(paper.forces.wrenches, abs=1e-6)
+    assert not_none(ours.forces).wrenches == pytest.approx(not_none(paper.forces).wrenches, abs=1e-6)
 
 
 @ROBOTS
@@ -204,7 +204,7 @@ def test_on_two_feet_accelerations_are_those_of_the_usual_arrangement(name: str)
     paper = solved(as_written(state, contacts_of(state), wanted), state)
     ours = solved(as_usual([Contact(foot) for foot in state.robot.feet], wanted), state)
     assert ours.acceleration == pytest.approx(paper.acceleration, abs=1e-6)
-    assert ours.forces.total == pytest.approx(paper.forces.total, abs=1e-6)
+    assert not_none(ours.forces).total == pytest.approx(not_none(paper.forces).total, abs=1e-6)
 
 
 @ROBOTS
@@ -218,7 +218,10 @@ def test_a_task_out_of_reach_costs_physics_and_contacts_nothing(name: str, count
     above = ["(3)", *(f"({number}.{i})" for i in range(1, count + 1) for number in (4, 8))]
     assert max(levels[word] for word in above) < 1e-8
     assert levels["(6.1)"] > 1.0
-    normals = [command.solution.active[command.solution.program.names.index(f"(8.{i + 1})")] for i in range(count)]
+    normals = [
+        not_none(command.solution).active[not_none(command.solution).program.names.index(f"(8.{i + 1})")]
+        for i in range(count)
+    ]
     assert (np.concatenate(normals) == -1).any()
 
 

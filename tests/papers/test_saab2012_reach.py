@@ -9,10 +9,9 @@ import pytest
 
 from poise import Recording, runs
 from poise.behaviors import Reach
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 ROBOTS = ["g1", "talos"]
 MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]
@@ -44,7 +43,7 @@ def test_in_physics_it_keeps_balance_boxes_sole_and_torque_limits(robot: str, pr
     assert max(result["reach_errors_m"]) < 0.01
     off = max(np.linalg.norm(state.center_of_mass[:2] - reach.start.support_center) for state in states)
     assert off < 0.01
-    assert max(reach.leaves_box(part, states) for part in ("hand", "foot")) < 0.005  # type: ignore[arg-type]
+    assert max(reach.leaves_box(part, states) for part in ("hand", "foot")) < 0.005
     sole = [state.pose(body.foot("right")).rotation[2, 2] for state in states]
     assert np.degrees(np.arccos(min(min(sole), 1.0))) < 1.0
     assert (np.abs(recording["command/torque"]) <= body.limits.torque + 1e-9).all()

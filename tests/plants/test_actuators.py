@@ -2,17 +2,14 @@
 
 import numpy as np
 import pytest
-from simulated import biped, flying, stood, torques
 
 from poise import constraints, tasks
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, PositionServos, Push, servo_gains, steps
 from poise.robots import Robot, library_names
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
-
-NEEDS_MODELS = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
+from simulated import biped, flying, stood, torques
 
 
 def standing(robot: Robot) -> Hierarchy:
@@ -58,7 +55,7 @@ def test_motors_without_torques_are_told_of_servos() -> None:
 # -- servos ------------------------------------------------------------------------------------------------------------
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name: str) -> None:
     """A tenth of what throws it over: an impulse of 0.1 m/s."""
@@ -138,7 +135,7 @@ def test_usual_gains_are_critical_and_give_the_full_torque_at_a_degree() -> None
 # -- looks -------------------------------------------------------------------------------------------------------------
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 def test_what_is_drawn_does_not_change_the_motion() -> None:
     robot = robot_of("g1")
     plain, drawn = MujocoPlant(robot), MujocoPlant(robot, visuals=True)
@@ -149,7 +146,7 @@ def test_what_is_drawn_does_not_change_the_motion() -> None:
     assert np.array_equal(plain.truth().q, drawn.truth().q)
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 def test_bodies_that_may_collide_do_not_do_so_in_the_stance() -> None:
     robot = robot_of("g1")
     plant = MujocoPlant(robot, self_collision=True)

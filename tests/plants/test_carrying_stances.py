@@ -5,9 +5,8 @@ import pinocchio
 import pytest
 
 from poise.robots import Robot, load_robot
-from poise.robots.catalogue import models_folder
+from robot_states import not_none
 
-needs_models = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 #: Talos is not quite symmetric: its left and right arms differ by some millimetres in its model (m).
 ASYMMETRY = 0.005
 #: The smallest distance of a joint of the arms to the end of its range (rad): three degrees.
@@ -16,7 +15,12 @@ MARGIN = 0.05
 
 @pytest.fixture(
     scope="module",
-    params=["hoap3", "nao", pytest.param("g1", marks=needs_models), pytest.param("talos", marks=needs_models)],
+    params=[
+        "hoap3",
+        "nao",
+        pytest.param("g1", marks=pytest.mark.needs_models),
+        pytest.param("talos", marks=pytest.mark.needs_models),
+    ],
 )
 def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)
@@ -35,7 +39,7 @@ def test_both_hands_are_level_and_symmetric(robot: Robot) -> None:
 
 def test_hands_are_before_chest_and_base_and_no_wider_than_the_shoulders(robot: Robot) -> None:
     state = robot.stance("carrying")
-    chest, base = state.pose(robot.chest).translation, state.q[:3]
+    chest, base = state.pose(not_none(robot.chest)).translation, state.q[:3]
     for hand in hands(robot):
         assert hand[0] > max(chest[0], base[0]) + 0.05
     left, right = hands(robot)

@@ -3,10 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
-from simulated import biped, driven, flying, momentum, stood
 
 from poise.errors import UsageError
 from poise.plants import Load, ModelError, MujocoPlant, PositionServos, Push
+from simulated import biped, driven, flying, momentum, stood
 
 PUSH = np.array([40.0, -25.0, 10.0])
 
@@ -44,7 +44,9 @@ def test_a_push_at_a_frame_turns_the_robot_about_its_center_of_mass() -> None:
         with_push, without = (driven(plant, duration)[-1] for plant in plants)
         change = momentum(with_push) - momentum(without)
         assert change[:3] == pytest.approx(duration * PUSH, rel=1e-3)
-        assert change[3:] == pytest.approx(duration * np.cross(arm, PUSH), abs=2e-3 * duration * np.linalg.norm(PUSH))
+        assert change[3:] == pytest.approx(
+            duration * np.cross(arm, PUSH), abs=float(2e-3 * duration * np.linalg.norm(PUSH))
+        )
 
 
 def test_a_push_without_a_frame_acts_at_the_center_of_mass_of_the_base() -> None:
@@ -70,7 +72,7 @@ def test_pushes_add_up_and_end() -> None:
 
 def test_a_push_is_read_from_the_command_line() -> None:
     push = Push.parsed("80,-5,0.5,0.1@2.25")
-    assert (tuple(push.force), push.duration, push.time, push.frame) == ((80.0, -5.0, 0.5), 0.1, 2.25, None)
+    assert (tuple(np.asarray(push.force)), push.duration, push.time, push.frame) == ((80.0, -5.0, 0.5), 0.1, 2.25, None)
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from simulated import PERIOD, Blind, biped, driven, energy, flying, kinetic_energy, momentum, stood, torques
 
 from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
 from poise.robots import Robot, State, library_names, load_robot
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
-from robots.small_robots import PENDULUM, written
+from simulated import PERIOD, Blind, biped, driven, energy, flying, kinetic_energy, momentum, stood, torques
+from small_robots import PENDULUM, written
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
-NEEDS_MODELS = pytest.mark.skipif(models_folder() is None, reason="needs the package example-robot-data")
 
 
 def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]:
@@ -29,7 +27,7 @@ def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]
 # -- standing ----------------------------------------------------------------------------------------------------------
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
     """Half a percent is asked for; a hundredth of that is found."""
@@ -47,7 +45,7 @@ def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
     assert plant.notes == []
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_the_first_tick_is_as_quiet_as_the_last(name: str) -> None:
     """A start is pressed into the ground by what the contacts give way, so that no foot has to land first."""
@@ -131,7 +129,7 @@ def test_in_flight_only_gravity_changes_the_momentum() -> None:
 # -- falling -----------------------------------------------------------------------------------------------------------
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 def test_a_robot_without_torques_falls_and_lies_on_the_ground() -> None:
     robot = robot_of("g1")
     plant = MujocoPlant(robot)
@@ -157,7 +155,7 @@ def crouching(robot: Robot) -> State:
     return stance.replace(q=q)
 
 
-@NEEDS_MODELS
+@pytest.mark.needs_models
 def test_a_body_that_touches_the_ground_is_a_fall_unless_it_may() -> None:
     """Talos sinks down from a crouch: its thighs touch first."""
     robot = robot_of("talos")

@@ -13,12 +13,12 @@ import pytest
 
 import poise
 from command_line import complaint
-from plants.served import LONG, Stranger, process, until
 from poise.behaviors import Stand
 from poise.control import Controller
 from poise.plants import RemotePlant, steps
 from poise.plants.remote.protocol import LARGEST
-from robot_states import robot_of
+from robot_states import not_none, robot_of
+from served import LONG, Stranger, process, until
 
 #: A controller that stands G1 for some seconds, tells when it begins, and at the end how it went.
 CLIENT = """
@@ -55,7 +55,7 @@ def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: lis
         recording = poise.record(controller_for(actuators), plant, 1.0)
         assert not plant.fallen
         assert clock or plant.counts == {"server: command": len(recording)}
-        assert np.linalg.norm(plant.state().center_of_mass - plant.start.center_of_mass) < 0.02
+        assert np.linalg.norm(plant.state().center_of_mass - not_none(plant.start).center_of_mass) < 0.02
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by a signal")

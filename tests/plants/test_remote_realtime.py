@@ -7,14 +7,14 @@ import time
 import numpy as np
 import pytest
 
-from plants.served import LONG, Stranger, Swinging, hello, moving, served, until
-from plants.simulated import Standing, biped
-from poise.control import Command
+from poise.control import Command, Controller
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, RemotePlant, steps
 from poise.plants.remote.plant_server import Hold
 from poise.plants.remote.protocol import command_message
 from poise.robots import State
-from robot_states import robot_of
+from robot_states import not_none, robot_of
+from served import LONG, Stranger, Swinging, hello, moving, served, until
+from simulated import Standing, biped
 
 
 def at_rest(state: State) -> bool:
@@ -31,15 +31,15 @@ def test_a_robot_that_nobody_commands_any_more_holds_and_goes_on_when_somebody_d
                 held = server.counts["held"]
                 until(lambda: (list(steps(Walking(), remote, 0.05)), not at_rest(remote.state()))[1])
                 assert not server.held
-                until(lambda held=held: server.counts["held"] > held and at_rest(server.plant.state()))
+                until(lambda held=held: server.counts["held"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
                 place = server.plant.state()
-                until(lambda place=place: server.plant.state().time > place.time + 0.1)
+                until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
                 assert server.plant.state().q.tobytes() == place.q.tobytes()
             list(steps(Walking(), remote, 0.05))
             assert remote.counts["server: held"] >= 3
 
 
-class Walking:
+class Walking(Controller):
     period = 0.005
 
     def step(self, state: State) -> Command:
@@ -62,7 +62,7 @@ def test_without_any_client_a_robot_in_physics_stays_up(actuators: str) -> None:
     hold = Hold(robot, 0.002)
     for _ in range(750):
         command = hold.command(plant.state(), "hold: nobody")
-        assert np.isfinite(command.torque).all()
+        assert np.isfinite(not_none(command.torque)).all()
         plant.apply(command)
         plant.advance()
     assert not plant.fallen

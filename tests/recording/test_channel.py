@@ -1,5 +1,7 @@
 """A channel is a named quantity with a unit, and says at once what is wrong with it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from poise.recording import ABSENT, Channel, channel_key, different
 from poise.recording.channel import Header, Keys, is_key, joined, joined_units
 
 
-def message(*arguments: object, **keywords: object) -> str:
+def message(*arguments: object, **keywords: Any) -> str:
     with pytest.raises(RecordingError) as caught:
         Channel(*arguments, **keywords)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_steps import PERIOD, POSTURE, REACH, ROBOT, FakeStep, Motion, identical, same_values
+from recorded_steps import PERIOD, POSTURE, REACH, ROBOT, Motion, identical, same_values
 
 import poise.recording
 from poise.errors import RecordingError
@@ -23,7 +23,7 @@ from poise.recording.file_format import Writer
 SOURCE = str(Path(poise.recording.__file__).parent)
 
 
-def until(count: int, error: BaseException) -> Iterator[FakeStep]:
+def until(count: int, error: BaseException) -> Iterator[Any]:
     yield from Motion().steps(count)
     raise error
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from recorded_steps import PERIOD, ROBOT, Motion
 
+from poise.control import Controller
 from poise.errors import PoiseError
+from poise.plants import Plant
 from poise.plants import control_loop as loop
 from poise.recording import Bar, RecordingInterrupted, record
 from poise.recording import recorder as progress
@@ -76,12 +79,15 @@ def test_no_line_is_wider_than_a_terminal(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
-def test_where_nobody_looks_nothing_is_written(clock: Clock, monkeypatch: pytest.MonkeyPatch, stream) -> None:
+def test_where_nobody_looks_nothing_is_written(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: io.StringIO | None
+) -> None:
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     with Bar("reach", 1.0) as bar:
         for _ in range(5):
             bar(0.5)
     assert stream is None or stream.getvalue() == ""
+    assert capsys.readouterr() == ("", "")
 
 
 class LostTerminal(Terminal):
@@ -113,29 +119,29 @@ def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock, error:
     assert terminal.getvalue() == shown
 
 
-class Controller:
+class FakeController(Controller):
     period = PERIOD
 
     def __init__(self, until: int = 1000) -> None:
         self.until = until
 
-    def step(self, state):
+    def step(self, state: Any) -> Any:
         if state == self.until:
             raise KeyboardInterrupt
         return state
 
 
-class Plant:
+class FakePlant(Plant):
     robot = ROBOT
 
     def __init__(self) -> None:
         self.count = -1
 
-    def state(self) -> int:
+    def state(self) -> Any:
         self.count += 1
         return self.count
 
-    def apply(self, command) -> None: ...
+    def apply(self, command: Any) -> None: ...
 
     def advance(self) -> None: ...
 
@@ -149,8 +155,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 def test_record_shows_a_bar_on_a_terminal(clock: Clock, terminal: Terminal) -> None:
-    plant = Plant()
-    recording = record(Controller(), plant, 20 * PERIOD)
+    plant = FakePlant()
+    recording = record(FakeController(), plant, 20 * PERIOD)
     assert (len(recording), plant.count) == (20, 19)  # asked for no state beyond those of its steps
     assert "recording figure [##############################] 0.1 of 0.1 s" in terminal.getvalue()
     assert terminal.line == ""
@@ -158,19 +164,19 @@ def test_record_shows_a_bar_on_a_terminal(clock: Clock, terminal: Terminal) -> N
 
 def test_the_bar_is_gone_after_ctrl_c(clock: Clock, terminal: Terminal) -> None:
     with pytest.raises(RecordingInterrupted):
-        record(Controller(until=15), Plant(), 20 * PERIOD)
+        record(FakeController(until=15), FakePlant(), 20 * PERIOD)
     assert terminal.getvalue() != ""
     assert terminal.line == ""
 
 
 def test_who_listens_to_the_progress_sees_no_bar(clock: Clock, terminal: Terminal) -> None:
     times: list[float] = []
-    record(Controller(), Plant(), 5 * PERIOD, progress=times.append)
+    record(FakeController(), FakePlant(), 5 * PERIOD, progress=times.append)
     assert len(times) == 5
     assert terminal.getvalue() == ""
 
 
 @pytest.mark.parametrize("seconds", ["long", -1.0, float("nan")])
-def test_a_time_that_makes_no_sense_is_refused_at_a_terminal_too(terminal: Terminal, seconds) -> None:
+def test_a_time_that_makes_no_sense_is_refused_at_a_terminal_too(terminal: Terminal, seconds: Any) -> None:
     with pytest.raises(PoiseError, match="expected a number, zero or more"):
-        record(Controller(), Plant(), seconds)
+        record(FakeController(), FakePlant(), seconds)

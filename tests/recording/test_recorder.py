@@ -1,5 +1,8 @@
 """The recorder keeps every number of every step under its name, also when tasks come and go."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from recorded_steps import JOINTS, NV, PERIOD, POSTURE, REACH, ROBOT, FakeErrors, Motion, identical
@@ -65,7 +68,8 @@ def test_the_nearest_joint_limit_is_named_with_its_margin() -> None:
 
 def changing() -> tuple[list, Recording]:
     """Posture alone, then reach above it, then posture alone again."""
-    motion, steps = Motion(tasks=(POSTURE,)), []
+    motion = Motion(tasks=(POSTURE,))
+    steps: list[Any] = []
     for start, tasks in ((0, (POSTURE,)), (30, (REACH, POSTURE)), (70, (POSTURE,))):
         motion.tasks = tasks
         steps += motion.steps(start=start, count=40)
@@ -84,14 +88,14 @@ def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
     assert np.array_equal(recording["error/posture/posture"], posture)
 
 
-def test_the_file_of_a_changing_hierarchy_is_the_same_recording(tmp_path) -> None:
+def test_the_file_of_a_changing_hierarchy_is_the_same_recording(tmp_path: Path) -> None:
     steps, in_memory = changing()
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise", provenance={"date": in_memory.provenance["date"]})
     assert identical(recording, in_memory)
     assert identical(load_recording(tmp_path / "a.poise"), recording)
 
 
-def test_a_hierarchy_that_changes_at_every_step_is_recorded_too(tmp_path) -> None:
+def test_a_hierarchy_that_changes_at_every_step_is_recorded_too(tmp_path: Path) -> None:
     one, two = Motion(tasks=(REACH,)), Motion(tasks=(POSTURE,))
     steps = [(one, two)[i % 2].step(i) for i in range(20)]
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
@@ -167,7 +171,7 @@ def test_the_errors_of_each_task_stand_in_its_channel() -> None:
         assert np.array_equal(recording[name], [step.command.errors.values(i) for step in steps])
 
 
-def test_no_steps_make_an_empty_recording(tmp_path) -> None:
+def test_no_steps_make_an_empty_recording(tmp_path: Path) -> None:
     assert len(record_steps([], ROBOT, tmp_path / "a.poise")) == 0
     assert len(load_recording(tmp_path / "a.poise")) == 0
 
@@ -192,7 +196,7 @@ def test_the_provenance_tells_version_date_robot_machine_and_what_was_given() ->
 
 
 @pytest.mark.parametrize("period", [0.001, 0.002, PERIOD, 0.02, 0.24, 0.4])
-def test_the_file_is_never_more_than_a_quarter_of_a_second_behind(tmp_path, period: float) -> None:
+def test_the_file_is_never_more_than_a_quarter_of_a_second_behind(tmp_path: Path, period: float) -> None:
     path = tmp_path / "a.poise"
     recorder = Recorder(ROBOT, path)
     motion = Motion()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -16,7 +17,7 @@ from poise.robots import Robot, State
 from poise.state import ContactForces, Imu, Sensed
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
-PARTS = {
+PARTS: dict[str, Any] = {
     "feet": {"frame": "{side}_foot", "sole": [-0.08, 0.14, -0.05, 0.05]},
     "hands": {"frame": "{side}_forearm"},
     "stances": {"standing": {"joints": {"{side}_hip_pitch": -0.2, "{side}_knee": 0.4, "{side}_ankle_pitch": -0.2}}},

@@ -68,7 +68,9 @@ def test_every_marker_has_a_bar_with_its_name(read: Page) -> None:
 
 
 def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
-    for note in person().notes:
+    notes = person().notes
+    assert len(notes) > 3
+    for note in notes:
         assert note in read.sections["Markers"]
 
 
@@ -142,7 +144,12 @@ def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> No
         for name, c in recording.channels.items()
     ]
     with warnings.catch_warnings(action="error", category=RuntimeWarning):
-        Page(page({"walk": Recording(channels, recording.provenance, person().robot)}))
+        read = Page(page({"walk": Recording(channels, recording.provenance, person().robot)}))
+    row = next(cells for cells in read.tables["Markers"] if cells and cells[0] == "walk")
+    assert int(row[1]) == apart.shape[1]
+    assert value(row[2]) == pytest.approx(1e3 * np.sqrt(np.nanmean(apart**2)), rel=1e-2)
+    assert value(row[5]) == pytest.approx(100.0 * np.isfinite(apart).mean(), abs=1.0)
+    assert recording.labels["markers/distance"][4] in read.sections["Markers"]
 
 
 def test_lines_of_the_stick_figure_are_as_long_as_the_bones() -> None:

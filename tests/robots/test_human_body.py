@@ -1,5 +1,7 @@
 """The human of the library: 42 degrees of freedom, made from published tables for any height, mass and sex."""
 
+from typing import Any
+
 import numpy as np
 import pinocchio
 import pytest
@@ -16,7 +18,7 @@ from poise.robots.urdf import extent, mirrored
 
 @pytest.fixture(scope="module", params=SEXES)
 def sex(request: pytest.FixtureRequest) -> Sex:
-    return request.param  # type: ignore[no-any-return]
+    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +191,7 @@ def test_landmarks_lie_on_links_and_left_mirrors_right(human: Robot, sex: Sex) -
         ({"shape": 3}, "table of numbers"),
     ],
 )
-def test_a_body_that_nobody_has_is_refused_in_one_line(parts: dict[str, object], words: str) -> None:
+def test_a_body_that_nobody_has_is_refused_in_one_line(parts: dict[str, Any], words: str) -> None:
     with pytest.raises(RobotError, match=words) as caught:
         load_robot("human", **parts)
     assert "\n" not in str(caught.value)

@@ -1,15 +1,16 @@
 """A state is checked when it is made, cannot change, and knows where its robot is."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pinocchio
 import pytest
-from small_robots import BIPED, BIPED_PARTS, written
 
 from poise.errors import StateError
 from poise.robots import SIDES, Robot, Sole, State, load_robot, other_side, side_sign
+from small_robots import BIPED, BIPED_PARTS, written
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def start(biped: Robot) -> State:
     return biped.stance("standing")
 
 
-def refused(element: str, make) -> str:
+def refused(element: str, make: Callable[[], object]) -> str:
     with pytest.raises(StateError) as caught:
         make()
     assert (caught.value.element, caught.value.robot) == (element, "small")
@@ -33,7 +34,7 @@ def refused(element: str, make) -> str:
 def test_wrong_values_are_refused_by_name(biped: Robot, start: State) -> None:
     assert "expected 17 numbers" in refused("q", lambda: State(biped, start.q[:-1]))
     assert "expected 16 numbers" in refused("v", lambda: start.replace(v=np.zeros(17)))
-    assert "not an array" in refused("q", lambda: State(biped, "standing"))
+    assert "not an array" in refused("q", lambda: State(biped, "standing"))  # type: ignore[arg-type]
     assert "index 9" in refused("q", lambda: start.replace(q=np.where(np.arange(17) == 9, np.nan, start.q)))
     assert "index 0" in refused("v", lambda: start.replace(v=np.full(16, np.inf)))
     assert "length 2" in refused("q", lambda: start.replace(q=np.concatenate([start.q[:3], [0, 0, 0, 2], start.q[7:]])))

@@ -26,7 +26,7 @@ DAMAGED = {
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_file_that_nobody_means_is_refused_in_one_line(reader: str, damage: str, tmp_path: Path) -> None:
     path, text = tmp_path / "given.toml", DAMAGED[damage]
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())  # type: ignore[attr-defined]
     with pytest.raises(PoiseError, match=r"given.toml'?:? (is )?not a TOML file: ") as caught:
         READERS[reader](path)
     assert len(str(caught.value).splitlines()) == 1

@@ -31,7 +31,7 @@ def test_a_motion_that_does_not_exist_is_named(name: str, evidence: str) -> None
 
 
 @pytest.mark.parametrize("choice", [{"mode": "position"}, {"mode": "kinematic", "plant": "mujoco"}])
-def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, str]) -> None:
+def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="it runs with --mode kinematic --plant ideal or --mode torque"):
         runs.Reach(**choice)
 
@@ -49,7 +49,7 @@ def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, s
     ],
 )
 def test_mode_and_plant_follow_from_each_other(
-    motion: type[runs.Motion], given: dict[str, str], mode: str, plant: str
+    motion: type[runs.Motion], given: dict[str, Any], mode: str, plant: str
 ) -> None:
     made = motion(**given)
     assert (made.mode, made.plant) == (mode, plant)
@@ -73,8 +73,8 @@ def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, Any], 
 
 def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
     push = Push((10.0, 0.0, 0.0), duration=0.1, time=1.0)
-    motion = runs.Stand(push=push, friction=0.5)
-    assert motion.world == runs.World(push="10.0,0.0,0.0,0.1@1.0", friction=0.5, noise=0.0)
+    motion = runs.Stand(push=push, friction=0.5)  # type: ignore[call-arg]
+    assert motion.world == runs.World(push="10.0,0.0,0.0,0.1@1.0", friction=0.5, noise=0.0)  # type: ignore[arg-type]
     assert motion.world.push == ("10.0,0.0,0.0,0.1@1.0",)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from poise import runs
@@ -126,7 +127,7 @@ def test_a_parameter_that_is_declared_once_appears_everywhere() -> None:
 @pytest.mark.parametrize("direction", [0, 30, 90, 135, 180, 270])
 def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
     push = Push.parsed(push_text({"size": 50.0, "direction": direction, "time": 1.25}))
-    x, y, z = push.force
+    x, y, z = np.asarray(push.force)
     assert math.hypot(x, y) == pytest.approx(50.0)
     assert math.cos(math.atan2(y, x) - math.radians(direction)) == pytest.approx(1.0)
     assert (z, push.duration, push.time) == (0.0, 0.1, 1.25)

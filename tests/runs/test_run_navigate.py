@@ -12,6 +12,7 @@ import time
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,8 +42,8 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @cache
-def ran(**asked: object) -> tuple[Recording, runs.Result]:
-    return runs.Navigate(**{"robot": "mighty", **asked}).run()  # type: ignore[arg-type]
+def ran(**asked: Any) -> tuple[Recording, runs.Result]:
+    return runs.Navigate(**{"robot": "mighty", **asked}).run()
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ def test_each_mode_has_its_controller_and_its_plant(mode: str, controller: type,
 def test_a_plant_in_position_mode_has_servos() -> None:
     start = robot_of("mighty").stance("standing")
     ours, theirs = runs.Navigate(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
-    assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[union-attr]
+    assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
 # -- what is told -----------------------------------------------------------------------------------------------------
@@ -156,15 +157,15 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
     from poise.plans import Body
 
     half = Body.of(robot_of("mighty")).half
-    for each in ran(seconds=4.0, seed=3)[0].provenance["segments"]:
-        if each["step"] is None and each["lifted"] is None:
-            feet = [each["planned"][f"{side} foot"][0] for side in ("left", "right")]
-            corners = [(x + a * half[0], y + b * half[1]) for x, y, _ in feet for a in (-1, 1) for b in (-1, 1)]
-            around = polygon.convex_hull(corners)
-            # Feet are turned a little, which the corners here are not.
-            assert all(
-                np.linalg.norm(np.subtract(polygon.project(around, z), z)) < 0.01 for z in each["planned"]["zmp"]
-            )
+    segments = ran(seconds=4.0, seed=3)[0].provenance["segments"]
+    standing = [each for each in segments if each["step"] is None and each["lifted"] is None]
+    assert standing
+    for each in standing:
+        feet = [each["planned"][f"{side} foot"][0] for side in ("left", "right")]
+        corners = [(x + a * half[0], y + b * half[1]) for x, y, _ in feet for a in (-1, 1) for b in (-1, 1)]
+        around = polygon.convex_hull(corners)
+        # Feet are turned a little, which the corners here are not.
+        assert all(np.linalg.norm(np.subtract(polygon.project(around, z), z)) < 0.01 for z in each["planned"]["zmp"])
 
 
 def test_who_falls_is_told_when_and_why(script: str) -> None:

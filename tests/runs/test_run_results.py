@@ -12,10 +12,9 @@ import pytest
 from poise import Recording, load_recording, runs
 from poise.analysis import largest_trunk_tilt, zmp_margin
 from poise.files import json_ready
-from poise.robots.catalogue import models_folder
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 KEYS = [
     "behavior",

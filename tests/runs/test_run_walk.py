@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,16 +14,15 @@ from poise import Recording, runs
 from poise.errors import UsageError
 from poise.plans import STYLES, Footstep, Style
 from poise.plants import Flat, Stairs
-from poise.robots.catalogue import models_folder
 from poise.runs.walk_motion import style_named
 from robot_states import robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 @cache
-def ran(**asked: object) -> tuple[Recording, runs.Result]:
-    return runs.Walk(**asked).run()  # type: ignore[arg-type]
+def ran(**asked: Any) -> tuple[Recording, runs.Result]:
+    return runs.Walk(**asked).run()
 
 
 def test_a_walk_says_how_it_went() -> None:
@@ -82,7 +82,7 @@ def test_a_walk_that_is_cut_short_is_judged_by_what_it_did() -> None:
 
 
 def test_the_same_request_gives_the_same_walk() -> None:
-    one, other = (runs.Walk(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))
+    one, other = (runs.Walk(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))  # type: ignore[call-arg]
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
@@ -119,7 +119,7 @@ def test_settings_are_those_of_the_walk() -> None:
 
 @pytest.mark.parametrize("rise", [0.05, -0.05])
 def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
-    route = runs.Walk(terrain=f"stairs:{rise},0.3,3").build().behavior.route
+    route = runs.Walk(terrain=f"stairs:{rise},0.3,3").build().behavior.route  # type: ignore[call-arg]
     stairs = Stairs(rise, 0.3, 3)
     for i in range(30):
         step = route.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from poise.runs import recovery_time, zmp_error
 
 
 def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
-    request = runs.Stand(robot="hoap3", mode="position", seconds=4.5, push=["0,15,0,0.1@3"])
+    request = runs.Stand(robot="hoap3", mode="position", seconds=4.5, push=["0,15,0,0.1@3"])  # type: ignore[call-arg]
     recording, result = request.run()
     assert not result["fell"]
     assert result["reason"] is None
@@ -45,14 +47,14 @@ def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
 def test_the_closed_form_and_the_strict_order_squat_alike_where_no_limit_is_near() -> None:
     numbers = {"depth": 0.15, "cycles": 0.5, "frequency": 1.0, "regulate": 0.0, "spin": 0.0}
     ends = [
-        runs.Squat(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]
+        runs.Squat(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]  # type: ignore[call-arg]
         for solver in ("strict", "null-space")
     ]
     assert np.abs(ends[0] - ends[1]).max() < 1e-6
 
 
 def test_a_box_is_carried_in_both_hands() -> None:
-    recording, result = runs.Stand(robot="hoap3", mode="position", carry=10.0, seconds=2.5).run()
+    recording, result = runs.Stand(robot="hoap3", mode="position", carry=10.0, seconds=2.5).run()  # type: ignore[call-arg]
     assert not result["fell"]
     weight = recording["sensed/cells/left_sole"].sum(axis=1) + recording["sensed/cells/right_sole"].sum(axis=1)
     assert weight[-500:].mean() == pytest.approx(1.1 * 9.81 * runs.library_robot("hoap3").mass, rel=0.02)
@@ -62,7 +64,7 @@ def test_a_box_is_carried_in_both_hands() -> None:
 
 
 def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
-    _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()
+    _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()  # type: ignore[call-arg]
     assert not result["fell"]
     assert result["regulation"]["notes"] == ["the back right force cell of the left sole tells no number"]
     assert any("no ZMP regulation" in name for name in result["fallbacks"])
@@ -78,7 +80,7 @@ def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
         ("walk", {"terrain": "slope:5"}, "leave --terrain out"),
     ],
 )
-def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[str, object], complaint: str) -> None:
+def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **given})
 
@@ -111,7 +113,9 @@ def test_a_push_may_begin_with_a_minus(words: list[str], capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["fell"] is False
 
 
-def test_the_command_line_prints_and_records_a_walk_on_servos(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_prints_and_records_a_walk_on_servos(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "walk.poise"
     words = ["run", "walk", "--robot", "hoap3", "--mode", "position", "--steps", "2", "--json", "--out", str(file)]
     assert _status(words) == 0

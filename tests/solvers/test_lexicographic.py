@@ -89,9 +89,9 @@ def test_recorded_steps_agree_with_the_reference(hqp_data: Path, name: str) -> N
             unproven += 1  # numpy's algebra differs between processors, and on some the reference stops early: 4e-6
             assert unproven <= 1
             continue
-        np.testing.assert_allclose(mine.x, other.x, atol=1e-7 * (1.0 + np.linalg.norm(other.x)))
+        np.testing.assert_allclose(mine.x, other.x, atol=float(1e-7 * (1.0 + np.linalg.norm(other.x))))
         for one, two in zip(mine.slack, other.slack, strict=True):
-            np.testing.assert_allclose(one, two, atol=1e-7 * (1.0 + np.linalg.norm(other.x)))
+            np.testing.assert_allclose(one, two, atol=float(1e-7 * (1.0 + np.linalg.norm(other.x))))
 
 
 def well_conditioned(seed: int) -> Program:
@@ -110,7 +110,7 @@ def well_conditioned(seed: int) -> Program:
 
 def assert_same_slack(one: Solution, other: Solution, tolerance: float = 1e-8) -> None:
     for a, b in zip(one.slack, other.slack, strict=False):
-        np.testing.assert_allclose(a, b, atol=tolerance * (1.0 + np.linalg.norm(one.x)))
+        np.testing.assert_allclose(a, b, atol=float(tolerance * (1.0 + np.linalg.norm(one.x))))
 
 
 @given(seeds)
@@ -129,7 +129,7 @@ def test_scaling_a_whole_level_changes_nothing_but_its_own_slack(seed: int, scal
     rows = levels[k][0]
     levels[k] = (Rows(scale * rows.A, scale * rows.lower, scale * rows.upper, rows.weight),)
     one, other = Lexicographic().solve(program), Lexicographic().solve(Program(levels))
-    np.testing.assert_allclose(one.x, other.x, atol=1e-7 * (1.0 + np.linalg.norm(one.x)))
+    np.testing.assert_allclose(one.x, other.x, atol=float(1e-7 * (1.0 + np.linalg.norm(one.x))))
 
 
 @given(seeds)
@@ -141,7 +141,7 @@ def test_the_order_of_rows_within_a_level_is_irrelevant(seed: int) -> None:
         order = rng.permutation(len(rows))
         levels.append(Rows(rows.A[order], rows.lower[order], rows.upper[order], rows.weight[order]))
     one, other = Lexicographic().solve(program), Lexicographic().solve(Program(levels))
-    np.testing.assert_allclose(one.x, other.x, atol=1e-7 * (1.0 + np.linalg.norm(one.x)))
+    np.testing.assert_allclose(one.x, other.x, atol=float(1e-7 * (1.0 + np.linalg.norm(one.x))))
 
 
 @given(seeds)
@@ -149,7 +149,7 @@ def test_equality_programs_agree_with_the_closed_form(seed: int) -> None:
     program = well_conditioned(seed)
     equal = Program([Rows(rows.A, rows.upper, rows.upper, rows.weight) for (rows,) in program.levels])
     one, other = Lexicographic().solve(equal), NullSpace().solve(equal)
-    np.testing.assert_allclose(one.x, other.x, atol=1e-7 * (1.0 + np.linalg.norm(one.x)))
+    np.testing.assert_allclose(one.x, other.x, atol=float(1e-7 * (1.0 + np.linalg.norm(one.x))))
 
 
 @given(seeds)
@@ -179,7 +179,7 @@ def test_warm_and_cold_starts_agree(seed: int) -> None:
             ]
         )
         warm, cold = solver.solve(program), Lexicographic().solve(program)
-        np.testing.assert_allclose(warm.x, cold.x, atol=1e-6 * (1.0 + np.linalg.norm(cold.x)))
+        np.testing.assert_allclose(warm.x, cold.x, atol=float(1e-6 * (1.0 + np.linalg.norm(cold.x))))
 
 
 @given(seeds)

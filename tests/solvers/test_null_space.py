@@ -1,5 +1,7 @@
 """The closed form against the reference and against its own recursion."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,8 @@ KINDS = ["plain", "duplicated", "contradictory", "rank deficient", "from above",
 def equalities(kind: str, seed: int) -> Program:
     rng = np.random.default_rng([KINDS.index(kind), seed])
     n = int(rng.integers(1, 12))
-    levels, above = [], np.zeros((0, n))
+    levels: list[Any] = []
+    above = np.zeros((0, n))
     for _ in range(int(rng.integers(1, 5))):
         m = int(rng.integers(0, 5))
         A, b, weight = rng.standard_normal((m, n)), rng.standard_normal(m), np.ones(m)

@@ -5,7 +5,7 @@ import pytest
 from test_weighted import feasible_program
 
 from poise.arrays import Array
-from poise.solvers import EQUALITY, INSIDE, BlockShape, Program, Rows, Stack, Weighted, _kernel
+from poise.solvers import EQUALITY, INSIDE, BlockShape, Program, Rows, Stack, Weighted, _kernel  # type: ignore[attr-defined]
 from poise.solvers.unit_rows import UnitRows, sides_at
 from poise.solvers.weighted import REGULARIZATION
 

@@ -2,6 +2,7 @@
 
 import doctest
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def test_the_support_polygon_is_the_hull_of_all_corners_seen_from_above(seed: in
 
 def test_a_robot_in_the_air_has_no_support() -> None:
     for nothing in ([], np.empty((0, 3)), [np.empty((0, 3)), []]):
-        assert balance.support_polygon(nothing).shape == (0, 2)
+        assert balance.support_polygon(nothing).shape == (0, 2)  # type: ignore[arg-type]
     assert polygon.margin(balance.support_polygon([]), [0.0, 0.0]) == -math.inf
 
 
@@ -329,9 +330,9 @@ def test_the_edges_of_the_pyramid_lie_on_the_friction_cone(seed: int) -> None:
         ({"corners": FOOT, "largest_force": math.nan}, "force"),
     ],
 )
-def test_a_patch_that_cannot_be_is_refused(arguments: dict[str, object], word: str) -> None:
+def test_a_patch_that_cannot_be_is_refused(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(StateError, match=word) as caught:
-        Patch(**arguments)  # type: ignore[arg-type]
+        Patch(**arguments)
     assert caught.value.element == "contacts"
     assert "\n" not in str(caught.value)
 

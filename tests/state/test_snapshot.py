@@ -1,6 +1,7 @@
 """Everything that a snapshot says, against pinocchio's other algorithms and against finite differences."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from poise.robots import Robot, State
 from poise.state import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot
-from robot_states import moved, random_state, robot_of
+from robot_states import moved, not_none, random_state, robot_of
 
 STEP = 1e-5  # of the finite differences, whose error is then some 1e-10
 
@@ -60,16 +61,18 @@ def slope(state: State, what: Callable[[State], np.ndarray]) -> np.ndarray:
     return (ahead - behind) / (2 * STEP)
 
 
-def test_poses_are_those_of_forward_kinematics(robot: Robot, state: State, snapshot: Snapshot, data) -> None:
+def test_poses_are_those_of_forward_kinematics(
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
+) -> None:
     pinocchio.framesForwardKinematics(robot.model, data, state.q)
     for frame in (*robot.hands, *robot.feet, robot.gaze, robot.chest):
-        pose = data.oMf[frame.index]
-        assert snapshot.pose(frame).isApprox(pose, 1e-12)
-        assert snapshot.position(frame) == pytest.approx(pose.translation, abs=1e-12)
-        assert snapshot.rotation(frame) == pytest.approx(pose.rotation, abs=1e-12)
+        pose = data.oMf[not_none(frame).index]
+        assert snapshot.pose(not_none(frame)).isApprox(pose, 1e-12)
+        assert snapshot.position(not_none(frame)) == pytest.approx(pose.translation, abs=1e-12)
+        assert snapshot.rotation(not_none(frame)) == pytest.approx(pose.rotation, abs=1e-12)
 
 
-def test_jacobians_are_those_of_pinocchio(robot: Robot, state: State, snapshot: Snapshot, data) -> None:
+def test_jacobians_are_those_of_pinocchio(robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data) -> None:
     axes = pinocchio.LOCAL_WORLD_ALIGNED
     for frame in (*robot.hands, *robot.feet, robot.gaze):
         expected = pinocchio.computeFrameJacobian(robot.model, data, state.q, frame.index, axes)
@@ -88,12 +91,12 @@ def test_a_jacobian_is_the_slope_of_the_pose(robot: Robot, state: State, snapsho
 def test_a_drift_is_the_slope_of_the_velocity(robot: Robot, state: State, snapshot: Snapshot) -> None:
     other = Snapshot(robot)
     for frame in (robot.hand("left"), robot.foot("right"), robot.gaze):
-        expected = slope(state, lambda s, frame=frame: other.at(s).velocity(frame))
+        expected = slope(state, lambda s, frame=frame: other.at(s).velocity(frame))  # type: ignore[misc]
         assert snapshot.drift(frame) == pytest.approx(expected, abs=1e-7)
 
 
 def test_a_drift_is_what_pinocchio_calls_the_classical_acceleration(
-    robot: Robot, state: State, snapshot: Snapshot, data
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
     pinocchio.forwardKinematics(robot.model, data, state.q, state.v, np.zeros(robot.model.nv))
     for frame in (*robot.hands, *robot.feet):
@@ -103,7 +106,9 @@ def test_a_drift_is_what_pinocchio_calls_the_classical_acceleration(
         assert snapshot.drift(frame) == pytest.approx(expected.vector, abs=1e-9)
 
 
-def test_the_center_of_mass_and_its_derivatives(robot: Robot, state: State, snapshot: Snapshot, data) -> None:
+def test_the_center_of_mass_and_its_derivatives(
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
+) -> None:
     model = robot.model
     c = pinocchio.centerOfMass(model, data, state.q, state.v, np.zeros(model.nv))
     assert snapshot.center_of_mass == pytest.approx(c, abs=1e-12)
@@ -113,7 +118,7 @@ def test_the_center_of_mass_and_its_derivatives(robot: Robot, state: State, snap
 
 
 def test_the_jacobian_of_the_center_of_mass_is_that_of_pinocchio(
-    robot: Robot, state: State, snapshot: Snapshot, data
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
     J = pinocchio.jacobianCenterOfMass(robot.model, data, state.q)
     assert snapshot.center_of_mass_jacobian == pytest.approx(J, abs=1e-12)
@@ -122,7 +127,9 @@ def test_the_jacobian_of_the_center_of_mass_is_that_of_pinocchio(
     assert snapshot.center_of_mass == pytest.approx(data.com[0], abs=1e-12)
 
 
-def test_the_momentum_is_that_of_the_bodies(robot: Robot, state: State, snapshot: Snapshot, data) -> None:
+def test_the_momentum_is_that_of_the_bodies(
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
+) -> None:
     """Linear momentum is m ċ; angular momentum about the centre of mass is the sum over the bodies."""
     model = robot.model
     pinocchio.forwardKinematics(model, data, state.q, state.v)
@@ -143,7 +150,7 @@ def test_the_momentum_drift_is_the_slope_of_the_momentum(robot: Robot, state: St
 
 
 def test_the_mass_matrix_is_symmetric_and_measures_the_kinetic_energy(
-    robot: Robot, state: State, snapshot: Snapshot, data
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
     M = snapshot.mass_matrix
     assert np.array_equal(M, M.T)
@@ -156,7 +163,7 @@ def test_the_mass_matrix_is_symmetric_and_measures_the_kinetic_energy(
 
 
 def test_mass_matrix_and_nonlinear_effects_are_inverse_dynamics(
-    robot: Robot, state: State, snapshot: Snapshot, data
+    robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
     h = pinocchio.rnea(robot.model, data, state.q, state.v, np.zeros(robot.model.nv))
     assert snapshot.nonlinear_effects == pytest.approx(h, abs=1e-9)
@@ -212,7 +219,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
     for name in algorithms:
         original = getattr(pinocchio, name)
 
-        def counted(*arguments, name=name, original=original):
+        def counted(*arguments: Any, name: str = name, original: Callable[..., Any] = original) -> Any:
             calls[name] = calls.get(name, 0) + 1
             return original(*arguments)
 

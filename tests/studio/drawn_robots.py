@@ -3,11 +3,16 @@
 import pytest
 
 from poise.robots import library_names
-from poise.robots.catalogue import is_own, models_folder
+from poise.robots.catalogue import is_own
 
 LARGE = ("talos", "romeo", "icub")
 ROBOTS = [
-    pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name
+    pytest.param(
+        name,
+        marks=[
+            *([] if is_own(name) else [pytest.mark.needs_models]),
+            *([pytest.mark.slow] if name in LARGE else []),
+        ],
+    )
     for name in library_names()
-    if is_own(name) or models_folder() is not None
 ]

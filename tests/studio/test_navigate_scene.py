@@ -12,7 +12,6 @@ from poise.control import PositionController
 from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD, Operator
 from poise.plans import AXES, MODES
 from poise.plans.segment.segment import Outcome
-from poise.robots.catalogue import models_folder
 from poise.studio import scene_runner as deadman
 from poise.studio.operator_input import Hands, Pad, Person, codes, legend
 from poise.studio.page_session import wish
@@ -117,8 +116,8 @@ def test_the_guided_point_is_the_one_that_was_chosen_last_wherever() -> None:
     assert person.mode == "left foot"
     person.take(Hands(pad=REST))
     person.take(Hands(pad=pad(b1=1.0)))
-    assert person.mode == "right hand"
-    person.mode = "trunk"
+    assert person.mode == "right hand"  # type: ignore[comparison-overlap]
+    person.mode = "trunk"  # type: ignore[unreachable]
     person.take(Hands(pad=pad(b1=1.0)))
     assert person.mode == "trunk", "the button was only held on"
     person.take(Hands(pad=REST))
@@ -176,7 +175,7 @@ def test_a_pad_that_nobody_touches_may_be_silent(monkeypatch: pytest.MonkeyPatch
     watch.touch(Hands(pad=pad((0.0, -1.0, 0.0, 0.0))))
     clock.now += 0.6
     assert watch.dropped
-    assert not watch.dropped, "told once"
+    assert not watch.dropped, "told once"  # type: ignore[unreachable]
 
 
 # -- the scene ---------------------------------------------------------------------------------------------------------
@@ -291,7 +290,7 @@ def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() ->
         assert z == pytest.approx(stage.scene.ground.elevation(x, y), abs=0.03)
     assert "place" in stage.scene.plans()
     facts = {"scene": "navigate", **stage.scene.facts()}
-    assert stage.scene.replayed(facts, robot_of("mighty"))[0].floor == stage.scene.ground.floor  # type: ignore[index,attr-defined]
+    assert stage.scene.replayed(facts, robot_of("mighty"))[0].floor == stage.scene.ground.floor  # type: ignore[attr-defined, index, union-attr]
     assert stage.scene.replayed({}, robot_of("mighty")) is None
 
 
@@ -308,7 +307,7 @@ def test_every_point_has_a_hint(mode: str) -> None:
     assert {each["name"]: each["hint"] for each in scene("navigate").guided["modes"]}[mode]
 
 
-@pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+@pytest.mark.needs_models
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub", "nao"])
 def test_robots_with_motors_and_with_servos_are_guided_and_told_of(name: str) -> None:
     robot = robot_of(name)

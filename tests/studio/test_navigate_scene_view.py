@@ -78,7 +78,7 @@ def test_a_plan_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> No
     shown(viewer, robot, accepted=PLAN)
     lines = nodes(viewer, "/accepted/")["lines"]
     before = lines.points
-    shown(viewer, robot, accepted=Plan(*(np.array(part) for part in PLAN[:4]), PLAN.paths))
+    shown(viewer, robot, accepted=Plan(*(np.array(part) for part in PLAN[:4]), PLAN.paths))  # type: ignore[arg-type, call-arg]
     assert lines.points is before
     shown(viewer, robot, accepted=PLAN._replace(hands=PLAN.hands + 0.1))
     assert np.allclose(nodes(viewer, "/accepted/")["ball0"].position, PLAN.hands[0] + 0.1)
@@ -99,8 +99,8 @@ def test_walls_can_be_seen_through_and_the_camera_goes_where_the_stairs_are_seen
     viewer.ground(stage.boxes(0, np.zeros((2, 2))), stage.plane, [thing.box for thing in stage.things])
     handles = viewer._server.scene._handle_from_node_name
     (walls,) = (node for name, node in handles.items() if name.endswith("/things"))
-    assert walls.opacity < 0.5
-    assert walls.vertices[:, 0].min() == pytest.approx(stage.wall, abs=1e-6)
+    assert walls.opacity < 0.5  # type: ignore[attr-defined]
+    assert walls.vertices[:, 0].min() == pytest.approx(stage.wall, abs=1e-6)  # type: ignore[attr-defined]
     before = np.array(viewer._server.initial_camera.position)
     viewer.look((-1.0, -1.0, 0.5))
     there = np.array(viewer._server.initial_camera.position)

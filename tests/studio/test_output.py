@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ class Heard(list[tuple[str, str]]):
 
 
 @pytest.fixture
-def output(tmp_path: Path):
+def output(tmp_path: Path) -> Iterator[Output]:
     output = Output(tmp_path / "out")
     yield output
     output.stop()

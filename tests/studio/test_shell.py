@@ -129,7 +129,7 @@ def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, h
     page.mouse.up()
     hub.show(4, values={"style.step_length": 0.5})
     hub_number = iter(range(5, 10**6))
-    until(lambda: hub.show(next(hub_number), values={"style.step_length": 0.5}) or slider.input_value() == "0.5")
+    until(lambda: hub.show(next(hub_number), values={"style.step_length": 0.5}) or slider.input_value() == "0.5")  # type: ignore[func-returns-value]
 
 
 def test_controls_are_drawn_anew_only_when_they_are_others(page: Any, hub: FakeHub) -> None:
@@ -157,7 +157,7 @@ def test_tables_words_and_plots_show_the_frame(page: Any, hub: FakeHub) -> None:
         page.wait_for_timeout(20)
     coloured = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
     for plot in ("above", "forces", "torques", "times"):
-        until(lambda plot=plot: page.locator(f"#plot-{plot}").evaluate(coloured))
+        until(lambda plot=plot: page.locator(f"#plot-{plot}").evaluate(coloured))  # type: ignore[misc]
     assert page.locator("#legend-forces").inner_text().startswith("left foot")
     assert "knee" in page.locator("#legend-torques").inner_text()
 
@@ -173,7 +173,14 @@ def test_a_fall_and_a_fallback_stand_over_the_view(page: Any, hub: FakeHub) -> N
 
 
 def test_numbers_that_are_missing_break_nothing(page: Any, hub: FakeHub) -> None:
-    plots = {"center": [0, 0], "pressure": None, "capture": None, "support": [], "forces": {}, "torques": {}}
+    plots: dict[str, Any] = {
+        "center": [0, 0],
+        "pressure": None,
+        "capture": None,
+        "support": [],
+        "forces": {},
+        "torques": {},
+    }
     hub.show(2, plots={**plots, "solver": float("nan"), "control": 1.0}, levels=[], factor=float("nan"), phase="odd")
     page.get_by_text("odd", exact=True).wait_for()
 

@@ -13,7 +13,6 @@ import pinocchio
 import pytest
 
 import poise
-from poise.robots.catalogue import models_folder
 from poise.studio import scene_runner as deadman
 from poise.studio import scene_runner as pacing
 from poise.studio.scene_base import Pushes
@@ -21,9 +20,9 @@ from poise.studio.scene_runner import Stage
 from poise.studio.scenes import scene, scenes
 from poise.studio.simulation_process import Begin, Link
 from poise.studio.telemetry import Sketch, explained
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
-pytestmark = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+pytestmark = pytest.mark.needs_models
 
 
 class Clock:
@@ -198,7 +197,10 @@ def test_proud_leans_back_while_it_walks() -> None:
     for _ in range(2000):
         stage.tick()
         stage.deadman.hear()
-    R = stage.main.plant.state().pose(robot.chest).rotation @ robot.stance("standing").pose(robot.chest).rotation.T
+    R = (
+        stage.main.plant.state().pose(not_none(robot.chest)).rotation
+        @ robot.stance("standing").pose(not_none(robot.chest)).rotation.T
+    )
     assert np.degrees(np.arctan2(R[0, 2], R[2, 2])) < -7.0
 
 
@@ -254,7 +256,7 @@ def test_a_handle_that_is_drawn_away_pulls_like_a_rubber_band() -> None:
     for far in (0.0, 0.1, 0.2):
         stage = Stage(scene("stand")(robot_of("g1")))
         for _ in range(50):  # a tenth of a second, held
-            x, y, z = Pushes(robot_of("g1")).gizmos(stage.main.plant)["push"]
+            x, y, z = Pushes(robot_of("g1")).gizmos(stage.main.plant)["push"]  # type: ignore[arg-type]
             stage.scene.drag("push", (x, y + far, z))
             stage.tick()
         for _ in range(50):

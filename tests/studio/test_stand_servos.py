@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from multiprocessing import Pipe
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from poise.behaviors import Pressed
 from poise.control import PositionController, TorqueController
 from poise.plans import SquatOscillator
-from poise.robots.catalogue import models_folder
 from poise.state import center_of_pressure
 from poise.studio.scene_base import DRIVES, on_servos
 from poise.studio.scene_runner import Stage
@@ -19,10 +19,10 @@ from poise.studio.scenes import scene
 from poise.studio.simulation_process import Begin, Simulation
 from poise.studio.sole_pressure import Soles
 from poise.studio.telemetry import Sketch
-from robot_states import robot_of
+from robot_states import not_none, robot_of
 
 
-def stage_of(name: str = "hoap3", **chosen: object) -> Stage:
+def stage_of(name: str = "hoap3", **chosen: Any) -> Stage:
     """The scene, with what was chosen before it began."""
     played = scene("stand")(robot_of(name))
     for control, value in chosen.items():
@@ -45,7 +45,7 @@ def test_robots_that_are_built_with_servos_stand_on_them_unless_motors_are_chose
     assert isinstance(stage_of(name, drives="torque motors").main.controller, TorqueController)
 
 
-@pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
+@pytest.mark.needs_models
 def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
     assert [on_servos(robot_of("g1"), drives) for drives in DRIVES] == [False, False, True]
 
@@ -84,7 +84,8 @@ def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> Non
 
 def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
     stage = stage_of()
-    played, body = stage.scene, stage.main.controller.behavior
+    played = stage.scene
+    body: Any = stage.main.controller.behavior
     ran(stage, 0.3)
     assert body.watch.trust == 1.0
     assert any("is regulated" in line for line in played.words())
@@ -189,7 +190,7 @@ def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
     stage = stage_of()
     ran(stage, 1.5)
     robot, plant = stage.scene.robot, stage.main.plant
-    state, forces = plant.truth(), plant.sensed().forces
+    state, forces = plant.truth(), not_none(plant.sensed()).forces
     numbers = Sketch(robot).numbers(stage, "left leg")["plots"]["soles"]
     under = Sketch(robot).scenery(stage).underfoot
     assert under is not None

@@ -80,7 +80,7 @@ def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_
     assert page.get_by_role("switch", name="ZMP regulation").is_checked()
     for name in ("force", "x", "y"):
         assert page.locator(f"#plot-sole-{name}").is_visible()
-        until(lambda name=name: page.evaluate(INK, name) > 50)
+        until(lambda name=name: page.evaluate(INK, name) > 50)  # type: ignore[misc]
     loads = page.evaluate(LEGEND, "force")
     assert sum(loads) == pytest.approx(9.81 * hub._loaded("hoap3").mass, rel=0.1), "the cells bear its weight"
     assert under(hub)["edges"] == [0.0505, 0.033]

@@ -47,7 +47,7 @@ def opacities(viewer: Viewer, robot: Robot) -> dict[int, set[float | None]]:
     """Of the pieces of each joint."""
     found = viewer._server.scene._handle_from_node_name.items()
     meshes = [(name.split("/"), node) for name, node in found if "/figure" in name and name.count("/") == 4]
-    return {int(parts[3]): {n.opacity for p, n in meshes if p[3] == parts[3]} for parts, _ in meshes}
+    return {int(parts[3]): {n.opacity for p, n in meshes if p[3] == parts[3]} for parts, _ in meshes}  # type: ignore[attr-defined]
 
 
 def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, robot: Robot) -> None:

@@ -15,12 +15,12 @@ import pytest
 from open_studio import chromium, shell, until
 
 import poise
-from poise.robots.catalogue import models_folder
 from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
+from robot_states import not_none
 
 pytestmark = [
-    pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
+    pytest.mark.needs_models,
     pytest.mark.timeout(600),
 ]
 
@@ -104,7 +104,7 @@ def test_a_slider_changes_the_walk(page: Any, hub: Hub) -> None:
     for value in ("0.05", "0.12"):
         page.get_by_label("step height as a number").fill(value)
         page.get_by_label("step height as a number").press("Enter")
-        until(lambda value=value: now(hub)["values"]["style.step_height"] == float(value))
+        until(lambda value=value: now(hub)["values"]["style.step_height"] == float(value))  # type: ignore[misc]
         heights[value] = _highest_step(hub, since=now(hub)["time"] + 1.0)
     assert heights["0.12"] > heights["0.05"] + 0.02
     assert not now(hub)["fell"]
@@ -138,8 +138,8 @@ def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
 def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> None:
     page.evaluate("held = [0, -1, 0, 0]")
     until(lambda: now(hub)["phase"].endswith(" support"))
-    begin = hub._scenery.follow[0]  # type: ignore[union-attr]
-    until(lambda: hub._scenery.follow[0] > begin + 0.3)  # type: ignore[union-attr]
+    begin = not_none(hub._scenery.follow)[0]  # type: ignore[union-attr]
+    until(lambda: not_none(hub._scenery.follow)[0] > begin + 0.3)  # type: ignore[union-attr]
     page.evaluate("held = null")  # unplugged
     until(lambda: now(hub)["phase"] == "standing")
     assert not now(hub)["fell"]
@@ -263,7 +263,7 @@ def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tm
     slider.fill("0.5")
     until(lambda: now(hub)["replay"]["file"] == name and abs(now(hub)["replay"]["time"] - 0.5) < 0.02)
     state = recording.state(int(np.searchsorted(recording.time - recording.time[0], 0.5)), hub._loaded("g1"))
-    until(lambda: np.allclose(hub._scenery_shown().poses["robot"][1, :3], state.q[:3], atol=1e-6))
+    until(lambda: np.allclose(not_none(hub._scenery_shown()).poses["robot"][1, :3], state.q[:3], atol=1e-6))
     page.get_by_role("button", name="Back to live").click()
     until(lambda: now(hub)["replay"]["file"] == "")
 

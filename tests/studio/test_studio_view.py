@@ -14,12 +14,11 @@ from open_studio import chromium, shell, until
 from PIL import Image
 from test_studio import folder, hub, now, server, went
 
-from poise.robots.catalogue import models_folder
 from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
 
 pytestmark = [
-    pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
+    pytest.mark.needs_models,
     pytest.mark.timeout(600),
 ]
 

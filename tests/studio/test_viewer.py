@@ -16,6 +16,7 @@ import pinocchio
 import pytest
 from viser_client import CAMERA, client, drag, say, until
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin
 
 from poise.errors import PoiseError
 from poise.plants import terrain
@@ -23,6 +24,7 @@ from poise.robots import Robot, State, load_robot
 from poise.studio import viewer as viewing
 from poise.studio.scenery import Scenery
 from poise.studio.viewer import Viewer
+from robot_states import not_none
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 
@@ -126,7 +128,7 @@ def test_forces_support_and_balance_are_drawn_where_they_are_and_vanish_with_the
     assert np.allclose(marks["area"].vertices[:, :2], standing.support[:, :2], atol=1e-3)
     assert len(marks["area"].faces) == len(standing.support) - 2
     assert np.allclose(marks["edge"].points[:, 1], np.roll(marks["edge"].points[:, 0], -1, axis=0))
-    assert np.allclose(marks["center"].position, standing.center)
+    assert np.allclose(marks["center"].position, not_none(standing.center))
     assert np.allclose(marks["below"].position[:2], np.asarray(standing.center)[:2])
     parts = ("forces", "area", "edge", "center", "below", "plumb", "pressure")
     assert all(marks[name].visible for name in parts)
@@ -142,7 +144,7 @@ def test_a_scenery_that_makes_no_sense_changes_nothing_and_raises_nothing(
     before = world_from(viewer, 1).homogeneous
     poses = np.full((robot.model.njoints, 7), np.nan)
     for bad in (poses, poses[:3], np.zeros(7), None, "x"):
-        viewer.show(standing._replace(poses={"robot": bad, "nobody": bad}))
+        viewer.show(standing._replace(poses={"robot": bad, "nobody": bad}))  # type: ignore[dict-item]
     wrong: Any = np.full((2, 2), np.inf)
     viewer.show(Scenery({}, wrong, wrong, wrong, wrong, {"none": wrong}, wrong))
     assert np.array_equal(world_from(viewer, 1).homogeneous, before)
@@ -197,7 +199,7 @@ def test_boxes_are_drawn_where_they_stand(viewer: Viewer) -> None:
     for block, corners in zip(boxes, mesh.vertices.reshape(-1, 8, 3), strict=True):
         assert np.allclose(corners.mean(axis=0), block.position, atol=1e-6)
         assert np.allclose(np.ptp(corners, axis=0), block.size, atol=1e-6)
-    tops = [block.position[2] + block.size[2] / 2 for block in boxes for _ in range(4)]
+    tops = [np.asarray(block.position)[2] + np.asarray(block.size)[2] / 2 for block in boxes for _ in range(4)]
     assert np.allclose(edges.points[:, :, 2], np.array(tops)[:, None], atol=1e-6)
     assert (np.linalg.norm(edges.points[:, 1] - edges.points[:, 0], axis=1) > 0.1).all()
 
@@ -222,7 +224,7 @@ def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer
         viewer.show(simulated)  # it has not heard yet
         assert np.allclose(handle.position, places[-1])
     assert moved == [("left hand", place) for place in [*places, places[-1]]]
-    until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on", 5.0)
+    until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on", 5.0)  # type: ignore[func-returns-value]
 
 
 def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_and_ends(
@@ -356,12 +358,12 @@ def test_pages_of_other_sites_may_not_look_in(viewer: Viewer, standing: Scenery)
     viewer.show(standing)
     assert viewer._server.get_host() == "127.0.0.1"
     for origin in ("http://example.org", f"http://example.org:{viewer.port}", "null", "http://127.0.0.1:1"):
-        with client(viewer.port, origin, greets=False) as page, pytest.raises(ConnectionClosed) as closed:
+        with client(viewer.port, Origin(origin), greets=False) as page, pytest.raises(ConnectionClosed) as closed:
             page.recv(timeout=10.0)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1008
-    for origin in (None, f"http://127.0.0.1:{viewer.port}", f"http://localhost:{viewer.port}"):
-        with client(viewer.port, origin) as page:
+    for known in (None, Origin(f"http://127.0.0.1:{viewer.port}"), Origin(f"http://localhost:{viewer.port}")):
+        with client(viewer.port, known) as page:
             assert len(page.recv(timeout=10.0)) > 100
 
 
@@ -379,8 +381,12 @@ def test_a_client_that_reads_nothing_does_not_keep_the_view_waiting(viewer: View
 def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: Scenery) -> None:
     viewer = Viewer()
     viewer.figures({"robot": (robot, None)})
-    viewer.close()
     viewer.show(standing)
+    before = world_from(viewer, 1)
+    viewer.close()
+    step = np.concatenate([[1.0, 0.0, 0.0], np.zeros(robot.model.nv - 3)])
+    viewer.show(Scenery.of(State(robot, pinocchio.integrate(robot.model, robot.stance("standing").q, step))))
+    assert world_from(viewer, 1) == before
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 0.5, "8080", None])

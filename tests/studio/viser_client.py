@@ -9,9 +9,11 @@ from socket import SHUT_RDWR
 from typing import Any
 
 import msgspec
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
+from websockets.typing import Origin, Subprotocol
 
-PROTOCOL = "viser-v1.1.1"
+PROTOCOL = Subprotocol("viser-v1.1.1")
 CAMERA = {
     "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [3.0, 0.0, 1.0], "fov": 0.6, "near": 0.01,
     "far": 100.0, "image_height": 700, "image_width": 900, "look_at": [0.0, 0.0, 0.6], "up_direction": [0.0, 0.0, 1.0],
@@ -19,11 +21,16 @@ CAMERA = {
 
 
 @contextmanager
-def client(port: int, origin: str | None = None, greets: bool = True) -> Iterator[ClientConnection]:
+def client(port: int, origin: Origin | None = None, greets: bool = True) -> Iterator[Connection]:
     """A connection that has said where its camera is, as browsers do first."""
     with connect(
-        f"ws://127.0.0.1:{port}", subprotocols=[PROTOCOL], origin=origin, compression=None, max_size=None, proxy=None
-    ) as connection:  # type: ignore[arg-type]
+        f"ws://127.0.0.1:{port}",
+        subprotocols=[PROTOCOL],
+        origin=origin,
+        compression=None,
+        max_size=None,
+        proxy=None,
+    ) as connection:
         if greets:
             say(connection, **CAMERA)
         yield connection
@@ -31,11 +38,11 @@ def client(port: int, origin: str | None = None, greets: bool = True) -> Iterato
             connection.socket.shutdown(SHUT_RDWR)  # at once: saying goodbye takes a server that is not busy sending
 
 
-def say(connection: ClientConnection, **message: Any) -> None:
+def say(connection: Connection, **message: Any) -> None:
     connection.send(msgspec.msgpack.encode(message))
 
 
-def drag(connection: ClientConnection, name: str, phase: str, **more: Any) -> None:
+def drag(connection: Connection, name: str, phase: str, **more: Any) -> None:
     """One message of a drag: "DragStart", "Update" with a position, or "DragEnd"."""
     if phase == "Update":
         more.setdefault("wxyz", [1.0, 0.0, 0.0, 0.0])

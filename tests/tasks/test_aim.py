@@ -11,7 +11,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import random_state, robot_of, run
+from robot_states import not_none, random_state, robot_of, run
 
 ROBOT = robot_of("g1")
 FREE = random_state(ROBOT, 1, speed=0.0).replace(time=0.0)
@@ -20,19 +20,21 @@ FREE = random_state(ROBOT, 1, speed=0.0).replace(time=0.0)
 def at_angle(state: State, angle: float, around: float) -> np.ndarray:
     """A direction of the world at an angle to the z axis of the chest, on some side."""
     side = np.array([np.cos(around), np.sin(around), 0.0])
-    return state.pose(ROBOT.chest).rotation @ (np.cos(angle) * np.array([0.0, 0.0, 1.0]) + np.sin(angle) * side)
+    return state.pose(not_none(ROBOT.chest)).rotation @ (
+        np.cos(angle) * np.array([0.0, 0.0, 1.0]) + np.sin(angle) * side
+    )
 
 
 @given(angle=st.floats(0.0, np.pi), around=st.floats(0.0, 6.28))
 def test_the_length_of_the_error_is_the_angle(angle: float, around: float) -> None:
-    task = tasks.Direction(ROBOT.chest, (0.0, 0.0, 1.0), at_angle(FREE, angle, around))
+    task = tasks.Direction(not_none(ROBOT.chest), (0.0, 0.0, 1.0), at_angle(FREE, angle, around))
     error = task.value(Snapshot(ROBOT).at(FREE))
     assert np.linalg.norm(error) == pytest.approx(angle, abs=1e-7)
 
 
 @given(angle=st.floats(0.0, 3.1), around=st.floats(0.0, 6.28))
 def test_turning_about_the_axis_itself_is_free(angle: float, around: float) -> None:
-    task = tasks.Direction(ROBOT.chest, (0.0, 0.0, 1.0), at_angle(FREE, angle, around))
+    task = tasks.Direction(not_none(ROBOT.chest), (0.0, 0.0, 1.0), at_angle(FREE, angle, around))
     snapshot = Snapshot(ROBOT).at(FREE)
     target = task.target
     body = np.zeros(ROBOT.model.nv)
@@ -43,10 +45,10 @@ def test_turning_about_the_axis_itself_is_free(angle: float, around: float) -> N
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 @pytest.mark.parametrize("angle", [np.pi, np.pi - 1e-10, np.pi - 1e-5, np.pi - 0.01, 2.0])
 def test_an_axis_that_points_away_turns_round(angle: float, order: int) -> None:
-    task = tasks.Direction(ROBOT.chest, (0.0, 0.0, 1.0), at_angle(FREE, angle, 0.3))
+    task = tasks.Direction(not_none(ROBOT.chest), (0.0, 0.0, 1.0), at_angle(FREE, angle, 0.3))
     steps = run(Hierarchy(levels=[Level("up", [task])]), FREE, 4.0, order=order)
-    assert np.linalg.norm(steps[0].command.errors.values(0)) == pytest.approx(angle)
-    assert np.linalg.norm(steps[-1].command.errors.values(0)) < 1e-3
+    assert np.linalg.norm(not_none(steps[0].command.errors).values(0)) == pytest.approx(angle)
+    assert np.linalg.norm(not_none(steps[-1].command.errors).values(0)) < 1e-3
     assert np.abs([step.command.velocity for step in steps]).max() < 20.0
 
 
@@ -66,7 +68,7 @@ def test_a_target_at_the_eye_itself_gives_finite_rows(order: int) -> None:
     )
     for step in steps:
         assert np.isfinite(step.command.velocity).all()
-        assert np.isfinite(step.command.solution.program.A).all()
+        assert np.isfinite(not_none(step.command.solution).program.A).all()
 
 
 def test_a_gaze_does_not_care_how_far_its_target_is() -> None:

@@ -69,7 +69,7 @@ def test_a_program_shows_the_weight_that_the_dial_is_at(value: object) -> None:
         dial.turn(turned)  # type: ignore[arg-type]
         assembly.write()
         (rows,) = assembly.stack.program().levels[0]
-        assert rows.weight == pytest.approx(np.broadcast_to(turned, 2))  # type: ignore[arg-type]
+        assert rows.weight == pytest.approx(np.broadcast_to(np.asarray(turned), 2))
 
 
 def test_one_dial_turns_all_tasks_that_it_was_given_to() -> None:

@@ -9,7 +9,7 @@ import pytest
 from poise import tasks
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, Assembly, Task
-from robot_states import layout, random_state, robot_of
+from robot_states import layout, not_none, random_state, robot_of
 
 ROBOT = robot_of("g1")
 STATE = random_state(ROBOT, 5)
@@ -54,10 +54,10 @@ def test_a_position_takes_the_rates_of_its_axes(axes: str, as_list: bool) -> Non
 @pytest.mark.parametrize("axes", ["xyz", "xy", "z", "yx"])
 def test_an_orientation_takes_the_turns_about_its_axes(axes: str) -> None:
     target = Passing(pinocchio.exp3(np.array([0.1, -0.2, 0.3])), 3)
-    task = tasks.Orientation(ROBOT.chest, target, axes)
+    task = tasks.Orientation(not_none(ROBOT.chest), target, axes)
     indices = ["xyz".index(axis) for axis in axes]
     check(task, target, indices)
-    turn = pinocchio.log3(STATE.pose(ROBOT.chest).rotation @ target.value.T)
+    turn = pinocchio.log3(STATE.pose(not_none(ROBOT.chest)).rotation @ target.value.T)
     assert written(task).column("error") == pytest.approx(turn[indices])
 
 

@@ -12,7 +12,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, MotionTask
-from robot_states import layout, random_state, robot_of, run
+from robot_states import layout, not_none, random_state, robot_of, run
 from task_examples import AT_TARGET
 
 FINE = 0.001  # s: what a simulated curve differs from the continuous one is proportional to it
@@ -49,16 +49,16 @@ def follow(
     steps = run(alone(task), start, seconds, order=order, period=period, ramp=0.0)
     assert not any(step.command.fallback for step in steps)
     times = np.array([step.state.time for step in steps]) - start.time
-    errors = np.array([step.command.errors.values(0) for step in steps])
-    rates = np.array([step.command.solution.program.A @ step.state.v for step in steps])
+    errors = np.array([not_none(step.command.errors).values(0) for step in steps])
+    rates = np.array([not_none(step.command.solution).program.A @ step.state.v for step in steps])
     return times, errors, rates
 
 
 def with_reference(name: str, robot: Robot, seed: int, reference: object) -> tuple[MotionTask, State]:
     """A task whose target is another state than the one it starts from, at rest."""
     task = AT_TARGET[name](robot, random_state(robot, seed + 50))
-    task.reference = reference  # type: ignore[attr-defined]
-    return task, random_state(robot, seed).replace(v=np.zeros(robot.model.nv), time=0.0)  # type: ignore[return-value]
+    task.reference = reference
+    return task, random_state(robot, seed).replace(v=np.zeros(robot.model.nv), time=0.0)
 
 
 # -- Decay ------------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_a_speed_limit_holds_for_the_length_of_the_rate_and_keeps_its_direction(
     speed = np.linalg.norm(rates, axis=1)
     assert speed.max() <= 0.25 * 1.0002  # the Jacobian is that of the end of the period
     assert speed.max() > 0.22
-    assert np.cross(errors[1:], errors[0]) == pytest.approx(0.0, abs=2e-3 * np.linalg.norm(errors[0]) ** 2)
+    assert np.cross(errors[1:], errors[0]) == pytest.approx(0.0, abs=float(2e-3 * np.linalg.norm(errors[0]) ** 2))
     assert np.linalg.norm(errors[-1]) < 2e-3
 
 
@@ -276,7 +276,8 @@ def turned(pose: pinocchio.SE3) -> pinocchio.SE3:
 MOVING: dict[str, Callable[[Robot, State], MotionTask]] = {
     "position": lambda r, s: tasks.Position(r.hand("left"), circle(s.pose(r.hand("left")).translation)),
     "orientation": lambda r, s: tasks.Orientation(
-        r.chest, tasks.Passage(s.pose(r.chest).rotation, turned(s.pose(r.chest)).rotation, 2.0)
+        not_none(r.chest),
+        tasks.Passage(s.pose(not_none(r.chest)).rotation, turned(s.pose(not_none(r.chest))).rotation, 2.0),
     ),
     "pose": lambda r, s: tasks.Pose(
         r.hand("left"), tasks.Passage(s.pose(r.hand("left")), turned(s.pose(r.hand("left"))), 2.0)
@@ -327,14 +328,14 @@ def test_rates_are_followed_at_both_orders(robot: Robot, order: int) -> None:
     steps = run(alone(tasks.LinearMomentum(wanted)), start, 1.5, order=order, ramp=0.0)
     snapshot = Snapshot(robot).at(steps[-1].state)
     assert snapshot.momentum[:3] == pytest.approx(wanted, abs=0.02)
-    assert not steps[-1].command.errors.values(0).any(), "a rate has no error in position"
+    assert not not_none(steps[-1].command.errors).values(0).any(), "a rate has no error in position"
 
 
 def test_a_rate_inside_its_interval_is_left_alone(robot: Robot) -> None:
     snapshot = Snapshot(robot).at(random_state(robot, 18))
     task = tasks.AngularMomentum(1.0, axes="z", within=(-0.5, 2.0))
     rows = task.rows(snapshot, layout(robot, VELOCITY))
-    assert (rows.lower, rows.upper) == (pytest.approx([0.5]), pytest.approx([3.0]))
+    assert (rows.lower, rows.upper) == (pytest.approx([0.5]), pytest.approx([3.0]))  # type: ignore[comparison-overlap]
 
 
 @ORDERS

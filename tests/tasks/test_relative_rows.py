@@ -1,6 +1,7 @@
 """What is seen from a moving frame: the rows that compiled code writes are those that the tasks define in Python."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pinocchio
@@ -11,7 +12,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import DRIFT, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly, MotionTask
-from robot_states import layout, random_state, robot_of
+from robot_states import layout, not_none, random_state, robot_of
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 POSE = pinocchio.SE3(pinocchio.exp3(np.array([0.3, -0.8, 2.0])), np.array([0.1, -0.2, 0.3]))
@@ -19,7 +20,7 @@ POINT = np.array([0.03, -0.1, 0.5])
 TWIST = np.array([0.1, 0.2, -0.3, 0.4, -0.5, 0.6])
 
 
-def led(value: object, rate: object, acceleration: object) -> tasks.Led:
+def led(value: Any, rate: Any, acceleration: Any) -> tasks.Led:
     target = tasks.Led(value)
     target.lead(value, rate, acceleration)
     return target
@@ -34,7 +35,7 @@ TASKS: dict[str, Callable[[Robot], MotionTask]] = {
         r.foot("left"), r.foot("right"), led(POSE, TWIST, 2.0 * TWIST), axes="y", turns="xz"
     ),
     "hand": lambda r: tasks.RelativePose(r.hand("left"), r.foot("left"), POSE),
-    "one frame on another": lambda r: tasks.RelativePose(r.foot("left"), r.chest, POSE),
+    "one frame on another": lambda r: tasks.RelativePose(r.foot("left"), not_none(r.chest), POSE),
     "a frame and itself": lambda r: tasks.RelativePose(r.foot("left"), r.foot("left"), POSE),
     "center of mass": lambda r: tasks.CenterOfMass(POINT, frame=r.foot("left")),
     "center of mass xz": lambda r: tasks.CenterOfMass(POINT[:2], axes="xz", frame=r.hand("right")),

@@ -1,7 +1,9 @@
 """Random hierarchies: commands are finite, within limits and explained, and the judge sees it when they are not."""
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from poise.solvers import Solution
 KIND = FuzzControllers()
 
 
-def perform(controller: str, seed: int, **more: object):
+def perform(controller: str, seed: int, **more: Any) -> Any:
     return KIND.perform(KIND.read({"robot": "mighty", "controller": controller, **more}, Path()), seed)
 
 
@@ -63,7 +65,7 @@ def test_every_task_and_constraint_can_be_drawn() -> None:
     assert known - bases - drawn == {"EquationOfMotion"}, "which the controller adds by itself"
 
 
-def changed(controller: type, monkeypatch: pytest.MonkeyPatch, change) -> None:
+def changed(controller: type[Any], monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], Command]) -> None:
     """Lets a controller answer something else."""
     step = controller.step
 
@@ -128,6 +130,6 @@ def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])
-def test_settings_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
+def test_settings_that_make_no_sense_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        KIND.read(given, Path())  # type: ignore[arg-type]
+        KIND.read(given, Path())

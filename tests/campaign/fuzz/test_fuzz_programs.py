@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from poise.solvers import Cascade, Lexicographic, Program, Solution
 KIND = SolverPrograms()
 
 
-def perform(generator: str, seed: int, solver: str = "strict"):
+def perform(generator: str, seed: int, solver: str = "strict") -> Any:
     return KIND.perform(KIND.read({"generator": generator, "solver": solver}, Path()), seed)
 
 
@@ -75,6 +76,6 @@ def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("given", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
-def test_a_generator_or_solver_that_is_not_there_is_refused(given: dict[str, object]) -> None:
+def test_a_generator_or_solver_that_is_not_there_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="there"):
-        KIND.read(given, Path())  # type: ignore[arg-type]
+        KIND.read(given, Path())

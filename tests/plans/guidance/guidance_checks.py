@@ -6,6 +6,7 @@ import cmath
 import math
 from functools import cache
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def start_of(name: str) -> Points:
     return standing(robot_of(name))
 
 
-def led(points: Points, name: str, mode: str, *axes: float, **options: object) -> Goal:
+def led(points: Points, name: str, mode: str, *axes: float, **options: Any) -> Goal:
     """The goal of a stick; axes that are not given are zero."""
     workspace, legs = limits_of(name)
     full = tuple(axes) + (0.0,) * (6 - len(axes))
@@ -46,7 +47,7 @@ def random_stick(random: Random, mode: Mode) -> Stick:
     return Stick(mode, tuple(axes), random.random())  # type: ignore[arg-type]
 
 
-def random_goals(name: str, count: int, seed: int, **options: object):  # type: ignore[no-untyped-def]
+def random_goals(name: str, count: int, seed: int, **options: Any):  # type: ignore[no-untyped-def]
     """(points before, stick, goal) of random sticks; the mode is switched every one to seven segments."""
     random, points = Random(seed), start_of(name)
     workspace, legs = limits_of(name)
@@ -56,7 +57,7 @@ def random_goals(name: str, count: int, seed: int, **options: object):  # type: 
             mode, left = random.choice(MODES), random.randint(1, 7)
         left -= 1
         stick = random_stick(random, mode)
-        goal = guided(points, stick, workspace, legs, **options)  # type: ignore[arg-type]
+        goal = guided(points, stick, workspace, legs, **options)
         yield points, stick, goal
         points = goal.points
 
@@ -71,7 +72,7 @@ def corners(foot: Footstep, half: complex) -> list[complex]:
 
 def separation(points: Points, half: complex) -> float:
     """Largest gap between both feet along any of their four axes (m); negative where they overlap."""
-    left, right = (corners(points.feet[side], half) for side in ("left", "right"))  # type: ignore[index]
+    left, right = (corners(points.feet[side], half) for side in ("left", "right"))
     gaps = []
     for foot in points.feet.values():
         for axis in (cmath.exp(-1j * foot.yaw), -1j * cmath.exp(-1j * foot.yaw)):
@@ -102,7 +103,7 @@ def faults(goal: Goal, workspace: Workspace, legs: Legs) -> list[str]:
     numbers = [points.center, points.attitude, [goal.lift]]
     numbers += [[foot.x, foot.y, foot.z, foot.yaw] for foot in points.feet.values()]
     numbers += [np.concatenate([hand.position, hand.attitude]) for hand in points.hands.values()]
-    if not np.isfinite(np.concatenate(numbers)).all():
+    if not np.isfinite(np.concatenate(numbers)).all():  # type: ignore[arg-type]
         return ["a number is not finite"]
     if separation(points, workspace.outline) < 0.5 * workspace.gap:
         found.append(f"the feet are {separation(points, workspace.outline)} m apart")

@@ -105,7 +105,7 @@ def posed(name: str, points: Points) -> Posed:
     robot = robot_of(name)
     start = robot.stance("standing")
     middle = sum(foot.position for foot in points.feet.values()) / 2.0
-    turn = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, 0.0, points.attitude[2]), np.array([*middle[:2], 0.0]))
+    turn = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, 0.0, points.attitude[2]), np.array([*middle[:2], 0.0]))  # type: ignore[index]
     q = start.q.copy()
     q[:7] = pinocchio.SE3ToXYZQUAT(turn * pinocchio.XYZQUATToSE3(q[:7]))
     feet = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +34,8 @@ def body_of(name: str) -> Body:
     return Body.of(robot_of(name))
 
 
-def planner_of(name: str, **settings: object) -> Planner:
-    return Planner(body_of(name), SegmentSettings(**settings), legs_of(name))  # type: ignore[arg-type]
+def planner_of(name: str, **settings: Any) -> Planner:
+    return Planner(body_of(name), SegmentSettings(**settings), legs_of(name))
 
 
 def points_of(name: str) -> Points:

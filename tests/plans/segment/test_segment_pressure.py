@@ -39,7 +39,7 @@ def test_about_the_zero_moment_point_no_horizontal_moment_is_left() -> None:
     total = sum(
         m * np.cross(r - z, f + gravity) for m, r, f in zip((body.leg, body.leg, trunk), places, faster, strict=True)
     )
-    assert np.allclose(total[:2], 0.0, atol=1e-12)
+    assert np.allclose(total[:2], 0.0, atol=1e-12)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

@@ -1,0 +1,109 @@
+"""The joints of a robot belong to its limbs, and its parts go where its states say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poise
+from poise.analysis import compute_trajectories, zmp_margin
+from poise.errors import RecordingError
+from poise.recording import Channel, Recording
+from poise.robots import Robot, library_names, limbs, load_robot
+from shared_data import require_models
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    require_models()
+    return load_robot("g1")
+
+
+@pytest.fixture(scope="module")
+def recording(robot: Robot) -> Recording:
+    reach = poise.behaviors.Reach(robot)
+    return poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), 0.6)
+
+
+@pytest.mark.needs_models
+@pytest.mark.parametrize("name", library_names())
+def test_every_joint_of_a_library_robot_belongs_to_one_limb(name: str) -> None:
+    robot = load_robot(name)
+    found = {limb.name: limb.joints for limb in limbs(robot)}
+    assert sorted(joint for joints in found.values() for joint in joints) == sorted(j.name for j in robot.joints)
+    assert "other joints" not in found
+    assert len(found["left leg"]) == len(found["right leg"]) == (7 if name == "human" else 6)  # with toes
+    assert len(found["left arm"]) == len(found["right arm"]) >= 4
+    assert len(found.get("trunk", ())) <= 3  # Nao's chest is its base
+
+
+def test_joints_beyond_a_foot_go_with_its_leg_and_the_rest_belong_to_no_limb(root: Path) -> None:
+    robot = load_robot(root / "examples/biped.urdf")
+    names = {joint.name for joint in robot.joints}
+    assert [limb.name for limb in limbs(robot)] == ["other joints"]  # a URDF alone names no parts
+    assert set(limbs(robot)[0].joints) == names
+
+    knee = next(frame for frame in robot.frames.values() if "knee" in frame.name and frame.joint > 1)
+    sole = {"frame": knee.name, "sole": [-0.1, 0.1, -0.05, 0.05]}
+    below = [j.name for j in robot.joints if knee.joint in robot.model.supports[j.index].tolist()]
+    leg = {limb.name: limb.joints for limb in limbs(load_robot(root / "examples/biped.urdf", feet={"left": sole}))}
+    assert set(below) <= set(leg["left leg"])
+    assert set(leg["left leg"]) | set(leg["other joints"]) == names
+
+
+def test_parts_and_center_of_mass_are_where_the_states_have_them(robot: Robot, recording: Recording) -> None:
+    tracks = compute_trajectories(recording, robot)
+    for i in (0, 40, 119):
+        state = recording.state(i, robot)
+        for k, part in enumerate(tracks.parts):
+            assert tracks.positions[i, k] == pytest.approx(state.pose(part).translation, abs=1e-12)
+            assert tracks.rotations[i, k] == pytest.approx(state.pose(part).rotation, abs=1e-12)
+        assert tracks.center[i] == pytest.approx(state.center_of_mass, abs=1e-12)
+        assert tracks.support(i) == pytest.approx(state.support_polygon, abs=1e-12)
+        assert tracks.ground[i] == pytest.approx(state.pose(robot.foot("right")).translation[2], abs=1e-12)
+
+
+def test_velocities_are_the_differences_of_positions(robot: Robot, recording: Recording) -> None:
+    tracks = compute_trajectories(recording, robot)
+    h = recording.period
+    middle = (tracks.velocities[1:] + tracks.velocities[:-1]) / 2
+    assert np.diff(tracks.positions, axis=0) / h == pytest.approx(middle, abs=2e-2)
+    assert np.diff(tracks.center, axis=0) / h == pytest.approx(
+        (tracks.center_velocity[1:] + tracks.center_velocity[:-1]) / 2, abs=2e-2
+    )
+
+
+def test_the_zmp_margin_is_that_of_the_run(robot: Robot, recording: Recording) -> None:
+    tracks = compute_trajectories(recording, robot)
+    inner = range(1, len(recording) - 1)
+    assert np.nanmin(tracks.margins(tracks.zmp, inner)) == pytest.approx(zmp_margin(recording, robot), abs=1e-9)
+
+
+def test_the_true_state_counts_where_it_was_recorded(robot: Robot, recording: Recording) -> None:
+    truth = np.array(recording["q"])
+    truth[:, 0] += 0.5
+    truth[:10] = np.nan
+    channels = [*recording.channels.values(), Channel("true/q", "", truth, recording.labels["q"])]
+    moved = (
+        compute_trajectories(Recording(channels), robot).center[:, 0]
+        - compute_trajectories(recording, robot).center[:, 0]
+    )
+    assert moved == pytest.approx([0.0] * 10 + [0.5] * 110, abs=1e-12)
+
+
+def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recording: Recording) -> None:
+    q = np.array(recording["q"])
+    q[5] = np.nan
+    channels = [Channel("q", "", q, recording.labels["q"]) if c.key == "q" else c for c in recording.channels.values()]
+    tracks = compute_trajectories(Recording(channels), robot)
+    assert np.isnan(tracks.center[5]).all()
+    assert np.isfinite(np.delete(tracks.center, 5, axis=0)).all()
+    assert np.isnan(tracks.margins(tracks.center[:, :2], [5])).all()
+
+
+@pytest.mark.needs_models
+def test_the_tracks_of_another_robot_are_refused(recording: Recording) -> None:
+    with pytest.raises(RecordingError, match="whose joints are not those of 'talos'"):
+        compute_trajectories(recording, load_robot("talos"))

@@ -1,0 +1,167 @@
+"""Periodicity: cycles that repeat differ by nothing, and others by what was put between them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poise import runs
+from poise.analysis import CyclePeriod, cycle_difference, cycle_period, joint_angles
+from poise.behaviors import SquatSettings
+from poise.errors import RecordingError
+from poise.recording import Channel, Recording
+
+PERIOD = 1.6
+LABELS = ("x", "y", "z", "qx", "qy", "qz", "qw", "knee", "slide", "hip")
+UNITS = ("m", "m", "m", "", "", "", "", "rad", "m", "rad")
+
+
+def clock(seconds: float, step: float = 0.005) -> np.ndarray:
+    return np.arange(round(seconds / step)) * step
+
+
+def swing(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
+    """Two joints that repeat themselves (n, 2), rad."""
+    turn = 2.0 * np.pi * time / period
+    return np.stack([0.4 * np.sin(turn) + 0.1 * np.cos(3.0 * turn), 0.7 - 0.2 * np.cos(turn)], axis=1)
+
+
+def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any) -> Recording:
+    """A recording of a knee and a hip, with a joint that slides between them."""
+
+    def q(values: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.zeros((len(values), 7)), values[:, 0], 50.0 * time**2, values[:, 1]])
+
+    channels = [Channel("time", "s", time), Channel("q", UNITS, q(angles), LABELS)]
+    if truth is not None:
+        channels.append(Channel("true/q", UNITS, q(truth), LABELS))
+    return Recording(channels, facts)
+
+
+@cache
+def squat() -> Recording:
+    request = runs.Squat(robot="hoap3", mode="kinematic", plant="ideal", settings={"cycles": 4.0})
+    return request.run()[0]
+
+
+def test_a_periodic_motion_differs_by_nothing_from_cycle_to_cycle() -> None:
+    time = clock(5 * PERIOD)
+    assert cycle_difference(swing(time), PERIOD, time) == pytest.approx(np.zeros((4, 2)), abs=1e-12)
+
+
+def test_a_period_that_is_no_multiple_of_the_samples_is_met_between_them() -> None:
+    time, period = clock(10.0), 1.2345
+    found = cycle_difference(swing(time, period), period, time)
+    assert found.shape == (7, 2)  # the ninth cycle is not whole
+    step, fastest = 0.005, 0.4 * (2 * np.pi / period) ** 2 + 0.1 * (6 * np.pi / period) ** 2
+    assert found.max() < step**2 / 8 * fastest * 2  # what a straight line between two samples may miss, twice
+
+
+def test_it_is_the_root_mean_square_of_what_separates_two_cycles() -> None:
+    """d_kj² T = ∫ (q_j(t + T) - q_j(t))² dt, with a motion whose integral is known."""
+    time, drift, rising = clock(4 * PERIOD), 0.03, 0.002
+    angles = swing(time)
+    angles[:, 0] += drift * time / PERIOD  # the knee drifts: cycles are `drift` apart
+    angles[:, 1] += rising * (time / PERIOD) ** 2 * np.sqrt(3.0)  # u = t / T: apart by √3 rising (2 u + 1)
+    k = np.arange(3)
+    integral = rising**2 * ((2 * k + 3) ** 3 - (2 * k + 1) ** 3) / 2.0  # of 3 rising² (2 u + 1)² from k to k + 1
+    found = cycle_difference(angles, PERIOD, time)
+    assert found[:, 0] == pytest.approx(np.full(3, drift))
+    assert found[:, 1] == pytest.approx(np.sqrt(integral), rel=5e-3)
+
+
+def test_what_converges_to_a_periodic_motion_differs_less_and_less() -> None:
+    time = clock(6 * PERIOD)
+    angles = swing(time) + 0.2 * np.exp(-time / PERIOD)[:, np.newaxis]
+    found = cycle_difference(angles, PERIOD, time)
+    assert found[1:] / found[:-1] == pytest.approx(np.exp(-1.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5 * PERIOD, 1.9 * PERIOD])
+def test_below_two_whole_cycles_there_is_nothing_to_compare(seconds: float) -> None:
+    time = clock(seconds)
+    assert cycle_difference(swing(time), PERIOD, time).shape == (0, 2)
+
+
+def test_cycles_shorter_than_a_sample_and_clocks_that_stand_are_not_compared() -> None:
+    time = clock(1.0)
+    assert cycle_difference(swing(time), 1e-4, time).shape == (0, 2)
+    assert cycle_difference(swing(time), PERIOD, np.zeros(len(time))).shape == (0, 2)
+
+
+def test_a_recording_is_compared_by_the_joints_that_turn() -> None:
+    time = clock(3 * PERIOD)
+    recording = recorded(swing(time), time)
+    names, angles = joint_angles(recording)
+    assert names == ("knee", "hip")
+    assert np.array_equal(angles, swing(time))
+    assert cycle_difference(recording, PERIOD) == pytest.approx(np.zeros((2, 2)), abs=1e-12)
+
+
+def test_noise_of_the_sensors_does_not_count_where_the_truth_is_known() -> None:
+    time = clock(3 * PERIOD)
+    noisy = swing(time) + np.random.default_rng(0).normal(0.0, 0.05, (len(time), 2))
+    assert cycle_difference(recorded(noisy, time), PERIOD).min() > 0.05
+    assert cycle_difference(recorded(noisy, time, swing(time)), PERIOD).max() < 1e-12
+
+
+def test_an_angle_that_is_not_known_leaves_its_cycles_unknown_and_no_others() -> None:
+    time = clock(5 * PERIOD)
+    angles = swing(time)
+    angles[round(2.5 * PERIOD / 0.005), 0] = np.nan  # in the third cycle
+    assert np.isnan(cycle_difference(angles, PERIOD, time)).tolist() == [
+        [False, False], [True, False], [True, False], [False, False],
+    ]  # fmt: skip
+
+
+def test_a_recording_without_angles_has_no_joints_to_compare() -> None:
+    bare = Recording([Channel("time", "s", clock(5 * PERIOD))])
+    assert cycle_difference(bare, PERIOD).shape == (4, 0)
+
+
+def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not_given() -> None:
+    time = clock(0.1)
+    usual = CyclePeriod(1.0 / SquatSettings().frequency, int(SquatSettings().cycles))
+    assert cycle_period(recorded(swing(time), time, behavior="squat", settings={})) == usual
+    assert cycle_period(recorded(swing(time), time, behavior="squat")) == usual
+    given = cycle_period(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
+    assert given == (pytest.approx(1.25), usual.cycles, 0.0)  # type: ignore[comparison-overlap]
+    few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
+    assert few == (usual.period, 2, 0.0)
+    late = recorded(swing(time), time, behavior="squat", begin=4.0)
+    assert cycle_period(late) == (*usual[:2], 4.0)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{}, {"behavior": "stand"}, {"behavior": "squat", "settings": {"frequency": 0.0}},
+     {"behavior": "squat", "settings": {"frequency": "often"}}],
+)  # fmt: skip
+def test_what_is_not_asked_to_repeat_itself_has_no_rhythm(facts: dict[str, Any]) -> None:
+    time = clock(0.1)
+    assert cycle_period(recorded(swing(time), time, **facts)) is None
+
+
+@pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "two"])
+def test_a_period_that_is_none_is_refused(period: object) -> None:
+    with pytest.raises(RecordingError, match="expected a positive number of seconds"):
+        cycle_difference(swing(clock(1.0)), period, clock(1.0))  # type: ignore[arg-type]
+
+
+def test_angles_need_their_times() -> None:
+    for time in (None, clock(0.5)):
+        with pytest.raises(RecordingError, match=r"expected \(n, joints\) with time="):
+            cycle_difference(swing(clock(1.0)), PERIOD, time)
+
+
+def test_a_squat_converges_to_a_periodic_motion() -> None:
+    """[Galdeano2014], figure 9."""
+    asked = cycle_period(squat())
+    assert asked == (2.0, 4, 0.0)
+    found = cycle_difference(squat(), asked.period)
+    assert found.shape == (3, 28)
+    assert np.sqrt(np.mean(found**2, axis=1)).max() < 0.01
+    assert found[-1].max() < found[0].max()

@@ -1,0 +1,184 @@
+"""Footprints are where and when the feet were set down, whatever tells of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from made_walks import Rails, biped, tracks_of
+from poise.analysis import RecordedWalk, analyze_walk, posture_frames, support_phases
+from poise.analysis.step_detection import footprints
+from poise.errors import RecordingError
+from poise.recording import Channel, Recording
+from poise.robots import Robot
+
+GAITS = {
+    "forward": Rails(),
+    "backward": Rails(length=-0.15),
+    "in place": Rails(length=0.0),
+    "small and low": Rails(length=0.01, height=0.004, width=0.1),
+    "a circle from behind": Rails(turn=0.5, heading=math.pi - 0.01, steps=24),
+    "slow": Rails(single=0.9, double=0.5, period=0.002),
+}
+SOURCES = ("sensed/force", "force", "phase", "")
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return biped()
+
+
+def found(robot: Robot, rails: Rails, forces: str = "sensed/force", **more: Any) -> RecordedWalk:
+    tracks = tracks_of(robot, rails, forces, **more)
+    return analyze_walk(tracks.recording, robot, tracks)
+
+
+@pytest.mark.parametrize("name", GAITS)
+def test_footprints_are_where_the_rails_put_them(robot: Robot, name: str) -> None:
+    rails = GAITS[name]
+    walk = found(robot, rails)
+    assert len(walk.footprints) == rails.steps + 2
+    for each, (side, place, yaw) in zip(walk.footprints, rails.places(), strict=True):
+        assert each.side == side
+        assert each.place == pytest.approx(place, abs=1e-9)
+        assert each.yaw == pytest.approx(yaw, abs=1e-9)
+        assert each.slip == pytest.approx(0.0, abs=1e-9)
+    for k, step in enumerate(walk.steps):
+        assert step.after.touchdown == pytest.approx(rails.touchdown(k), abs=1.01 * rails.period)
+        assert step.before.lift_off == pytest.approx(rails.lift_off(k), abs=1.01 * rails.period)
+
+
+@pytest.mark.parametrize("name", GAITS)
+def test_steps_have_the_measures_of_the_rails(robot: Robot, name: str) -> None:
+    rails = GAITS[name]
+    walk = found(robot, rails)
+    assert [step.side for step in walk.steps] == ["left", "right"] * (rails.steps // 2)
+    for k, step in enumerate(walk.steps):
+        assert (step.length, step.width, step.turn) == pytest.approx((rails.length, rails.width, rails.turn), abs=1e-9)
+        assert step.height == pytest.approx(rails.height, rel=1e-3)
+        assert step.single == pytest.approx(rails.single, abs=2.01 * rails.period)
+        if k:  # before the first, both feet stood for ever
+            assert step.double == pytest.approx(rails.double, abs=2.01 * rails.period)
+            assert step.duration == pytest.approx(rails.single + rails.double, abs=2.01 * rails.period)
+    assert math.isnan(walk.steps[0].double)
+
+
+@pytest.mark.parametrize("forces", SOURCES)
+def test_forces_phases_and_speeds_tell_of_the_same_footprints(robot: Robot, forces: str) -> None:
+    walk, expected = found(robot, Rails(), forces), found(robot, Rails())
+    assert [each.side for each in walk.footprints] == [each.side for each in expected.footprints]
+    for each, other in zip(walk.footprints, expected.footprints, strict=True):
+        assert each.place == pytest.approx(other.place, abs=1e-3)
+        if each.begin:  # speeds tell a little later, when the foot is still
+            assert each.touchdown == pytest.approx(other.touchdown, abs=0.05)
+
+
+def test_a_foot_that_slides_slips_by_as_much(robot: Robot) -> None:
+    rails = Rails()
+    time = rails.time
+    begin = rails.touchdown(2) + 0.02  # the left foot slides to and fro while the right one swings and lands
+    slide = np.zeros((len(time), 3))
+    slide[:, 0] = 0.012 * np.sin(np.clip((time - begin) / 0.5, 0.0, 1.0) * math.pi)
+    walk = found(robot, rails, changes={"left": slide})
+    slips = [each.slip for each in walk.footprints]
+    assert slips[4] == pytest.approx(0.012, abs=1e-4)
+    assert max(np.delete(slips, 4)) < 1e-9
+
+
+def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(robot: Robot) -> None:
+    rails = Rails()
+    tracks = tracks_of(robot, rails)
+    name = f"sensed/force/{robot.foot('left').name}"
+    force = np.array(tracks.recording[name])
+    jump = np.zeros(len(rails.time))
+    for k in (0, 2, 4):
+        begin = round((rails.touchdown(k) + 0.03) / rails.period)
+        force[begin : begin + 8, 2] = 0.0  # 40 ms in the air, in which the foot goes 5 mm
+        jump += np.clip((np.arange(len(jump)) - begin) / 7.0, 0.0, 1.0) * 0.005
+    channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
+    moved = tracks_of(robot, rails, changes={"left": np.outer(jump, [0.0, 1.0, 0.0])})
+    object.__setattr__(moved, "recording", Recording(channels))
+    prints = footprints(moved)
+    assert len(prints) == rails.steps + 2
+    assert max(each.slip for each in prints) < 1e-9
+
+
+def test_a_foot_that_is_unloaded_in_place_makes_no_step(robot: Robot) -> None:
+    rails = Rails(length=0.0, height=0.0005)
+    walk = found(robot, rails)
+    assert (len(walk.footprints), len(walk.steps), walk.is_walk) == (2, 0, False)
+
+
+def test_a_foot_that_grazes_the_ground_does_not_stand(robot: Robot) -> None:
+    rails = Rails(single=0.6)
+    tracks = tracks_of(robot, rails)
+    name = f"sensed/force/{robot.foot('left').name}"
+    force = np.array(tracks.recording[name])
+    middle = round((rails.lift_off(2) + 0.3) / rails.period)
+    force[middle : middle + 4, 2] = 100.0
+    channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
+    object.__setattr__(tracks, "recording", Recording(channels))
+    assert len(footprints(tracks)) == rails.steps + 2
+
+
+def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
+    walk = found(robot, Rails(steps=11))
+    assert walk.steady == walk.steps[3:9]  # an even number, so that left and right weigh the same
+    assert walk.window == slice(walk.steps[2].after.begin, walk.steps[8].after.begin)
+    assert [stride.stop - stride.start for stride in walk.stride_samples] == pytest.approx([200] * 5, abs=1)
+    few = found(robot, Rails(steps=4))
+    assert few.steady == few.steps
+
+
+def test_supports_are_the_phases_of_the_rails(robot: Robot) -> None:
+    rails = Rails(steps=4)
+    parts = support_phases(found(robot, rails))
+    names = ["standing", "right support", "double support", "left support", "double support", "right support"]
+    assert [part.name for part in parts] == [*names, "double support", "left support", "standing"]
+    assert [part.end for part in parts[:-1]] == [part.begin for part in parts[1:]]
+    assert parts[1].begin == pytest.approx(rails.lift_off(0), abs=1.01 * rails.period)
+
+
+def test_a_gait_cycle_goes_from_touchdown_to_touchdown(robot: Robot) -> None:
+    rails = Rails(steps=12)
+    walk = found(robot, rails)
+    stride = 2 * (rails.single + rails.double)
+    own = walk.curves((rails.time - rails.touchdown(0)) / stride % 1.0, "left")
+    assert own.values.shape[0] >= 3
+    assert own.mean[5:95] == pytest.approx(own.share[5:95] / 100.0, abs=0.01)
+    assert own.toe_off == pytest.approx(100.0 * (1.0 - rails.single / stride), abs=1.5)
+    assert (own.low <= own.mean + 1e-12).all()
+    assert (own.mean <= own.high + 1e-12).all()
+    with pytest.raises(RecordingError, match="7 values for a walk"):
+        walk.curves(np.zeros(7), "left")
+
+
+def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
+    rails = Rails()
+    tracks = tracks_of(robot, rails)
+    tracks.positions[100:110] = np.nan
+    tracks.rotations[100:110] = np.nan
+    tracks.center[100:110] = np.nan
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    assert len(walk.steps) == rails.steps
+    assert np.isfinite(walk.pressure_margin.margin).any()
+    tracks.positions[:] = tracks.rotations[:] = np.nan
+    assert analyze_walk(tracks.recording, robot, tracks).is_walk is False
+
+
+@pytest.mark.parametrize("how", ["tilted", "low"])
+def test_a_robot_that_fell_makes_no_more_steps(robot: Robot, how: str) -> None:
+    rails = Rails()
+    tracks = tracks_of(robot, rails)
+    fall = round(rails.lift_off(5) / rails.period)
+    if how == "low":
+        tracks.center[fall:, 2] = 0.2
+    else:
+        tracks.rotations[fall:, tracks.parts.index(posture_frames(robot).chest)] = np.diag([1.0, -1.0, -1.0])
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    assert walk.fall_time == pytest.approx(rails.lift_off(5), abs=rails.period)
+    assert len(walk.steps) == 5
+    assert math.isnan(found(robot, rails).fall_time)

@@ -1,0 +1,272 @@
+"""What cells and servos say that cannot be true is found soon and named, and healthy ones are never accused."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from poise.behaviors import Regulated
+from poise.behaviors.sensor_faults import LOOK, Watch
+from poise.robots import Foot
+from regulated_bodies import PERIOD, cells_of, observed
+from robot_states import robot_of
+
+HOAP3 = robot_of("hoap3")
+WEIGHT = 9.81 * HOAP3.mass
+FEET = tuple(HOAP3.foot(side) for side in ("left", "right"))
+#: Of good cells (N): `Sensors` has 20 s with s = 0.01.
+NOISE = 0.2
+#: Within this (s) a fault is found, and within that the regulation is gone.
+SOON, GONE = 0.5, 0.2
+CORNERS = ("front left", "back left", "back right", "front right")
+ROBOTS = pytest.mark.parametrize("name", ["hoap3", "nao", "g1", "talos"])
+SEEDS = pytest.mark.parametrize("seed", range(4))
+#: From (time, 2 x 4 cells of left and right) to what is told instead.
+Fault = Callable[[float, np.ndarray], np.ndarray]
+
+
+class Stander:
+    """Somebody who stands, and whose cells and servos a `Watch` listens to."""
+
+    def __init__(self, seed: int = 0, name: str = "hoap3", noise: float = NOISE, grain: float = 0.0) -> None:
+        self.robot = robot_of(name)
+        self.watch = Watch(self.robot)
+        self.feet = tuple(self.robot.foot(side) for side in ("left", "right"))
+        self.weight = 9.81 * self.robot.mass
+        self.noise, self.grain = noise * self.weight / WEIGHT, grain
+        self.random = np.random.default_rng(seed)
+        self.time = 0.0
+        self.trusts: list[float] = []
+        # Weight anywhere in the middle third of either sole.
+        self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half(foot) for foot in self.feet]
+
+    def felt(self, share: float) -> np.ndarray:
+        """By healthy cells, with that share of the weight on the left foot."""
+        parts = zip(self.feet, (share, 1.0 - share), self.places, strict=True)
+        cells = np.array([cells_of(foot, part * self.weight, place) for foot, part, place in parts])
+        told = np.maximum(cells + self.random.normal(0.0, self.noise, (2, 4)), 0.0)
+        return self.grain * np.round(told / self.grain) if self.grain else told
+
+    def stands(
+        self,
+        seconds: float,
+        fault: Fault = lambda time, cells: cells,
+        share: Callable[[float], float] = lambda time: 0.5,
+        lags: np.ndarray | None = None,
+    ) -> float:
+        """For so many seconds; returns when something was first found to be wrong, from the beginning of these."""
+        found, behind = np.inf, np.zeros(len(self.robot.joints)) if lags is None else lags
+        for i in range(round(seconds / PERIOD)):
+            self.time += PERIOD
+            told = fault(self.time, self.felt(share(self.time)))
+            cells = {foot.name: row for foot, row in zip(self.feet, told, strict=True)}
+            self.watch.look(cells, behind, share(self.time), PERIOD)
+            self.trusts.append(self.watch.trust)
+            if self.watch.words and not np.isfinite(found):
+                found = i * PERIOD
+        return found
+
+
+def half(foot: Foot) -> np.ndarray:
+    """Half length and half width of a sole (m)."""
+    return np.abs(foot.corners - foot.sole.center)[0, :2]
+
+
+def one(foot: int, corner: int, says: float) -> Fault:
+    """One cell that says something of its own."""
+
+    def told(time: float, cells: np.ndarray) -> np.ndarray:
+        cells[foot, corner] = says
+        return cells
+
+    return told
+
+
+# -- what is found -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        (0.0, "tells nothing, although its neighbours are pressed"),
+        (7.25, "always tells the same"),
+        (np.nan, "tells no number"),
+        (np.inf, "tells no number"),
+        (-np.inf, "tells no number"),
+    ],
+)
+@pytest.mark.parametrize("foot", [0, 1])
+@pytest.mark.parametrize("corner", range(4))
+def test_a_broken_cell_is_found_and_named(foot: int, corner: int, says: float, words: str) -> None:
+    robot = Stander(seed=corner)
+    robot.places = [np.zeros(2), np.zeros(2)]
+    assert robot.stands(0.5) == np.inf
+    assert robot.watch.trust == pytest.approx(1.0)
+    assert robot.stands(SOON, one(foot, corner, says)) < SOON
+    side = ("left", "right")[foot]
+    assert robot.watch.words == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
+    robot.stands(GONE + PERIOD)
+    assert robot.watch.trust == 0.0
+    assert robot.stands(1.0) == 0.0, "what a broken cell says later is not believed"
+
+
+@ROBOTS
+@pytest.mark.parametrize("says", [0.0, np.nan])
+def test_a_broken_cell_is_found_on_every_robot(name: str, says: float) -> None:
+    robot = Stander(name=name)
+    assert robot.stands(0.5) == np.inf
+    assert robot.stands(SOON, one(1, 2, says)) < SOON
+
+
+def test_the_corners_are_named_as_they_lie() -> None:
+    for (front, side), corner in zip([(1, 1), (-1, 1), (-1, -1), (1, -1)], FEET[0].corners, strict=True):
+        assert np.sign(corner[:2]).tolist() == [front, side]
+
+
+@SEEDS
+def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> None:
+    robot = Stander(seed)
+    assert robot.stands(1.0, lambda time, cells: cells[::-1]) == np.inf, "nobody can tell with half of it on each"
+    assert robot.stands(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
+    (words,) = robot.watch.words
+    assert words == "the cells feel the weight on the wrong foot: left and right are swapped"
+    robot.stands(GONE + PERIOD)
+    assert robot.watch.trust == 0.0
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -> None:
+    robot = Stander()
+    knee = next(i for i, joint in enumerate(HOAP3.joints) if joint.name == "left_knee")
+    lags = np.zeros(28)
+    assert robot.stands(0.5, lags=lags) == np.inf
+    lags[knee] = sign * HOAP3.servos.full_torque
+    assert robot.stands(SOON, lags=lags) < SOON
+    assert robot.watch.words == ["the servo of left_knee gives all it has and does not follow"]
+    assert robot.watch.trust == 0.0
+    lags[knee] *= 0.7  # between free and at its limit: as it was
+    assert robot.stands(0.2, lags=lags) == 0.0
+    lags[knee] *= 0.5
+    robot.stands(GONE + LOOK + 2 * PERIOD, lags=lags)
+    assert robot.watch.words == []
+    assert robot.watch.trust == pytest.approx(1.0)
+
+
+def test_a_servo_that_is_behind_for_a_moment_is_not_accused() -> None:
+    """Every knee is while a foot lands."""
+    robot, lags = Stander(), np.full(28, HOAP3.servos.full_torque)
+    for _ in range(5):
+        assert robot.stands(0.08, lags=lags) == np.inf
+        assert robot.stands(0.02) == np.inf
+
+
+def test_arms_that_are_held_do_not_end_the_regulation() -> None:
+    robot, lags = Stander(), np.zeros(28)
+    arms = [i for i, joint in enumerate(HOAP3.joints) if "shoulder" in joint.name or "elbow" in joint.name]
+    lags[arms] = 1.0
+    assert robot.stands(1.0, lags=lags) == np.inf
+
+
+def test_soft_servos_may_be_further_behind() -> None:
+    lags = np.full(28, 5.0 * HOAP3.servos.full_torque)
+    told = {foot.name: cells_of(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
+    for stiffness, tired in ((1.0, True), (0.1, False)):
+        watch = Watch(HOAP3, stiffness)
+        for _ in range(200):
+            watch.look(told, lags, 0.5, PERIOD)
+        assert bool(watch.words) is tired
+
+
+# -- who is not accused ------------------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
+def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> None:
+    robot = Stander(seed, noise=noise)
+    assert robot.stands(0.6) == np.inf, robot.watch.words
+    assert robot.watch.trust == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("noise", "grain"), [(0.02, 0.1), (0.02, 0.5), (NOISE, 0.25), (NOISE, 1.0)])
+@SEEDS
+def test_healthy_cells_that_tell_in_steps_are_never_accused(seed: int, noise: float, grain: float) -> None:
+    """A cell in the middle of a step tells the same for seconds, while others at the edge of one go up and down."""
+    assert Stander(seed, noise=noise, grain=grain).stands(2.0) == np.inf
+
+
+@given(seed=st.integers(0, 10_000), frequency=st.floats(0.5, 2.0))
+def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot(seed: int, frequency: float) -> None:
+    """Slowly and fast, until one foot is lifted and its cells say nothing but noise."""
+    robot = Stander(seed)
+
+    def share(time: float) -> float:
+        return float(np.clip(0.5 + 0.7 * np.sin(2.0 * np.pi * frequency * time), 0.0, 1.0))
+
+    assert robot.stands(1.0, share=share) == np.inf, robot.watch.words
+
+
+@SEEDS
+def test_cells_without_any_noise_are_not_accused(seed: int) -> None:
+    robot = Stander(seed, noise=0.0)
+    assert robot.stands(0.5) == np.inf
+    assert robot.stands(1.0, share=lambda time: 1.0) == np.inf
+
+
+@SEEDS
+def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
+    """For a quarter of a second at a time it stands on three corners, each time on others."""
+    robot = Stander(seed)
+
+    def rocking(time: float, cells: np.ndarray) -> np.ndarray:
+        cells[0, int(time / 0.25) % 4] = 0.0
+        return cells
+
+    assert robot.stands(2.0, rocking) == np.inf
+
+
+# -- trust -------------------------------------------------------------------------------------------------------------
+
+
+def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
+    robot = Stander()
+    robot.stands(0.3)
+    robot.stands(0.3, one(0, 0, np.nan))
+    trusts = np.array(robot.trusts)
+    assert np.abs(np.diff(trusts, prepend=0.0)).max() <= PERIOD / GONE + 1e-12
+    assert trusts[round(GONE / PERIOD) + 1] == pytest.approx(1.0)
+    assert trusts[300 + round(GONE / PERIOD) + 1] == 0.0
+    assert (trusts >= 0.0).all()
+    assert (trusts <= 1.0).all()
+
+
+def test_who_does_not_want_to_be_regulated_is_not() -> None:
+    watch, told = Watch(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
+    for _ in range(300):
+        watch.look(told, None, 0.5, PERIOD, wanted=False)
+    assert (watch.trust, watch.words) == (0.0, [])
+
+
+# -- nothing is NaN ----------------------------------------------------------------------------------------------------
+
+ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # numbers whose sum is none
+@given(left=st.lists(ANYTHING, min_size=4, max_size=4), right=st.lists(ANYTHING, min_size=4, max_size=4))
+def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[float]) -> None:
+    body = Regulated(HOAP3)
+    with np.errstate(all="ignore"):
+        observed(body, lambda time: {"left": left, "right": right}, 0.02)
+        observed(body, lambda time: {"left": right, "right": left}, 0.02)
+    assert np.isfinite([body.regulator.shift, body.regulator.error, body.watch.trust]).all()
+    assert np.isfinite(body.levels.center.value).all()
+    assert all(np.isfinite([sole.amplitude, sole.zmp]).all() for sole in body.pressed.values())
+
+
+def test_a_foot_of_which_nothing_is_told_is_missed_in_words() -> None:
+    watch = Watch(HOAP3)
+    watch.look({FEET[0].name: np.full(4, 10.0)}, None, 0.5, PERIOD)
+    assert len(watch.words) == 4
+    assert all("right sole tells no number" in words for words in watch.words)

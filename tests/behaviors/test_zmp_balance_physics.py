@@ -1,0 +1,158 @@
+"""HOAP-3 on its servos in MuJoCo, with noisy cells: it stands, squats and walks by one law, and says what is broken."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from poise.behaviors import Regulated, error_of_zmp, regulation_of, standing
+from poise.control import PositionController
+from poise.plans import Course, Squatting
+from poise.plants import Breakdown, MujocoPlant, PositionServos, Push, Sensors, stepped
+from poise.robots import State
+from regulated_bodies import PERIOD, walk_of
+from robot_states import not_none, robot_of
+
+HOAP3 = robot_of("hoap3")
+SOLE = HOAP3.foot("left").sole
+#: Half length and half width of a sole (m).
+EDGE = np.array([0.5 * (SOLE.x_max - SOLE.x_min), 0.5 * (SOLE.y_max - SOLE.y_min)])
+#: Servos are stiff, so that feet land where the plan has them, and the regulation is gentle: stiff bodies shake.
+WALKING: dict[str, Any] = {"stiffness": 1.0, "spin": 0.0, "proportional": 0.05, "derivative": 0.0, "trim": 0.1}
+#: Slow and short steps; the robot walks 9 cm with four of them.
+STROLL: dict[str, Any] = {"single_support": 0.9, "double_support": 0.6, "step_length": 0.12}
+BREAKS = 1.5
+#: So many samples are taken together where ε_ZMP is judged: 20 ms, for cells are noisy.
+MEAN = 20
+
+
+@dataclass
+class Run:
+    """What happened, a line per millisecond."""
+
+    fallen: str = ""
+    errors: list[complex] = field(default_factory=list)
+    zmps: list[tuple[complex, complex]] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    trusts: list[float] = field(default_factory=list)
+    finite: bool = True
+    end: State | None = None
+
+    @property
+    def told(self) -> float:
+        """When something was first said to be wrong (s)."""
+        return next((i * PERIOD for i, words in enumerate(self.words) if words), np.inf)
+
+
+def ran(
+    seconds: float, course: Course | None = None, broken: str = "", push: Push | None = None, **given: float
+) -> Run:
+    settings = regulation_of(HOAP3, **given)
+    body = Regulated(HOAP3, course, settings)
+    controller = PositionController(body, period=PERIOD)
+    plant = MujocoPlant(
+        body.start,
+        actuators=PositionServos(share=settings.stiffness),
+        sensors=Sensors(noise=0.01),
+        pushes=[push] if push else [],
+        breakdowns=[Breakdown.parsed(broken)] if broken else [],
+        seed=1,
+    )
+    run = Run()
+    for _ in range(round(seconds / PERIOD)):
+        command = stepped(controller, plant).command
+        run.errors.append(error_of_zmp(body.pressed["left"], body.pressed["right"]))
+        run.zmps.append((body.pressed["left"].zmp, body.pressed["right"].zmp))
+        run.words.append(command.fallback)
+        run.trusts.append(body.watch.trust)
+        run.finite &= bool(np.isfinite(not_none(command.position)).all() and np.isfinite(command.velocity).all())
+        if plant.fallen:
+            break
+    run.fallen, run.end = plant.fall, plant.truth()
+    return run
+
+
+# -- both scenarios of the paper ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("force", [(20.0, 0.0, 0.0), (0.0, 20.0, 0.0)], ids=["from behind", "from the side"])
+def test_after_a_push_the_zmp_is_back_within_a_second(force: tuple[float, float, float]) -> None:
+    """A fifth of its weight for 0.1 s, once it has found where it stands."""
+    time, duration = 4.0, 0.1
+    run = ran(6.0, push=Push(force, duration, time))
+    assert run.fallen == ""
+    assert run.told == np.inf
+    errors = np.abs(np.convolve(run.errors, np.full(MEAN, 1.0 / MEAN), "same"))[:-MEAN]
+    pushed, back = round(time / PERIOD), round((time + duration + 1.0) / PERIOD)
+    assert errors[pushed - 500 : pushed - MEAN].max() < 0.005
+    assert errors[pushed : pushed + 500].max() > 0.01, "it was a push"
+    assert errors[back:].max() < 0.005
+
+
+def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
+    """Two of 5 cm in four seconds; "well" is the inner half, in both directions and under both soles."""
+    begin = 2.0
+    run = ran(begin + 4.0, Squatting(*standing(HOAP3.stance("standing")), 0.05, 0.5, 2, begin))
+    assert run.fallen == ""
+    assert run.told == np.inf
+    zmps = np.array(run.zmps[round(begin / PERIOD) :])
+    assert np.abs(zmps.real).max() < 0.5 * EDGE[0]
+    assert np.abs(zmps.imag).max() < 0.5 * EDGE[1]
+
+
+# -- what breaks -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        ("dead", "tells nothing, although its neighbours are pressed"),
+        ("stuck", "always tells the same"),
+        ("nan", "tells no number"),
+    ],
+)
+def test_a_broken_cell_is_told_and_the_robot_stays_up(says: str, words: str) -> None:
+    run = ran(BREAKS + 1.5, broken=f"cell:left:2:{says}@{BREAKS}")
+    assert run.fallen == ""
+    assert run.finite
+    assert BREAKS <= run.told < BREAKS + 0.5
+    assert run.words[-1] == f"no ZMP regulation: the back right force cell of the left sole {words}"
+    assert run.trusts[round((BREAKS + 0.75) / PERIOD)] == 0.0
+
+
+def test_a_knee_that_has_lost_most_of_its_torque_but_can_bear_is_borne() -> None:
+    """Of 10 N m, 1.3 are left in it; with 1.0 the robot goes down."""
+    run = ran(BREAKS + 2.5, broken=f"weak:left_knee:0.13@{BREAKS}")
+    assert run.fallen == ""
+    assert run.finite
+
+
+def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() -> None:
+    """With 0.5 N m of torque in it, no law of the centre of mass helps."""
+    run = ran(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
+    assert run.fallen != ""
+    assert run.finite
+    assert "the servo of left_knee gives all it has and does not follow" in run.words[-1]
+
+
+# -- walking -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("broken", ["", "swapped@1"], ids=["healthy", "with swapped soles"])
+def test_it_walks_four_steps(broken: str) -> None:
+    """Swapped soles are found as soon as all weight should be on one foot; the walk goes on without the regulation."""
+    course = walk_of(HOAP3, 4, **STROLL)
+    run = ran(course.seconds, course, broken, **WALKING)
+    assert run.fallen == ""
+    assert run.finite
+    goal = course.center(course.seconds)[0]
+    assert run.end is not None
+    # Soles slip by some millimetres at each step.
+    assert run.end.center_of_mass == pytest.approx(goal, abs=0.01)
+    if not broken:
+        assert run.told == np.inf
+        return
+    assert 1.0 <= run.told < course.phases[2].begin + 0.5
+    assert run.words[-1].endswith("the cells feel the weight on the wrong foot: left and right are swapped")
+    assert run.trusts[-1] == 0.0

@@ -1,0 +1,245 @@
+"""KinematicController: the program of the house, on every robot, at both orders, with every solver."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bodies import limits, place_of, reaching
+
+from poise import constraints, tasks
+from poise.control import KinematicController
+from poise.errors import PoiseError, SolverError
+from poise.hierarchy import Hierarchy, Level
+from poise.plants import IdealPlant, steps
+from poise.robots import Robot
+from poise.solvers import Cascade, Lexicographic, NullSpace, Weighted
+from poise.state import Snapshot
+from poise.tasks import ACCELERATION, VELOCITY
+from robot_states import PERIOD, joint_motion, not_none, robot_of, run, velocities
+
+ROBOTS = ["g1", "talos", "romeo", "icub"]
+ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return robot_of(request.param)
+
+
+def inside_limits(found: list, robot: Robot, acceleration: bool = True) -> None:
+    q, v = joint_motion(found)
+    bounds = robot.limits
+    assert (q <= bounds.upper + 1e-9).all()
+    assert (q >= bounds.lower - 1e-9).all()
+    assert (np.abs(v) <= bounds.velocity + 1e-9).all()
+    if acceleration:
+        assert (np.abs(np.diff(v, axis=0)) <= bounds.acceleration * PERIOD + 1e-9).all()
+
+
+@ORDERS
+def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, order: int) -> None:
+    start = robot.stance("standing")
+    found = run(reaching(start), start, 3.0, order=order)
+    end = found[-1].state
+    assert end.pose(robot.hand("left")).translation == pytest.approx(place_of(start, (0.10, 0.04, 0.15)), abs=1e-4)
+    for step in found[::20]:
+        for foot in robot.feet:
+            assert step.state.pose(foot).translation == pytest.approx(start.pose(foot).translation, abs=3e-4)
+    assert end.center_of_mass[:2] == pytest.approx(start.support_center, abs=1e-4)
+    assert not any(step.command.fallback for step in found)
+    assert all(not_none(step.command.solution).status == "optimal" for step in found)
+    inside_limits(found, robot)
+
+
+def test_weights_come_near_and_keep_what_must_hold(robot: Robot) -> None:
+    """Weighted compromises below `always`: the hand stays short of where strict priorities bring it; limits hold."""
+    start = robot.stance("standing")
+    found = run(reaching(start), start, 1.5, solver=Weighted())
+    goal = place_of(start, (0.10, 0.04, 0.15))
+    left = np.linalg.norm(found[-1].state.pose(robot.hand("left")).translation - goal)
+    assert 1e-3 < left < 0.4 * np.linalg.norm(place_of(start) - goal)
+    assert not any(step.command.fallback for step in found)
+    inside_limits(found, robot)
+
+
+@ORDERS
+def test_where_all_are_equalities_the_closed_form_gives_the_same_motion(order: int) -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    hierarchy = reaching(start, by=(0.02, 0.01, 0.02), always=False)
+    strict, closed = (run(hierarchy, start, 0.5, order=order, solver=s) for s in (Lexicographic(), NullSpace()))
+    assert velocities(closed) == pytest.approx(velocities(strict), abs=1e-6)
+    assert not any(step.command.fallback for step in closed)
+
+
+@ORDERS
+def test_the_closed_form_says_that_it_ignores_inequalities(order: int) -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    found = run(reaching(start), start, 0.05, order=order, solver=NullSpace())
+    assert all("relaxed" in step.command.fallback for step in found)
+    assert np.isfinite(velocities(found)).all()
+
+
+def test_the_slow_reference_gives_the_same_motion() -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    hierarchy = reaching(start, by=(0.02, 0.01, 0.02))
+    strict, slow = (run(hierarchy, start, 0.1, solver=s) for s in (Lexicographic(), Cascade()))
+    assert velocities(slow) == pytest.approx(velocities(strict), abs=1e-6)
+
+
+@ORDERS
+def test_a_command_carries_what_justifies_it(order: int) -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    found = run(reaching(start), start, 0.5, order=order)
+    command, state = found[-1].command, found[-1].state
+    assert command.period == PERIOD
+    assert command.torque is None
+    if order == VELOCITY:
+        assert command.acceleration is None
+        assert np.array_equal(command.velocity, not_none(command.solution).x)
+    else:
+        assert np.array_equal(not_none(command.acceleration), not_none(command.solution).x)
+        assert command.velocity == pytest.approx(state.v + PERIOD * not_none(command.acceleration))
+    assert not_none(command.solution).program.names == ("always", "feet", "balance", "reach", "posture")
+    errors = command.errors
+    words = [(label.level, label.name, label.unit) for label in not_none(errors).tasks]
+    assert words[3:] == [
+        ("feet", "hold left_sole", "m, rad"),
+        ("feet", "hold right_sole", "m, rad"),
+        ("balance", "center of mass", "m"),
+        ("reach", "position of left_palm", "m"),
+        ("posture", "posture", "rad"),
+    ]
+    missing = state.pose(robot.hand("left")).translation - place_of(start, (0.10, 0.04, 0.15))
+    assert not_none(errors).values(6) == pytest.approx(missing)
+    assert not_none(errors).values(7) == pytest.approx(state.q[7:] - start.q[7:])
+    assert not_none(errors).tasks[6].labels == ("x", "y", "z")
+    assert len(not_none(errors)) == 8
+
+
+def test_errors_inside_an_interval_are_zero() -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    task = tasks.Position(robot.hand("left"), place_of(start) + np.array([0.2, 0.05, 0.0]), within=0.1)
+    command = KinematicController(Hierarchy(levels=[Level("reach", [task])])).step(start)
+    assert not_none(command.errors).values(0) == pytest.approx([-0.1, 0.0, 0.0])
+
+
+def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    controller, plant = KinematicController(reaching(start)), IdealPlant(start)
+    kept = []
+    for step in steps(controller, plant, 0.1):
+        kept.append(
+            (step, step.command.velocity.copy(), not_none(step.command.errors).values(6).copy(), step.state.q.copy())
+        )
+    for step, velocity, error, q in kept:
+        assert np.array_equal(step.command.velocity, velocity)
+        assert np.array_equal(not_none(step.command.errors).values(6), error)
+        assert np.array_equal(step.state.q, q)
+        assert not_none(step.command.solution).slack is not None
+
+
+def test_the_same_motion_twice(robot: Robot) -> None:
+    start = robot.stance("standing")
+    first, again = (velocities(run(reaching(start), start, 0.3)) for _ in range(2))
+    assert np.array_equal(first, again)
+
+
+def test_one_controller_may_move_one_robot_after_the_other() -> None:
+    first, second = robot_of("g1"), robot_of("talos")
+    posture = [tasks.LeastVelocity()]
+    controller = KinematicController(Hierarchy(levels=[Level("still", posture)]))
+    for robot in (first, second, first):
+        command = controller.step(robot.stance("standing"))
+        assert command.velocity.shape == (robot.model.nv,)
+        assert controller.robot is robot
+
+
+def test_a_hierarchy_of_another_robot_is_refused_at_the_first_step() -> None:
+    first, second = robot_of("g1"), robot_of("talos")
+    controller = KinematicController(reaching(first.stance("standing")))
+    with pytest.raises(PoiseError, match="made for g1, the state is of talos"):
+        controller.step(second.stance("standing"))
+
+
+def test_the_same_tasks_in_another_object_are_no_change() -> None:
+    """A behavior may build a hierarchy at every tick; as long as the tasks are the same, nothing starts anew."""
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    hierarchy = reaching(start)
+
+    def anew(snapshot: Snapshot) -> Hierarchy:
+        return Hierarchy(hierarchy.always, [Level(level.name, level.tasks) for level in hierarchy.levels])
+
+    assert velocities(run(anew, start, 0.4)) == pytest.approx(velocities(run(hierarchy, start, 0.4)), abs=1e-12)
+
+
+@ORDERS
+@pytest.mark.parametrize("period", [0.001, 0.002, 0.01, 0.02])
+def test_every_period_leads_to_the_same_place(order: int, period: float) -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    found = run(reaching(start), start, 3.0 if period > 0.001 else 2.0, order=order, period=period)
+    goal = place_of(start, (0.10, 0.04, 0.15))
+    assert found[-1].state.pose(robot.hand("left")).translation == pytest.approx(goal, abs=1e-3)
+
+
+@ORDERS
+def test_a_motion_that_starts_moving_starts_where_it_is(order: int) -> None:
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    moving = start.replace(v=0.3 * np.random.default_rng(0).normal(size=robot.model.nv))
+    still = Hierarchy([constraints.JointAcceleration(robot)], [Level("posture", [tasks.Posture(start)])])
+    found = run(still, moving, 2.0, order=order)
+    change = np.abs(found[0].command.velocity - moving.v)
+    assert (change[6:] <= robot.limits.acceleration * PERIOD + 1e-9).all()
+    assert np.abs(found[-1].state.v[6:]).max() < 0.1
+
+
+def test_in_always_limits_stand_above_everything() -> None:
+    """Even the feet give way to what must hold: with all joints slow, what they wish for is cut."""
+    robot = robot_of("g1")
+    start = robot.stance("standing")
+    feet = [tasks.Position(foot, start.pose(foot).translation + np.array([0.5, 0.0, 0.5])) for foot in robot.feet]
+    hold = Level("pelvis", [tasks.LeastVelocity()])
+    slow = Hierarchy([constraints.JointSpeed(robot, scale=0.01)], [hold, Level("feet", feet)])
+    found = run(slow.reordered(["feet", "pelvis"]), start, 0.5)
+    _, v = joint_motion(found)
+    assert (np.abs(v) <= 0.01 * robot.limits.velocity + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"behavior": 5}, "behavior is 5; expected a Hierarchy"),
+        ({"period": 0.0}, "period is 0.0; expected positive"),
+        ({"period": float("nan")}, "period is nan"),
+        ({"period": "fast"}, "period is 'fast'"),
+        ({"order": 3}, "order is 3; expected poise.VELOCITY"),
+        ({"ramp": -1.0}, "ramp is -1.0; expected seconds"),
+        ({"ramp": float("inf")}, "ramp is inf"),
+        ({"solver": 5}, "solver is 5; expected one of poise.solvers"),
+    ],
+)
+def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[str, Any], words: str) -> None:
+    robot = robot_of("g1")
+    given = {"behavior": Hierarchy(limits(robot)), **settings}
+    with pytest.raises(PoiseError, match=words) as caught:
+        KinematicController(**given)
+    assert "\n" not in str(caught.value)
+    if "solver" in settings:
+        assert isinstance(caught.value, SolverError)
+
+
+def test_what_does_not_fit_the_robot_is_said_at_the_first_step() -> None:
+    robot = robot_of("g1")
+    wrong = Hierarchy(levels=[Level("posture", [tasks.Posture([0.1, 0.2])])])
+    with pytest.raises(PoiseError, match="2 angles for 29 joints"):
+        KinematicController(wrong).step(robot.stance("standing"))
+    with pytest.raises(PoiseError, match="the behavior returned 5; expected a Hierarchy"):
+        KinematicController(lambda snapshot: 5).step(robot.stance("standing"))  # type: ignore[arg-type,return-value]

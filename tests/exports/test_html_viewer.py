@@ -1,0 +1,165 @@
+"""Scenes: one page, without a network, that shows the robot where it was."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio
+import pytest
+from browser import document, seen
+from motions import biped, recorded, wandered, wandering
+
+from poise import exports
+from poise.recording import Recording
+from poise.rendering import Mesh, figure, shape_mesh, surface
+from poise.rendering import scene_geometry as solids
+from poise.rendering.scene_geometry import MOST
+from poise.robots import Robot, library_names, load_robot
+
+SOLIDS = {
+    "box": (solids.box((0.1, 0.2, 0.3)), 8 * 0.1 * 0.2 * 0.3),
+    "sphere": (solids.sphere(0.2), 4 / 3 * np.pi * 0.2**3),
+    "cylinder": (solids.cylinder(0.2, 0.3), np.pi * 0.2**2 * 0.6),
+    "capsule": (solids.capsule(0.2, 0.3), np.pi * 0.2**2 * 0.6 + 4 / 3 * np.pi * 0.2**3),
+}
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return biped()
+
+
+@pytest.fixture(scope="module")
+def motion(robot: Robot) -> Recording:
+    return wandered(robot, 101, seed=2)
+
+
+@pytest.fixture(scope="module")
+def page(motion: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return exports.save(motion, tmp_path_factory.mktemp("scenes") / "m.html")
+
+
+def content(page: Path) -> dict[str, Any]:
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def numbers(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def test_nothing_is_fetched_from_anywhere(page: Path) -> None:
+    text = page.read_text()
+    assert not re.search(r"https?://|\bsrc=|\bhref=|@import|url\(|import\(|fetch\(|XMLHttp", text)
+    assert "{{" not in text
+
+
+def test_poses_are_those_of_the_motion(page: Path, motion: Recording, robot: Robot) -> None:
+    data = content(page)
+    poses = numbers(data["poses"], "<f4").reshape(len(data["time"]), data["joints"], 7)
+    assert len(poses) == 31  # a second, 30 a second, with both ends
+    whole, kinematics = exports.Trajectory.of(motion), robot.model.createData()
+    for time, pose in zip(data["time"], poses, strict=True):
+        pinocchio.forwardKinematics(robot.model, kinematics, whole.at(np.array([time])).q[0])
+        for joint in range(robot.model.njoints):
+            found = pinocchio.XYZQUATToSE3(pose[joint].astype(float))
+            assert np.abs(found.homogeneous - kinematics.oMi[joint].homogeneous).max() < 1e-5
+
+
+def test_points_and_normals_survive_their_packing(page: Path, robot: Robot) -> None:
+    data = content(page)
+    packed = numbers(data["vertices"], np.dtype([("position", "<i2", 4), ("normal", "i1", 4)]))  # type: ignore[arg-type]
+    index = numbers(data["indices"], "<u4")
+    assert index.max() < len(packed)
+    drawn = figure(robot)
+    assert len(data["parts"]) == len(drawn.shapes)
+    for part, shape in zip(data["parts"], drawn.shapes, strict=True):
+        points = data["scale"] * packed["position"][index[part["first"] : part["first"] + part["count"]], :3] / 32767
+        meant = shape_mesh(drawn, shape).points
+        assert part["joint"] == shape.joint
+        assert np.abs(np.ptp(points, axis=0) - np.ptp(meant, axis=0)).max() < 1e-4
+    assert np.abs(np.linalg.norm(packed["normal"][:, :3] / 127.0, axis=1) - 1.0).max() < 0.02
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_solids_are_closed_and_turned_outward(name: str) -> None:
+    (points, faces), volume = SOLIDS[name]
+    a, b, c = points[faces].transpose(1, 0, 2)
+    found = float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)  # divergence theorem
+    assert 0.95 * volume < found <= volume * (1 + 1e-12)
+    made = surface(0, (1, 1, 1, 1), Mesh(points, faces))
+    sides = made.points[made.faces]
+    across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+    assert (np.einsum("ij,ikj->ik", across, made.normals[made.faces]) > 0.0).all()
+
+
+def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:
+    box = surface(0, (1, 1, 1, 1), Mesh(*solids.box((1.0, 1.0, 1.0))))
+    assert len(box.points) == 24  # each corner once for each of its three sides
+    ball = surface(0, (1, 1, 1, 1), Mesh(*solids.sphere(1.0)))
+    middle = np.abs(ball.points[:, 2]) < 0.9
+    assert np.einsum("ij,ij->i", ball.points, ball.normals)[middle].min() > 0.99
+
+
+@pytest.mark.needs_models
+@pytest.mark.parametrize("name", library_names())
+def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tmp_path: Path) -> None:
+    robot = load_robot(name)
+    page = exports.save(wandered(robot, 200, period=0.1), tmp_path / "m.html")
+    assert page.stat().st_size < 6e6
+    drawn = figure(robot)
+    for shape in drawn.shapes:
+        mesh = shape_mesh(drawn, shape)
+        assert len(mesh.faces) <= 3 * MOST  # one of many separate pieces cannot become simpler than these
+        within = np.array([shape.corners.min(axis=0), shape.corners.max(axis=0)])
+        found = np.array([mesh.points.min(axis=0), mesh.points.max(axis=0)])
+        assert (found[0] > within[0] - 0.004).all()
+        assert (found[1] < within[1] + 0.004).all()
+
+
+def test_an_hour_still_fits_a_page(robot: Robot, tmp_path: Path) -> None:
+    q = np.tile(wandering(robot, 60), (60, 1))
+    page = exports.save(recorded(robot, q, period=1.0), tmp_path / "m.html")
+    assert page.stat().st_size < 10e6
+    assert content(page)["time"][-1] > 3590.0
+
+
+def test_stairs_are_in_the_scene(motion: Recording, robot: Robot, tmp_path: Path) -> None:
+    facts = {**motion.provenance, "terrain": "stairs:0.1,0.3,4"}
+    stepped = Recording(motion.channels.values(), facts, robot)
+    data = content(exports.save(stepped, tmp_path / "m.html"))
+    assert len(data["parts"]) == len(figure(robot).shapes) + 4
+    sloped = Recording(motion.channels.values(), {**motion.provenance, "terrain": "slope:10"}, robot)
+    ground = np.reshape(content(exports.save(sloped, tmp_path / "n.html"))["ground"], (4, 4)).T
+    assert ground[2, 0] == pytest.approx(np.sin(np.radians(10.0)))
+
+
+def test_a_name_cannot_break_the_page(motion: Recording, robot: Robot, tmp_path: Path) -> None:
+    facts = {**motion.provenance, "behavior": "</script><b>{{DATA}}"}
+    page = exports.save(Recording(motion.channels.values(), facts, robot), tmp_path / "m.html")
+    assert "<b>" not in page.read_text()
+    assert content(page)["title"] == "biped: </script><b>{{DATA}}"
+
+
+def test_a_browser_shows_the_robot_and_moves_it(page: Path, tmp_path: Path) -> None:
+    early, late = (seen(page, tmp_path, f"#t={time}") for time in (0.0, 0.5))
+    assert early.shape == (480, 640, 3)
+    scene = early[40:400]
+    assert len(np.unique(scene.reshape(-1, 3), axis=0)) > 200  # not blank: shades of bodies, ground and sky
+    moved = np.abs(early.astype(int) - late).max(axis=2)[40:400] > 30
+    assert 0.005 < moved.mean() < 0.5
+
+
+def test_the_motion_plays_by_itself_and_waits_when_it_is_asked_for_a_time(page: Path, tmp_path: Path) -> None:
+    playing, waiting = document(page, tmp_path), document(page, tmp_path, "#t=0.25")
+    assert 'data-state="playing"' in playing
+    assert 'data-state="paused"' in waiting
+    assert ">0.25 of 1.00 s</output>" in waiting
+    assert 'id="notice" hidden' in waiting

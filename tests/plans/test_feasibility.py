@@ -1,0 +1,145 @@
+"""Verdicts and repairs: predictions of a pendulum against the pendulum, and against walks in MuJoCo."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+
+import poise
+from poise.behaviors import Walk, WalkSettings
+from poise.plans import (
+    STYLES,
+    BodyDimensions,
+    Divergent,
+    Footstep,
+    Motion,
+    Phase,
+    Route,
+    Sinusoid,
+    Style,
+    paced,
+    repaired,
+    verdict,
+)
+from poise.plans.feasibility import BALANCE, SAFE, tried
+from poise.plants import MujocoPlant
+
+BODY = BodyDimensions(leg=0.69, width=0.24, height=0.67, hip=0.66, sole=(0.17, 0.05), strength=0.6)
+
+
+@cache
+def walker(robot: str) -> poise.Robot:
+    return poise.load_robot(robot)
+
+
+def walks(robot: str, style: Style, center: str, steps: int = 6) -> bool:
+    """Whether it does, in physics."""
+    walk = Walk(walker(robot), style, None, steps, WalkSettings(center=center))  # type: ignore[arg-type]
+    plant = MujocoPlant(walk.start)
+    for _ in poise.steps(poise.TorqueController(walk), plant, walk.seconds):
+        if plant.fallen:
+            return False
+    return walk.phase().steps == steps
+
+
+def single(now: Motion, speed: float = 0.3) -> tuple[Route, Phase]:
+    """On the right foot, half a second before the left one lands."""
+    route = Route(paced(STYLES["neutral"], BODY, (speed, 0.0, 0.0)), math.inf)
+    right, left = Footstep("right", 0.0, -0.12), Footstep("left", -0.1, 0.12)
+    return route, Phase("single", 0.0, route.pace.timing.single, right, left, route.footstep(right, 1))
+
+
+def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
+    route, phase = single(Motion(0j, 0j))
+    xi, _ = route.reference(phase, 0.0)
+    found = verdict(
+        route, phase, 0.0, Motion(phase.support.place, (xi - phase.support.place) * route.pace.omega), Divergent(), BODY
+    )
+    assert found.walks
+    assert 0.0 < found.margin <= 0.5 * BODY.sole[1]
+    assert "steady" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("push", "word"), [(0.05, "inner side of the right foot"), (-0.05, "outer side of the right foot")]
+)
+def test_it_says_on_which_side_the_pressure_would_have_to_be(push: float, word: str) -> None:
+    route, phase = single(Motion(0j, 0j))
+    xi, _ = route.reference(phase, 0.0)
+    off = (xi + 1j * push - phase.support.place) * route.pace.omega
+    found = verdict(route, phase, 0.0, Motion(phase.support.place, off), Divergent(), BODY, steps=1)
+    assert not found.walks
+    assert word in found.reason
+
+
+def test_steps_that_the_legs_cannot_make_are_named_as_such() -> None:
+    assert "too long for legs" in tried(STYLES["neutral"].but(step_length=0.75), BODY).reason
+    assert "cannot swing" in tried(STYLES["neutral"].but(step_length=0.5, single_support=0.25), BODY).reason
+
+
+def test_what_walks_is_left_alone() -> None:
+    found = repaired(STYLES["neutral"], BODY)
+    assert found.style == STYLES["neutral"]
+    assert found.changes == ()
+
+
+@pytest.mark.parametrize("center", ["divergent", "sinusoid"])
+@pytest.mark.parametrize("style", ["cautious", "proud"])
+def test_a_repair_touches_the_balance_alone_and_is_safe(style: str, center: str) -> None:
+    wanted = STYLES[style].but(step_length=0.7) if center == "divergent" else STYLES[style]
+    found = repaired(wanted, BODY, center)
+    assert found.verdict.margin >= 0.99 * SAFE * min(BODY.sole)
+    changed = {name for name in wanted.__dataclass_fields__ if getattr(wanted, name) != getattr(found.style, name)}
+    assert changed <= set(BALANCE)
+    assert len(found.changes) == len(changed) > 0
+
+
+@pytest.mark.parametrize(("center", "wanted"), [("divergent", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
+def test_a_walk_that_is_too_fast_becomes_slower(center: str, wanted: tuple[float, float, float]) -> None:
+    assert not tried(STYLES["neutral"], BODY, center, wanted).walks
+    found = repaired(STYLES["neutral"], BODY, center, wanted)
+    assert found.speed is not None
+    assert 0.1 * wanted[0] < found.speed[0] < wanted[0]
+    assert found.speed[2] / found.speed[0] == pytest.approx(wanted[2] / wanted[0]), "on the same curve"
+    assert tried(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE * min(BODY.sole)
+    assert any(line.startswith("speed 1 -> ") for line in found.changes)
+    assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
+
+
+def test_half_of_a_repair_would_not_do() -> None:
+    wanted = STYLES["neutral"].but(step_length=0.75)
+    found = repaired(wanted, BODY).style
+    assert not tried(wanted.mixed(found, 0.5), BODY).walks
+
+
+def test_the_sway_of_a_sinusoid_leads_by_what_the_body_lags() -> None:
+    route = Route(paced(STYLES["sad"], BODY), math.inf)
+    asked = Sinusoid(0.03, 0.1)
+    amplitude, phase = asked.leading(route)
+    turn = math.pi / route.pace.timing.whole
+    late = 1.0 / (1.0 + 1j * turn / math.sqrt(asked.gain)) ** 2
+    assert amplitude * abs(late) == pytest.approx(asked.amplitude)
+    # A greater phase of `Sinusoid` comes later.
+    assert phase - math.atan2(late.imag, late.real) == pytest.approx(asked.phase)
+
+
+@pytest.mark.parametrize("robot", ["g1", "nao"])
+def test_the_sinusoid_of_the_paper_falls_as_it_is_and_walks_when_repaired(robot: str) -> None:
+    style, body = STYLES["sad"], Walk(walker(robot)).body
+    assert not tried(style, body, "sinusoid").walks
+    assert not walks(robot, style, "sinusoid")
+    better = repaired(style, body, "sinusoid")
+    assert better.verdict.walks
+    assert walks(robot, better.style, "sinusoid")
+
+
+def test_a_style_too_hasty_for_its_legs_falls_and_walks_when_repaired() -> None:
+    wanted = STYLES["neutral"].but(step_length=0.6, single_support=0.25)
+    walk = Walk(walker("g1"), wanted)
+    assert not walk.verdict().walks
+    assert not walks("g1", wanted, "divergent")
+    assert walk.repair()
+    assert walk.verdict().walks
+    assert walks("g1", walk.style, "divergent")

@@ -1,0 +1,256 @@
+"""An object in both hands weighs what it weighs, stays where it is held, and is borne by both arms."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import mujoco
+import numpy as np
+import pytest
+
+from poise import PositionController, TorqueController
+from poise.behaviors import Squat, SquatSettings, Stand
+from poise.control import Command
+from poise.errors import RobotError
+from poise.plants import Carried, MujocoPlant, PlantError, PositionServos, Table, steps
+from poise.robots import Robot, load_robot
+from simulated import biped, driven, flying
+from small_robots import BIPED, BIPED_PARTS, written
+
+SHARE = 0.1
+
+
+@cache
+def two_handed() -> Robot:
+    """The small biped with two hands, both on its trunk."""
+    hands = {"hands": {"frame": "head", "name": "{side}_hand", "position": [0.2, 0.15, -0.2]}}
+    with TemporaryDirectory() as folder:
+        return load_robot(written(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
+
+
+def middle(plant: MujocoPlant) -> np.ndarray:
+    """Between the hands, where the engine last saw them (m)."""
+    return np.mean([plant.data.site(hand.name).xpos for hand in plant.robot.hands], axis=0)
+
+
+def pulls(plant: MujocoPlant) -> np.ndarray:
+    """Forces of the box on the left and the right hand, in world axes (2, 3, N)."""
+    assert (plant.data.efc_type[:12] == mujoco.mjtConstraint.mjCNSTR_EQUALITY).all()
+    return plant.data.efc_force[:12].reshape(2, 6)[:, :3]
+
+
+@pytest.fixture(
+    scope="module",
+    params=["hoap3", "nao", pytest.param("g1", marks=pytest.mark.needs_models)],
+    ids=["hoap3", "nao", "g1"],
+)
+def carrying(request: pytest.FixtureRequest) -> tuple[MujocoPlant, list[float], list[float]]:
+    """A robot that has stood for 3 s with a tenth of its mass in its hands: where the box was, and its tilt."""
+    robot = load_robot(request.param)
+    stand = Stand(robot, start=robot.stance("carrying"))
+    plant = MujocoPlant(stand.start, carried=Carried.share(robot, SHARE))
+    away, turned = [], []
+    for _ in steps(TorqueController(stand), plant, 3.0):
+        away.append(float(np.linalg.norm(plant.data.body("carried").xpos - middle(plant))))
+        line = plant.data.site(robot.hand("left").name).xpos - plant.data.site(robot.hand("right").name).xpos
+        turned.append(float(np.linalg.norm(line / np.linalg.norm(line) - plant.data.body("carried").xmat[1::3])))
+    return plant, away, turned
+
+
+def test_a_robot_stands_with_a_tenth_of_its_mass_in_its_hands(carrying: tuple) -> None:
+    plant, _, _ = carrying
+    assert not plant.fallen, plant.fall
+    assert not plant.notes
+
+
+def test_feet_carry_the_robot_and_the_box(carrying: tuple) -> None:
+    plant, _, _ = carrying
+    expected = 9.81 * plant.robot.mass * (1.0 + SHARE)
+    assert plant.sensed().forces.total[2] == pytest.approx(expected, rel=0.005)
+
+
+def test_the_box_stays_between_the_hands(carrying: tuple) -> None:
+    """Bar: 1 cm. A tenth of a millimetre is what welds give way, and its y stays on the line of the hands."""
+    _, away, turned = carrying
+    assert max(away) < 1e-3
+    assert max(turned) < 1e-2
+
+
+def test_both_arms_bear_half_of_it(carrying: tuple) -> None:
+    plant, _, _ = carrying
+    half = 0.5 * 9.81 * SHARE * plant.robot.mass
+    assert pulls(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
+
+
+def test_the_box_is_seen_by_nobody_but_the_engine(carrying: tuple) -> None:
+    """States are those of the robot alone, and hands that hold feel no contact."""
+    plant, _, _ = carrying
+    state = plant.truth()
+    assert len(state.q) == plant.robot.model.nq == plant.model.nq - 7
+    assert set(state.contacts) == set(plant.robot.feet)
+    for hand in plant.robot.hands:
+        assert state.pose(hand).translation == pytest.approx(plant.data.site(hand.name).xpos, abs=1e-3)
+
+
+def test_a_robot_squats_with_it() -> None:
+    robot = load_robot("hoap3")
+    squat = Squat(robot, SquatSettings(cycles=1.0), start=robot.stance("carrying"))
+    plant = MujocoPlant(squat.start, carried=Carried.share(robot, SHARE))
+    heights = []
+    for _ in steps(TorqueController(squat), plant, squat.seconds):
+        heights.append(float(plant.data.body("carried").xpos[2]))
+        assert np.linalg.norm(plant.data.body("carried").xpos - middle(plant)) < 0.01
+    assert not plant.fallen, plant.fall
+    assert np.ptp(heights) > 0.8 * squat.depth
+
+
+def test_servos_hold_it_where_it_was() -> None:
+    """Stiff servos under a controller that does not know of the box: the hands sink by millimetres, not more."""
+    robot = load_robot("hoap3")
+    stand = Stand(robot, start=robot.stance("carrying"))
+    plant = MujocoPlant(stand.start, carried=Carried.share(robot, SHARE), actuators=PositionServos())
+    for _ in steps(PositionController(stand), plant, 2.0):
+        pass
+    assert not plant.fallen, plant.fall
+    assert np.abs(plant.truth().v).max() < 0.01
+    for hand in robot.hands:
+        assert plant.truth().pose(hand).translation == pytest.approx(stand.start.pose(hand).translation, abs=0.005)
+
+
+# -- mechanics ---------------------------------------------------------------------------------------------------------
+
+
+def test_it_starts_midway_between_the_hands_and_level() -> None:
+    robot, size = two_handed(), (0.1, 0.2, 0.3)
+    plant = MujocoPlant(robot, carried=Carried(2.0, size))
+    box, start = plant.data.body("carried"), plant.start
+    expected = np.mean([start.pose(hand).translation for hand in robot.hands], axis=0)
+    assert box.xpos == pytest.approx(expected, abs=3e-4)  # the start is pressed into the ground
+    assert box.xpos == pytest.approx(box.xipos, abs=1e-12)
+    assert box.xmat.reshape(3, 3) == pytest.approx(np.eye(3), abs=1e-9)
+    assert plant.model.geom("carried").size == pytest.approx(0.5 * np.array(size))
+    x, y, z = size
+    inertia = 2.0 / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
+    assert plant.model.body("carried").inertia == pytest.approx(inertia)
+
+
+def test_the_ground_carries_it_from_the_first_tick() -> None:
+    robot = two_handed()
+    plant = MujocoPlant(robot, carried=Carried(2.0))
+    assert plant.sensed().forces.total[2] == pytest.approx(9.81 * (robot.mass + 2.0), rel=1e-3)
+
+
+def test_servos_start_with_what_bears_it() -> None:
+    """By virtual work: a joint of an arm that turns a little lifts half of the weight with its hand."""
+    robot, turn = load_robot("hoap3"), 1e-6
+    start, mass = robot.stance("carrying"), SHARE * robot.mass
+    held, bare = (MujocoPlant(start, carried=given)._simulation.holding for given in (Carried(mass), None))
+    for i, joint in enumerate(robot.joints):
+        turned = start.q.copy()
+        turned[joint.q] += turn
+        heights = [
+            [state.pose(hand).translation[2] for hand in robot.hands] for state in (start, start.replace(q=turned))
+        ]
+        if any(word in joint.name for word in ("shoulder", "elbow", "wrist")):
+            assert held[i] - bare[i] == pytest.approx(
+                0.5 * 9.81 * mass * np.diff(heights, axis=0).sum() / turn, abs=1e-3
+            ), joint.name
+
+
+def totals(plant: MujocoPlant) -> tuple[np.ndarray, float]:
+    """Momentum of robot and box, linear and about their center of mass, and their kinetic energy."""
+    model, data = plant.model, plant.data
+    mujoco.mj_forward(model, data)
+    mujoco.mj_subtreeVel(model, data)
+    momentum = np.concatenate([model.body_subtreemass[0] * data.subtree_linvel[0], data.subtree_angmom[0]])
+    M = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, M)
+    return momentum, 0.5 * float(data.qvel @ M @ data.qvel)
+
+
+def test_in_flight_holding_it_changes_neither_momentum_nor_energy() -> None:
+    """The pull of the hands on the box and of the box on the hands add up to nothing, and a grip only takes energy."""
+    robot = load_robot("hoap3")
+    start = robot.stance("carrying")
+    q, v = start.q.copy(), np.zeros(robot.model.nv)
+    q[2] += 3.0
+    v[:6] = 0.3, 0.2, 0.1, 0.5, 1.0, 0.3
+    plant = MujocoPlant(start.replace(q=q, v=v, contacts=()), carried=Carried.share(robot, SHARE), period=2e-4)
+    plant.model.opt.gravity[:] = 0.0
+    momentum, energy = totals(plant)
+    for _ in range(5):
+        driven(plant, 0.02)
+        now, left = totals(plant)
+        assert now == pytest.approx(momentum, abs=2e-3 * np.abs(momentum).max())
+        assert left <= energy * (1.0 + 1e-6)
+        energy = left
+    assert energy > 0.9 * totals(MujocoPlant(plant.start, carried=Carried.share(robot, SHARE)))[1]
+
+
+def test_it_moves_with_the_hands_from_the_start() -> None:
+    robot = two_handed()
+    v = np.zeros(robot.model.nv)
+    v[:6] = 0.3, -0.2, 0.1, 0.4, 0.5, -0.6
+    plant = MujocoPlant(flying(robot, v=v), carried=Carried(2.0), period=1e-4)
+    assert np.abs(plant.data.efc_vel[:12]).max() < 1e-9
+
+
+def test_hands_that_are_driven_apart_do_not_part_from_it() -> None:
+    """Servos at full torque pull on each other through the box, and are counted; the box is not lost."""
+    robot = load_robot("hoap3")
+    plant = MujocoPlant(robot.stance("carrying"), carried=Carried.share(robot, SHARE), actuators=PositionServos())
+    velocity = np.zeros(robot.model.nv)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        velocity[robot.joint(f"{side}_shoulder_abduction").v] = sign
+    for _ in range(250):
+        plant.apply(Command(velocity, None, None, 0.002))
+        plant.advance()
+    assert not plant.failure
+    assert np.linalg.norm(plant.data.body("carried").xpos - middle(plant)) < 0.02
+
+
+def test_it_can_be_set_down_on_a_table() -> None:
+    """What is carried touches the ground and things, and a robot whose box touches the ground has not fallen."""
+    robot = two_handed()
+    start = robot.stance("standing")
+    below = Carried(2.0, (0.1, 0.1, 0.1)).held(start)[0].translation - [0.0, 0.0, 0.05]
+    plant = MujocoPlant(start, carried=Carried(2.0, (0.1, 0.1, 0.1)), things=[Table(below, size=(0.2, 0.2))])
+    names = {plant.model.geom(int(geom)).name for geom in plant.data.contact.geom.ravel()}
+    assert {"carried", "thing 0"} <= names
+    assert plant._watch._kind[plant.model.geom("carried").id] == 0
+
+
+# -- what cannot be carried --------------------------------------------------------------------------------------------
+
+
+def test_its_mass_may_be_given_as_a_share_of_the_robot() -> None:
+    assert Carried.share(biped(), 0.10).mass == pytest.approx(0.1 * biped().mass)
+
+
+def test_a_robot_with_one_hand_cannot_carry() -> None:
+    with pytest.raises(RobotError, match="right hand"):
+        MujocoPlant(biped(), carried=Carried(1.0))
+
+
+def test_hands_that_touch_hold_nothing() -> None:
+    hands = {"hands": {"frame": "head", "name": "{side}_hand", "position": [0.2, 0.001, -0.2]}}
+    with TemporaryDirectory() as folder:
+        robot = load_robot(written(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
+    with pytest.raises(PlantError, match=r"the hands are 0\.2 cm apart; expected 2 or more"):
+        MujocoPlant(robot, carried=Carried(1.0))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Carried(0.0), "Carried.mass is 0.0; expected a positive number of kg"),
+        (lambda: Carried(1.0, (0.1, 0.0, 0.1)), "Carried.size is .*; expected 3 positive lengths in m"),
+        (lambda: Carried(1.0, (0.1, 0.1)), "Carried.size has shape .*; expected 3 numbers in m"),
+        (lambda: Carried.share(biped(), -0.1), "Carried.share is -0.1"),
+        (lambda: MujocoPlant(biped(), carried=2.0), r"carried is 2.0; expected Carried.share\(robot, 0.10\)"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_bad_object_is_refused_in_one_line(wrong: object, message: str) -> None:
+    with pytest.raises(PlantError, match=message) as caught:
+        wrong()  # type: ignore[operator]
+    assert "\n" not in str(caught.value)

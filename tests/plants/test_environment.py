@@ -1,0 +1,206 @@
+"""Ground, and what stands on it: slopes hold or let slip as friction says, stairs and boxes are where they belong."""
+
+import math
+
+import numpy as np
+import pytest
+
+from poise.errors import UsageError
+from poise.plants import (
+    Box,
+    Flat,
+    Ground,
+    MujocoPlant,
+    Plate,
+    PositionServos,
+    Rough,
+    Slope,
+    Stairs,
+    Table,
+    Wall,
+    terrain,
+)
+from poise.robots import library_names
+from robot_states import robot_of
+from simulated import biped, driven, stood
+
+NOWHERE = np.full((2, 2), 1e9)
+
+
+def top(ground: Ground, x: float, y: float, seed: int = 0) -> float:
+    """Height of plane and boxes at a place."""
+    n, o = ground.plane.rotation[:, 2], ground.plane.translation
+    heights = [o[2] - (n[0] * (x - o[0]) + n[1] * (y - o[1])) / n[2]]
+    for box in ground.boxes(seed, NOWHERE):
+        middle, half = np.asarray(box.position), np.asarray(box.size) / 2
+        if abs(x - middle[0]) <= half[0] and abs(y - middle[1]) <= half[1]:
+            heights.append(middle[2] + half[2])
+    return max(heights)
+
+
+# -- kinds of ground ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ground", [Flat(), Slope(7.0), Slope(-7.0), Stairs(0.1, 0.3, 4), Stairs(-0.15, 0.25, 3)])
+def test_elevation_is_the_height_of_what_is_built(ground: Ground) -> None:
+    for x in np.random.default_rng(1).uniform(-2.0, 3.0, 50):
+        assert ground.elevation(x, 0.1) == pytest.approx(top(ground, x, 0.1), abs=1e-9)
+    assert ground.elevation(0.0, 0.0) == 0.0
+
+
+def test_a_positive_slope_rises_ahead() -> None:
+    assert Slope(10.0).elevation(1.0, 0.0) == pytest.approx(math.tan(math.radians(10.0)))
+
+
+def test_uneven_ground_has_boxes_up_to_its_height_and_is_decided_by_the_seed() -> None:
+    tops = [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(3, NOWHERE)]
+    assert 0.0 < min(tops) < 0.002
+    assert 0.038 < max(tops) <= 0.04
+    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(3, NOWHERE)] == tops
+    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04, seed=3).boxes(8, NOWHERE)] == tops
+    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(4, NOWHERE)] != tops
+
+
+def test_uneven_ground_is_level_under_the_feet() -> None:
+    plant = MujocoPlant(biped(), ground=Rough(0.05))
+    assert plant.model.ngeom > 400
+    stood(plant, 0.2)
+    truth = plant.truth()
+    for foot in plant.robot.feet:
+        assert truth.pose(foot).translation == pytest.approx(plant.start.pose(foot).translation, abs=1e-3)
+    away = biped().stance("standing")
+    q = away.q.copy()
+    q[:2] += [2.0, -1.0]
+    moved = MujocoPlant(away.replace(q=q), ground=Rough(0.05))
+    assert moved.sensed().forces.total[2] == pytest.approx(9.81 * biped().mass, rel=1e-3)
+
+
+@pytest.mark.needs_models
+@pytest.mark.parametrize("name", library_names())
+@pytest.mark.parametrize("degrees", [8.0, -5.0])
+def test_a_robot_is_set_down_on_a_slope_and_stands_there(name: str, degrees: float) -> None:
+    robot = robot_of(name)
+    plant = MujocoPlant(robot, ground=Slope(degrees))
+    normal = Slope(degrees).plane.rotation[:, 2]
+    for foot in robot.feet:
+        pose = plant.start.pose(foot)
+        assert pose.rotation[:, 2] == pytest.approx(normal, abs=1e-6)
+        assert float(normal @ pose.translation) == pytest.approx(0.0, abs=1e-6)
+    middle = np.mean([plant.start.pose(foot).act(foot.sole.center) for foot in robot.feet], axis=0)
+    assert plant.start.center_of_mass[:2] == pytest.approx(middle[:2], abs=1e-4)
+    stood(plant, 0.5)
+    weight = 9.81 * robot.mass
+    assert plant.sensed().forces.total == pytest.approx([0.0, 0.0, weight], abs=0.005 * weight)
+    assert not plant.fallen
+
+
+def test_a_start_that_lies_on_the_slope_is_left_as_it_is() -> None:
+    first = MujocoPlant(biped(), ground=Slope(6.0))
+    again = MujocoPlant(first.start, ground=Slope(6.0))
+    assert again.start is first.start
+
+
+@pytest.mark.parametrize(("degrees", "friction"), [(10.0, 0.1), (15.0, 0.2)])
+def test_without_enough_friction_it_slides_down_as_a_block_does(degrees: float, friction: float) -> None:
+    """``g (sin(angle) - friction cos(angle))`` along the slope."""
+    plant = MujocoPlant(biped(), ground=Slope(degrees), friction=friction, actuators=PositionServos(), period=5e-4)
+    states = driven(plant, 0.2)
+    angle = math.radians(degrees)
+    along = np.array([math.cos(angle), 0.0, math.sin(angle)])
+    speed = -along @ (states[-1].center_of_mass - states[-21].center_of_mass) / (states[-1].time - states[-21].time)
+    middle = (states[-1].time + states[-21].time) / 2
+    expected = 9.81 * (math.sin(angle) - friction * math.cos(angle)) * middle
+    assert speed == pytest.approx(expected, rel=0.05)
+
+
+# -- things ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_plate_is_a_box_behind_its_face() -> None:
+    normal = np.array([0.3, -0.5, 0.8])
+    plate = Plate((1.0, 2.0, 0.5), normal, size=(0.4, 0.2), thickness=0.1)
+    box, n = plate.box, normal / np.linalg.norm(normal)
+    assert box.rotation[:, 2] == pytest.approx(n)
+    assert box.rotation[2, 0] == pytest.approx(0.0)  # its first edge is horizontal
+    assert np.asarray(box.position) + 0.05 * n == pytest.approx([1.0, 2.0, 0.5])
+    assert tuple(np.asarray(box.size)) == (0.4, 0.2, 0.1)
+    assert Table((0, 0, 0.8)).box.rotation == pytest.approx(np.eye(3))
+    assert Wall((1, 0, 1), (-2, 0, 0)).box.rotation[:, 2] == pytest.approx([-1.0, 0.0, 0.0])
+
+
+def test_a_foot_on_a_plate_feels_what_a_foot_on_the_ground_feels() -> None:
+    """The ground is a centimetre below the left foot, which stands on a plate."""
+    robot = biped()
+    start = robot.stance("standing")
+    q = start.q.copy()
+    q[2] += 0.01
+    start = start.replace(q=q)
+    plates = [Plate.touching(start, foot, thickness=0.008) for foot in robot.feet]
+    forces = MujocoPlant(start, things=plates).sensed().forces
+    assert forces.total == pytest.approx([0.0, 0.0, 9.81 * robot.mass], rel=1e-3, abs=1e-6)
+    assert forces["left_sole"][2] == pytest.approx(forces["right_sole"][2], rel=1e-3)
+
+
+def test_a_hand_pressed_on_a_wall_is_pushed_back_along_its_normal() -> None:
+    """The hand of the biped sits on its head; a wall that leans on it stops a robot that is thrown at it."""
+    robot = biped()
+    hand = robot.hand("left")
+    start = robot.stance("standing")
+    q, v = start.q.copy(), np.zeros(robot.model.nv)
+    q[2] += 2.0
+    v[0] = 0.5
+    start = start.replace(q=q, v=v, contacts=())
+    wall = Wall(Plate.touching(start, hand, (-1, 0, 0)).position, (-1, 0, 0), friction=0.0)
+    plant = MujocoPlant(start, things=[wall])
+    driven(plant, 0.01)
+    force = plant.sensed().forces[hand.name]
+    assert force[0] < -10.0
+    assert force[1:3] == pytest.approx([0.0, 0.0], abs=1e-3 * abs(force[0]))
+    assert plant.state().contacts == (hand,)
+    # The ball touches at its radius from the frame, so a force along x turns about y and z only by how deep it is in.
+    assert np.abs(force[3:]).max() < 1e-5
+
+
+def test_things_have_their_own_friction() -> None:
+    plant = MujocoPlant(biped(), friction=0.7, things=[Table((1, 0, 0.5), friction=0.2), Box((2, 0, 0.5), (1, 1, 1))])
+    assert [plant.model.geom(f"thing {i}").friction[0] for i in range(2)] == [0.2, 0.7]
+    assert plant.model.geom("ground").friction[0] == 0.7
+
+
+def test_touching_a_table_is_no_fall() -> None:
+    robot = biped()
+    start = robot.stance("standing")
+    seat = Box((0.0, 0.0, start.q[2] - 0.2), (0.05, 0.05, 0.05))
+    plant = MujocoPlant(robot, things=[seat])
+    stood(plant, 0.05)
+    assert not plant.fallen
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [
+        ("flat", Flat()),
+        ("slope:5", Slope(5.0)),
+        ("slope:-3.5", Slope(-3.5)),
+        ("rough:0.02", Rough(0.02)),
+        ("stairs:0.1,0.3,4", Stairs(0.1, 0.3, 4)),
+    ],
+)
+def test_terrain_is_read_from_the_command_line(text: str, ground: Ground) -> None:
+    assert terrain(text) == ground
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "hill", "flat:1", "slope", "slope:", "slope:steep", "slope:nan", "slope:80", "rough:-1", "rough:0.1,0.2"),
+        *("stairs:0.1,0.3", "stairs:0.1,0.3,2.5", "stairs:0.1,-0.3,2", "stairs:0.1,0.3,0", "stairs:0.1,0.3,inf"),
+    ],
+)
+def test_bad_terrain_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(UsageError, match="terrain") as caught:
+        terrain(text)
+    assert "\n" not in str(caught.value)

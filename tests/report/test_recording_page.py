@@ -1,0 +1,336 @@
+"""A page holds every section, says what is absent, tells the right numbers and needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reading_pages import Page, value
+from recorded_motions import BIPED, PARTS, dynamic, kinematic
+
+from poise.analysis import compute_trajectories, peak, peak_rate, root_mean_square
+from poise.errors import PoiseError
+from poise.recording import Channel, Recording
+from poise.rendering.opengl_context import open_context
+from poise.report import RECORDING_SECTIONS, save_page
+from poise.report.recording_page import page
+from poise.robots import Robot, load_robot
+
+TITLES = [
+    "Overview",
+    "Key frames",
+    "Joint angles by limb",
+    "Torques by limb",
+    "Torques as a share of their limits",
+    "Task errors by level",
+    "Balance",
+    "Contact forces",
+    "Solver times and fallbacks",
+    "Comparison after time normalisation",
+    "Smoothness",
+]
+#: Sections of walks, after the key frames.
+WALKING = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
+#: Of people with markers, and of human bodies that walk.
+PEOPLE = ["Stick figure", "Markers", "Gait angles"]
+#: Of guided motions.
+GUIDED = ["Guided-point navigation"]
+#: Where force cells were recorded, after the contact forces.
+CELLS = ["Under each sole"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_graphics() -> Iterator[None]:
+    """Pictures take seconds; one test asks for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUJOCO_GL", "off")
+        yield
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(BIPED, **PARTS)
+
+
+@pytest.fixture(scope="module")
+def moving(robot: Robot) -> Recording:
+    return kinematic(robot, 0.5)
+
+
+@pytest.fixture(scope="module")
+def laden(robot: Robot) -> Recording:
+    return dynamic(robot, 0.8, reach=0.12)
+
+
+@pytest.fixture(scope="module")
+def text(moving: Recording, laden: Recording) -> str:
+    return page({"motion": moving, "torque & <force>": laden})
+
+
+@pytest.fixture(scope="module")
+def read(text: str) -> Page:
+    return Page(text)
+
+
+def test_a_page_is_well_formed_and_has_every_section(read: Page) -> None:
+    after = TITLES.index("Contact forces") + 1
+    assert list(read.sections) == [*TITLES[:after], *CELLS, *TITLES[after:]]  # nobody walks here
+    assert len(RECORDING_SECTIONS) == len(TITLES) + len(CELLS) + len(WALKING) + len(GUIDED) + len(PEOPLE)
+
+
+def test_a_page_needs_nothing_but_itself(text: str, read: Page) -> None:
+    assert "http" not in text
+    assert "<script" not in text
+    for element, name, target in read.attributes:
+        if name in ("src", "href", "xlink:href", "srcset", "data", "poster"):
+            assert target.startswith(("data:", "#")), (element, name, target)
+    assert all("data:" in link or "#" in link for link in re.findall(r"url\(([^)]*)\)", text))
+    assert "@import" not in text
+
+
+def test_every_name_is_there_once_and_every_link_leads_to_one(read: Page) -> None:
+    names = [target for _, name, target in read.attributes if name == "id"]
+    assert len(names) == len(set(names))
+    links = {target[1:] for _, name, target in read.attributes if name == "href"}
+    assert links <= set(names)
+
+
+def test_asking_twice_gives_the_same_page(text: str, moving: Recording, laden: Recording) -> None:
+    assert page({"motion": moving, "torque & <force>": laden}) == text
+
+
+def test_names_cannot_break_the_page(text: str, read: Page) -> None:
+    assert "torque & <force>" not in text
+    assert "torque & <force>" in read.sections["Overview"]
+
+
+def test_both_axes_of_every_figure_have_a_unit(read: Page) -> None:
+    assert len(read.labels) > 20
+    for axes, figure in zip(read.axes(), read.labels, strict=True):
+        assert len(axes) == 2 or "left_hip_pitch" in figure, figure  # joints by name need no unit
+
+
+def test_every_figure_is_described_for_who_cannot_see_it(read: Page) -> None:
+    described = [target for element, name, target in read.attributes if (element, name) == ("svg", "aria-label")]
+    assert len(described) == len(read.labels)
+    assert all(described)
+
+
+def test_sections_say_what_a_kinematic_recording_lacks(read: Page) -> None:
+    assert "motion: no torques were recorded" in read.sections["Torques by limb"]
+    assert "motion: no torques were recorded" in read.sections["Torques as a share of their limits"]
+    assert "motion: no contact forces were recorded" in read.sections["Contact forces"]
+    assert "fewer than two of the recordings have torques" in read.sections["Comparison after time normalisation"]
+
+
+def test_the_largest_torque_and_its_share_are_those_of_the_recording(
+    read: Page, laden: Recording, robot: Robot
+) -> None:
+    torque = laden["command/torque"]
+    most = peak(torque)
+    name = laden.labels["command/torque"][most.column]
+    said = read.sections["Torques by limb"]
+    assert f"is {np.abs(torque).max():.3g} N m, at {name}" in said.replace("\n", " ")
+    shares = np.abs(torque) / [robot.limits.torque[robot.joint(j).v - 6] for j in laden.labels["command/torque"]]
+    first = read.tables["Torques as a share of their limits"][2]
+    assert first[0] == laden.labels["command/torque"][int(np.unravel_index(shares.argmax(), shares.shape)[1])]
+    assert value(first[3]) == pytest.approx(100 * shares.max(), abs=0.5)
+
+
+def test_every_limb_of_the_robot_has_its_torques(read: Page) -> None:
+    captions = " ".join(read.captions["Torques by limb"])
+    for limb in ("left leg", "right leg", "left arm", "right arm"):
+        assert limb in captions
+
+
+def test_phases_are_named_above_the_torques(read: Page) -> None:
+    assert sum("lift" in figure and "hold" in figure and "torque (N m)" in figure for figure in read.labels) == 4
+
+
+def test_errors_of_levels_are_those_of_the_recording(read: Page, laden: Recording) -> None:
+    row = next(cells for cells in read.tables["Task errors by level"] if cells[0].startswith("reach"))
+    level = laden.levels()["reach"]
+    assert row[0] == "reach (m)"
+    assert [value(cell) for cell in row[4:6]] == pytest.approx([level["rms"], level["max"]], rel=5e-3)
+
+
+def test_the_balance_is_that_of_the_tracks(read: Page, moving: Recording, robot: Robot) -> None:
+    tracks = compute_trajectories(moving, robot)
+    inner = range(1, len(moving) - 1)
+    expected = [1e3 * np.nanmin(tracks.margins(points, inner)) for points in (tracks.center[:, :2], tracks.zmp)]
+    cells = [value(read.cell("Balance", "motion", k)) for k in (1, 2)]
+    assert cells == pytest.approx(expected, rel=1e-2)
+    assert read.cell("Balance", "motion", 3) == "zero-moment point of the motion"
+    assert read.cell("Balance", "torque & <force>", 3) == "sensed center of pressure"
+
+
+def test_forces_are_compared_with_those_that_were_felt(read: Page, laden: Recording, robot: Robot) -> None:
+    row = next(cells for cells in read.tables["Contact forces"] if cells[0] == "torque & <force>, left_foot")
+    asked, felt = laden["force/left_foot/fz"], laden["sensed/force/left_foot/fz"]
+    apart = np.sqrt(np.mean((asked - felt) ** 2))
+    assert [value(cell) for cell in row[1:4]] == pytest.approx([asked.mean(), felt.mean(), apart], rel=5e-3)
+    assert value(row[4]) == pytest.approx(100 * apart / (9.81 * robot.mass), rel=0.1)
+
+
+def test_times_are_those_of_the_recording(read: Page, moving: Recording) -> None:
+    spread = moving.milliseconds("control")
+    row = next(cells for cells in read.tables["Solver times and fallbacks"] if cells[0] == "control call (ms)")
+    assert [value(cell) for cell in row[1:4]] == pytest.approx(list(spread.values()), rel=5e-3)
+    assert "No fallback was needed" in read.sections["Solver times and fallbacks"]
+
+
+def test_smoothness_of_torques_is_that_of_the_measures(read: Page, laden: Recording) -> None:
+    torque, period = laden["command/torque"], laden.period
+    section = "Smoothness"
+    assert value(read.cell(section, "root mean square (N m)", 1)) == pytest.approx(root_mean_square(torque), rel=5e-3)
+    assert value(read.cell(section, "peak rate (N m/s)", 1)) == pytest.approx(peak_rate(torque, period).value, rel=5e-3)
+
+
+def test_differences_of_angles_are_those_after_normalisation(robot: Robot, laden: Recording) -> None:
+    same = Page(page({"one": laden, "other": laden}))
+    rows = [
+        cells for cells in same.tables["Comparison after time normalisation"] if cells[0] in ("left leg", "left arm")
+    ]
+    assert len(rows) == 2
+    assert all(value(cells[1]) == 0.0 for cells in rows)
+    assert same.cell("Smoothness", "peak rate (N m/s)", 3) == "1.00"
+
+
+def test_one_recording_makes_a_page_that_says_there_is_nothing_to_compare(moving: Recording) -> None:
+    read = Page(page({"alone": moving}))
+    assert "one recording only" in read.sections["Comparison after time normalisation"]
+
+
+def test_where_nothing_can_be_drawn_the_page_says_so_in_place(read: Page) -> None:
+    assert "no pictures here: no picture without OpenGL: MUJOCO_GL is 'off'" in read.sections["Key frames"]
+
+
+def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MUJOCO_GL")
+    try:
+        open_context(16, 16).free()
+    except PoiseError as error:
+        pytest.skip(str(error))
+    from poise.report.key_frames import frames
+    from poise.report.recording_view import subjects
+
+    html = frames(subjects({"alone": moving})).html
+    assert html.count('src="data:image/jpeg;base64,') == 1
+    assert len(html) < 400_000
+
+
+def bare(**channels: Any) -> Recording:
+    """A recording that Poise did not make: a clock and little else."""
+    return Recording([Channel("time", "s", np.arange(5) * 0.1), *channels.values()], {"robot": "nobody"})
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [
+        Recording([Channel("time", "s", [])]),
+        Recording([Channel("time", "s", [0.0])]),
+        Recording([Channel("time", "s", [1.0, 1.0])]),
+        bare(),
+        bare(q=Channel("q", "rad", np.full((5, 9), np.nan))),
+        bare(torque=Channel("command/torque", "N m", np.full((5, 2), np.nan))),
+        bare(torque=Channel("command/torque", "N m", np.ones((5, 2))), q=Channel("q", "rad", np.ones((5, 9)))),
+        bare(force=Channel("force/foot", "N", np.full((5, 6), np.nan), ("fx", "fy", "fz", "mx", "my", "mz"))),
+        bare(com=Channel("center_of_mass", "m", np.ones((5, 3)), ("x", "y", "z"))),
+        bare(phase=Channel("phase", "", ["a", "a", "b", "b", "c"])),
+    ],
+    ids=[
+        "empty",
+        "one sample",
+        "no duration",
+        "clock",
+        "astray",
+        "no torques",
+        "torques",
+        "no forces",
+        "center",
+        "phases",
+    ],
+)
+def test_recordings_of_any_kind_make_a_page(recording: Recording, moving: Recording) -> None:
+    for recordings in ({"odd": recording}, {"odd": recording, "motion": moving}, {"motion": moving, "odd": recording}):
+        read = Page(page(recordings))
+        assert list(read.sections) == TITLES
+        assert all(any(c.isalnum() for c in body.replace(title, "")) for title, body in read.sections.items())
+
+
+def test_a_recording_that_is_not_whole_says_so(moving: Recording) -> None:
+    cut = Recording(moving.channels.values(), moving.provenance, moving.robot, complete=False)
+    early = Recording(moving.channels.values(), {**moving.provenance, "ended": "interrupted"}, moving.robot)
+    read = Page(page({"cut": cut, "early": early}))
+    assert "cut: The file was cut off: this is its intact part, up to 0.49 s" in read.sections["Overview"]
+    assert "early: The recording ended early: interrupted" in read.sections["Overview"]
+
+
+def test_a_model_that_is_missing_or_has_other_joints_is_named(moving: Recording) -> None:
+    lost = Recording(moving.channels.values(), {"robot": "no_such_robot"})
+    read = Page(page({"lost": lost}))
+    assert "lost: The model of its robot is missing:" in read.sections["Overview"]
+    assert "lost: no soles are known without its robot's model" in read.sections["Balance"]
+    assert "reach (m)" in read.sections["Task errors by level"]
+    other = Recording([c for c in moving.channels.values() if c.key != "v"], {}, moving.robot)
+    assert "has other joints than were recorded" in Page(page({"other": other})).sections["Overview"]
+
+
+def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recording, tmp_path: Path) -> None:
+    renamed = tmp_path / "other.urdf"
+    renamed.write_text(re.sub(r'(<joint name="\w+)"', r'\1_x"', BIPED.read_text()))
+    joints = {f"{name}_x": angle for name, angle in PARTS["stances"]["standing"]["joints"].items()}
+    robot = load_robot(renamed, **{**PARTS, "stances": {"standing": {"joints": joints}}})
+    read = Page(page({"one": moving, "other": kinematic(robot, 0.5)}))
+    section = read.sections["Comparison after time normalisation"]
+    assert "no joint has the name of one of one" in section
+    assert "from its start" in section
+    assert any("z (% of height)" in figure for figure in read.labels)
+    assert any("speed (heights/s)" in figure for figure in read.labels)
+
+
+def test_fallbacks_are_told_with_their_first_moment_and_reason(moving: Recording) -> None:
+    words = np.array([""] * len(moving), dtype=object)
+    words[7:9] = "hold: the state has NaN"
+    channels = [
+        Channel("control/fallback", "", words) if c.key == "control/fallback" else c for c in moving.channels.values()
+    ]
+    read = Page(page({"run": Recording(channels, moving.provenance, moving.robot)}))
+    row = next(cells for cells in read.tables["Solver times and fallbacks"] if cells[0] == "run: hold")
+    assert row[1:] == ["2", "0.035", "the state has NaN"]
+    assert read.cell("Overview", "fallbacks", 1) == "2"
+
+
+def test_a_page_is_saved_whole_or_not_at_all(moving: Recording, tmp_path: Path, text: str) -> None:
+    heard: list[str] = []
+    path = save_page(tmp_path / "r.html", {"run": moving}, heard.append)
+    assert Page(path.read_text(encoding="utf-8")).sections
+    assert heard == [section.__name__ for section in RECORDING_SECTIONS]
+    with pytest.raises(PoiseError, match="is a folder"):
+        save_page(tmp_path, {"run": moving})
+    with pytest.raises(PoiseError, match="no folder"):
+        save_page(tmp_path / "none/r.html", {"run": moving})
+    with pytest.raises(PoiseError, match="none was given"):
+        save_page(tmp_path / "s.html", {})
+    assert [file.name for file in tmp_path.iterdir()] == ["r.html"]
+    assert len(text) < 1_000_000
+
+
+def test_the_center_of_pressure_of_forces_is_the_zero_moment_point_of_the_motion(robot: Robot) -> None:
+    recording = dynamic(robot, 0.5, noise=0.0)
+    middle = slice(5, -5)  # differences at the ends are one-sided
+    expected = compute_trajectories(recording, robot).zmp[middle]
+    assert recording["center_of_pressure"][middle] == pytest.approx(expected, abs=2e-3)
+
+
+def test_contacts_and_levels_are_told_by_their_labels() -> None:
+    axes = ("fx", "fy", "fz", "mx", "my", "mz")
+    wrench = Channel("force/left_heel_1", "N", np.full((5, 6), 50.0), axes, "force/left heel 1")
+    error = Channel("error/free_foot/pose", "m", np.ones((5, 1)), ("x",), "error/free foot/pose")
+    read = Page(page({"a": bare(wrench=wrench, error=error)}))
+    assert [cells[0] for cells in read.tables["Contact forces"]][1:] == ["a, left heel 1"]
+    assert "free foot (m)" in [cells[0] for cells in read.tables["Task errors by level"]]

@@ -1,0 +1,130 @@
+"""A page of walks shows footprints, gait cycles and momentum, and tells the measures of the analysis."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from reading_pages import Page, value
+from recorded_motions import BIPED, PARTS, kinematic
+
+from made_walks import Rails, biped, recording_of
+from poise.analysis import MEASURES, analyze_walk, style_measures
+from poise.recording import Recording
+from poise.report.recording_page import page
+from poise.report.walk_summary import against, rounded, sole
+from poise.robots import Robot, load_robot
+from robot_states import not_none
+
+TITLES = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
+RAILS = {
+    "neutral": Rails(steps=8, period=0.01),
+    "slow": Rails(steps=8, period=0.01, length=0.1, single=0.7, double=0.2, height=0.1),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_graphics() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUJOCO_GL", "off")
+        yield
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return biped()
+
+
+@pytest.fixture(scope="module")
+def walks(robot: Robot) -> dict[str, Recording]:
+    return {name: recording_of(robot, rails, 0.2 * (k + 1)) for k, (name, rails) in enumerate(RAILS.items())}
+
+
+@pytest.fixture(scope="module")
+def read(walks: dict[str, Recording]) -> Page:
+    return Page(page(walks))
+
+
+def test_walks_have_their_sections_after_the_key_frames(read: Page, walks: dict[str, Recording]) -> None:
+    titles = list(read.sections)
+    assert titles[2:6] == TITLES
+    alone = Page(page({"neutral": walks["neutral"]}))
+    assert list(alone.sections) == titles
+
+
+def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(walks: dict[str, Recording]) -> None:
+    still = kinematic(load_robot(BIPED, **PARTS), 0.3)
+    assert not set(TITLES) & set(Page(page({"still": still})).sections)
+    mixed = Page(page({"still": still, "walk": walks["neutral"]}))
+    assert set(TITLES) <= set(mixed.sections)
+    assert "still: no two steps or more were found" in mixed.sections["Style of the walk"]
+
+
+def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, walks: dict[str, Recording]) -> None:
+    found = {
+        name: style_measures(analyze_walk(recording, not_none(recording.robot))) for name, recording in walks.items()
+    }
+    for name, measure in MEASURES.items():
+        values = [getattr(own, name) for own in found.values()]
+        row = next((cells for cells in read.tables["Style of the walk"] if measure.about in cells[0]), None)
+        if all(map(math.isnan, values)):
+            assert row is None, name
+            continue
+        assert row is not None, name
+        assert row[0].startswith(name.replace("_", " "))
+        assert row[1:] == [*(rounded(measure, each) for each in values), against(measure, values[1], values[0])]
+    cadence = next(cells for cells in read.tables["Style of the walk"] if cells[0].startswith("cadence"))
+    assert value(cadence[1]) == pytest.approx(120.0, rel=0.02)
+    assert value(cadence[3].removeprefix("\N{MULTIPLICATION SIGN}")) == pytest.approx(0.5 / 0.9, rel=0.02)
+
+
+def test_steps_are_told_with_their_spread(read: Page) -> None:
+    assert read.cell("Footprints", "steps", 1) == "neutral"
+    rows = {cells[0]: cells[1:] for cells in read.tables["Footprints"][1:]}
+    assert rows["steps"] == ["8", "8"]
+    assert rows["of which steady"] == ["4", "4"]
+    assert [value(cell.split(" (")[0]) for cell in rows["length (mm)"]] == pytest.approx([200.0, 100.0])
+    assert [value(cell.split(" (")[0]) for cell in rows["height (mm)"]] == pytest.approx([50.0, 100.0], rel=0.02)
+
+
+def test_soles_are_drawn_as_large_and_where_they_are(robot: Robot, walks: dict[str, Recording]) -> None:
+    walk = analyze_walk(walks["neutral"], robot)
+    for each, (side, place, _) in zip(walk.footprints, RAILS["neutral"].places(), strict=True):
+        corners = sole(walk, each)
+        size = robot.foot(side).sole
+        assert np.ptp(corners, axis=0) == pytest.approx([size.x_max - size.x_min, size.y_max - size.y_min])
+        assert corners.mean(axis=0) == pytest.approx(place[:2], abs=1e-8)
+
+
+def test_the_range_of_a_joint_over_the_gait_cycle_is_told(
+    read: Page, robot: Robot, walks: dict[str, Recording]
+) -> None:
+    recording = walks["neutral"]
+    walk = analyze_walk(recording, robot)
+    own = [np.ptp(walk.curves(np.degrees(recording[f"q/{side}_knee"]), side).mean) for side in ("left", "right")]
+    caption = next(text for text in read.captions["Gait cycle"] if text.startswith("knee"))
+    told = re.search(r"neutral ([\d.]+) deg", caption)
+    assert told is not None
+    assert float(told[1]) == pytest.approx(np.mean(own), rel=0.05)
+
+
+def test_every_figure_of_a_walk_has_axes_with_units(read: Page) -> None:
+    texts = [figure for figure in read.labels if "gait cycle (%)" in figure]
+    assert len(texts) == 10  # five joints of a leg, angles and torques
+    assert all(len(axes) == 2 for axes, figure in zip(read.axes(), read.labels, strict=True) if figure in texts)
+    assert any("L (kg m²/s)" in figure for figure in read.labels)
+
+
+def test_phases_of_a_walk_are_counted_and_not_listed(read: Page) -> None:
+    rows = {cells[0]: cells[1:] for cells in read.tables["Overview"] if cells}
+    assert rows["left support"][0] == "4"
+    assert value(rows["right support"][1]) == pytest.approx(0.4, abs=0.02)
+
+
+def test_a_walk_without_torques_says_so(walks: dict[str, Recording], robot: Robot) -> None:
+    bare = [c for c in walks["neutral"].channels.values() if c.key != "command/torque"]
+    text = Page(page({"bare": Recording(bare, {}, robot)})).sections["Gait cycle"]
+    assert "bare: no torques were recorded" in text

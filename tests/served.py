@@ -1,0 +1,107 @@
+"""What the tests of served plants share: servers in threads and processes, strangers, simple controllers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import zmq
+
+from poise.control import Command, Controller
+from poise.plants import Plant, PlantServer
+from poise.plants.remote.protocol import packed, unpacked
+from poise.robots import Robot, State
+
+#: Any port that is free.
+FREE = "tcp://127.0.0.1:0"
+#: Longer than any machine is busy (s): for what must happen, and for answers that must not be missed.
+LONG = 60.0
+
+
+@contextmanager
+def served(plant: Plant, address: str = FREE, **settings: Any) -> Iterator[Any]:
+    """A server in a thread of its own."""
+    with PlantServer(plant, address, **settings) as server:
+        thread = threading.Thread(target=server.serve)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+            thread.join()
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """``poise serve`` in a process of its own, and its address."""
+    command = [sys.executable, "-m", "poise", "serve", "--address", FREE, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline()
+            yield server, line.split(" is served at ")[1].split()[0]
+        finally:
+            server.kill()
+
+
+def until(true: Callable[[], Any]) -> None:
+    """Waits for what must become true."""
+    end = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < end, "it never became true"
+        time.sleep(0.002)
+
+
+class Stranger:
+    """A socket that speaks to a server as it likes."""
+
+    def __init__(self, address: str) -> None:
+        self.socket: Any = zmq.Context.instance().socket(zmq.DEALER)
+        self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.connect(address)
+
+    def __enter__(self) -> Stranger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close(linger=0)
+
+    def send(self, message: dict[str, Any] | bytes) -> None:
+        self.socket.send(message if isinstance(message, bytes) else packed(message))
+
+    def ask(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
+        """Sends, and returns what is answered."""
+        self.send(message)
+        assert self.socket.poll(1000 * LONG), "nobody answered"
+        return unpacked(self.socket.recv_multipart())
+
+    def silent(self) -> bool:
+        """Whether nothing has arrived."""
+        return not self.socket.poll(0)
+
+
+def hello(robot: Robot, token: bytes = bytes(16), **changes: Any) -> dict[str, Any]:
+    joints = [joint.name for joint in robot.joints]
+    return {"kind": "hello", "protocol": 1, "robot": robot.name, "joints": joints, "token": token, **changes}
+
+
+class Swinging(Controller):
+    """Moves the joints to and fro by velocities, whatever the state is; what it does depends on time alone."""
+
+    def __init__(self, robot: Robot, period: float = 0.005, speed: float = 0.2) -> None:
+        self.period, self.speed, self.joints = period, speed, len(robot.joints)
+
+    def step(self, state: State) -> Command:
+        joints = self.speed * np.cos(3.0 * state.time + np.arange(self.joints))
+        return Command(np.concatenate([np.zeros(6), joints]), None, None, self.period)
+
+
+def moving(robot: Robot, period: float = 0.005) -> Command:
+    """A command that moves the base forward, at 1 m/s."""
+    return Command(np.concatenate([[1.0], np.zeros(robot.model.nv - 1)]), None, None, period)
