@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import poise
-from plants.served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
+from plants.served import FREE, LONG, Stranger, Swinging, hello, moving, served
 from plants.simulated import Blind, Standing, biped, torques
 from poise.control import Command, Controller
 from poise.plants import (
@@ -32,6 +32,7 @@ from poise.plants.remote.plant_server import Door
 from poise.plants.remote.protocol import LARGEST, WALL, command_message
 from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
+from waiting import until
 
 
 def alike(one: Recording, other: Recording) -> None:
@@ -263,7 +264,7 @@ def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -
 def test_one_client_at_a_time_and_the_next_when_it_has_left(standing: PlantServer) -> None:
     with RemotePlant(standing.address, biped(), limit=LONG) as remote:
         with pytest.raises(PlantError, match="another client commands this robot"):
-            RemotePlant(standing.address, biped(), patience=0.3)
+            RemotePlant(standing.address, biped(), patience=1.0)
         list(steps(Swinging(biped()), remote, 0.01))
     with RemotePlant(standing.address, biped(), limit=LONG) as remote:
         assert remote.state().time == 0.01

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from plants.served import LONG, Stranger, Swinging, hello, moving, served, until
+from plants.served import LONG, Stranger, Swinging, hello, moving, served
 from plants.simulated import Standing, biped
 from poise.control import Command
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, RemotePlant, steps
@@ -15,6 +15,7 @@ from poise.plants.remote.plant_server import Hold
 from poise.plants.remote.protocol import command_message
 from poise.robots import State
 from robot_states import robot_of
+from waiting import until
 
 
 def at_rest(state: State) -> bool:

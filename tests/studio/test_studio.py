@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, shell, until
+from open_studio import chromium, shell
 
 import poise
 from poise.robots.catalogue import models_folder
 from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
+from waiting import until
 
 pytestmark = [
     pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed"),
