@@ -334,7 +334,7 @@ def test_pictures_are_sent_only_when_they_are_asked_for() -> None:
     player.start()
 
     def ticked() -> float:
-        return simulation._stage.time
+        return simulation._stage.now
 
     until(lambda: ticked() > 0.2, progress=ticked)
     assert not ours.poll()
