@@ -18,7 +18,7 @@ from robot_states import robot_of
 needs_models = pytest.mark.skipif(models_folder() is None, reason="the package example-robot-data is not installed")
 RUNS = [
     pytest.param("mighty", "kinematic", id="mighty, kinematics"),
-    pytest.param("mighty", "position", id="mighty, servos"),
+    pytest.param("mighty", "position", id="mighty, servos", marks=pytest.mark.slow),
     pytest.param("g1", "torque", id="g1, torques", marks=[needs_models, pytest.mark.slow]),
 ]
 scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)
