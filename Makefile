@@ -18,8 +18,8 @@ pip := $(bin)/python -m pip install --quiet
 tools := $(VENV)/.poise-tools
 installed := $(VENV)/.poise-installed
 native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp native/*/*.hpp native/*/*.cpp)
-# A file's tests go to one process: what they share is made once.
-tests := $(bin)/python -m pytest -n $(JOBS) --dist loadfile
+# A file's tests go to one process: what they share is made once. Processes have a core each, not all of them.
+tests := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(bin)/python -m pytest -n $(JOBS) --dist loadfile
 pages := tests/test_docs.py tests/test_readme.py tests/docs
 
 .DEFAULT_GOAL := help

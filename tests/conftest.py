@@ -20,11 +20,15 @@ _common: dict[str, Any] = {
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
 settings.register_profile("quick", max_examples=8, derandomize=True, **_common)
-settings.register_profile("default", max_examples=40, derandomize=True, **_common)
+settings.register_profile("default", max_examples=25, derandomize=True, **_common)
 settings.register_profile("thorough", max_examples=2000, print_blob=True, **_common)
 settings.load_profile(os.environ.get("POISE_PROFILE", "default"))
 
 ROOT = Path(__file__).resolve().parents[1]
+#: Folders whose files take longest; they come first, so that no process is left alone with a long file at the end.
+LONG_FIRST = ("docs", "campaign", "studio", "behaviors", "papers", "human", "control", "cli", "exports", "report")
+#: Files whose tests take long and share nothing: any process takes the next of them.
+APART = ("tests/docs/test_page_programs.py",)
 _cache = pytest.StashKey[str]()
 
 
@@ -39,12 +43,33 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(config.stash[_cache], ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests with the marker ``needs_models`` where the package example-robot-data is absent."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests with the marker ``needs_models`` where the package example-robot-data is absent.
+
+    Several processes take long folders first; one process alone keeps the order of the files.
+    """
     if models_folder() is None:
         for item in items:
             if item.get_closest_marker("needs_models"):
                 item.add_marker(pytest.mark.skip(reason=NO_MODELS))
+    if hasattr(config, "workerinput"):
+        ranks = {folder: rank for rank, folder in enumerate(LONG_FIRST)}
+        items.sort(key=lambda item: ranks.get(item.path.relative_to(ROOT).parts[1], len(ranks)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``--dist loadfile`` with the order above and the files `APART`: what tests of a file share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(APART) else super()._split_scope(nodeid)
+
+    if config.getoption("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return Files(config, log)
 
 
 @pytest.fixture(scope="session")

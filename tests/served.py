@@ -5,8 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,14 +47,6 @@ def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             yield server, line.split(" is served at ")[1].split()[0]
         finally:
             server.kill()
-
-
-def until(true: Callable[[], Any]) -> None:
-    """Waits for what must become true."""
-    end = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < end, "it never became true"
-        time.sleep(0.002)
 
 
 class Stranger:

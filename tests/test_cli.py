@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ import poise
 from poise import cli
 from poise.errors import RowsError
 from poise.robots import library_names
+from waiting import completed, until
 
 #: Keys of `poise run --json` that are numbers, words or tables of a reach, and those that do not apply to it.
 APPLIES = {
@@ -246,12 +246,14 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c
     )
     try:
-        latest = time.monotonic() + 60.0
-        while not (path.exists() and path.stat().st_size > 200_000) and time.monotonic() < latest:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.05)
+
+        def written() -> float:
+            return path.stat().st_size if path.exists() else 0
+
+        until(lambda: written() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", written)
+        assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60.0)
+        out, err = completed(process)
     finally:
         process.kill()
     assert (process.returncode, out) == (130, "")

@@ -14,6 +14,7 @@ from command_line import bend
 from poise import extras, human
 from poise.errors import MissingPackageError, PoiseError
 from shared_data import require_models
+from waiting import run_to_end
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/poise"
@@ -130,7 +131,7 @@ def test_the_error_is_ours_and_an_import_error(monkeypatch: pytest.MonkeyPatch) 
 
 def run(program: str, *arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=folder)
+    return run_to_end(words, cwd=folder)
 
 
 #: A command or a program that comes to use each package.

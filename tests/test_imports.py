@@ -1,7 +1,6 @@
 """What importing Poise, its solvers or its command line brings with it, and what it does not."""
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 import poise
 from poise import cli, extras
+from waiting import run_to_end
 
 SOURCE = Path(__file__).parents[1] / "src/poise"
 #: Packages that are slow to import, beside numpy.
@@ -19,7 +19,8 @@ def loaded(program: str) -> set[str]:
     """Packages that a program has imported when it ends."""
     shown = "import atexit, sys; atexit.register(lambda: print('\\n', *sorted(sys.modules)))"
     words = [sys.executable, "-c", f"{shown}\n{program}"]
-    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    result = run_to_end(words)
+    assert result.returncode == 0, result.stderr
     return {name.partition(".")[0] for name in result.stdout.splitlines()[-1].split()}
 
 
@@ -104,7 +105,8 @@ def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
     shown = "print(*(name for name in sys.modules if name.startswith('poise.cli.')))"
     program = f"import sys; from poise.cli import main; main(['robots', '--json']); {shown}"
     words = [sys.executable, "-c", program]
-    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    result = run_to_end(words)
+    assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[-1].split() == ["poise.cli.robots"]
     assert all((SOURCE / f"cli/{command}.py").is_file() for command in cli.COMMANDS)
 

@@ -72,7 +72,14 @@ def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
     assert navigate.outcomes["commanded"] == len(navigate.history)
 
 
-@pytest.mark.parametrize(("robot", "seed"), [("mighty", 21), ("g1", 22), ("nao", 23), ("talos", 24)])
+@pytest.mark.parametrize(
+    ("robot", "seed"),
+    [
+        ("g1", 22),
+        ("nao", 23),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in [("mighty", 21), ("talos", 24)]),
+    ],
+)
 def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> None:
     """The short form of benchmarks/navigation.py."""
     navigate, plant = run(robot, RandomStick(seed), 8.0, seed=seed)

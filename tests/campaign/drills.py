@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.parquet
 
 from poise.campaign import Spec
+from waiting import run_to_end
 
 POISE = [sys.executable, "-m", "poise"]
 
@@ -42,4 +43,4 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 def campaign(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command line, to its end."""
     command = [*POISE, "campaign", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240, **options)
+    return run_to_end(command, **options)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from drills import POISE, drill, parsed, rows, spec_of, table
 
 from poise.campaign import Results, run_campaign
 from poise.errors import SpecError
+from waiting import completed, until
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the package ray is not installed")
 
@@ -101,20 +101,20 @@ def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_
     command = [*POISE, "campaign", str(spec_of(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]
     before = set(Path(tempfile.gettempdir()).glob("poise-*"))
     process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    end, killed = time.monotonic() + 120.0, 0
-    while not killed and time.monotonic() < end:
+
+    def busy() -> int | None:
+        """A worker of Ray whose run has begun."""
         for each in psutil.Process(process.pid).children(recursive=True):
             try:
-                busy = any("poise.campaign.worker" in word for child in each.children() for word in child.cmdline())
-                if busy and each.cmdline()[:1] and each.cmdline()[0].startswith("ray::"):
-                    os.kill(each.pid, signal.SIGKILL)
-                    killed += 1
-                    break
+                works = any("poise.campaign.worker" in word for child in each.children() for word in child.cmdline())
+                if works and each.cmdline()[:1] and each.cmdline()[0].startswith("ray::"):
+                    return each.pid
             except psutil.Error:  # gone meanwhile
                 continue
-        time.sleep(0.05)
-    printed, said = process.communicate(timeout=150)
-    assert killed == 1
+        return None
+
+    os.kill(until(busy, "a run on Ray", pause=0.05), signal.SIGKILL)
+    printed, said = completed(process)
     assert process.returncode == 0, said
     assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # Ray's words about it are not among ours
     assert set(Path(tempfile.gettempdir()).glob("poise-*")) <= before

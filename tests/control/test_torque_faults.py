@@ -20,8 +20,11 @@ from poise.robots import State
 
 
 @ROBOTS
-@pytest.mark.parametrize("seconds", [0.002, 0.05])
-@pytest.mark.parametrize("entry", ["joint", "base", "rate"])
+@pytest.mark.parametrize(
+    ("seconds", "entry"),
+    [(0.002, "joint"), (0.05, "joint"), (0.05, "base"), (0.05, "rate")]
+    + [pytest.param(0.002, entry, marks=pytest.mark.slow) for entry in ("base", "rate")],
+)
 def test_a_state_with_nan_is_answered_with_the_torques_before(name: str, seconds: float, entry: str) -> None:
     def view(state: State) -> State:
         q, v = state.q.copy(), state.v.copy()
@@ -135,8 +138,14 @@ class Gone:
 
 
 @ROBOTS
-@pytest.mark.parametrize("elsewhere", [np.nan, np.inf, -np.inf, 1e300])
-@pytest.mark.parametrize("level", ["balance", "reach"])
+@pytest.mark.parametrize(
+    ("elsewhere", "level"),
+    [(np.nan, "balance"), (1e300, "balance"), (np.nan, "reach"), (np.inf, "reach"), (-np.inf, "reach")]
+    + [
+        pytest.param(*each, marks=pytest.mark.slow)
+        for each in [(np.inf, "balance"), (-np.inf, "balance"), (1e300, "reach")]
+    ],
+)
 def test_a_target_that_is_no_place_is_answered_with_a_hold_that_names_it(
     name: str, elsewhere: float, level: str
 ) -> None:

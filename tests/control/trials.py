@@ -16,7 +16,7 @@ from poise.robots import State
 from poise.state import Snapshot
 from robot_states import not_none, robot_of
 
-ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
+ROBOTS = pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 BEGIN, END = 0.3, 0.35
 View = Callable[[State], State | None]
 

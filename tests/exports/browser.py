@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from waiting import run_to_end
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETTINGS = (
@@ -29,7 +30,7 @@ def browser() -> str:
 def _ran(arguments: list[str], profile: Path) -> tuple[str, list[str]]:
     """What is printed, and the errors that the page or its program caused."""
     command = [browser(), *SETTINGS.split(), f"--user-data-dir={profile}", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    result = run_to_end(command)
     return result.stdout, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
 
 

@@ -43,9 +43,9 @@ def test_a_skeleton_of_still_joints_is_refused_before_it_takes_gigabytes(tmp_pat
 
 
 def test_many_columns_without_a_name_take_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert kept([""] * 40_000 + ["LASI"], [1] * 40_001).labels == ["LASI"]
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def test_a_rate_that_no_camera_has_is_refused() -> None:

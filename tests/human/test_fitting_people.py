@@ -91,10 +91,12 @@ def test_what_was_done_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("label", "frames"),
-    [("RTT2", 1), ("LCAL", 10), ("RLFE", 1), ("LRS", 10), ("RASIS", 1), ("LLM", 10)]
+    [("RTT2", 1), ("LCAL", 10), ("RASIS", 1), ("LLM", 10)]
     + [
         pytest.param(label, frames, marks=pytest.mark.slow)
-        for label, frames in [("RTT2", 10), ("LCAL", 1), ("RLFE", 10), ("LRS", 1), ("RASIS", 10), ("LLM", 1)]
+        for label in ("RTT2", "LCAL", "RLFE", "LRS", "RASIS", "LLM")
+        for frames in (1, 10)
+        if (label, frames) not in (("RTT2", 1), ("LCAL", 10), ("RASIS", 1), ("LLM", 10))
     ],
 )
 def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str, frames: int) -> None:

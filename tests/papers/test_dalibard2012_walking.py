@@ -195,7 +195,7 @@ def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
     assert trial.walk.phase().steps < 8
 
 
-@ROBOTS
+@pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> None:
     """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
     kept, undone = (

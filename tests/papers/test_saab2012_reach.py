@@ -22,8 +22,11 @@ def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording,
     return runs.Reach(robot=robot, mode=mode, plant=plant, profile=profile).run()
 
 
-@pytest.mark.parametrize(("mode", "plant"), MODES)
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize(
+    ("robot", "mode", "plant"),
+    [("g1", *each) for each in MODES]
+    + [pytest.param("talos", *each, marks=[pytest.mark.slow] * ("ideal" in each)) for each in MODES],
+)
 def test_one_stack_reaches_all_targets_in_every_mode(robot: str, mode: str, plant: str) -> None:
     recording, result = reached(robot, mode, plant, "minimum-jerk")
     assert (result["fell"], result["reason"]) == (False, None)
@@ -50,8 +53,10 @@ def test_in_physics_it_keeps_balance_boxes_sole_and_torque_limits(robot: str, pr
     assert result["zmp_margin_m"] > 0.0
 
 
-@pytest.mark.parametrize("plant", ["ideal", "mujoco"])
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize(
+    ("robot", "plant"),
+    [("g1", "ideal"), ("g1", "mujoco"), ("talos", "mujoco"), pytest.param("talos", "ideal", marks=pytest.mark.slow)],
+)
 def test_minimum_jerk_and_ramped_insertion_remove_the_torque_peaks(robot: str, plant: str) -> None:
     """Section 4.2: "sudden peaks appear in the case of the robot". By 3 at least, and at no cost in effort."""
     rates, efforts = {}, {}

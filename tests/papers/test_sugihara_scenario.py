@@ -16,7 +16,7 @@ from robot_states import robot_of
 
 RUNS = [
     pytest.param("mighty", "kinematic", id="mighty, kinematics"),
-    pytest.param("mighty", "position", id="mighty, servos"),
+    pytest.param("mighty", "position", id="mighty, servos", marks=pytest.mark.slow),
     pytest.param("g1", "torque", id="g1, torques", marks=[pytest.mark.needs_models, pytest.mark.slow]),
 ]
 scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)

@@ -31,8 +31,9 @@ from poise.plants.remote.protocol import LARGEST, WALL, command_message
 from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
 from robot_states import not_none
-from served import FREE, LONG, Stranger, Swinging, hello, moving, served, until
+from served import FREE, LONG, Stranger, Swinging, hello, moving, served
 from simulated import Blind, Standing, biped, torques
+from waiting import until
 
 
 def alike(one: Recording, other: Recording) -> None:
@@ -264,7 +265,7 @@ def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -
 def test_one_client_at_a_time_and_the_next_when_it_has_left(standing: PlantServer) -> None:
     with RemotePlant(standing.address, biped(), limit=LONG) as remote:
         with pytest.raises(PlantError, match="another client commands this robot"):
-            RemotePlant(standing.address, biped(), patience=0.3)
+            RemotePlant(standing.address, biped(), patience=1.0)
         list(steps(Swinging(biped()), remote, 0.01))
     with RemotePlant(standing.address, biped(), limit=LONG) as remote:
         assert remote.state().time == 0.01

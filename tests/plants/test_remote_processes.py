@@ -18,7 +18,8 @@ from poise.control import Controller
 from poise.plants import RemotePlant, steps
 from poise.plants.remote.protocol import LARGEST
 from robot_states import not_none, robot_of
-from served import LONG, Stranger, process, until
+from served import LONG, Stranger, process
+from waiting import completed, until
 
 #: A controller that stands G1 for some seconds, tells when it begins, and at the end how it went.
 CLIENT = """
@@ -111,13 +112,13 @@ def test_rubbish_from_a_third_socket_is_counted_and_the_robot_stands() -> None:
 
 def test_serving_ends_after_its_seconds_or_with_ctrl_c() -> None:
     with process("--robot", "nao", "--seconds", "0.1") as (server, _):
-        output, errors = server.communicate(timeout=LONG)
+        output, errors = completed(server)
         assert (server.returncode, output, errors.count("\n")) == (0, "", 1)
         assert "nobody came" in errors
     for clock in ([], ["--realtime"]):
         with process("--robot", "nao", *clock) as (server, _):
             server.send_signal(signal.SIGINT)
-            _, errors = server.communicate(timeout=LONG)
+            _, errors = completed(server)
             assert server.returncode == 130
             assert "Traceback" not in errors
 

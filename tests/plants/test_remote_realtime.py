@@ -13,8 +13,9 @@ from poise.plants.remote.plant_server import Hold
 from poise.plants.remote.protocol import command_message
 from poise.robots import State
 from robot_states import not_none, robot_of
-from served import LONG, Stranger, Swinging, hello, moving, served, until
+from served import LONG, Stranger, Swinging, hello, moving, served
 from simulated import Standing, biped
+from waiting import until
 
 
 def at_rest(state: State) -> bool:

@@ -19,6 +19,7 @@ import poise.recording
 from poise.errors import RecordingError
 from poise.recording import Recorder, RecordingInterrupted, UnwrittenError, load_recording, record_steps
 from poise.recording.file_format import Writer
+from waiting import completed
 
 SOURCE = str(Path(poise.recording.__file__).parent)
 
@@ -206,7 +207,7 @@ def test_a_process_that_receives_ctrl_c_leaves_a_whole_file(tmp_path: Path) -> N
         assert process.stdout is not None
         next(line for line in process.stdout if float(line) >= 0.6)
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = completed(process)
     finally:
         process.kill()
         process.wait()

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +25,7 @@ from poise.errors import UsageError
 from poise.parameters import settings_from
 from poise.plants import IdealPlant, MujocoPlant, PlantServer, PositionServos
 from robot_states import robot_of
+from waiting import completed, until
 
 SCRIPT = [
     {"time": 0.0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]},
@@ -273,12 +273,14 @@ def test_ctrl_c_keeps_what_was_recorded_with_its_segments(tmp_path: Path) -> Non
     command = [sys.executable, "-m", "poise", "run", "navigate", "--robot", "mighty", "--seconds", "900"]
     process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=hears_ctrl_c)
     try:
-        latest = time.monotonic() + 60.0
-        while not (path.exists() and path.stat().st_size > 1_000_000) and time.monotonic() < latest:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.05)
+
+        def written() -> float:
+            return path.stat().st_size if path.exists() else 0
+
+        until(lambda: written() > 1_000_000 or process.poll() is not None, "1_000_000 bytes of a recording", written)
+        assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60.0)
+        completed(process)
     finally:
         process.kill()
     assert process.returncode == 130

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from fake_hub import FakeHub
 
 from poise.studio import Hub, Server
+from waiting import until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETTINGS = (
@@ -24,8 +24,8 @@ SETTINGS = (
 #: Without a graphics card the view in three dimensions takes a core for itself, whatever is shown: who needs it, asks.
 FLAT = "--disable-gpu --disable-software-rasterizer"
 SOLID = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"
-#: Seconds until a test gives up waiting; software rendering on a busy machine draws a picture or two a second.
-PATIENCE = 60.0
+#: Seconds that the browser's own waits last; software rendering on a busy machine draws a picture or two a second.
+PATIENCE = 180.0
 
 
 def found() -> str | None:
@@ -90,15 +90,6 @@ def shell(browser: Any, server: Server, viser: bool = False, before: str = "", *
         yield page
     finally:  # a page that stays would go on driving
         context.close()
-
-
-def until(true: Callable[[], Any]) -> Any:
-    """Waits until something is true, and returns it."""
-    end = time.monotonic() + PATIENCE
-    while not (value := true()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-    return value
 
 
 @contextmanager

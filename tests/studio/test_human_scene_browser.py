@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, running, shell, until
+from open_studio import chromium, running, shell
 
 from poise import human
 from poise.human import sample_trial
 from poise.studio import Hub, Server
 from shared_data import needed
+from waiting import until
 
 pytestmark = [pytest.mark.timeout(600)]
 

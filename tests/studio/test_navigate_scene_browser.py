@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, running, shell, until
+from open_studio import chromium, running, shell
 
 from poise.robots import Frame
 from poise.studio import Hub, Server
+from waiting import until
 
 pytestmark = [pytest.mark.timeout(600)]
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import chromium, shell, studio, until
+from open_studio import chromium, shell, studio
 
 from poise.studio.operator_input import Hands
 from poise.studio.scenes import scene
+from waiting import until
 
 PADS = """
 window.pads = [];

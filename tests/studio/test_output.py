@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from viser_client import until
 
 import poise
 from poise import exports
 from poise.errors import PoiseError
 from poise.robots import library_names
 from poise.studio.output import Output, OutputError
+from waiting import until
 
 
 class Heard(list[tuple[str, str]]):
@@ -128,7 +127,7 @@ def test_an_export_appears_and_loads(output: Output, walk: Path) -> None:
     heard, before = Heard(), output.changed
     for format in ("csv", "npz", "bvh"):
         output.export("w-1.poise", format, heard)
-    until(lambda: len(heard) == 3, "three exports ended", 120.0)
+    until(lambda: len(heard) == 3, "the end of three exports", lambda: len(heard))
     assert {kind for kind, _ in heard} == {"info"}, heard
     recording = poise.load_recording(walk)
     for format in ("csv", "npz"):
@@ -143,7 +142,7 @@ def test_a_report_appears(output: Output, walk: Path) -> None:
     put(output, "w.poise", walk.read_bytes())
     heard = Heard()
     output.export("w.poise", "report", heard)
-    until(lambda: heard, "the report ended", 200.0)
+    until(lambda: heard, "the end of the report")
     assert heard[0][0] == "info", heard
     assert "<html" in output.path("w-report.html").read_text()[:200]
 
@@ -165,7 +164,7 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: Output, walk
         assert heard[-1][0] == "error"
         assert words in heard[-1][1]
     output.export("bad.poise", "csv", heard)
-    until(lambda: len(heard) == 6, "the export of no recording ended", 60.0)
+    until(lambda: len(heard) == 6, "the end of the export of no recording")
     assert heard[-1][0] == "error"
     assert "bad.csv could not be made" in heard[-1][1]
     assert "\n" not in heard[-1][1]
@@ -181,9 +180,13 @@ def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: Ou
         output.export(f"w{number}.poise", "csv", heard)
     output.export("w2.poise", "csv", heard)
     assert heard == [("error", "w2.csv is being written already; wait until it is there")]
-    while len(heard) < 4:
+
+    def ended() -> bool:
+        nonlocal most
         most = max(most, len(output._exports._running))
-        time.sleep(0.005)
+        return len(heard) >= 4
+
+    until(ended, "the end of three exports", lambda: len(heard), pause=0.005)
     assert most == 2
     assert {f"w{number}.csv" for number in range(3)} < set(os.listdir(output.folder))
 
@@ -193,7 +196,8 @@ def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> 
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     process.stdin.close()  # as the system does for a process that is killed
-    assert process.wait(60.0) != 0
+    until(lambda: process.poll() is not None, "the end of an export that nobody waits for")
+    assert process.returncode != 0
     assert os.listdir(tmp_path) == []
 
 
@@ -201,7 +205,7 @@ def test_stopping_ends_exports_that_are_under_way(walk: Path, tmp_path: Path) ->
     output, heard = Output(tmp_path), Heard()
     put(output, "w.poise", walk.read_bytes())
     output.export("w.poise", "mp4", heard)
-    until(lambda: any(output._exports._running.values()), "the export began")
+    until(lambda: any(output._exports._running.values()), "the begin of the export")
     (process,) = output._exports._running.values()
     output.stop()
     assert process is not None

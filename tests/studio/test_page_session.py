@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fake_hub import CONTROLS, FakeHub
-from open_studio import studio, until
+from open_studio import studio
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
@@ -19,6 +19,7 @@ from websockets.sync.connection import Connection
 from poise.studio import Server
 from poise.studio.http_security import as_text
 from poise.studio.page_session import COMMANDS, wish
+from waiting import STALL, until
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def opened(server: Server, path: str = "live", **settings: Any) -> Connection:
 def heard(page: Connection, kind: str) -> Any:
     """The next thing of that kind."""
     while True:
-        said = json.loads(page.recv(timeout=20))
+        said = json.loads(page.recv(timeout=STALL))
         if kind in said:
             return said[kind]
 
@@ -152,7 +153,7 @@ def sent(server: Server, data: bytes, control: str = "load", name: str = "a.toml
             page.send("end")
         except ConnectionClosed:
             pass  # refused before it was complete
-        answer: str = json.loads(page.recv(timeout=20))["error"]
+        answer: str = json.loads(page.recv(timeout=STALL))["error"]
         return answer
 
 
@@ -178,7 +179,7 @@ def test_a_file_without_end_is_refused_while_it_comes(served: tuple[FakeHub, Ser
         with suppress(ConnectionClosed):
             for _ in range(100_000):  # a gigabyte
                 page.send(b"=" * 10_000)
-        assert "too large" in page.recv(timeout=20)
+        assert "too large" in page.recv(timeout=STALL)
     assert served[0].uploads == []
 
 

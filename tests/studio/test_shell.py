@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from fake_hub import CONTROLS, FakeHub
-from open_studio import chromium, found, shell, studio, until
+from open_studio import chromium, found, shell, studio
 
 from poise.studio import Server
+from waiting import until
 
 ROLES = (
     "button",

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import chromium, shell, studio, until
+from open_studio import chromium, shell, studio
+
+from waiting import until
 
 ZEROS = [0, 0, 0]
 #: Gamepads that the test moves: `pads[0].axes[1] = -1`.

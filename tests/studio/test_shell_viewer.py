@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from open_studio import chromium, shell, studio, until
+from open_studio import chromium, shell, studio
 from PIL import Image
+
+from waiting import until
 
 viser = pytest.importorskip("viser")
 

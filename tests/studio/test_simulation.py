@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from poise.studio.scenes import scene, scenes
 from poise.studio.simulation_process import Begin, Link
 from poise.studio.telemetry import Sketch, explained
 from robot_states import not_none, robot_of
+from waiting import until
 
 pytestmark = pytest.mark.needs_models
 
@@ -294,15 +295,9 @@ class Listener:
         self.told: list[tuple[Any, ...]] = []
         self.link = Link(lambda *what: self.told.append(what))
 
-    def wait(self, good: Any, seconds: float = 60.0) -> tuple[Any, ...]:
+    def wait(self, good: Any) -> tuple[Any, ...]:
         """The first thing that is so, from now on or before."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            for what in list(self.told):
-                if good(what):
-                    return what
-            time.sleep(0.02)
-        raise AssertionError(f"not heard; last: {self.told[-1][:1] if self.told else 'nothing'}")
+        return until(lambda: next((what for what in list(self.told) if good(what)), None), inspect.getsource(good))
 
 
 def test_a_simulation_runs_beside_us_and_its_death_is_heard(tmp_path: Path) -> None:
@@ -339,16 +334,20 @@ def test_pictures_are_sent_only_when_they_are_asked_for() -> None:
 
     player = Thread(target=play)
     player.start()
-    time.sleep(0.3)
+
+    def ticked() -> float:
+        return simulation._stage.now
+
+    until(lambda: ticked() > 0.2, progress=ticked)
     assert not ours.poll()
     ours.send(("next", None))
     first = ours.recv()
     assert first[0] == "picture"
-    time.sleep(0.5)
+    until(lambda: ticked() > first[1]["time"] + 0.2, progress=ticked)
     assert not ours.poll()
     ours.send(("next", None))
     second = ours.recv()
     assert second[1]["number"] == first[1]["number"] + 1
     assert second[1]["time"] > first[1]["time"] + 0.1
     ours.send(("end", None))
-    player.join(10.0)
+    player.join()

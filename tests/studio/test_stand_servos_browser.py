@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, running, shell, until
+from open_studio import chromium, running, shell
 
 from poise.studio import Hub, Server
+from waiting import until
 
 pytestmark = [pytest.mark.timeout(600)]
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, shell, until
+from open_studio import chromium, shell
 
 import poise
 from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
 from robot_states import not_none
+from waiting import until
 
 pytestmark = [
     pytest.mark.needs_models,

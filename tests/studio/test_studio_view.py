@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from open_studio import chromium, shell, until
+from open_studio import chromium, shell
 from PIL import Image
 from test_studio import folder, hub, now, server, went
 
 from poise.studio import Hub, Server
 from poise.studio.scenes import scenes
+from waiting import until
 
 pytestmark = [
     pytest.mark.needs_models,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from viser_client import CAMERA, client, drag, say, until
+from viser_client import CAMERA, client, drag, say
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
 
@@ -25,6 +25,7 @@ from poise.studio import viewer as viewing
 from poise.studio.scenery import Scenery
 from poise.studio.viewer import Viewer
 from robot_states import not_none
+from waiting import STALL, until
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 
@@ -224,7 +225,7 @@ def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer
         viewer.show(simulated)  # it has not heard yet
         assert np.allclose(handle.position, places[-1])
     assert moved == [("left hand", place) for place in [*places, places[-1]]]
-    until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on", 5.0)  # type: ignore[func-returns-value]
+    until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on")  # type: ignore[func-returns-value]
 
 
 def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_and_ends(
@@ -359,12 +360,12 @@ def test_pages_of_other_sites_may_not_look_in(viewer: Viewer, standing: Scenery)
     assert viewer._server.get_host() == "127.0.0.1"
     for origin in ("http://example.org", f"http://example.org:{viewer.port}", "null", "http://127.0.0.1:1"):
         with client(viewer.port, Origin(origin), greets=False) as page, pytest.raises(ConnectionClosed) as closed:
-            page.recv(timeout=10.0)
+            page.recv(timeout=STALL)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1008
     for known in (None, Origin(f"http://127.0.0.1:{viewer.port}"), Origin(f"http://localhost:{viewer.port}")):
         with client(viewer.port, known) as page:
-            assert len(page.recv(timeout=10.0)) > 100
+            assert len(page.recv(timeout=STALL)) > 100
 
 
 def test_a_client_that_reads_nothing_does_not_keep_the_view_waiting(viewer: Viewer, robot: Robot) -> None:

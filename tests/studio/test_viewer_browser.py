@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,15 +11,13 @@ import pytest
 from drawn_robots import ROBOTS
 from open_studio import chromium
 from PIL import Image
-from viser_client import until
 
 from poise.robots import load_robot
 from poise.studio.scenery import Scenery
 from poise.studio.viewer import Viewer
+from waiting import Patience, until
 
 SIZE = {"width": 480, "height": 400}
-#: Seconds that a picture may take without a graphics card, on a machine with other things to do.
-PATIENCE = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +52,7 @@ def opened(browser: Any, viewer: Viewer, said: list[str]) -> Any:
     page.on("pageerror", lambda error: said.append(str(error)))
     count = len(viewer._server.get_clients())
     page.goto(f"http://127.0.0.1:{viewer.port}/?fixedDpr=1")  # else it draws coarser when the machine is busy
-    until(
-        lambda: page.wait_for_timeout(50) or len(viewer._server.get_clients()) > count, "the page was there", PATIENCE
-    )
+    until(lambda: page.wait_for_timeout(50) or len(viewer._server.get_clients()) > count, "the page's client")
     return page
 
 
@@ -67,14 +62,14 @@ def picture(page: Any) -> np.ndarray:
 
 def settled(page: Any, good: Callable[[np.ndarray], bool], what: str) -> np.ndarray:
     """A picture that is as it should be and stays the same."""
-    end, last = time.monotonic() + PATIENCE, picture(page)
-    while time.monotonic() < end:
+    patience, last = Patience(what), picture(page)
+    while True:
         page.wait_for_timeout(200)
         now = picture(page)
         if good(now) and (np.abs(now - last) > 8).mean() < 0.001:
             return now
         last = now
-    raise AssertionError(f"in {PATIENCE:g} s it was not seen that {what}")
+        patience.spend()
 
 
 def other(some: np.ndarray, more: np.ndarray) -> float:
@@ -130,7 +125,7 @@ def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, 
     both = [settled(each, lambda now: other(now, before) > 0.03, "the robot is there") for each in (page, second)]
     assert other(*both) < 0.01
     second.close()
-    until(lambda: page.wait_for_timeout(20) or len(viewer._server.get_clients()) == 1, "it had left")
+    until(lambda: page.wait_for_timeout(20) or len(viewer._server.get_clients()) == 1, "a client less")
     viewer.show(scenery)
     assert said == []
 
@@ -154,7 +149,7 @@ def test_a_point_dragged_with_the_mouse_is_told_where_it_went(viewer: Viewer, pa
     for k in range(1, 11):
         page.mouse.move(x, y - 40 - 4 * k)
         page.wait_for_timeout(60)
-    until(lambda: page.wait_for_timeout(50) or told, "the drag was told", PATIENCE)
+    until(lambda: page.wait_for_timeout(50) or told, "the drag")
     page.mouse.up()
     page.wait_for_timeout(500)
     names, places = zip(*told, strict=True)

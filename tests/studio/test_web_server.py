@@ -17,6 +17,7 @@ from websockets.typing import Origin
 from poise.errors import PoiseError, UsageError
 from poise.studio import Server
 from poise.studio import http_security as files
+from waiting import STALL
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def served(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
 
 def answered(server: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body. The path goes out as it is given."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=STALL)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     body = answer.read()
@@ -130,7 +131,7 @@ def test_there_are_no_other_websockets(served: tuple[FakeHub, Server]) -> None:
 
 
 def test_methods_other_than_get_are_not_answered_and_do_no_harm(served: tuple[FakeHub, Server]) -> None:
-    with socket.create_connection(("127.0.0.1", served[1].port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", served[1].port), timeout=STALL) as raw:
         raw.sendall(b"POST /upload/load HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcd")
         assert b"200" not in raw.recv(100)
     assert answered(served[1], "/")[0] == 200

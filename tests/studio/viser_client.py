@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR
 from typing import Any
@@ -47,11 +46,3 @@ def drag(connection: Connection, name: str, phase: str, **more: Any) -> None:
     if phase == "Update":
         more.setdefault("wxyz", [1.0, 0.0, 0.0, 0.0])
     say(connection, type=f"TransformControls{phase}Message", name=name, owner="", **more)
-
-
-def until(true: Callable[[], Any], what: str, seconds: float = 30.0) -> None:
-    """Waits until something is true."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f"in {seconds:g} s it did not happen that {what}"
-        time.sleep(0.01)

@@ -12,23 +12,25 @@ from poise.plans import MODES, Footstep, Mode, Points, Stairway, Stick, guided
 from poise.plans.footsteps import CLEAR
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
-SEGMENTS = 2000
+each_count = pytest.mark.parametrize("count", [1000, pytest.param(2000, marks=pytest.mark.slow)])
 
 
 @each_robot
+@each_count
 @pytest.mark.parametrize("discard", [False, True])
-def test_every_goal_of_random_sticks_can_be_stood_in(name: str, discard: bool) -> None:
+def test_every_goal_of_random_sticks_can_be_stood_in(name: str, discard: bool, count: int) -> None:
     workspace, legs = limits_of(name)
-    for index, (points, stick, goal) in enumerate(random_goals(name, SEGMENTS, seed=7, discard=discard)):
+    for index, (points, stick, goal) in enumerate(random_goals(name, count, seed=7, discard=discard)):
         assert not faults(goal, workspace, legs), (index, stick, points.lifted, goal.notes)
 
 
 @each_robot
-def test_every_goal_on_stairs_can_be_stood_in(name: str) -> None:
+@each_count
+def test_every_goal_on_stairs_can_be_stood_in(name: str, count: int) -> None:
     workspace, legs = limits_of(name)
     half = workspace.sole.real
     stairs = Stairway(0.4 * workspace.leg + half, -0.1 * workspace.leg, 2.5 * half + 2.0 * CLEAR, 5, half, half)
-    for index, (points, stick, goal) in enumerate(random_goals(name, SEGMENTS, seed=3, ground=stairs.under)):
+    for index, (points, stick, goal) in enumerate(random_goals(name, count, seed=3, ground=stairs.under)):
         assert not faults(goal, workspace, legs), (index, stick, points.lifted, goal.notes)
         for foot in goal.points.standing:
             if abs(math.remainder(foot.yaw, math.tau)) < 1e-9:

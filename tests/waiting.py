@@ -1,0 +1,129 @@
+"""Waits that end by progress: a busy machine makes them longer, a thing that stands still makes them fail."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import psutil
+
+#: Seconds without progress after which a wait fails; see `Patience`.
+STALL = 60.0
+#: Seconds between two looks at the processes of the machine.
+LOOK = 0.5
+
+
+class Patience:
+    """How much longer a test waits for something.
+
+    A second counts only as far as what is waited for could have run in it: as far as the machine had a core to spare,
+    or this process and those that it started used one. Beside programs that take all cores, patience lasts longer.
+
+    Args:
+        what: what is waited for, for the error.
+        progress: returns something that changes while there is progress (a count, a file's size, simulated time);
+            every change begins the patience anew.
+        stall: seconds that count until it fails.
+    """
+
+    def __init__(self, what: str, progress: Callable[[], Any] | None = None, stall: float = STALL) -> None:
+        self.what, self.stall = what, stall
+        self._progress = progress
+        self._last = progress() if progress else None
+        self._spent = 0.0
+        self._looked, self._used = time.monotonic(), _capacity()
+
+    def spend(self) -> None:
+        """Counts the time since the last call.
+
+        Raises:
+            AssertionError: after so many seconds that counted without progress.
+        """
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return
+        used = _capacity()
+        self._spent += max(min(now - self._looked, used - self._used), 0.0)
+        self._looked, self._used = now, used
+        if self._progress is not None and (current := self._progress()) != self._last:
+            self._last, self._spent = current, 0.0
+        assert self._spent < self.stall, f"no progress for {self.stall:g} s; waited for: {self.what}"
+
+
+def until(
+    condition: Callable[[], Any],
+    what: str = "",
+    progress: Callable[[], Any] | None = None,
+    stall: float = STALL,
+    pause: float = 0.02,
+) -> Any:
+    """Waits until something is true, and returns it.
+
+    Args:
+        condition: returns what is waited for, or something false.
+        what: says what that is, for the error; the source of the condition where it is not given.
+        progress, stall: see `Patience`.
+        pause: seconds between two looks.
+    """
+    patience = Patience(what or _source(condition), progress, stall)
+    while not (value := condition()):
+        patience.spend()
+        time.sleep(pause)
+    return value
+
+
+def completed(process: subprocess.Popen[Any], what: str = "", stall: float = STALL) -> tuple[Any, Any]:
+    """Waits for a process to end, and returns what it wrote to its pipes: output and errors."""
+    patience = Patience(what or f"the end of {process.args!r}", lambda: _computed(process), stall)
+    while True:
+        try:
+            return process.communicate(timeout=LOOK)
+        except subprocess.TimeoutExpired:
+            try:
+                patience.spend()
+            except AssertionError:
+                process.kill()
+                raise
+
+
+def run_to_end(command: Sequence[Any], **options: Any) -> subprocess.CompletedProcess[str]:
+    """`subprocess.run` of a program whose text is captured, without a limit of seconds while it computes."""
+    words = [str(word) for word in command]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
+        output, errors = completed(process)
+    return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+
+def _capacity() -> float:
+    """Core-seconds that this process and its descendants have used, and those that nobody used."""
+    total = 0.0
+    for process in (me := psutil.Process(), *me.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.Error:  # it has just ended
+            continue
+        total += times.user + times.system
+    ended = os.times()
+    machine = psutil.cpu_times()
+    return total + ended.children_user + ended.children_system + machine.idle
+
+
+def _computed(process: subprocess.Popen[Any]) -> float:
+    """CPU seconds of a process, which grow while it computes."""
+    try:
+        times = psutil.Process(process.pid).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(round(times.user + times.system))
+
+
+def _source(condition: Callable[[], Any]) -> str:
+    """The source of a condition in one line."""
+    try:
+        return " ".join(inspect.getsource(condition).split())
+    except (OSError, TypeError):
+        return repr(condition)
