@@ -278,7 +278,7 @@ def test_who_brings_another_robot_or_protocol_is_told_so(
     with pytest.raises(PlantError, match=f"moves '{biped().name}', not 'nao'; load the same robot") as caught:
         RemotePlant(standing.address, nao)
     assert "\n" not in str(caught.value)
-    monkeypatch.setattr("poise.plants.remote.protocol.PROTOCOL", 99)
+    monkeypatch.setattr("poise.plants.remote.remote_plant.PROTOCOL", 99)
     with pytest.raises(PlantError, match="speaks protocol 1, not 99"):
         RemotePlant(standing.address, biped())
 
