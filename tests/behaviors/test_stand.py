@@ -57,7 +57,9 @@ def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -
 @pytest.mark.parametrize("degrees", range(0, 360, 15))
 @pytest.mark.parametrize(("robot", "force"), PUSHES)
 def test_a_push_from_anywhere_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
-    assert pushed(robot, force, degrees)["reason"] is None
+    result = pushed(robot, force, degrees)
+    assert (result["fell"], result["reason"]) == (False, None)
+    assert result["nonfinite_commands"] == 0
 
 
 def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:

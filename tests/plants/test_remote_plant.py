@@ -381,6 +381,7 @@ def test_a_server_that_begins_anew_is_joined_again() -> None:
         address = server.address
         remote = RemotePlant(address, robot, limit=0.05)
         list(steps(Swinging(robot), remote, 0.1))
+    list(steps(Swinging(robot), remote, 0.01))  # nobody is there
     with remote, served(IdealPlant(robot.stance("standing")), address) as server:
         until(lambda: (list(steps(Swinging(robot), remote, 0.01)), server.counts["command"] > 5)[1])
         assert remote.counts["session lost"] <= 1
