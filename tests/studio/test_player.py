@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import poise
+from poise import tasks
+from poise.recording import Recorder
 from poise.robots import State
 from poise.studio import player as clockwork
 from poise.studio.fit_data import Exhibit, Order
 from poise.studio.fit_worker import made
-from poise.studio.player import WHOLE, GaitPlayback
+from poise.studio.player import WHOLE, GaitPlayback, Playback
 from poise.studio.scenery import Scenery
 from poise.studio.viewer import Viewer
 from robot_states import not_none, robot_of
@@ -35,7 +38,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_both_bodies_are_where_fit_and_reproduction_have_them(exhibit: Exhibit) -> None:
     values: dict[str, Any] = {"variant": "paper", "apart": 0.7, "markers": True}
     play = GaitPlayback(exhibit, lambda: values)
-    play.playing = False
     assert exhibit.cycle is not None
     begin, end = exhibit.cycle.initial_contact, exhibit.cycle.end
     assert play.duration == pytest.approx(end - begin)
@@ -95,7 +97,6 @@ def test_who_walks_elsewhere_is_seen_from_the_same_side(exhibit: Exhibit) -> Non
     assert (a, b, c) == pytest.approx((-y, x, z))
     play = GaitPlayback(turned, lambda: {"apart": 1.0})
     other = next(iter(exhibit.reproduced.values()))
-    play.playing = False
     assert play.scenery().poses["ghost"][1, :3] == pytest.approx(other.q[0, :3] + [-1.0, 0.0, 0.0])
 
 
@@ -137,3 +138,20 @@ def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> No
         assert not not_none(viewer._markers)._balls["known"].visible
     finally:
         viewer.close()
+
+
+def test_a_replay_tells_the_fallback_of_its_moment() -> None:
+    robot = robot_of("mighty")
+    start = robot.stance("standing")
+    controller = poise.KinematicController(poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture(start)])]))
+    step = next(iter(poise.steps(controller, poise.IdealPlant(start), 0.1)))
+    assert step.command.fallback == ""
+    command = controller.step(None)  # no state was measured: a hold
+    assert command.fallback
+    recorder = Recorder(robot)
+    recorder(step)
+    recorder(dataclasses.replace(step, state=start.replace(time=0.005), command=command))
+    play = Playback("walk.poise", recorder.finish(), robot)
+    assert play.numbers()["fallback"] == ""
+    play.seek(0.005)
+    assert play.numbers()["fallback"] == command.fallback

@@ -112,7 +112,7 @@ class Playback(Player):
             **self._told([f"replay of {self.file}"]),
             "time": round(float(recording.time[index]), 3),
             "phase": str(recording["phase"][index]) if "phase" in recording else "",
-            "fallback": str(recording["fallback"][index]) if "fallback" in recording else "",
+            "fallback": str(recording["control/fallback"][index]) if "control/fallback" in recording else "",
         }
 
 
