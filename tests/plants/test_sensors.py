@@ -3,10 +3,10 @@
 import numpy as np
 import pinocchio
 import pytest
-from simulated import PERIOD, Blind, biped, driven, flying, stood, torques
 
 from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
+from simulated import PERIOD, Blind, biped, driven, flying, stood, torques
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 

@@ -5,11 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from small_robots import BIPED, BIPED_PARTS, written
 
 from poise.errors import RobotError
 from poise.robots import SIDES, description, load_robot, named
 from poise.robots.description import twin
+from small_robots import BIPED, BIPED_PARTS, written
 
 FOOT = {"frame": "left_foot", "sole": [-0.1, 0.1, -0.1, 0.1]}
 

@@ -8,11 +8,11 @@ import pinocchio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_robots import BIPED, joint, link, robot, written
 
 from poise.errors import RobotError
 from poise.robots import load_robot
 from poise.robots.urdf import compacted, is_physical, second_moments
+from small_robots import BIPED, joint, link, robot, written
 
 ORIGIN = np.zeros(3)
 

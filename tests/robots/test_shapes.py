@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-from small_robots import joint, link, mesh, robot, written
 
 from poise.errors import RobotError
 from poise.robots import load_robot, vertices
 from poise.robots.urdf import extent
+from small_robots import joint, link, mesh, robot, written
 
 TRIANGLE = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 2\nendloop\nendfacet"
 STL = f"solid one\n{TRIANGLE}\nendsolid one\n"

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-from small_robots import BIPED, BIPED_PARTS, PENDULUM, written
 
 from poise.errors import RobotError
 from poise.robots import load_robot
+from small_robots import BIPED, BIPED_PARTS, PENDULUM, written
 
 CROOKED = {"{side}_hip_pitch": -0.5, "{side}_knee": 0.6, "{side}_ankle_pitch": -0.2, "{side}_hip_roll": [0.1, -0.1]}
 
