@@ -89,7 +89,7 @@ def test_a_cycle_is_played_over_and_over_and_the_whole_trial_has_no_ghost_beyond
     assert set(play.scenery().poses) == {"robot", "ghost"}
 
 
-def test_who_walks_elsewhere_is_seen_from_the_same_side(exhibit: Exhibit) -> None:
+def test_who_walks_elsewhere_is_seen_from_the_same_side(exhibit: Exhibit, clock: Any) -> None:
     """Turned by a quarter, so is the view, and the ghost still goes to the left."""
     turned = dataclasses.replace(exhibit, heading=np.array([0.0, 1.0, 0.0]))
     straight = dataclasses.replace(exhibit, heading=np.array([1.0, 0.0, 0.0]))
