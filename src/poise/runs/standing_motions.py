@@ -163,7 +163,8 @@ class Squat(Stand):
     @property
     def usual_seconds(self) -> float:
         cycles = _positive(self.settings, "cycles", SquatSettings.cycles)
-        return (WAIT if self.zmp_regulated else 0.0) + cycles / _positive(self.settings, "frequency", 0.5)
+        frequency = _positive(self.settings, "frequency", SquatSettings.frequency)
+        return (WAIT if self.zmp_regulated else 0.0) + cycles / frequency
 
     def behavior(self, robot: Robot, start: State) -> behaviors.Stand:
         return behaviors.Squat(robot, self.resolved_settings(), start)
