@@ -81,6 +81,7 @@ def went(page: Any, hub: Hub, title: str) -> None:
     for control, value in (("walking", False), ("squatting", False), ("preset", "neutral")):
         hub.do("control", [control, value])
     hub.do("play", False)  # else a busy page returns from its click when the beginning is long past
+    page.get_by_role("button", name="Play", exact=True).wait_for()  # the bar has its final layout: no click goes astray
     page.get_by_role("button", name="Reset").click()
     until(lambda: (hub.frame() or {"time": 9.0})["time"] < 0.1)
     hub.do("play", True)
