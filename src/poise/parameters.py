@@ -202,6 +202,17 @@ def gain(default: float, about: str, unit: str = "1/s", zero: bool = False) -> A
     return parameter(default, about, unit=unit, low=0.0, above=None if zero else 0.0, below=LARGEST)
 
 
+def declared_in(cls: Any, name: str) -> Any:
+    """A field with the declaration that another dataclass has for its field of this name.
+
+    >>> @dataclass(frozen=True)
+    ... class ServoWalkSettings:
+    ...     step_length: float = declared_in(Style, "step_length")
+    """
+    declared = next(each for each in fields(cls) if each.name == name)
+    return field(default=declared.default, metadata=declared.metadata)
+
+
 def _kind_of(default: Any, choices: tuple[str, ...]) -> Kind:
     if choices:
         return "choice"

@@ -11,7 +11,7 @@ import numpy as np
 from poise import behaviors
 from poise.analysis import base_displacement, capture_point_error, largest_sole_tilt
 from poise.behaviors import ReachSettings, RegulatedSettings, SquatSettings, UprightSettings, standing
-from poise.parameters import check_parameters, gain, parameter
+from poise.parameters import check_parameters, declared_in, parameter
 from poise.plans import Course, Squatting, Standing
 from poise.plants import IdealPlant, Plant
 from poise.robots import Robot, State, leg_length
@@ -142,9 +142,9 @@ def _not_at_rest(error: float) -> str:
 class SquatOnServos(RegulatedSettings):
     """As `RegulatedSettings`, with depth, frequency and cycles as of `SquatSettings`."""
 
-    depth: float = gain(SquatSettings.depth, "how far the centre of mass goes down", "leg lengths")
-    frequency: float = gain(SquatSettings.frequency, "squats per second")
-    cycles: float = gain(SquatSettings.cycles, "number of squats", "")
+    depth: float = declared_in(SquatSettings, "depth")
+    frequency: float = declared_in(SquatSettings, "frequency")
+    cycles: float = declared_in(SquatSettings, "cycles")
 
     def __post_init__(self) -> None:
         check_parameters(self, "squat")

@@ -22,7 +22,7 @@ from poise.analysis import (
 )
 from poise.behaviors import RegulatedSettings, WalkSettings, speed_of, walking
 from poise.errors import UsageError
-from poise.parameters import check_parameters, gain, parameter, settings_from
+from poise.parameters import check_parameters, declared_in, parameter, settings_from
 from poise.parsing import speed as parse_speed
 from poise.parsing import whole
 from poise.plans import STYLES, Course, Footstep, Stairway, Style
@@ -50,12 +50,10 @@ GAIT = ("single_support", "double_support", "step_length", "step_height")
 class WalkOnServos(RegulatedSettings):
     """As `RegulatedSettings`, with the durations, lengths and heights of a `Style`."""
 
-    single_support: float = gain(Style.single_support, "time on one foot, of a leg of 0.8 m", "s")
-    double_support: float = gain(Style.double_support, "time on both feet, of a leg of 0.8 m", "s")
-    step_length: float = parameter(
-        Style.step_length, "how far a foot goes beyond the other", unit="leg lengths", low=-0.6, high=0.8
-    )
-    step_height: float = gain(Style.step_height, "how high the swing foot is lifted", "leg lengths")
+    single_support: float = declared_in(Style, "single_support")
+    double_support: float = declared_in(Style, "double_support")
+    step_length: float = declared_in(Style, "step_length")
+    step_height: float = declared_in(Style, "step_height")
 
     def __post_init__(self) -> None:
         check_parameters(self, "walk")
