@@ -20,7 +20,7 @@ from typing import Any
 
 from poise.campaign import Results, Spec, run_campaign
 
-WALKS = """
+WALK_RUNS = """
 title = "walks"
 behavior = "walk"
 seeds = {seeds}
@@ -31,21 +31,21 @@ steps = 8
 friction = {{ uniform = [0.5, 0.9] }}
 speed.forward = {{ uniform = [0.2, 0.35] }}
 """
-NOTHING = 'title = "nothing"\nbehavior = "drill"\nseeds = {seeds}\n'
+EMPTY_RUNS = 'title = "nothing"\nbehavior = "drill"\nseeds = {seeds}\n'
 
 
-def timed(text: str, folder: Path, **engine: Any) -> tuple[float, Results]:
+def time_campaign(text: str, folder: Path, **engine: Any) -> tuple[float, Results]:
     """Seconds of a campaign, and what it found."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
         begin = time.perf_counter()
-        results = run_campaign(Spec.parsed(text, "measured.toml"), Path(out) / "out", **engine)
+        results = run_campaign(Spec.parse(text, "measured.toml"), Path(out) / "out", **engine)
         return time.perf_counter() - begin, results
 
 
-def overhead(folder: Path, few: int, many: int, **engine: Any) -> float:
+def run_overhead(folder: Path, few: int, many: int, **engine: Any) -> float:
     """Milliseconds of one more run that does nothing: many of them against few, so that starting does not count."""
-    short, _ = timed(NOTHING.format(seeds=few), folder, **engine)
-    long, _ = timed(NOTHING.format(seeds=many), folder, **engine)
+    short, _ = time_campaign(EMPTY_RUNS.format(seeds=few), folder, **engine)
+    long, _ = time_campaign(EMPTY_RUNS.format(seeds=many), folder, **engine)
     return 1e3 * (long - short) / (many - few)
 
 
@@ -61,23 +61,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for _ in range(options.passes):
-            for workers, found in seconds.items():
-                spent, results = timed(WALKS.format(seeds=options.runs), folder, workers=workers)
-                found.append(spent)
+            for workers, elapsed_times in seconds.items():
+                elapsed, results = time_campaign(WALK_RUNS.format(seeds=options.runs), folder, workers=workers)
+                elapsed_times.append(elapsed)
                 memory = results.facts["worker_memory_mb"]
-        empty = {f"{workers} local": overhead(folder, 100, 2100, workers=workers) for workers in (1, 2)}
+        empty_run_ms = {f"{workers} local": run_overhead(folder, 100, 2100, workers=workers) for workers in (1, 2)}
         if options.ray:
-            empty["ray"] = overhead(folder, 100, 2100, ray="local")
-            spent, _ = timed(WALKS.format(seeds=options.runs), folder, ray="local")
-            seconds[0] = [spent]
+            empty_run_ms["ray"] = run_overhead(folder, 100, 2100, ray="local")
+            elapsed, _ = time_campaign(WALK_RUNS.format(seeds=options.runs), folder, ray="local")
+            seconds[0] = [elapsed]
     ratios = [one / two for one, two in zip(seconds[1], seconds[2], strict=True)]
     facts = {
         "walks_per_second": {
-            "ray" if workers == 0 else f"{workers} local": options.runs / statistics.median(found)
-            for workers, found in seconds.items()
+            "ray" if workers == 0 else f"{workers} local": options.runs / statistics.median(elapsed_times)
+            for workers, elapsed_times in seconds.items()
         },
         "two_workers_against_one": {"median": statistics.median(ratios), "least": min(ratios), "most": max(ratios)},
-        "empty_run_ms": empty,
+        "empty_run_ms": empty_run_ms,
         "memory_per_worker_mb": memory,
     }
     if options.json:

@@ -24,20 +24,20 @@ from numpy.typing import NDArray
 
 import poise
 from poise.plans import (
-    Beginning,
-    Body,
     Goal,
+    InitialState,
+    MotionSegment,
+    NavigationPoints,
     Planner,
-    Points,
-    Segment,
     SegmentSettings,
-    Support,
+    SupportRegion,
+    ThreeMassModel,
     Workspace,
-    standing,
-    zero_moment_way,
+    standing_points,
+    zmp_path,
 )
-from poise.plans.segment.center_path import Severity
-from poise.plans.segment.segment import standings
+from poise.plans.segment.center_path import RelaxationWeights
+from poise.plans.segment.segment import stance_feet_by_phase
 
 Array = NDArray[np.float64]
 
@@ -45,13 +45,13 @@ Array = NDArray[np.float64]
 PHASES = (0.12, 0.66, 0.22)
 #: What is relaxed as gently as a smooth path of the pressure wants it; the planner's own weights press it to the middle
 #: of the sole, and then the first step is too fast as well.
-GENTLE = Severity(single=4.0, double=0.3, smooth=0.5)
-STEP, COUNT = 0.03, 2  # m to the right, and how often
+GENTLE_WEIGHTS = RelaxationWeights(single=4.0, double=0.3, smooth=0.5)
+STEP_LENGTH, STEP_COUNT = 0.03, 2  # m to the right, and how often
 #: A planner that believes its soles to be larger by this (m) accepts what is asked for: the case without correction.
-BLIND = 0.5
+UNCORRECTED_MARGIN = 0.5
 
 
-class Watched(NamedTuple):
+class SegmentTrace(NamedTuple):
     """A segment every 5 ms: times (s), zero moment points, centres of mass, and how far inside the first are (m)."""
 
     time: Array
@@ -60,90 +60,100 @@ class Watched(NamedTuple):
     margin: Array
 
 
-def bodies(robot: poise.Robot) -> dict[str, Body]:
+def body_models(robot: poise.Robot) -> dict[str, ThreeMassModel]:
     """The robot as the paper sees it, as one mass with whole soles, and as Poise does, with legs and a trunk."""
-    whole = replace(Body.of(robot), margin=0.0)
-    return {"concentrated mass": replace(whole, leg=1e-9, inertia=(0.0, 0.0)), "whole body": whole}
+    full_body = replace(ThreeMassModel.of(robot), sole_margin=0.0)
+    return {"concentrated mass": replace(full_body, leg_mass=1e-9, trunk_inertia=(0.0, 0.0)), "whole body": full_body}
 
 
-def settings(phases: tuple[float, float, float] = PHASES, severity: Severity = GENTLE) -> SegmentSettings:
-    return SegmentSettings(duration=0.5, phases=phases, compensate=False, severity=severity)
+def segment_settings(
+    phases: tuple[float, float, float] = PHASES, relaxation: RelaxationWeights = GENTLE_WEIGHTS
+) -> SegmentSettings:
+    return SegmentSettings(duration=0.5, phases=phases, compensate=False, relaxation=relaxation)
 
 
-def steps(robot: poise.Robot, body: Body, how: SegmentSettings, corrected: bool) -> list[Segment]:
+def plan_steps(
+    robot: poise.Robot, body: ThreeMassModel, step_settings: SegmentSettings, corrected: bool
+) -> list[MotionSegment]:
     """The steps, one after the other, with durations that are corrected or not."""
-    planner = Planner(body if corrected else replace(body, margin=-BLIND), how)
+    planner = Planner(body if corrected else replace(body, sole_margin=-UNCORRECTED_MARGIN), step_settings)
     lift = Workspace.of(robot).lift[0]
-    begin, found = Beginning.at_rest(standing(robot)), []
-    for _ in range(COUNT):
-        found.append(planner.plan(begin, Goal(stepped(begin.points), "right", lift)))
-        begin = found[-1].end
-    return found
+    begin, segments = InitialState.at_rest(standing_points(robot)), []
+    for _ in range(STEP_COUNT):
+        segments.append(planner.plan(begin, Goal(step_right(begin.points), "right", lift)))
+        begin = segments[-1].end
+    return segments
 
 
-def stepped(points: Points) -> Points:
+def step_right(points: NavigationPoints) -> NavigationPoints:
     """The points after a step to the right, by equation (3)."""
     left, right = points.feet["left"], points.feet["right"]
-    foot = right.moved(right.place - 1j * STEP, left.z)
+    foot = right.with_place(right.place - 1j * STEP_LENGTH, left.z)
     middle = 0.5 * (left.place + foot.place)
     center = np.array([middle.real, middle.imag, points.center[2]])
-    return points.replace(center=center, feet={"left": left, "right": foot}, last="right")
+    return points.replace(center=center, feet={"left": left, "right": foot}, last_moved="right")
 
 
-def watched(body: Body, segment: Segment) -> Watched:
+def trace_segment(body: ThreeMassModel, segment: MotionSegment) -> SegmentTrace:
     """The zero moment point of a segment against the support of each of its phases."""
     time = np.linspace(0.0, segment.seconds, round(segment.seconds / 0.005) + 1)
     samples = [segment.sample(t) for t in time.tolist()]
     center = np.array([sample.center[0] for sample in samples])
-    zmp, _ = zero_moment_way(body, segment, time)
+    zmp, _ = zmp_path(body, segment, time)
     margin = np.full(len(time), np.nan)
-    for phase, feet in zip(segment.phases, standings(segment.beginning, segment.goal, segment.phases), strict=True):
+    for phase, feet in zip(
+        segment.phases, stance_feet_by_phase(segment.initial, segment.goal, segment.phases), strict=True
+    ):
         # Where two phases meet, either support will do: the ground has both.
         now = (time >= phase.begin - 1e-9) & (time <= phase.end + 1e-9)
-        margin[now] = np.fmax(margin[now], Support(feet, body.half, 0.0).margins(zmp[now], center[now]))
-    return Watched(time, zmp, center, margin)
+        margin[now] = np.fmax(margin[now], SupportRegion(feet, body.sole_half, 0.0).margins(zmp[now], center[now]))
+    return SegmentTrace(time, zmp, center, margin)
 
 
 def print_margins(robot: poise.Robot) -> None:
     """Prints margins and durations, for several ways to divide a step."""
-    ways = {"gentle": GENTLE, "planner's own": Severity()}
+    weight_sets = {"gentle": GENTLE_WEIGHTS, "planner's own": RelaxationWeights()}
     splits = (PHASES, (0.10, 0.70, 0.20), (0.15, 0.60, 0.25), (0.28, 0.44, 0.28))
-    for name, body in bodies(robot).items():
-        for way, severity in ways.items():
+    for name, body in body_models(robot).items():
+        for weights, relaxation in weight_sets.items():
             for phases in splits:
-                how = settings(phases, severity)
-                blind, seen = (steps(robot, body, how, corrected) for corrected in (False, True))
-                out = ", ".join(f"{1e3 * watched(body, each).margin.min():+.1f}" for each in blind)
-                took = ", ".join(f"{each.seconds:.1f}" for each in seen)
-                print(f"{name}, {way} weights, phases {phases}: in 0.5 s inside by {out} mm; corrected to T = {took} s")
+                step_settings = segment_settings(phases, relaxation)
+                uncorrected, corrected_steps = (
+                    plan_steps(robot, body, step_settings, corrected) for corrected in (False, True)
+                )
+                out = ", ".join(f"{1e3 * trace_segment(body, each).margin.min():+.1f}" for each in uncorrected)
+                T = ", ".join(f"{each.seconds:.1f}" for each in corrected_steps)
+                print(
+                    f"{name}, {weights} weights, phases {phases}: in 0.5 s inside by {out} mm; corrected to T = {T} s"
+                )
 
 
-def draw(robot: poise.Robot, path: str) -> None:
+def draw_figure(robot: poise.Robot, path: str) -> None:
     """Both cases: from above, and to the side over time, with the support region."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    body = bodies(robot)["concentrated mass"]
+    body = body_models(robot)["concentrated mass"]
     figure, axes = pyplot.subplots(2, 2, figsize=(9.0, 6.6), layout="constrained", sharex="row", sharey="row")
     for column, (corrected, title) in enumerate(((False, "without correction"), (True, "with correction"))):
-        found = steps(robot, body, settings(), corrected)
-        above, beside = axes[:, column]
+        segments = plan_steps(robot, body, segment_settings(), corrected)
+        top_axes, side_axes = axes[:, column]
         begin = 0.0
-        for k, segment in enumerate(found):
-            seen = watched(body, segment)
-            _soles(above, body, segment, k)
-            for points, color, name in ((seen.zmp, "#d55e00", "ZMP"), (seen.center, "#222222", "centre of mass")):
-                above.plot(points[:, 1], points[:, 0], color=color, linewidth=1.4, label=name if k == 0 else None)
-                beside.plot(begin + seen.time, points[:, 1], color=color, linewidth=1.4)
-            out = seen.margin < 0.0
-            beside.plot(begin + seen.time[out], seen.zmp[out, 1], "x", color="#b00020", markersize=5)
-            _band(beside, body, segment, begin)
+        for k, segment in enumerate(segments):
+            trace = trace_segment(body, segment)
+            _draw_soles(top_axes, body, segment, k)
+            for points, color, name in ((trace.zmp, "#d55e00", "ZMP"), (trace.center, "#222222", "centre of mass")):
+                top_axes.plot(points[:, 1], points[:, 0], color=color, linewidth=1.4, label=name if k == 0 else None)
+                side_axes.plot(begin + trace.time, points[:, 1], color=color, linewidth=1.4)
+            out = trace.margin < 0.0
+            side_axes.plot(begin + trace.time[out], trace.zmp[out, 1], "x", color="#b00020", markersize=5)
+            _draw_support_band(side_axes, body, segment, begin)
             begin += segment.seconds
-        took = " and ".join(f"{segment.seconds:.1f} s" for segment in found)
-        above.set(title=f"{title}: T = {took}", xlabel="y (m), to the left", aspect="equal")
-        beside.set(xlabel="time (s); crosses: outside the support")
+        T = " and ".join(f"{segment.seconds:.1f} s" for segment in segments)
+        top_axes.set(title=f"{title}: T = {T}", xlabel="y (m), to the left", aspect="equal")
+        side_axes.set(xlabel="time (s); crosses: outside the support")
     axes[0, 0].invert_xaxis()
     axes[0, 0].set_ylabel("x (m)")
     axes[1, 0].set_ylabel("y (m); grey: the support")
@@ -151,17 +161,19 @@ def draw(robot: poise.Robot, path: str) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _soles(axes: object, body: Body, segment: Segment, order: int) -> None:
-    feet = [*segment.beginning.points.feet.values(), segment.goal.points.feet["right"]]
+def _draw_soles(axes: object, body: ThreeMassModel, segment: MotionSegment, order: int) -> None:
+    feet = [*segment.initial.points.feet.values(), segment.goal.points.feet["right"]]
     for foot in feet[0 if order == 0 else 2 :]:
-        corners = Support([foot], body.half, 0.0).polygon
+        corners = SupportRegion([foot], body.sole_half, 0.0).polygon
         axes.fill(corners[:, 1], corners[:, 0], facecolor="#dddddd", edgecolor="#888888", alpha=0.5)  # type: ignore[attr-defined]
 
 
-def _band(axes: object, body: Body, segment: Segment, begin: float) -> None:
+def _draw_support_band(axes: object, body: ThreeMassModel, segment: MotionSegment, begin: float) -> None:
     """How far the support reaches to both sides, over time."""
-    for phase, feet in zip(segment.phases, standings(segment.beginning, segment.goal, segment.phases), strict=True):
-        sides = Support(feet, body.half, 0.0).polygon[:, 1]
+    for phase, feet in zip(
+        segment.phases, stance_feet_by_phase(segment.initial, segment.goal, segment.phases), strict=True
+    ):
+        sides = SupportRegion(feet, body.sole_half, 0.0).polygon[:, 1]
         span = (begin + phase.begin, begin + phase.end)
         axes.fill_between(span, sides.min(), sides.max(), color="#dddddd", linewidth=0, zorder=0)  # type: ignore[attr-defined]
 
@@ -172,7 +184,7 @@ def main() -> int:
     options = parser.parse_args()
     mighty = poise.load_robot("mighty")
     print_margins(mighty)
-    draw(mighty, options.file)
+    draw_figure(mighty, options.file)
     return 0
 
 

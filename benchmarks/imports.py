@@ -25,24 +25,24 @@ from typing import NamedTuple
 NUMPY, BASE = "import numpy", "import numpy, pinocchio"
 
 
-class Program(NamedTuple):
+class ImportProgram(NamedTuple):
     """What is measured: a program, the program that it is compared with, and the largest ratio (None: no bar)."""
 
     text: str
-    beside: str
-    most: float | None = None
+    reference: str
+    max_ratio: float | None = None
 
 
 PROGRAMS = {
-    "python": Program("pass", NUMPY),
-    NUMPY: Program(NUMPY, NUMPY),
-    BASE: Program(BASE, BASE),
-    "import poise": Program("import poise", BASE, 1.5),
-    "from poise import *": Program("from poise import *", BASE),
-    "import poise.solvers": Program("import poise.solvers", NUMPY),
-    "import poise.studio": Program("import poise.studio", BASE),
-    "poise --help": Program("import sys; from poise.cli import main; main(['--help'])", NUMPY, 3.5),
-    "poise run --help": Program("import sys; from poise.cli import main; main(['run', '--help'])", BASE),
+    "python": ImportProgram("pass", NUMPY),
+    NUMPY: ImportProgram(NUMPY, NUMPY),
+    BASE: ImportProgram(BASE, BASE),
+    "import poise": ImportProgram("import poise", BASE, 1.5),
+    "from poise import *": ImportProgram("from poise import *", BASE),
+    "import poise.solvers": ImportProgram("import poise.solvers", NUMPY),
+    "import poise.studio": ImportProgram("import poise.studio", BASE),
+    "poise --help": ImportProgram("import sys; from poise.cli import main; main(['--help'])", NUMPY, 3.5),
+    "poise run --help": ImportProgram("import sys; from poise.cli import main; main(['run', '--help'])", BASE),
 }
 
 
@@ -71,18 +71,20 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args()
     seconds = measure(max(options.repeat, 1))
-    ratios = {name: seconds[name] / seconds[program.beside] for name, program in PROGRAMS.items()}
+    ratios = {name: seconds[name] / seconds[program.reference] for name, program in PROGRAMS.items()}
     if options.json:
         print(json.dumps({name: {"seconds": seconds[name], "ratio": ratios[name]} for name in PROGRAMS}))
     else:
         print("| program | processor time, s | ratio | to | at most |\n|---|---|---|---|---|")
         for name, program in PROGRAMS.items():
-            most = "" if program.most is None else f"{program.most:g}"
-            print(f"| `{name}` | {seconds[name]:.3f} | {ratios[name]:.2f} | `{program.beside}` | {most} |")
-    slow = [name for name, program in PROGRAMS.items() if program.most is not None and ratios[name] > program.most]
-    for name in slow:
+            max_ratio = "" if program.max_ratio is None else f"{program.max_ratio:g}"
+            print(f"| `{name}` | {seconds[name]:.3f} | {ratios[name]:.2f} | `{program.reference}` | {max_ratio} |")
+    too_slow = [
+        name for name, program in PROGRAMS.items() if program.max_ratio is not None and ratios[name] > program.max_ratio
+    ]
+    for name in too_slow:
         print(f"'{name}' takes longer than it may", file=sys.stderr)
-    return 1 if slow else 0
+    return 1 if too_slow else 0
 
 
 if __name__ == "__main__":

@@ -33,32 +33,32 @@ def main() -> int:
     words = parser.parse_args().journey
     if not words:
         parser.error("name a journey: readme, or a command of poise")
-    passed: set[str] = set()
+    files_used: set[str] = set()
 
-    def follow(frame: FrameType, event: str, argument: Any) -> None:
+    def record_call(frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        ours = code.co_flags & FUNCTION and code.co_filename.startswith(str(ROOT))
-        if event == "call" and ours and not _importing(frame):
-            passed.add(Path(code.co_filename).relative_to(ROOT).as_posix())
+        is_poise_function = code.co_flags & FUNCTION and code.co_filename.startswith(str(ROOT))
+        if event == "call" and is_poise_function and not _importing(frame):
+            files_used.add(Path(code.co_filename).relative_to(ROOT).as_posix())
 
-    threading.setprofile(follow)
-    sys.setprofile(follow)
+    threading.setprofile(record_call)
+    sys.setprofile(record_call)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            status = _travel(words)
+            status = _run_journey(words)
     finally:
         sys.setprofile(None)
     rooms: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(passed):
+    for path in sorted(files_used):
         room, _, rest = path.partition("/")
         rooms[room].append(rest or room)
     for room, files in rooms.items():
         print(f"{room}: {', '.join(files)}")
-    print(f"{len(passed)} files")
+    print(f"{len(files_used)} files")
     return status
 
 
-def _travel(words: list[str]) -> int:
+def _run_journey(words: list[str]) -> int:
     if words == ["readme"]:
         text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
         exec(compile(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], "README.md", "exec"), {})

@@ -20,11 +20,11 @@ from threadpoolctl import threadpool_limits
 
 import poise
 from poise import human
-from poise.human import fit, match, sample_trial
-from poise.human.fitting.calibration import Measured
-from poise.human.fitting.marker_tracking import Tracker
+from poise.human import fit, match_markers, sample_trial
+from poise.human.fitting.calibration import MarkerTrajectories
+from poise.human.fitting.marker_tracking import MarkerTracker
 
-TIMES = 100
+REPETITIONS = 100
 
 
 def reference_work() -> float:
@@ -35,7 +35,7 @@ def reference_work() -> float:
     A = rng.normal(size=(42, 42)) + 42.0 * np.eye(42)
     b = rng.normal(size=42)
     begin = time.process_time()
-    for _ in range(TIMES):
+    for _ in range(REPETITIONS):
         pinocchio.computeJointJacobians(robot.model, data, q)
         np.linalg.solve(A, b)
     return 1e3 * (time.process_time() - begin)
@@ -54,18 +54,27 @@ def main() -> None:
         static = human.read_trial(options.static) if options.static else None
     with threadpool_limits(1):
         begin = time.process_time()
-        found = fit(walk, static)
-        whole = time.process_time() - begin
-        seen = Measured.of(found.trial, match(walk).found, found.placed.labels).positions
-        tracker = Tracker(found.robot, found.placed.points(found.robot), found.placed.weights, found.tracked.q[0])
+        result = fit(walk, static)
+        fit_s = time.process_time() - begin
+        markers = MarkerTrajectories.of(
+            result.trial, match_markers(walk).markers, result.marker_placement.labels
+        ).positions
+        tracker = MarkerTracker(
+            result.robot,
+            result.marker_placement.body_points(result.robot),
+            result.marker_placement.weights,
+            result.tracking.q[0],
+        )
         frames, reference = [], []
         for _ in range(options.rounds):
             reference.append(reference_work())
             begin = time.process_time()
-            tracked = tracker.track(seen, found.tracked.q[0])
-            frames.append(1e3 * (time.process_time() - begin) / len(seen))
+            tracked = tracker.track(markers, result.tracking.q[0])
+            frames.append(1e3 * (time.process_time() - begin) / len(markers))
     ratios = [a / b for a, b in zip(frames, reference, strict=True)]
-    print(f"{len(seen)} frames, {seen.shape[1]} markers, {1e3 * found.rms:.1f} mm rms, {whole:.1f} s with the body")
+    print(
+        f"{len(markers)} frames, {markers.shape[1]} markers, {1e3 * result.rms:.1f} mm rms, {fit_s:.1f} s with the body"
+    )
     print(f"{'round':>5} {'ms/frame':>9} {'reference ms':>13} {'ratio':>6}")
     for k, (a, b, ratio) in enumerate(zip(frames, reference, ratios, strict=True)):
         print(f"{k + 1:>5} {a:>9.2f} {b:>13.2f} {ratio:>6.2f}")

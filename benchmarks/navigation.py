@@ -27,11 +27,20 @@ from scipy.linalg import cho_factor, cho_solve
 
 import poise
 from poise.behaviors import Navigate, NavigateSettings
-from poise.devices import RandomStick
-from poise.plans import Beginning, Body, Legs, Planner, Stick, Workspace, guided, standing
+from poise.devices import RandomDevice
+from poise.plans import (
+    InitialState,
+    LegReach,
+    OperatorCommand,
+    Planner,
+    ThreeMassModel,
+    Workspace,
+    guided_goal,
+    standing_points,
+)
 from poise.plans.segment.verification import faults
 from poise.plants import PositionServos, Push, steps
-from poise.robots import takes_angles
+from poise.robots import has_position_servos
 
 #: Noise of disturbed starts: places (m) and speeds (m/s) of the centre of mass, as shares of height and of ω height.
 NOISE = 0.012
@@ -47,45 +56,50 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
-    robots, bad = given.robots.split(","), 0
-    parts = given.only.split(",")
-    with multiprocessing.get_context("spawn").Pool(given.workers, maxtasksperchild=4) as pool:
+    options = parser.parse_args()
+    robots, fault_count = options.robots.split(","), 0
+    parts = options.only.split(",")
+    with multiprocessing.get_context("spawn").Pool(options.workers, maxtasksperchild=4) as pool:
         if "plan" in parts:
             for name in robots:
-                planned(name)
+                time_planning(name)
         if "fuzz" in parts:
-            jobs = [(name, given.segments, noise) for name in robots for noise in (0.0, NOISE)]
-            bad += sum(pool.imap(fuzzed, jobs))
+            jobs = [(name, options.segments, noise) for name in robots for noise in (0.0, NOISE)]
+            fault_count += sum(pool.imap(fuzz_planner, jobs))
         if "physics" in parts:
-            jobs = [(name, seed, given.seconds) for name in robots for seed in range(given.seeds)]
-            bad += sum(pool.imap(guided_at_random, jobs))
+            jobs = [(name, seed, options.seconds) for name in robots for seed in range(options.seeds)]
+            fault_count += sum(pool.imap(navigate_at_random, jobs))
         if "pushes" in parts:
             jobs = [(name, share, on) for name in robots for share in PUSHES for on in (True, False)]
-            for _ in pool.imap(pushed, jobs):
+            for _ in pool.imap(run_pushes, jobs):
                 pass
-    return 1 if bad else 0
+    return 1 if fault_count else 0
 
 
-def parts_of(name: str) -> tuple[Workspace, Legs, Planner, Beginning]:
+def planning_parts(name: str) -> tuple[Workspace, LegReach, Planner, InitialState]:
     robot = poise.load_robot(name)
-    legs = Legs.of(robot)
-    return Workspace.of(robot, legs), legs, Planner(Body.of(robot), None, legs), Beginning.at_rest(standing(robot))
+    legs = LegReach.of(robot)
+    return (
+        Workspace.of(robot, legs),
+        legs,
+        Planner(ThreeMassModel.of(robot), None, legs),
+        InitialState.at_rest(standing_points(robot)),
+    )
 
 
-def planned(name: str, count: int = 1500) -> None:
+def time_planning(name: str, count: int = 1500) -> None:
     """Times of planning, best of three passes over the same segments, and of the reference."""
-    workspace, legs, planner, start = parts_of(name)
+    workspace, legs, planner, start = planning_parts(name)
     passes, reference, corrected = [], [], []
     A = np.eye(60) + 0.01 * np.random.default_rng(0).standard_normal((60, 60))
     A = A @ A.T
     for attempt in range(4):  # the first one fills the tables of durations
-        begin, device, took = start, RandomStick(0), []
+        begin, device, plan_ms = start, RandomDevice(0), []
         for i in range(count):
             stick = device.read((i + 0.5) * device.slot)
             clock = time.perf_counter()
-            segment = planner.plan(begin, guided(begin.points, stick, workspace, legs))
-            took.append(1e3 * (time.perf_counter() - clock))
+            segment = planner.plan(begin, guided_goal(begin.points, stick, workspace, legs))
+            plan_ms.append(1e3 * (time.perf_counter() - clock))
             if attempt == 1:
                 corrected.append(segment.corrections)
             if i % 10 == 0:
@@ -93,101 +107,104 @@ def planned(name: str, count: int = 1500) -> None:
                 for _ in range(20):
                     cho_solve(cho_factor(A), A[0])
                 reference.append(1e3 * (time.perf_counter() - clock))
-            begin = segment.end
+            begin = segment.final_state
         if attempt:
-            passes.append(took)
-    best, once = np.min(passes, axis=0), np.array(corrected) == 0
-    usual, high, most = np.median(best[once]), np.percentile(best, 99), best.max()
+            passes.append(plan_ms)
+    best, direct = np.min(passes, axis=0), np.array(corrected) == 0
+    median, p99, largest = np.median(best[direct]), np.percentile(best, 99), best.max()
     print(
-        f"plan    {name:7} without correction median {usual:.3f} ms, all p99 {high:.2f} ms, largest {most:.2f} ms; "
-        f"{100 * (1 - once.mean()):.0f} % corrected; {usual / np.median(reference):.2f} of the reference's median",
+        f"plan    {name:7} without correction median {median:.3f} ms, all p99 {p99:.2f} ms, largest {largest:.2f} ms; "
+        f"{100 * (1 - direct.mean()):.0f} % corrected; {median / np.median(reference):.2f} of the reference's median",
         flush=True,
     )
 
 
-def fuzzed(job: tuple[str, int, float]) -> int:
+def fuzz_planner(job: tuple[str, int, float]) -> int:
     """Random commands to the planner; how many segments had a fault."""
     name, count, noise = job
-    workspace, legs, planner, start = parts_of(name)
+    workspace, legs, planner, start = planning_parts(name)
     begin = start
-    body, random, device = planner.body, np.random.default_rng(1), RandomStick(7)
-    seen: Counter[str] = Counter()
-    bad, longest = 0, 0.0
+    body, random, device = planner.body, np.random.default_rng(1), RandomDevice(7)
+    counts: Counter[str] = Counter()
+    fault_count, longest = 0, 0.0
     for i in range(count):
-        thrown = False
+        out_of_support = False
         if noise and i % 2:
             scale = noise * body.height * np.array([1.0, 1.0, 0.0])
             center = begin.points.center + scale * random.standard_normal(3)
             rate = begin.rates.center + body.omega * scale * random.standard_normal(3)
             begin = replace(begin, points=begin.points.replace(center=center), rates=replace(begin.rates, center=rate))
-            thrown = planner.held(begin).margin < 0.0  # from here not even a hold is possible
-        segment = planner.plan(begin, guided(begin.points, device.read((i + 0.5) * device.slot), workspace, legs))
-        seen[segment.outcome] += 1
-        seen["corrected"] += segment.corrections > 0
-        seen["thrown out"] += thrown
+            out_of_support = planner.hold(begin).margin < 0.0  # from here not even a hold is possible
+        segment = planner.plan(begin, guided_goal(begin.points, device.read((i + 0.5) * device.slot), workspace, legs))
+        counts[segment.outcome] += 1
+        counts["corrected"] += segment.corrections > 0
+        counts["thrown out"] += out_of_support
         longest = max(longest, segment.seconds)
-        wrong = faults(segment, body, begin)
-        if wrong and not thrown:
-            bad += 1
-            print(f"        {name} segment {i}: {'; '.join(wrong)}")
-        begin = start if thrown else segment.end
+        segment_faults = faults(segment, body, begin)
+        if segment_faults and not out_of_support:
+            fault_count += 1
+            print(f"        {name} segment {i}: {'; '.join(segment_faults)}")
+        begin = start if out_of_support else segment.final_state
     what = f"noise {1e3 * noise * body.height:.1f} mm" if noise else "no noise"
-    print(f"fuzz    {name:7} {what}: {count} segments, {bad} faulty, {dict(seen)}, longest {longest:.1f} s", flush=True)
-    return bad
+    print(
+        f"fuzz    {name:7} {what}: {count} segments, {fault_count} faulty, {dict(counts)}, longest {longest:.1f} s",
+        flush=True,
+    )
+    return fault_count
 
 
-def trial(
+def run_trial(
     name: str, device: object, settings: NavigateSettings, seconds: float, **world: object
 ) -> tuple[Navigate, str, list[float]]:
     """A guided robot in physics: its behavior, how it fell, and errors of ξ."""
     robot = poise.load_robot(name)
     navigate = Navigate(robot, device, settings)  # type: ignore[arg-type]
-    servos = takes_angles(name)
+    servos = has_position_servos(name)
     actuators = {"actuators": PositionServos()} if servos else {}
     plant = poise.MujocoPlant(navigate.start, **actuators, **world)  # type: ignore[arg-type]
     controller = (poise.PositionController if servos else poise.TorqueController)(navigate)
     errors = []
     for _ in steps(controller, plant, seconds):
-        errors.append(abs(navigate.error))
+        errors.append(abs(navigate.dcm_error))
         if plant.fallen:
             break
     return navigate, plant.fall, errors
 
 
-def guided_at_random(job: tuple[str, int, float]) -> int:
+def navigate_at_random(job: tuple[str, int, float]) -> int:
     """A minute of random commands in physics; 1 if it fell."""
     name, seed, seconds = job
-    navigate, fall, errors = trial(name, RandomStick(seed), NavigateSettings(), seconds, seed=seed)
-    made = sum(done.segment.goal.step is not None for done in navigate.history)
+    navigate, fall, errors = run_trial(name, RandomDevice(seed), NavigateSettings(), seconds, seed=seed)
+    with_step = sum(done.segment.goal.step is not None for done in navigate.history)
     milli = 1e3 * np.array(errors)
     print(
-        f"physics {name:7} seed {seed}: {fall or 'stands'}; {len(navigate.history)} segments, {made} with a step, "
+        f"physics {name:7} seed {seed}: {fall or 'stands'}; {len(navigate.history)} segments, {with_step} with a step, "
         f"{navigate.outcomes}; error of ξ median {np.median(milli):.1f}, p99 {np.percentile(milli, 99):.1f} mm",
         flush=True,
     )
     return int(bool(fall))
 
 
-class Ahead:
+class ForwardCommand:
     """Someone who guides the trunk ahead for six seconds."""
 
-    def read(self, time: float) -> Stick:
-        return Stick("trunk", (1.0 if time < 6.0 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    def read(self, time: float) -> OperatorCommand:
+        return OperatorCommand("trunk", (1.0 if time < 6.0 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
 
-def pushed(job: tuple[str, float, bool]) -> None:
+def run_pushes(job: tuple[str, float, bool]) -> None:
     """Eight pushes."""
     name, share, replaced = job
     force = share * 9.81 * poise.load_robot(name).mass
     settings = NavigateSettings() if replaced else NavigateSettings(astray=999.0)
-    stood = []
+    survived = []
     for k in range(8):
         angle = np.pi / 4 * k
         push = Push((force * np.cos(angle), force * np.sin(angle), 0.0), duration=0.1, time=3.0 + 0.13 * k)
-        _, fall, _ = trial(name, Ahead(), settings, 8.0, pushes=[push])
-        stood.append(not fall)
+        _, fall, _ = run_trial(name, ForwardCommand(), settings, 8.0, pushes=[push])
+        survived.append(not fall)
     how = "replaced" if replaced else "as planned"
-    print(f"pushes  {name:7} {force:.0f} N for 0.1 s, segments {how}: {sum(stood)} of 8 stand", flush=True)
+    print(f"pushes  {name:7} {force:.0f} N for 0.1 s, segments {how}: {sum(survived)} of 8 stand", flush=True)
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ import pinocchio
 import poise
 from benchmarks.peers.kinematics import urdf_without_shapes
 from benchmarks.peers.processes import PEERS, Peer, Worker, start_peers
-from benchmarks.peers.timing import OURS, Contender, interleaved, ratio, statistics, within_limits
-from poise.behaviors import Regulated, regulation_of, standing
-from poise.plans import Squatting
+from benchmarks.peers.timing import POISE, StepContender, run_interleaved, time_ratio, time_statistics, within_limits
+from poise.behaviors import ZmpBalance, regulation_settings, standing_reference
+from poise.plans import SquatReference
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, NullSpace
 
@@ -52,32 +52,32 @@ BAR = 3.0
 ALLOWED = {"foot": 1e-3, "foot_rotation": 5e-3, "center_of_mass": 2e-3}
 #: Steps before the first that counts: ours passes from rest to its hierarchy in 0.2 s.
 WARM_UP = 300
-WAYS = ("", "no limits", "three tasks", "three tasks, no limits")
+PINK_VARIANTS = ("", "no limits", "three tasks", "three tasks, no limits")
 
 
-def behavior(squat: Squat, limits: bool) -> Regulated:
+def squat_behavior(problem: SquatProblem, limits: bool) -> ZmpBalance:
     """What is measured: the law of [Galdeano2014], under the limits of the joints or in closed form."""
-    robot = squat.robot
-    center, other = standing(squat.start)
-    course = Squatting(center, other, squat.depth, FREQUENCY, cycles=1e6)
-    settings = regulation_of(robot, spin=0.0, center=RATE, comfort="middle")
-    return Regulated(robot, course, settings, squat.start, closed=not limits)
+    robot = problem.robot
+    center, other = standing_reference(problem.start)
+    reference_trajectory = SquatReference(center, other, problem.depth, FREQUENCY, cycles=1e6)
+    settings = regulation_settings(robot, spin=0.0, center=RATE, comfort="middle")
+    return ZmpBalance(robot, reference_trajectory, settings, problem.start, closed_form=not limits)
 
 
 @dataclass
-class Felt:
+class SoleReadings:
     """Soles that are pressed in their middles, with noise: what the regulation has to look at."""
 
     cells: dict[str, Any]
     positions: Any
 
 
-class Squat:
+class SquatProblem:
     """The problem: where the feet and the centre of mass are at the start, and where it should be at each step."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.start = robot, robot.stance("standing")
-        self.foot, self.center = _seen(self.start)
+        self.foot, self.center = _relative_poses(self.start)
         self.depth = robot.height / 12.0
 
     def target(self, step: int) -> tuple[Any, Any]:
@@ -89,14 +89,14 @@ class Squat:
 
     def errors(self, q: Any, step: int) -> dict[str, float]:
         """How far a configuration is from what it should be after a step, with the keys of ALLOWED."""
-        foot, center = _seen(State(self.robot, np.asarray(q)))
+        foot, center = _relative_poses(State(self.robot, np.asarray(q)))
         return {
             "foot": float(np.linalg.norm(foot.translation - self.foot.translation)),
             "foot_rotation": float(np.linalg.norm(pinocchio.log3(foot.rotation @ self.foot.rotation.T))),
             "center_of_mass": float(np.linalg.norm(center - self.target(step)[0])),
         }
 
-    def written(self, urdf: Path) -> str:
+    def to_json(self, urdf: Path) -> str:
         """All that the other side needs to know, as JSON."""
         joints, limits = self.robot.joints, self.robot.limits
         middle = dict(zip((j.name for j in joints), (0.5 * (limits.lower + limits.upper)).tolist(), strict=True))
@@ -112,76 +112,78 @@ class Squat:
         )
 
 
-class Ours:
+class PoiseSquat:
     """Steps of `PositionController`, whose reference is its own plant: kinematics, three tasks, ZMP law, watch, sag."""
 
     version = metadata.version("poise")
 
-    def __init__(self, name: str, squat: Squat, solver: Any, limits: bool) -> None:
-        self.name, self.squat, self.steps, self.state = name, squat, 0, squat.start
-        self.controller = poise.PositionController(behavior(squat, limits), solver=solver, period=PERIOD)
+    def __init__(self, name: str, problem: SquatProblem, solver: Any, limits: bool) -> None:
+        self.name, self.problem, self.steps, self.state = name, problem, 0, problem.start
+        self.controller = poise.PositionController(squat_behavior(problem, limits), solver=solver, period=PERIOD)
         self._noise = np.random.default_rng(0)
-        self.go(WARM_UP)
+        self.run_steps(WARM_UP)
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """See `Contender`."""
-        controller, state, spent = self.controller, self.state, []
-        weight = 9.81 * self.squat.robot.mass / 8.0
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `StepContender`."""
+        controller, state, elapsed = self.controller, self.state, []
+        weight = 9.81 * self.problem.robot.mass / 8.0
         gc.collect()
         gc.disable()
         for _ in range(steps):
             self.steps += 1
-            cells = {foot.name: weight + 0.2 * self._noise.standard_normal(4) for foot in self.squat.robot.feet}
-            felt: Any = Felt(cells, state.q[7:])
+            cells = {foot.name: weight + 0.2 * self._noise.standard_normal(4) for foot in self.problem.robot.feet}
+            readings: Any = SoleReadings(cells, state.q[7:])
             state = state.replace(time=self.steps * PERIOD)
             begin = time.perf_counter_ns()
-            controller.feel(felt)
+            controller.update_sensors(readings)
             controller.step(state)
-            spent.append((time.perf_counter_ns() - begin) / 1e3)
+            elapsed.append((time.perf_counter_ns() - begin) / 1e3)
             assert controller.reference is not None
             state = controller.reference
         gc.enable()
         self.state = state
-        return spent, self.squat.errors(state.q, self.steps)
+        return elapsed, self.problem.errors(state.q, self.steps)
 
 
 class PinkWorker(Worker):
     """pink behind a pipe: it receives targets and answers with configurations."""
 
-    def __init__(self, name: str, squat: Squat, python: Path, problem: Path, way: str) -> None:
-        super().__init__(name, [python, Path(__file__).parent / "peers/workers/pink_position_worker.py", problem, way])
-        self.squat, self.steps = squat, 0
+    def __init__(self, name: str, problem: SquatProblem, python: Path, problem_file: Path, variant: str) -> None:
+        super().__init__(
+            name, [python, Path(__file__).parent / "peers/workers/pink_position_worker.py", problem_file, variant]
+        )
+        self.problem, self.steps = problem, 0
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """See `Contender`."""
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `StepContender`."""
         first, self.steps = self.steps + 1, self.steps + steps
-        targets = [self.squat.target(step)[0].tolist() for step in range(first, self.steps + 1)]
+        targets = [self.problem.target(step)[0].tolist() for step in range(first, self.steps + 1)]
         answer = self.request({"targets": targets})
-        return answer["microseconds"], self.squat.errors(answer["q"], self.steps)
+        return answer["microseconds"], self.problem.errors(answer["q"], self.steps)
 
 
-def _seen(state: State) -> tuple[pinocchio.SE3, Any]:
+def _relative_poses(state: State) -> tuple[pinocchio.SE3, Any]:
     """The right foot and the centre of mass, seen from the left foot."""
     left, right = state.robot.feet
     return state.pose(left).actInv(state.pose(right)), state.pose(left).actInv(state.center_of_mass)
 
 
-def measured(contenders: list[Contender], skipped: dict[str, str], rounds: int, steps: int) -> dict[str, Any]:
+def measure(contenders: list[StepContender], skipped: dict[str, str], rounds: int, steps: int) -> dict[str, Any]:
     """One interleaved run, as plain data."""
-    run = interleaved(contenders, rounds, steps, skipped, lambda message: print(message, file=sys.stderr))
+    run = run_interleaved(contenders, rounds, steps, skipped, lambda message: print(message, file=sys.stderr))
     results = {}
     for each in run.present:
         own = run.times[each.name]
         results[each.name] = {
             "version": each.version,
-            "microseconds": statistics(own),
-            "ratio": ratio(own, run.times[OURS]),
+            "microseconds": time_statistics(own),
+            "ratio": time_ratio(own, run.times[POISE]),
             "errors": run.worst[each.name],
             "does_the_job": within_limits(run.worst[each.name], ALLOWED),
         }
-    doing = {name: entry for name, entry in results.items() if entry["does_the_job"]}
-    theirs = [entry["ratio"]["median"] for name, entry in doing.items() if name.startswith("pink")]
-    met = bool(theirs) and min(theirs) >= BAR and results[OURS]["does_the_job"]
+    succeeding = {name: entry for name, entry in results.items() if entry["does_the_job"]}
+    pink_ratios = [entry["ratio"]["median"] for name, entry in succeeding.items() if name.startswith("pink")]
+    met = bool(pink_ratios) and min(pink_ratios) >= BAR and results[POISE]["does_the_job"]
     return {"benchmark": "position steps", "bar": BAR, "contenders": results, "skipped": run.missing, "met": met}
 
 
@@ -217,23 +219,25 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=100, help="of each contender in a round (default 100)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     options = parser.parse_args()
-    squat = Squat(poise.load_robot(options.robot))
+    problem = SquatProblem(poise.load_robot(options.robot))
     pink = next(peer.environment for peer in PEERS if peer.name == "pink")
-    peers = [Peer(", ".join(["pink", *([way] if way else [])]), pink) for way in WAYS]
-    ours: list[Contender] = [
-        Ours(OURS, squat, NullSpace(), limits=False),
-        Ours(f"{OURS}, strict, limits", squat, Lexicographic(), limits=True),
+    peers = [Peer(", ".join(["pink", *([variant] if variant else [])]), pink) for variant in PINK_VARIANTS]
+    ours: list[StepContender] = [
+        PoiseSquat(POISE, problem, NullSpace(), limits=False),
+        PoiseSquat(f"{POISE}, strict, limits", problem, Lexicographic(), limits=True),
     ]
     with tempfile.TemporaryDirectory(prefix="poise-position-") as folder:
-        urdf, problem = Path(folder) / "robot.urdf", Path(folder) / "problem.json"
-        urdf.write_text(urdf_without_shapes(squat.robot._shapes.path), encoding="utf-8")
-        problem.write_text(squat.written(urdf), encoding="utf-8")
+        urdf, problem_file = Path(folder) / "robot.urdf", Path(folder) / "problem.json"
+        urdf.write_text(urdf_without_shapes(problem.robot._geometry.path), encoding="utf-8")
+        problem_file.write_text(problem.to_json(urdf), encoding="utf-8")
 
         def launch(peer: Peer, python: Path) -> PinkWorker:
-            return PinkWorker(peer.name, squat, python, problem, peer.name.removeprefix("pink").removeprefix(", "))
+            return PinkWorker(
+                peer.name, problem, python, problem_file, peer.name.removeprefix("pink").removeprefix(", ")
+            )
 
-        with start_peers(peers, launch) as (theirs, skipped):
-            result = measured([*ours, *theirs], skipped, options.rounds, options.steps)
+        with start_peers(peers, launch) as (workers, skipped):
+            result = measure([*ours, *workers], skipped, options.rounds, options.steps)
     print(json.dumps({"robot": options.robot, **result}, indent=1) if options.json else table(result))
     return 0 if result["met"] else 1
 

@@ -25,17 +25,17 @@ FRICTIONS = (0.8, 0.6, 0.4, 0.2)
 STEPS = 8
 
 
-def walked(robot: str, style: str) -> exports.Trajectory:
+def record_walk(robot: str, style: str) -> exports.Trajectory:
     """The joint trajectory of a walk at the style's own speed."""
-    recording, result = runs.Walk(robot=robot, style=style, steps=STEPS).run()
+    recording, result = runs.WalkMotion(robot=robot, style=style, steps=STEPS).run()
     if result["reason"]:
         print(f"{robot}, {style}: the walk itself failed: {result['reason']}", file=sys.stderr)
     return exports.Trajectory.of(recording)
 
 
-def replayed(robot: Robot, trajectory: exports.Trajectory, friction: float, lead: bool) -> tuple[bool, str]:
+def replay_walk(robot: Robot, trajectory: exports.Trajectory, friction: float, lead: bool) -> tuple[bool, str]:
     """Whether a replay survives; the drift of its base in mm, or when it falls (the motion begins at 1 s)."""
-    _, result = exports.replayed(robot, trajectory, friction=friction, lead=lead)
+    _, result = exports.replay_trajectory(robot, trajectory, friction=friction, torque_feedforward=lead)
     if result["fell"]:
         found = re.match(r"fell at ([\d.]+) s", result["reason"])
         assert found is not None
@@ -50,22 +50,22 @@ def main() -> int:
     parser.add_argument("--frictions", default=",".join(str(friction) for friction in FRICTIONS))
     options = parser.parse_args()
     frictions = [float(word) for word in options.frictions.split(",")]
-    survived = {False: 0, True: 0}
+    survivor_counts = {False: 0, True: 0}
     heads = [f"{word}{friction:g}" for word in ("sagging, ", "`--lead`, ") for friction in frictions]
     print(f"| robot, style | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}")
     pairs = [(name, style) for name in options.robots.split(",") for style in options.styles.split(",")]
     robots = {name: load_robot(name) for name, _ in pairs}
     for name, style in pairs:
-        trajectory = walked(name, style)
+        trajectory = record_walk(name, style)
         cells = []
-        for lead in survived:
+        for lead in survivor_counts:
             for friction in frictions:
-                stands, cell = replayed(robots[name], trajectory, friction, lead)
-                survived[lead] += stands
+                stands, cell = replay_walk(robots[name], trajectory, friction, lead)
+                survivor_counts[lead] += stands
                 cells.append(cell)
         print(f"| {name}, {style} | {' | '.join(cells)} |", flush=True)
     tried = len(pairs) * len(frictions)
-    print(f"\nsurvive: sagging {survived[False]} of {tried}, with --lead {survived[True]} of {tried}")
+    print(f"\nsurvive: sagging {survivor_counts[False]} of {tried}, with --lead {survivor_counts[True]} of {tried}")
     return 0
 
 

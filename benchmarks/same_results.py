@@ -59,14 +59,16 @@ def run_motions(folder: Path, poise: str, trials: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for name, words in MOTIONS.items():
         output = ["--out", str(folder / f"{name}.poise"), "--json"]
-        done = subprocess.run([poise, "run", *shlex.split(words), *output], capture_output=True, text=True, check=False)
-        (folder / f"{name}.json").write_text(done.stdout)
-        print(f"{name}: exit status {done.returncode}")
+        process = subprocess.run(
+            [poise, "run", *shlex.split(words), *output], capture_output=True, text=True, check=False
+        )
+        (folder / f"{name}.json").write_text(process.stdout)
+        print(f"{name}: exit status {process.returncode}")
     if trials:
-        words_ = [poise, "human", "gait", *trials, "--out", str(folder / "study"), "--json"]
-        done = subprocess.run(words_, capture_output=True, text=True, check=False)
-        (folder / "gait.json").write_text(done.stdout)
-        print(f"gait study: exit status {done.returncode}")
+        gait_command = [poise, "human", "gait", *trials, "--out", str(folder / "study"), "--json"]
+        process = subprocess.run(gait_command, capture_output=True, text=True, check=False)
+        (folder / "gait.json").write_text(process.stdout)
+        print(f"gait study: exit status {process.returncode}")
     return 0
 
 
@@ -82,10 +84,10 @@ def compare_folders(before: Path, after: Path, tolerance: float) -> int:
     for path in sorted(before.glob("*.json")):
         if not (after / path.name).exists():
             continue
-        found = list(differences(json.loads(path.read_text()), json.loads((after / path.name).read_text())))
-        worst, where = max(found, default=(0.0, ""))
+        all_differences = list(differences(json.loads(path.read_text()), json.loads((after / path.name).read_text())))
+        worst, where = max(all_differences, default=(0.0, ""))
         failed |= worst > tolerance
-        print(f"{path.name:24} {len(found):4d} values,   largest relative difference {worst:.2e} {where}")
+        print(f"{path.name:24} {len(all_differences):4d} values,   largest relative difference {worst:.2e} {where}")
     return int(failed)
 
 
@@ -102,14 +104,14 @@ def compare_recordings(before: Recording, after: Recording) -> tuple[float, str,
         if a.shape != b.shape:
             return math.inf, f"({name}: shape {a.shape} and {b.shape})", count
         if a.dtype.kind not in "fiub":
-            off = 0.0 if (a == b).all() else math.inf
+            difference = 0.0 if (a == b).all() else math.inf
         else:
             size = max(float(np.nanmax(np.abs(a), initial=0.0)), 1e-12)
             same = np.isnan(a.astype(float)) & np.isnan(b.astype(float))
             gap = np.where(same, 0.0, np.abs(a.astype(float) - b.astype(float)))
-            off = math.inf if np.isnan(gap).any() else float(gap.max(initial=0.0)) / size
-        if off > worst:
-            worst, where = off, f"({name})"
+            difference = math.inf if np.isnan(gap).any() else float(gap.max(initial=0.0)) / size
+        if difference > worst:
+            worst, where = difference, f"({name})"
     return worst, where, count
 
 

@@ -21,20 +21,20 @@ from functools import partial
 from itertools import product
 
 from poise import PositionController, runs
-from poise.behaviors import Regulated, regulation_of
-from poise.plants import RemotePlant, stepped
-from poise.runs import recovery_time, zmp_error
+from poise.behaviors import ZmpBalance, regulation_settings
+from poise.plants import RemotePlant, control_step
+from poise.runs import recorded_zmp_error, recovery_time
 
 #: Directions of pushes (degrees), 0 ahead, 90 to the left.
 DIRECTIONS = (0, 45, 90, 135, 180, 225, 270, 315)
 #: To this share the largest push is found.
-FINE = 0.04
+PUSH_RESOLUTION = 0.04
 #: A push begins when the robot has found its middle (s).
-BEGIN = 3.0
+PUSH_TIME = 3.0
 #: Where MuJoCo is served for the measurement in two processes.
 ADDRESS = "tcp://127.0.0.1:5597"
 #: With servos as stiff as they go, and with those of the data file.
-STIFF = {"stiffness": 1.0, "proportional": 0.03, "derivative": 0.0}
+STIFFEST_SERVOS = {"stiffness": 1.0, "proportional": 0.03, "derivative": 0.0}
 
 
 def main() -> int:
@@ -42,23 +42,23 @@ def main() -> int:
     parser.add_argument("--robot", default="hoap3")
     parser.add_argument("--only", default="pushes,squats,walks,realtime")
     parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
-    with ProcessPoolExecutor(given.workers) as pool:
-        if "pushes" in given.only:
-            for line in pushes(given.robot, pool):
+    options = parser.parse_args()
+    with ProcessPoolExecutor(options.workers) as pool:
+        if "pushes" in options.only:
+            for line in push_summaries(options.robot, pool):
                 print(line, flush=True)
-        if "squats" in given.only:
-            for line in pool.map(partial(squat, given.robot), ("strict", "null-space", "carry")):
+        if "squats" in options.only:
+            for line in pool.map(partial(squat_summary, options.robot), ("strict", "null-space", "carry")):
                 print(line, flush=True)
-        if "walks" in given.only:
-            for line in pool.map(partial(walk, given.robot), (0.0, 10.0)):
+        if "walks" in options.only:
+            for line in pool.map(partial(walk_summary, options.robot), (0.0, 10.0)):
                 print(line, flush=True)
-    if "realtime" in given.only:
-        print(realtime(given.robot))
+    if "realtime" in options.only:
+        print(realtime_summary(options.robot))
     return 0
 
 
-def realtime(robot: str, steps: int = 5000) -> str:
+def realtime_summary(robot: str, steps: int = 5000) -> str:
     """The law in this process, MuJoCo in another, in lock-step at 1 kHz: neither computes while the other does."""
     words = [sys.executable, "-m", "poise", "serve", "--robot", robot, "--actuators", "servos", "--address", ADDRESS]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
@@ -66,13 +66,19 @@ def realtime(robot: str, steps: int = 5000) -> str:
             assert server.stdout is not None
             server.stdout.readline()  # it is served
             body = runs.library_robot(robot)
-            own = {key: value for key, value in body.servos.walking.items() if key in STIFF or key in ("trim", "spin")}
-            controller = PositionController(Regulated(body, settings=regulation_of(body, **own)), period=0.001)
+            servo_settings = {
+                key: value
+                for key, value in body.servos.walking.items()
+                if key in STIFFEST_SERVOS or key in ("trim", "spin")
+            }
+            controller = PositionController(
+                ZmpBalance(body, settings=regulation_settings(body, **servo_settings)), period=0.001
+            )
             with closing(RemotePlant(ADDRESS, body)) as plant:
-                stepped(controller, plant)
+                control_step(controller, plant)
                 begin, busy = time.perf_counter(), time.process_time()
                 for _ in range(steps):
-                    stepped(controller, plant)
+                    control_step(controller, plant)
                 whole, busy = time.perf_counter() - begin, time.process_time() - busy
         finally:
             server.terminate()
@@ -82,76 +88,78 @@ def realtime(robot: str, steps: int = 5000) -> str:
     )
 
 
-def pushes(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
+def push_summaries(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
     """The largest pushes, and how quickly the ZMP is back after one of 60 % of the weakest."""
     yield f"{robot}: largest survived push (N, 0.1 s) from " + ", ".join(f"{angle}°" for angle in DIRECTIONS)
-    for name, numbers in (("its own stiffness", {}), ("stiffest servos", STIFF)):
+    for name, settings_changes in (("its own stiffness", {}), ("stiffest servos", STIFFEST_SERVOS)):
         cases = list(product((0.0, 1.0), DIRECTIONS))
-        found = list(pool.map(partial(largest, robot, numbers), *zip(*cases, strict=True)))
+        found = list(pool.map(partial(largest_push, robot, settings_changes), *zip(*cases, strict=True)))
         without, regulated = found[: len(DIRECTIONS)], found[len(DIRECTIONS) :]
         yield f"  {name}, without: " + "  ".join(f"{force:5.1f}" for force in without)
         yield f"  {name}, with:    " + "  ".join(f"{force:5.1f}" for force in regulated)
         mean = sum(regulated) / sum(without)
         weakest = f"{min(without):.1f} -> {min(regulated):.1f}: {min(regulated) / min(without):.2f} times"
         yield f"  weakest {weakest}; mean of all directions {mean:.2f} times"
-        if not numbers:
-            back = list(pool.map(partial(returns, robot, 0.6 * min(regulated)), DIRECTIONS))
+        if not settings_changes:
+            back = list(pool.map(partial(recovery_seconds, robot, 0.6 * min(regulated)), DIRECTIONS))
             yield "  after 60 % of the weakest, back within 5 mm after (s): " + ", ".join(
                 "never" if seconds is None else f"{seconds:.2f}" for seconds in back
             )
 
 
-def largest(robot: str, numbers: dict[str, float], regulate: float, angle: int) -> float:
+def largest_push(robot: str, settings_changes: dict[str, float], regulate: float, angle: int) -> float:
     """Found by halving."""
     low, high = 0.0, 5.0 * runs.library_robot(robot).mass
-    while stands(robot, numbers, regulate, angle, high):
+    while survives_push(robot, settings_changes, regulate, angle, high):
         low, high = high, 1.4 * high
-    while high - low > FINE * high:
+    while high - low > PUSH_RESOLUTION * high:
         middle = 0.5 * (low + high)
-        if stands(robot, numbers, regulate, angle, middle):
+        if survives_push(robot, settings_changes, regulate, angle, middle):
             low = middle
         else:
             high = middle
     return low
 
 
-def pushed(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> runs.Motion:
+def push_motion(
+    robot: str, settings_changes: dict[str, float], regulate: float, angle: int, force: float
+) -> runs.Motion:
     x, y = force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle))
-    settings = {**numbers, "regulate": regulate}
-    push = f"{x:.3f},{y:.3f},0,0.1@{BEGIN}"
-    return runs.Stand(robot=robot, mode="position", seconds=BEGIN + 3.5, settings=settings, push=push)
+    settings = {**settings_changes, "regulate": regulate}
+    push = f"{x:.3f},{y:.3f},0,0.1@{PUSH_TIME}"
+    return runs.StandMotion(robot=robot, mode="position", seconds=PUSH_TIME + 3.5, settings=settings, push=push)
 
 
-def stands(robot: str, numbers: dict[str, float], regulate: float, angle: int, force: float) -> bool:
-    return not pushed(robot, numbers, regulate, angle, force).run()[1]["fell"]
+def survives_push(robot: str, settings_changes: dict[str, float], regulate: float, angle: int, force: float) -> bool:
+    return not push_motion(robot, settings_changes, regulate, angle, force).run()[1]["fell"]
 
 
-def returns(robot: str, force: float, angle: int) -> float | None:
+def recovery_seconds(robot: str, force: float, angle: int) -> float | None:
     """Seconds until the ZMP is back."""
-    recording, result = pushed(robot, {}, 1.0, angle, force).run()
+    recording, result = push_motion(robot, {}, 1.0, angle, force).run()
     if result["fell"]:
         return None
-    return recovery_time(recording.time, abs(zmp_error(recording, runs.library_robot(robot))), BEGIN + 0.1)
+    return recovery_time(recording.time, abs(recorded_zmp_error(recording, runs.library_robot(robot))), PUSH_TIME + 0.1)
 
 
-def squat(robot: str, how: str) -> str:
+def squat_summary(robot: str, load_case: str) -> str:
     """Twenty squats of a fifth of the leg, 5 cm on HOAP-3."""
-    solver, carry = ("strict", 10.0) if how == "carry" else (how, 0.0)
-    numbers = {"depth": 0.2, "cycles": 20.0}
-    request = runs.Squat(robot=robot, mode="position", solver=solver, carry=carry, settings=numbers)
+    solver, carry = ("strict", 10.0) if load_case == "carry" else (load_case, 0.0)
+    settings_changes = {"depth": 0.2, "cycles": 20.0}
+    request = runs.SquatMotion(robot=robot, mode="position", solver=solver, carry=carry, settings=settings_changes)
     result = request.run()[1]
-    told = result["regulation"]
-    rms = told["cycle_rms_rad"]
+    regulation = result["regulation"]
+    rms = regulation["cycle_rms_rad"]
     return (
-        f"{robot}: 20 squats ({how}): {'fell' if result['fell'] else 'stood'}, ZMP at most "
-        f"{1e3 * told['zmp_largest_m']:.1f} mm from the middle, cycle to cycle {1e3 * rms[0]:.1f} -> "
+        f"{robot}: 20 squats ({load_case}): {'fell' if result['fell'] else 'stood'}, ZMP at most "
+        f"{1e3 * regulation['zmp_largest_m']:.1f} mm from the middle, cycle to cycle {1e3 * rms[0]:.1f} -> "
         f"{1e3 * rms[-1]:.2f} mrad"
     )
 
 
-def walk(robot: str, carry: float) -> str:
+def walk_summary(robot: str, carry: float) -> str:
     """Twenty steps."""
-    result = runs.Walk(robot=robot, mode="position", carry=carry, steps=20).run()[1]
+    result = runs.WalkMotion(robot=robot, mode="position", carry=carry, steps=20).run()[1]
     load = f" with {carry:.0f} % of its weight in the hands" if carry else ""
     end = result["reason"] or "stands at the end"
     return f"{robot}: walk{load}: {result['steps']} steps, {result['distance_m']:.2f} m, {end}"

@@ -26,15 +26,15 @@ import psutil
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-SETTINGS = (
+CHROMIUM_FLAGS = (
     "--headless=new --no-sandbox --disable-dev-shm-usage --use-angle=swiftshader --enable-unsafe-swiftshader "
     "--ignore-gpu-blocklist --disable-background-networking --disable-component-update --disable-sync --no-first-run"
 )
 #: Seconds of walking that are measured.
-MEASURED = 15.0
+MEASURED_SECONDS = 15.0
 
 
-def drawn(page: Page) -> bool:
+def robot_is_visible(page: Page) -> bool:
     """Whether a robot stands in the middle of the view."""
     box = page.locator("#view").bounding_box()
     if box is None:
@@ -52,7 +52,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as api:
         environment = {**os.environ, **({"POISE_CACHE": f"{folder}/cache"} if options.cold else {})}
-        browser = api.chromium.launch(executable_path=shutil.which("chromium"), args=SETTINGS.split())
+        browser = api.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS.split())
         begin = time.monotonic()
         command = [sys.executable, "-m", "poise", "studio", "--port", "0", "--robot", options.robot, "--out", folder]
         studio = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -63,7 +63,7 @@ def main() -> int:
             pages = [browser.new_page(viewport={"width": 1280, "height": 800}) for _ in range(options.clients)]
             for page in pages:
                 page.goto(address)
-            while not drawn(pages[0]):
+            while not robot_is_visible(pages[0]):
                 time.sleep(0.1)
             print(f"first picture after  {time.monotonic() - begin:6.1f} s")
             pages[0].get_by_role("switch", name="walk").click()
@@ -76,18 +76,18 @@ def main() -> int:
     return 0
 
 
-def measure(number: int, page: Page) -> None:
+def measure(pid: int, page: Page) -> None:
     """Processor time of the studio and of its simulation."""
-    parent = psutil.Process(number)
-    busy = {"pages and view": parent}
+    parent = psutil.Process(pid)
+    processes = {"pages and view": parent}
     for child in parent.children():
         if "resource_tracker" not in " ".join(child.cmdline()):
-            busy["simulation"] = child
-    before = {name: sum(process.cpu_times()[:2]) for name, process in busy.items()}
+            processes["simulation"] = child
+    before = {name: sum(process.cpu_times()[:2]) for name, process in processes.items()}
     begin = time.monotonic()
-    time.sleep(MEASURED)
+    time.sleep(MEASURED_SECONDS)
     elapsed = time.monotonic() - begin
-    for name, process in busy.items():
+    for name, process in processes.items():
         share = (sum(process.cpu_times()[:2]) - before[name]) / elapsed
         print(f"{name:20} {100.0 * share:6.0f} % of a core")
     print(f"real-time factor     {page.locator('#factor').inner_text()}")

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from poise import runs
-from poise.control import Step
+from poise.control import ControlStep
 from poise.plants import steps
 from poise.recording import record_steps
 from poise.robots import load_robot
@@ -35,12 +35,12 @@ Array = NDArray[np.float64]
 
 STYLES, SOLVERS = ("neutral", "relaxed"), ("strict", "weighted")
 #: So many ticks lie between two of the reference.
-EVERY = 10
+REFERENCE_INTERVAL = 10
 #: At most so much for a tick, median and p99 (ms); at least so many times real time for the whole simulation.
-MEDIAN, RARE, REAL_TIME = 0.6, 2.0, 2.5
+MAX_MEDIAN_MS, MAX_P99_MS, MIN_REAL_TIME_FACTOR = 0.6, 2.0, 2.5
 
 
-class Reference:
+class ReferenceWorkload:
     """A fixed workload, how long it took each time (ms), and its processor time in all (s)."""
 
     def __init__(self) -> None:
@@ -53,23 +53,23 @@ class Reference:
         self.milliseconds: list[float] = []
         self.processor = 0.0
 
-    def beside(self, ticks: Iterable[Step]) -> Iterator[Step]:
+    def interleave(self, ticks: Iterable[ControlStep]) -> Iterator[ControlStep]:
         """The same ticks, with the workload after some of them."""
         for i, tick in enumerate(ticks):
             yield tick
-            if i % EVERY == 0:
+            if i % REFERENCE_INTERVAL == 0:
                 self.run()
 
     def run(self) -> None:
-        begin, used = time.perf_counter(), time.process_time()
+        begin, processor_begin = time.perf_counter(), time.process_time()
         for _ in range(10):
             pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
         cho_solve(cho_factor(self.matrix), self.right)
         self.milliseconds.append(1e3 * (time.perf_counter() - begin))
-        self.processor += time.process_time() - used
+        self.processor += time.process_time() - processor_begin
 
 
-class Pass(NamedTuple):
+class WalkPass(NamedTuple):
     """One walk: milliseconds of its ticks and of the reference; seconds of motion, of the clock, of the processor."""
 
     ticks: Array
@@ -79,38 +79,47 @@ class Pass(NamedTuple):
     processor: float
 
 
-def walked(motion: runs.Walk, reference: Reference, path: Path) -> Pass:
+def measure_walk(motion: runs.WalkMotion, reference: ReferenceWorkload, path: Path) -> WalkPass:
     """A walk, controlled, simulated and recorded to a file as `poise run walk --out` does."""
     setup = motion.build()
     plant, robot = setup.plant, setup.plant.robot
     reference.milliseconds.clear()
-    begin, used = time.perf_counter(), time.process_time() - reference.processor
-    recording = record_steps(reference.beside(steps(setup.controller, plant, setup.seconds)), robot, path)
-    beside = np.array(reference.milliseconds)
-    clock = time.perf_counter() - begin - 1e-3 * beside.sum()
-    processor = time.process_time() - reference.processor - used
+    begin, processor_begin = time.perf_counter(), time.process_time() - reference.processor
+    recording = record_steps(reference.interleave(steps(setup.controller, plant, setup.seconds)), robot, path)
+    reference_ms = np.array(reference.milliseconds)
+    clock = time.perf_counter() - begin - 1e-3 * reference_ms.sum()
+    processor = time.process_time() - reference.processor - processor_begin
     if plant.fallen:
         print(f"{motion.robot}, {motion.style}, {motion.solver}: {plant.fall}")
-    return Pass(recording["control/milliseconds"].copy(), beside, recording.duration, clock, processor)
+    return WalkPass(recording["control/milliseconds"].copy(), reference_ms, recording.duration, clock, processor)
 
 
-def line(motion: runs.Walk, passes: list[Pass]) -> tuple[str, bool]:
+def table_line(motion: runs.WalkMotion, passes: list[WalkPass]) -> tuple[str, bool]:
     """One line of the table, and whether the walk keeps to its bars."""
-    ticks, beside = np.concatenate([each.ticks for each in passes]), np.concatenate([each.reference for each in passes])
-    median, rare = np.median(ticks), np.quantile(ticks, 0.99)
+    ticks, reference_ms = (
+        np.concatenate([each.ticks for each in passes]),
+        np.concatenate([each.reference for each in passes]),
+    )
+    median, p99 = np.median(ticks), np.quantile(ticks, 0.99)
     # A walk repeats itself to the last bit: what interrupted a tick once does not do so again.
-    quiet = np.quantile(np.min([each.ticks for each in passes], axis=0), 0.99)
-    fixed = np.median(beside)
+    quiet_p99 = np.quantile(np.min([each.ticks for each in passes], axis=0), 0.99)
+    reference_median = np.median(reference_ms)
     motion, clock, processor = (sum(spent) for spent in list(zip(*passes, strict=True))[2:])
     on_clock, of_processor = motion / clock, motion / processor
-    numbers = (f"{median:.2f}", f"{rare:.2f}", f"{quiet:.2f}", f"{fixed:.3f}", f"{median / fixed:.2f}")
-    kept = bool(median <= MEDIAN and quiet <= RARE and of_processor >= REAL_TIME)
+    numbers = (
+        f"{median:.2f}",
+        f"{p99:.2f}",
+        f"{quiet_p99:.2f}",
+        f"{reference_median:.3f}",
+        f"{median / reference_median:.2f}",
+    )
+    within_bars = bool(median <= MAX_MEDIAN_MS and quiet_p99 <= MAX_P99_MS and of_processor >= MIN_REAL_TIME_FACTOR)
     name = f"{motion.robot}, {motion.style}, {motion.solver}"
-    cells = (name, *numbers, f"{on_clock:.1f}", f"{of_processor:.1f}", "yes" if kept else "no")
-    return f"| {' | '.join(cells)} |", kept
+    cells = (name, *numbers, f"{on_clock:.1f}", f"{of_processor:.1f}", "yes" if within_bars else "no")
+    return f"| {' | '.join(cells)} |", within_bars
 
 
-def alone(core: int | None) -> str:
+def pin_to_core(core: int | None) -> str:
     """Keeps all threads of this program on one core, where the system lets it; which one, in words.
 
     Libraries count their threads when they are loaded, so the program starts once more.
@@ -132,8 +141,8 @@ def main() -> int:
     parser.add_argument("--core", type=int, help="processor core to stay on (default: the last one)")
     options = parser.parse_args()
     load = os.getloadavg()[0]
-    print(f"{alone(options.core)}; load of the machine before: {load:.1f} on {os.cpu_count()} cores\n")
-    reference = Reference()
+    print(f"{pin_to_core(options.core)}; load of the machine before: {load:.1f} on {os.cpu_count()} cores\n")
+    reference = ReferenceWorkload()
     heads = (
         "median ms",
         "p99 ms",
@@ -146,20 +155,20 @@ def main() -> int:
     )
     print(f"| robot, style, solver | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}", flush=True)
     cases = [
-        runs.Walk(robot=robot, style=style, solver=solver, steps=options.steps)
+        runs.WalkMotion(robot=robot, style=style, solver=solver, steps=options.steps)
         for robot in options.robots.split(",")
         for style in STYLES
         for solver in SOLVERS
     ]
-    kept = []
+    within_bars = []
     with tempfile.TemporaryDirectory() as folder:
         for motion in cases:
             path = Path(folder) / "walk.poise"
-            text, good = line(motion, [walked(motion, reference, path) for _ in range(options.repeat)])
-            kept.append(good)
+            text, good = table_line(motion, [measure_walk(motion, reference, path) for _ in range(options.repeat)])
+            within_bars.append(good)
             print(text, flush=True)
     print(f"\nload after: {os.getloadavg()[0]:.1f}")
-    return 0 if all(kept) else 1
+    return 0 if all(within_bars) else 1
 
 
 if __name__ == "__main__":

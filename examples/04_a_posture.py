@@ -5,7 +5,7 @@ from poise import constraints, tasks
 
 robot = poise.load_robot("romeo")
 start = robot.stance("standing")
-standing = poise.Hierarchy(
+reach_hierarchy = poise.Hierarchy(
     always=[constraints.JointRange(robot, margin=0.02)],
     levels=[
         poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
@@ -17,7 +17,7 @@ standing = poise.Hierarchy(
 )
 hand = robot.hand("left")
 for height in (0.80, 1.20, 1.60):
-    posed = poise.solve_pose(standing.with_tasks("hand", tasks.Position(hand, (0.30, 0.15, height))), start)
-    reached = posed.state.pose(hand).translation[2]
-    print(f"hand wanted at {height:.2f} m, found at {reached:.2f} m; not met: {', '.join(posed.unmet)}")
-print(posed)
+    solution = poise.solve_pose(reach_hierarchy.with_tasks("hand", tasks.Position(hand, (0.30, 0.15, height))), start)
+    hand_height = solution.state.pose(hand).translation[2]
+    print(f"hand wanted at {height:.2f} m, found at {hand_height:.2f} m; not met: {', '.join(solution.unmet)}")
+print(solution)

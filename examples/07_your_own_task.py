@@ -37,5 +37,5 @@ hierarchy = poise.Hierarchy(
 for order, name in ((poise.VELOCITY, "velocity"), (poise.ACCELERATION, "acceleration")):
     recording = poise.record(poise.KinematicController(hierarchy, order=order), poise.IdealPlant(start), seconds=4.0)
     raised = recording.state(-1).pose(left).translation[2] - start.pose(left).translation[2]
-    apart = np.abs(recording["error/tray/same_height"]).max()
-    print(f"{name} order: hands raised by {100 * raised:.1f} cm, never more than {1e3 * apart:.2f} mm apart in height")
+    error = np.abs(recording["error/tray/same_height"]).max()
+    print(f"{name} order: hands raised by {100 * raised:.1f} cm, never more than {1e3 * error:.2f} mm apart in height")

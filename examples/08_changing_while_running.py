@@ -17,15 +17,15 @@ standing = poise.Hierarchy(
 )
 left = poise.Level("left", [tasks.Position(robot.hand("left"), target=(0.40, 0.25, 1.05))])
 right = poise.Level("right", [tasks.Position(robot.hand("right"), target=(0.40, -0.25, 1.05))])
-one = standing.with_level(left, before="posture")
-both = one.with_level(right, before="posture")
-swapped = both.reordered(["feet", "balance", "right", "left", "posture"])
+with_left_hand = standing.with_level(left, before="posture")
+with_both_hands = with_left_hand.with_level(right, before="posture")
+right_hand_first = with_both_hands.reorder(["feet", "balance", "right", "left", "posture"])
 for ramp in (0.0, 0.2):
     controller = poise.KinematicController(standing, ramp=ramp)
     plant = poise.IdealPlant(start)
     commands = [start.v]
     print(f"passing over within {ramp} s")
-    for hierarchy in (one, both, swapped, standing):
+    for hierarchy in (with_left_hand, with_both_hands, right_hand_first, standing):
         controller.behavior = hierarchy
         recording = poise.record(controller, plant, seconds=1.5)
         commands = np.vstack([commands[-1], recording["command/velocity"]])

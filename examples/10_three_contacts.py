@@ -19,7 +19,7 @@ tilt = math.radians(30.0)
 on_plate = standing.pose(left) * pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, -tilt, 0.0), np.array([0.22, 0.03, 0.08]))
 on_wall = standing.pose(hand).translation + np.array([0.16, 0.02, 0.14])
 between_feet = standing.pose(right).translation[:2] + np.array([0.06, 0.05])
-posed = poise.solve_pose(
+solution = poise.solve_pose(
     poise.Hierarchy(
         always=[constraints.JointRange(robot, margin=0.02)],
         levels=[
@@ -32,8 +32,8 @@ posed = poise.solve_pose(
     ),
     standing,
 )
-print(posed)
-start = posed.state.replace(contacts=(right, left, hand))
+print(solution)
+start = solution.state.replace(contacts=(right, left, hand))
 
 # The wall stands across the x axis; its normal, seen from the hand, is where the contact pushes.
 wall_normal = start.pose(hand).rotation.T @ np.array([-1.0, 0.0, 0.0])
@@ -48,17 +48,17 @@ hierarchy = stand.hierarchy.with_level(push_the_wall, before="trunk")
 
 plant = MujocoPlant(
     start,
-    things=[
-        Plate.touching(start, left, friction=1.0),
-        Plate.touching(start, hand, (-1.0, 0.0, 0.0), friction=0.7),
+    objects=[
+        Plate.at_frame(start, left, friction=1.0),
+        Plate.at_frame(start, hand, (-1.0, 0.0, 0.0), friction=0.7),
     ],
 )
 controller = poise.TorqueController(hierarchy)
 for step in poise.steps(controller, plant, 3.0):
     assert step.command.forces is not None
-    assert step.sensed is not None
-planned, felt = step.command.forces, step.sensed.forces
-print(f"{plant.fall or 'stands'}; weight {9.81 * robot.mass:.1f} N, felt {np.linalg.norm(felt.total):.1f} N in all")
+    assert step.readings is not None
+planned, measured = step.command.forces, step.readings.forces
+print(f"{plant.fall or 'stands'}; weight {9.81 * robot.mass:.1f} N, felt {np.linalg.norm(measured.total):.1f} N in all")
 for name in planned.names:
-    force = np.round(planned[name][:3], 1), np.round(felt[name][:3], 1)
+    force = np.round(planned[name][:3], 1), np.round(measured[name][:3], 1)
     print(f"{name:<12} planned {force[0]} N, felt {force[1]} N")

@@ -5,16 +5,16 @@ from poise import analysis
 from poise.behaviors import Walk
 
 robot = poise.load_robot("g1")
-measured = {}
+measures_by_style = {}
 for style in ("neutral", "proud"):
     walk = Walk(robot, style=style, steps=8)
     plant = poise.MujocoPlant(walk.start)
     # Its levels are the same in all phases but for the feet, and its plan is smooth: nothing to pass over slowly.
     controller = poise.TorqueController(walk)
     recording = poise.record(controller, plant, walk.seconds)
-    measured[style] = analysis.style_measures(analysis.analyze_walk(recording, robot))
+    measures_by_style[style] = analysis.style_measures(analysis.analyze_walk(recording, robot))
     print(f"{style}: {walk.phase().steps} steps, {plant.fall or 'stands'} at the end")
 print(f"{'':<20} neutral   proud")
 for name in ("forward", "step_length", "cadence", "chest_pitch", "arm_swing", "angular_momentum_z"):
-    neutral, proud = (getattr(measures, name) for measures in measured.values())
-    print(f"{name:<20} {neutral:7.3g} {proud:7.3g} {analysis.MEASURES[name].unit}")
+    neutral, proud = (getattr(measures, name) for measures in measures_by_style.values())
+    print(f"{name:<20} {neutral:7.3g} {proud:7.3g} {analysis.STYLE_MEASURES[name].unit}")

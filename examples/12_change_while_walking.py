@@ -9,17 +9,17 @@ plant = poise.MujocoPlant(walk.start)
 controller = poise.TorqueController(walk)
 
 
-def go_on(what: str, seconds: float) -> None:
+def walk_for(label: str, seconds: float) -> None:
     """Walks for a while and tells of it."""
     *_, last = poise.steps(controller, plant, seconds)
     x, y, _ = last.state.center_of_mass
-    print(f"{what:<14} {walk.phase().steps:2d} steps, {plant.fall or walk.phase().name} at {x:.2f}, {y:.2f} m")
+    print(f"{label:<14} {walk.phase().steps:2d} steps, {plant.fall or walk.phase().name} at {x:.2f}, {y:.2f} m")
 
 
-go_on("as it is", 3.0)
-walk.style = STYLES["neutral"].mixed(STYLES["sad"], 0.7)
-go_on(walk.style.name, 1.5)
+walk_for("as it is", 3.0)
+walk.style = STYLES["neutral"].blend(STYLES["sad"], 0.7)
+walk_for(walk.style.name, 1.5)
 walk.speed = (0.3, 0.0, 0.3)  # m/s ahead, m/s to the left, rad/s to the left
-go_on("a bend", 2.0)
+walk_for("a bend", 2.0)
 walk.stop()
-go_on("stop", 2.0)
+walk_for("stop", 2.0)

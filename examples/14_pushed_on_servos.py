@@ -1,19 +1,19 @@
 """14 Position servos: the force cells under its feet keep a small robot standing when it is pushed from the front."""
 
 import poise
-from poise.behaviors import Regulated, regulation_of
+from poise.behaviors import ZmpBalance, regulation_settings
 from poise.plants import MujocoPlant, PositionServos, Push, Sensors
 
 robot = poise.load_robot("hoap3")
 for regulate in (False, True):
-    body = Regulated(robot, settings=regulation_of(robot, regulate=regulate))
+    body = ZmpBalance(robot, settings=regulation_settings(robot, regulate=regulate))
     plant = MujocoPlant(
         body.start,
-        actuators=PositionServos(share=body.settings.stiffness),
+        actuators=PositionServos(stiffness_scale=body.settings.stiffness),
         sensors=Sensors(noise=0.01),
         pushes=[Push((-32, 0, 0), duration=0.1, time=2.5)],
     )
     poise.record(poise.PositionController(body, period=0.001), plant, seconds=4.5)
-    left = body.pressed["left"]
-    words = "with ZMP regulation:   " if regulate else "centre of mass alone:  "
-    print(words, plant.fall or f"stands, the ZMP {1e3 * abs(left.zmp):.0f} mm from the middle of the left sole")
+    left = body.sole_loads["left"]
+    label = "with ZMP regulation:   " if regulate else "centre of mass alone:  "
+    print(label, plant.fall or f"stands, the ZMP {1e3 * abs(left.zmp):.0f} mm from the middle of the left sole")

@@ -9,8 +9,8 @@ print(f"{len(fit.placed.labels)} markers, {1e3 * fit.rms:.1f} mm rms; thighs {fi
 print(f"{fit.shape.thigh[1]:.2f} m")
 
 study = human.study_gait([fit], variants=[gait.PAPER, gait.TWO_PHASES, gait.BEST])
-for outcome in study.statistics.outcomes:
-    degrees, rotation, _ = outcome.worst
+for outcome in study.statistics.results:
+    degrees, rotation, _ = outcome.worst_difference
     print(f"{outcome.variant.name}: {degrees:+.1f} degrees of range at most ({rotation}), ", end="")
     print(f"heels within {outcome.largest('heels'):.1f} mm, ZMP inside the feet ", end="")
     print(f"{100 * outcome.mean('inside'):.0f} % of the time")

@@ -12,7 +12,7 @@ from poise import cli, tasks
 BIPED = Path(__file__).parents[1] / "examples/biped.urdf"
 
 
-def bend(folder: Path) -> Path:
+def record_bend(folder: Path) -> Path:
     """A short motion in a file, of a robot that is described by a file."""
     robot = poise.load_robot(BIPED)
     hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture([0.1] * 16)])])
@@ -22,7 +22,7 @@ def bend(folder: Path) -> Path:
     return path
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+def error_line(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     """What a command with bad input says: one line on standard error, and status 2."""
     assert cli.main([str(word) for word in arguments]) == 2
     printed = capsys.readouterr()

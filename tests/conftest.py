@@ -12,23 +12,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from poise.robots.catalogue import models_folder
-from shared_data import NO_MODELS, needed
+from shared_data import NO_MODELS, require_data
 
 # Derandomized, so that a red test is red again; the thorough profile goes looking for new examples.
-_common: dict[str, Any] = {
+_common_settings: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
-settings.register_profile("quick", max_examples=8, derandomize=True, **_common)
-settings.register_profile("default", max_examples=25, derandomize=True, **_common)
-settings.register_profile("thorough", max_examples=2000, print_blob=True, **_common)
+settings.register_profile("quick", max_examples=8, derandomize=True, **_common_settings)
+settings.register_profile("default", max_examples=25, derandomize=True, **_common_settings)
+settings.register_profile("thorough", max_examples=2000, print_blob=True, **_common_settings)
 settings.load_profile(os.environ.get("POISE_PROFILE", "default"))
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Folders whose files take longest; they come first, so that no process is left alone with a long file at the end.
-LONG_FIRST = ("docs", "campaign", "studio", "behaviors", "papers", "human", "control", "cli", "exports", "report")
+SLOW_FIRST = ("docs", "campaign", "studio", "behaviors", "papers", "human", "control", "cli", "exports", "report")
 #: Files whose tests take long and share nothing: any process takes the next of them.
-APART = ("tests/docs/test_page_programs.py",)
+SPLIT_FILES = ("tests/docs/test_page_programs.py",)
 _cache = pytest.StashKey[str]()
 
 
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if item.get_closest_marker("needs_models"):
                 item.add_marker(pytest.mark.skip(reason=NO_MODELS))
     if hasattr(config, "workerinput"):
-        ranks = {folder: rank for rank, folder in enumerate(LONG_FIRST)}
+        ranks = {folder: rank for rank, folder in enumerate(SLOW_FIRST)}
         items.sort(key=lambda item: ranks.get(item.path.relative_to(ROOT).parts[1], len(ranks)))
 
 
@@ -62,14 +62,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """``--dist loadfile`` with the order above and the files `APART`: what tests of a file share is made once."""
     from xdist.scheduler import LoadFileScheduling
 
-    class Files(LoadFileScheduling):
+    class FileScheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid if nodeid.startswith(APART) else super()._split_scope(nodeid)
+            return nodeid if nodeid.startswith(SPLIT_FILES) else super()._split_scope(nodeid)
 
     if config.getoption("dist") != "loadfile":
         return None
     config.option.loadscopereorder = False
-    return Files(config, log)
+    return FileScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -81,4 +81,4 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def hqp_data() -> Path:
     """Folder with control sequences recorded on Talos and G1, kept beside the repository."""
-    return needed("hqp")
+    return require_data("hqp")

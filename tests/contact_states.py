@@ -11,13 +11,13 @@ import pinocchio
 
 from poise.robots import Robot, State
 from poise.state import Contact, Snapshot
-from poise.tasks import ACCELERATION, ForceUnknowns, Layout
+from poise.tasks import ACCELERATION, ForceUnknowns, VariableLayout
 from robot_states import not_none
 
 TRIANGLE = np.array([[0.05, 0.0, 0.02], [-0.03, 0.04, 0.02], [-0.03, -0.04, 0.02]])
 
 
-def some_contacts(robot: Robot) -> dict[str, Contact]:
+def example_contacts(robot: Robot) -> dict[str, Contact]:
     """One contact of every kind: each force model, on feet, a hand and elsewhere, with normals of all sorts."""
     left, right = robot.feet
     return {
@@ -29,14 +29,14 @@ def some_contacts(robot: Robot) -> dict[str, Contact]:
     }
 
 
-def force_layout(snapshot: Snapshot, contacts: Sequence[Contact], period: float = 0.002) -> Layout:
+def force_layout(snapshot: Snapshot, contacts: Sequence[Contact], period: float = 0.002) -> VariableLayout:
     """What a controller with forces asks for."""
     forces, nv = ForceUnknowns(snapshot, contacts), snapshot.model.nv
-    return Layout(ACCELERATION, period, nv, nv + forces.size, forces)
+    return VariableLayout(ACCELERATION, period, nv, nv + forces.size, forces)
 
 
 @dataclass(frozen=True)
-class Situation:
+class DynamicsSample:
     """Accelerations and forces at a state: corner forces where these are unknowns, else wrenches, in contact axes."""
 
     state: State
@@ -72,7 +72,7 @@ class Situation:
         return np.concatenate([y[:3], radius * y[3:]])
 
     @cached_property
-    def generalised(self) -> np.ndarray:
+    def generalised_forces(self) -> np.ndarray:
         """By pinocchio's recursive Newton-Euler: what the motions ask for beyond what the contacts give."""
         return inverse_dynamics(self.state, self.acceleration, {c: self.wrench(c) for c in self.contacts})
 
@@ -82,23 +82,23 @@ class Situation:
         return np.concatenate([self.acceleration, *(self.unknowns[c] / self.robot.mass for c in self.contacts)])
 
 
-def random_situation(state: State, contacts: Sequence[Contact], seed: int) -> Situation:
+def random_dynamics_sample(state: State, contacts: Sequence[Contact], seed: int) -> DynamicsSample:
     """Any accelerations and forces, of the size of the robot's weight; nothing makes them possible."""
     random = np.random.default_rng(seed)
     weight = 9.81 * state.robot.mass
     unknowns = {contact: random.normal(0.0, weight, (contact.size,)) for contact in contacts}
-    return Situation(state, random.normal(0.0, 5.0, state.robot.model.nv), tuple(contacts), unknowns)
+    return DynamicsSample(state, random.normal(0.0, 5.0, state.robot.model.nv), tuple(contacts), unknowns)
 
 
 def joint_forces(state: State, wrenches: Mapping[Contact, np.ndarray]) -> pinocchio.StdVec_Force:
     """External forces on every body, in the axes of its joint, from wrenches in the axes of contacts."""
     model = state.robot.model
-    found = [pinocchio.Force.Zero() for _ in range(model.njoints)]
+    forces = [pinocchio.Force.Zero() for _ in range(model.njoints)]
     for contact, wrench in wrenches.items():
         frame = contact.frame
         joint_from_contact = model.frames[frame.index].placement * contact.frame_from_contact
-        found[frame.joint] += joint_from_contact.act(pinocchio.Force(wrench))
-    return pinocchio.StdVec_Force(found)
+        forces[frame.joint] += joint_from_contact.act(pinocchio.Force(wrench))
+    return pinocchio.StdVec_Force(forces)
 
 
 def inverse_dynamics(state: State, acceleration: np.ndarray, wrenches: Mapping[Contact, np.ndarray]) -> np.ndarray:

@@ -8,34 +8,34 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.cache import store
+from poise.cache import save_arrays
 
 
-def _cut(file: Path) -> None:
+def _truncate(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
-def _garbage(file: Path) -> None:
+def _fill_with_garbage(file: Path) -> None:
     file.write_bytes(os.urandom(5000))
 
 
-def _empty(file: Path) -> None:
+def _make_empty(file: Path) -> None:
     file.write_bytes(b"")
 
 
-def _folder(file: Path) -> None:
+def _replace_by_folder(file: Path) -> None:
     file.unlink()
     file.mkdir()
 
 
-def _others(file: Path) -> None:
-    store(file.stem, {"other arrays": np.zeros(3)})
+def _replace_arrays(file: Path) -> None:
+    save_arrays(file.stem, {"other arrays": np.zeros(3)})
 
 
 DAMAGES: dict[str, Callable[[Path], None]] = {
-    "cut": _cut,
-    "garbage": _garbage,
-    "empty": _empty,
-    "folder": _folder,
-    "other arrays": _others,
+    "cut": _truncate,
+    "garbage": _fill_with_garbage,
+    "empty": _make_empty,
+    "folder": _replace_by_folder,
+    "other arrays": _replace_arrays,
 }

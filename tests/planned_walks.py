@@ -6,53 +6,65 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from poise.plans import STOP, BodyDimensions, Footstep, Pace, Phase, Route, Stairway, Style, paced
+from poise.plans import (
+    STOPPING_TIME,
+    BodyDimensions,
+    Footstep,
+    FootstepPlan,
+    GaitParameters,
+    GaitPhase,
+    Stairway,
+    Style,
+    gait_of_style,
+)
 
 #: A body like that of a small person.
-BODY = BodyDimensions(leg=0.8, width=0.2, height=0.85, hip=0.76, sole=(0.2, 0.08))
+BODY = BodyDimensions(leg_length=0.8, stance_width=0.2, com_height=0.85, hip_height=0.76, sole_size=(0.2, 0.08))
 #: Numbers of our own, so that the tests stand whatever the library's styles look like.
 STYLE = Style("plain", step_length=0.25, single_support=0.5, double_support=0.12)
 #: Shifts of weight before the first step, s.
 START = 0.8
 STAIRS = Stairway(begin=0.4, rise=0.05, run=0.3, count=4, back=0.1, front=0.1)
 
-Pressure = Callable[[float], complex]
+ZmpPath = Callable[[float], complex]
 
 
-def pace_of(speed: tuple[float, float, float] | None = None, body: BodyDimensions = BODY, **changes: float) -> Pace:
+def plain_gait(
+    speed: tuple[float, float, float] | None = None, body: BodyDimensions = BODY, **changes: float
+) -> GaitParameters:
     """How the plain style walks on a body."""
-    return paced(STYLE.but(**changes), body, speed)
+    return gait_of_style(STYLE.replace(**changes), body, speed)
 
 
-def standing(width: float = BODY.width) -> Phase:
+def standing(width: float = BODY.stance_width) -> GaitPhase:
     """At rest on both feet."""
     left, right = Footstep("left", 0.0, 0.5 * width), Footstep("right", 0.0, -0.5 * width)
-    return Phase("standing", 0.0, math.inf, right, left, right)
+    return GaitPhase("standing", 0.0, math.inf, right, left, right)
 
 
-def phases(route: Route, most: int, speed: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Iterator[Phase]:
+def phases(plan: FootstepPlan, most: int, speed: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Iterator[GaitPhase]:
     """Those of a walk after standing: until it stands again, or so many steps were begun."""
-    phase, timing = standing(route.pace.gait.width), route.pace.timing
-    stays, goes = phase.first_support(speed)
-    phase = phase.starting(0.0, START, stays, goes)
+    phase, timing = standing(plan.gait.step_geometry.width), plan.gait.timing
+    support_foot, swing_foot = phase.first_support_feet(speed)
+    phase = phase.starting_phase(0.0, START, support_foot, swing_foot)
     while True:
         yield phase
         time = phase.begin + phase.seconds
         if phase.kind == "stopping":
-            yield phase.rest(time)
+            yield phase.standing_phase(time)
             return
         if phase.kind == "single":
-            last = phase.steps + 1 >= route.steps
-            seconds, kind = (STOP, "stopping") if last else (timing.double, "double")
-            phase = phase.landed(time, seconds, phase.goal, kind)  # type: ignore[arg-type]
+            last = phase.steps + 1 >= plan.steps
+            seconds, kind = (STOPPING_TIME, "stopping") if last else (timing.double_support, "double")
+            phase = phase.touchdown_phase(time, seconds, phase.goal, kind)  # type: ignore[arg-type]
         elif phase.steps == most:
             return
         else:
-            goal = route.footstep(phase.support, phase.steps + 1)
-            phase = phase.single(time, timing.single, goal)
+            goal = plan.footstep(phase.support, phase.steps + 1)
+            phase = phase.single_support_phase(time, timing.single_support, goal)
 
 
-def fallen(xi: complex, pressure: Pressure, seconds: float, omega: float, count: int = 200) -> complex:
+def integrate_dcm(xi: complex, pressure: ZmpPath, seconds: float, omega: float, count: int = 200) -> complex:
     """ξ after so many seconds of ξ̇ = ω (ξ - z), by Runge and Kutta, who know nothing of the formulas."""
     h = seconds / count
     for i in range(count):

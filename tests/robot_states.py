@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 import pinocchio
 
-from poise.control import KinematicController, Step
-from poise.hierarchy import AnyBehavior
+from poise.control import ControlStep, KinematicController
+from poise.hierarchy import BehaviorLike
 from poise.plants import IdealPlant, steps
 from poise.robots import Robot, State, library_names, load_robot
-from poise.robots.catalogue import is_own
-from poise.tasks import Layout
+from poise.robots.catalogue import is_bundled
+from poise.tasks import VariableLayout
 from shared_data import require_models
 
 PERIOD = 0.005
@@ -29,9 +29,9 @@ def not_none(value: T | None) -> T:
 
 
 @cache
-def robot_of(name: str) -> Robot:
+def installed_robot(name: str) -> Robot:
     """A library robot, read once; what needs one that is not installed is skipped."""
-    if name in library_names() and not is_own(name):
+    if name in library_names() and not is_bundled(name):
         require_models()
     return load_robot(name)
 
@@ -45,27 +45,27 @@ def random_state(robot: Robot, seed: int, speed: float = 1.0) -> State:
     return State(robot, q, random.normal(0, speed, robot.model.nv), 0.7, contacts=robot.feet)
 
 
-def moved(state: State, velocity: np.ndarray, seconds: float) -> State:
+def integrate_state(state: State, velocity: np.ndarray, seconds: float) -> State:
     """The state after moving with a constant velocity."""
     return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
 
 
-def layout(robot: Robot, order: int, period: float = PERIOD) -> Layout:
+def layout(robot: Robot, order: int, period: float = PERIOD) -> VariableLayout:
     """What a kinematic controller asks for."""
-    return Layout(order, period, robot.model.nv, robot.model.nv)
+    return VariableLayout(order, period, robot.model.nv, robot.model.nv)
 
 
-def run(behavior: AnyBehavior, start: State, seconds: float, **settings: Any) -> list[Step]:
+def run_closed_loop(behavior: BehaviorLike, start: State, seconds: float, **settings: Any) -> list[ControlStep]:
     """The steps of a closed loop on an ideal robot."""
     controller = KinematicController(behavior, **{"period": PERIOD, **settings})
     return list(steps(controller, IdealPlant(start), seconds))
 
 
-def velocities(steps: list[Step]) -> np.ndarray:
+def commanded_velocities(steps: list[ControlStep]) -> np.ndarray:
     """Commanded velocities, one line per step."""
     return np.array([step.command.velocity for step in steps])
 
 
-def joint_motion(steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
+def joint_motion(steps: list[ControlStep]) -> tuple[np.ndarray, np.ndarray]:
     """Angles and rates of the joints, one line per step."""
     return np.array([s.state.q[7:] for s in steps]), np.array([s.state.v[6:] for s in steps])

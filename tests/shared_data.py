@@ -23,7 +23,7 @@ def shared_data(name: str) -> Path | None:
     return next((place / name for place in places if (place / name).exists()), None)
 
 
-def needed(name: str) -> Path:
+def require_data(name: str) -> Path:
     """The same; the test is skipped where there is none."""
     found = shared_data(name)
     if found is None:

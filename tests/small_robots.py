@@ -70,7 +70,7 @@ BIPED_PARTS: dict[str, Any] = {
 }
 
 
-def written(folder: Path, text: str, name: str = "small.urdf") -> Path:
+def write_urdf(folder: Path, text: str, name: str = "small.urdf") -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -6,20 +6,20 @@ from typing import Any
 import numpy as np
 import pinocchio
 
-from contact_states import some_contacts
+from contact_states import example_contacts
 from poise import constraints, tasks
 from poise.robots import Frame, Robot, State
 from poise.state import Snapshot
 from robot_states import not_none
 
-Make = Callable[[Robot, State], Any]
+TaskFactory = Callable[[Robot, State], Any]
 
 
-class TwoMethods(tasks.MotionTask):
+class ValueAndJacobianTask(tasks.MotionTask):
     """Another task by its value and its Jacobian alone: as a user writes one, who knows no drift."""
 
     def __init__(self, task: tasks.MotionTask) -> None:
-        self.task, self.wants_rate = task, task.wants_rate
+        self.task, self.velocity_only = task, task.velocity_only
 
     def value(self, snapshot: Snapshot) -> np.ndarray:
         return self.task.value(snapshot)
@@ -41,17 +41,17 @@ def _looking_at(at: State, frame: Frame, axis: Any) -> np.ndarray:
 
 
 #: Tasks whose error is zero in the given state.
-AT_TARGET: dict[str, Make] = {
+TASKS_AT_TARGET: dict[str, TaskFactory] = {
     "position": lambda r, s: tasks.Position(r.hand("left"), s.pose(r.hand("left")).translation),
     "position xz": lambda r, s: tasks.Position(r.hand("left"), s.pose(r.hand("left")).translation, axes="xz"),
     "orientation": lambda r, s: tasks.Orientation(not_none(r.chest), s.pose(not_none(r.chest))),
     "orientation y": lambda r, s: tasks.Orientation(not_none(r.chest), s.pose(not_none(r.chest)), axes="y"),
     "pose": lambda r, s: tasks.Pose(r.hand("right"), s.pose(r.hand("right"))),
-    "pose parts": lambda r, s: tasks.Pose(r.hand("right"), s.pose(r.hand("right")), axes="z", turns="xy"),
+    "pose parts": lambda r, s: tasks.Pose(r.hand("right"), s.pose(r.hand("right")), axes="z", rotation_axes="xy"),
     "hold pose": lambda r, s: tasks.HoldPose(r.foot("right"), at=s),
     "relative pose": lambda r, s: tasks.RelativePose(r.foot("right"), r.foot("left"), _relative(r, s)),
     "relative pose parts": lambda r, s: tasks.RelativePose(
-        r.foot("right"), r.foot("left"), _relative(r, s), axes="xy", turns="z"
+        r.foot("right"), r.foot("left"), _relative(r, s), axes="xy", rotation_axes="z"
     ),
     "direction": lambda r, s: tasks.Direction(not_none(r.chest), (0, 0, 1), s.pose(not_none(r.chest)).rotation[:, 2]),
     "gaze": lambda r, s: tasks.Gaze(r.gaze, _looking_at(s, r.gaze, r.gaze.axis)),
@@ -81,14 +81,16 @@ AT_TARGET: dict[str, Make] = {
     ),
     "pinned contact": lambda r, s: constraints.PinnedContact(r.foot("left")),
     "rigid contact": lambda r, s: constraints.RigidContact(r.foot("right"), at=s),
-    "rigid contact of a point": lambda r, s: constraints.RigidContact(some_contacts(r)["point"], at=s),
-    "rigid contact of a triangle": lambda r, s: constraints.RigidContact(some_contacts(r)["triangle"], at=s),
+    "rigid contact of a point": lambda r, s: constraints.RigidContact(example_contacts(r)["point"], at=s),
+    "rigid contact of a triangle": lambda r, s: constraints.RigidContact(example_contacts(r)["triangle"], at=s),
     "no penetration": lambda r, s: constraints.NonPenetration(r.foot("left")),
-    "no penetration of a slope": lambda r, s: constraints.NonPenetration(some_contacts(r)["triangle"], (0.3, -0.2, 1)),
+    "no penetration of a slope": lambda r, s: constraints.NonPenetration(
+        example_contacts(r)["triangle"], (0.3, -0.2, 1)
+    ),
 }
 
 #: Limits that write their bounds themselves.
-LIMITS: dict[str, Make] = {
+LIMIT_TASKS: dict[str, TaskFactory] = {
     "joint range": lambda r, s: constraints.JointRange(r),
     "joint speed": lambda r, s: constraints.JointSpeed(r),
     "joint acceleration": lambda r, s: constraints.JointAcceleration(r),
@@ -97,29 +99,31 @@ LIMITS: dict[str, Make] = {
 
 #: Tasks on forces and torques, which ask for nothing where there are none; `conformance/test_force_tasks.py` has the
 #: definition of each.
-FORCES: dict[str, Make] = {
-    "equation of motion": lambda r, s: constraints.EquationOfMotion(tuple(some_contacts(r).values())),
+FORCE_TASKS: dict[str, TaskFactory] = {
+    "equation of motion": lambda r, s: constraints.EquationOfMotion(tuple(example_contacts(r).values())),
     "torque limit": lambda r, s: constraints.TorqueLimit(r, scale=0.8),
     "torque limit of some": lambda r, s: constraints.TorqueLimit(r, joints=[r.joints[9], r.joints[3]]),
     "joint torque": lambda r, s: tasks.JointTorque(),
     "joint torque of some": lambda r, s: tasks.JointTorque([r.joints[9], r.joints[3]], target=(2.0, -1.0)),
-    "contact force": lambda r, s: tasks.ContactForce(some_contacts(r)["wrench"], (3.0, -4.0, 50.0)),
-    "contact force of a point": lambda r, s: tasks.ContactForce(some_contacts(r)["point"], (3.0, 4.0, 5.0), axes="zx"),
-    "contact wrench": lambda r, s: tasks.ContactForce(some_contacts(r)["vertices"], (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
-    "center of pressure": lambda r, s: tasks.CenterOfPressure(some_contacts(r)["wrench"], (0.02, -0.01)),
-    "center of pressure of vertices": lambda r, s: tasks.CenterOfPressure(some_contacts(r)["vertices"], (0.02, 0.0)),
-    "force distribution": lambda r, s: tasks.ForceDistribution(
-        [some_contacts(r)[name] for name in ("wrench", "vertices", "point")], shares=(3, 1, 1)
+    "contact force": lambda r, s: tasks.ContactForce(example_contacts(r)["wrench"], (3.0, -4.0, 50.0)),
+    "contact force of a point": lambda r, s: tasks.ContactForce(
+        example_contacts(r)["point"], (3.0, 4.0, 5.0), axes="zx"
     ),
-    "normal force": lambda r, s: constraints.NormalForces(some_contacts(r)["wrench"]),
-    "normal forces of vertices": lambda r, s: constraints.NormalForces(some_contacts(r)["vertices"]),
-    "normal forces of normals": lambda r, s: constraints.NormalForces(some_contacts(r)["normals"]),
-    "planar contact": lambda r, s: constraints.PlanarContact(some_contacts(r)["normals"]),
-    "friction": lambda r, s: constraints.FrictionCone(some_contacts(r)["wrench"]),
-    "friction of normals": lambda r, s: constraints.FrictionCone(some_contacts(r)["normals"]),
-    "friction of vertices": lambda r, s: constraints.FrictionCone(some_contacts(r)["triangle"]),
-    "friction of a point": lambda r, s: constraints.FrictionCone(some_contacts(r)["point"]),
-    "wrench cone": lambda r, s: constraints.WrenchCone(some_contacts(r)["wrench"]),
-    "wrench cone of normals": lambda r, s: constraints.WrenchCone(some_contacts(r)["normals"]),
-    "wrench cone of vertices": lambda r, s: constraints.WrenchCone(some_contacts(r)["vertices"]),
+    "contact wrench": lambda r, s: tasks.ContactForce(example_contacts(r)["vertices"], (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
+    "center of pressure": lambda r, s: tasks.CenterOfPressure(example_contacts(r)["wrench"], (0.02, -0.01)),
+    "center of pressure of vertices": lambda r, s: tasks.CenterOfPressure(example_contacts(r)["vertices"], (0.02, 0.0)),
+    "force distribution": lambda r, s: tasks.ForceDistribution(
+        [example_contacts(r)[name] for name in ("wrench", "vertices", "point")], shares=(3, 1, 1)
+    ),
+    "normal force": lambda r, s: constraints.NormalForces(example_contacts(r)["wrench"]),
+    "normal forces of vertices": lambda r, s: constraints.NormalForces(example_contacts(r)["vertices"]),
+    "normal forces of normals": lambda r, s: constraints.NormalForces(example_contacts(r)["normals"]),
+    "planar contact": lambda r, s: constraints.PlanarContact(example_contacts(r)["normals"]),
+    "friction": lambda r, s: constraints.FrictionCone(example_contacts(r)["wrench"]),
+    "friction of normals": lambda r, s: constraints.FrictionCone(example_contacts(r)["normals"]),
+    "friction of vertices": lambda r, s: constraints.FrictionCone(example_contacts(r)["triangle"]),
+    "friction of a point": lambda r, s: constraints.FrictionCone(example_contacts(r)["point"]),
+    "wrench cone": lambda r, s: constraints.WrenchCone(example_contacts(r)["wrench"]),
+    "wrench cone of normals": lambda r, s: constraints.WrenchCone(example_contacts(r)["normals"]),
+    "wrench cone of vertices": lambda r, s: constraints.WrenchCone(example_contacts(r)["vertices"]),
 }

@@ -16,7 +16,7 @@ import poise
 from poise import cli
 from poise.errors import RowsError
 from poise.robots import library_names
-from waiting import completed, until
+from waiting import wait_for_exit, wait_until
 
 #: Keys of `poise run --json` that are numbers, words or tables of a reach, and those that do not apply to it.
 APPLIES = {
@@ -42,7 +42,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "poise", *arguments], capture_output=True, text=True, check=False)
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def error_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """The single line on standard error with which the command refuses these arguments."""
     assert cli.main(arguments) == 2
     printed = capsys.readouterr()
@@ -52,7 +52,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return printed.err
 
 
-def strict(text: str) -> dict[str, Any]:
+def parse_strict_json(text: str) -> dict[str, Any]:
     """The one JSON object that a text is, and nothing else; NaN and Infinity are not JSON."""
 
     def refuse(constant: str) -> NoReturn:
@@ -88,11 +88,11 @@ def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
 
 
 def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there are robots, run, human" in complaint(capsys, "xyzzy")
+    assert "there are robots, run, human" in error_line(capsys, "xyzzy")
 
 
 def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    assert complaint(capsys, "bench", "--peers").startswith("poise: unknown command 'bench'; there are robots, run")
+    assert error_line(capsys, "bench", "--peers").startswith("poise: unknown command 'bench'; there are robots, run")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_bad_input_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(root)
-    assert evidence in complaint(capsys, *arguments)
+    assert evidence in error_line(capsys, *arguments)
 
 
 @pytest.mark.needs_models
@@ -158,18 +158,18 @@ def test_bad_input_is_named(
 def test_a_run_that_makes_no_sense_is_refused(
     arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert evidence in complaint(capsys, "run", "reach", *arguments)
+    assert evidence in error_line(capsys, "run", "reach", *arguments)
 
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("given", ["frequency=0", "cycles=none"])
 def test_a_squat_that_makes_no_sense_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "expected a positive number" in complaint(capsys, "run", "squat", "--set", given)
+    assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", given)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
-    assert "there is no folder" in complaint(capsys, "run", "reach", "--out", str(tmp_path / "file" / "a.poise"))
+    assert "there is no folder" in error_line(capsys, "run", "reach", "--out", str(tmp_path / "file" / "a.poise"))
 
 
 def test_robots_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,7 +181,7 @@ def test_robots_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_robots_json_is_one_object_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["robots", "--json"]) == 0
-    robots = strict(capsys.readouterr().out)["robots"]
+    robots = parse_strict_json(capsys.readouterr().out)["robots"]
     assert [robot["name"] for robot in robots] == library_names()
     assert all(robot["dof"] >= 20 and robot["mass"] > 4 for robot in robots)
 
@@ -192,7 +192,7 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
     result = run("run", "reach", "--profile", "minimum-jerk", "--seed", "3", "--out", str(path), "--json")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.count("\n") == 1
-    found = strict(result.stdout)
+    found = parse_strict_json(result.stdout)
     assert found.keys() == {*APPLIES, "reason", *DOES_NOT_APPLY}
     assert all(isinstance(found[key], kind) for key, kind in APPLIES.items())
     assert all(found[key] is None for key in ("reason", *DOES_NOT_APPLY))
@@ -211,7 +211,7 @@ def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
 ) -> None:
     assert cli.main(["run", "reach", "--set", "phase=0.2", "--set", "rate=2", *format]) == 1
     printed = capsys.readouterr().out
-    assert "target 1 missed by" in (strict(printed)["reason"] if format else printed.splitlines()[-1])
+    assert "target 1 missed by" in (parse_strict_json(printed)["reason"] if format else printed.splitlines()[-1])
 
 
 @pytest.mark.needs_models
@@ -227,12 +227,12 @@ def test_a_run_notes_a_file_name_that_is_unusual(tmp_path: Path, capsys: pytest.
     path = tmp_path / "reach.data"
     assert cli.main(["run", "reach", "--seconds", "0.1", "--out", str(path), "--json"]) == 0
     printed = capsys.readouterr()
-    strict(printed.out)
+    parse_strict_json(printed.out)
     assert "does not end in .poise" in printed.err
     assert len(poise.load_recording(path)) == 20
 
 
-def hears_ctrl_c() -> None:
+def enable_ctrl_c() -> None:
     """A process that is started in the background may be told to ignore it, and its children inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -243,17 +243,17 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
     path = tmp_path / "reach.poise"
     command = [sys.executable, "-m", "poise", "run", "reach", "--set", "phase=900", "--out", str(path), "--json"]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c
     )
     try:
 
         def written() -> float:
             return path.stat().st_size if path.exists() else 0
 
-        until(lambda: written() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", written)
+        wait_until(lambda: written() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", written)
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
-        out, err = completed(process)
+        out, err = wait_for_exit(process)
     finally:
         process.kill()
     assert (process.returncode, out) == (130, "")

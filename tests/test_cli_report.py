@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from command_line import bend, complaint
+from command_line import error_line, record_bend
 from poise import cli
-from poise.campaign import COSTS, FACTS, RECORDINGS, Column
-from poise.campaign.results import TABLE
-from poise.campaign.storage import FIRST, table_of, write_json, write_table
+from poise.campaign import COST_COLUMNS, FACTS_FILE, RECORDINGS_FOLDER, Column
+from poise.campaign.results import RESULTS_FILE
+from poise.campaign.storage import RUN_COLUMNS, build_table, write_json, write_table
 from poise.report import RECORDING_SECTIONS
 
 
@@ -24,7 +24,7 @@ def without_graphics(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bend(tmp_path_factory.mktemp("runs"))
+    return record_bend(tmp_path_factory.mktemp("runs"))
 
 
 def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
@@ -74,15 +74,15 @@ def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: 
     other = tmp_path / "other.poise"
     other.write_text("no recording")
     (tmp_path / "empty.poise").write_bytes(b"")
-    assert "does not exist" in complaint(capsys, "report", tmp_path / "missing.poise", "--out", out)
-    assert "is not a Poise recording" in complaint(capsys, "report", recorded, other, "--out", out)
-    assert "is empty" in complaint(capsys, "report", tmp_path / "empty.poise", "--out", out)
-    assert "is a directory" in complaint(capsys, "report", tmp_path, "--out", out)
-    assert "is a folder" in complaint(capsys, "report", recorded, "--out", tmp_path)
-    assert "there is no folder" in complaint(capsys, "report", recorded, "--out", tmp_path / "none/r.html")
-    assert "is one of the recordings" in complaint(capsys, "report", recorded, "--out", recorded)
-    assert "required: --out" in complaint(capsys, "report", recorded)
-    assert "RECORDING" in complaint(capsys, "report", "--out", out)
+    assert "does not exist" in error_line(capsys, "report", tmp_path / "missing.poise", "--out", out)
+    assert "is not a Poise recording" in error_line(capsys, "report", recorded, other, "--out", out)
+    assert "is empty" in error_line(capsys, "report", tmp_path / "empty.poise", "--out", out)
+    assert "is a directory" in error_line(capsys, "report", tmp_path, "--out", out)
+    assert "is a folder" in error_line(capsys, "report", recorded, "--out", tmp_path)
+    assert "there is no folder" in error_line(capsys, "report", recorded, "--out", tmp_path / "none/r.html")
+    assert "is one of the recordings" in error_line(capsys, "report", recorded, "--out", recorded)
+    assert "required: --out" in error_line(capsys, "report", recorded)
+    assert "RECORDING" in error_line(capsys, "report", "--out", out)
     assert not out.exists()
 
 
@@ -93,18 +93,18 @@ def test_an_unusual_name_is_noted(recorded: Path, tmp_path: Path, capsys: pytest
 
 def campaign(folder: Path, recorded: Path) -> Path:
     """A campaign of four runs: one succeeded, of one the recording was kept, of one it is broken, of one it is gone."""
-    (folder / RECORDINGS).mkdir(parents=True)
-    (folder / RECORDINGS / "kept.poise").write_bytes(recorded.read_bytes())
-    (folder / RECORDINGS / "broken.poise").write_text("no recording")
-    files = ["", *(f"{RECORDINGS}/{name}.poise" for name in ("kept", "broken", "gone"))]
+    (folder / RECORDINGS_FOLDER).mkdir(parents=True)
+    (folder / RECORDINGS_FOLDER / "kept.poise").write_bytes(recorded.read_bytes())
+    (folder / RECORDINGS_FOLDER / "broken.poise").write_text("no recording")
+    files = ["", *(f"{RECORDINGS_FOLDER}/{name}.poise" for name in ("kept", "broken", "gone"))]
     parameters = {"friction": Column("number", "", "")}
     rows = [
         {"run": k, "seed": k, "outcome": "failed" if file else "succeeded", "succeeded": not file, "recording": file,
          "reason": "fell" if file else "", "friction": 0.1 * k} for k, file in enumerate(files)
     ]  # fmt: skip
-    write_table(folder / TABLE, table_of(rows, {**FIRST, **parameters}))
-    facts = {"title": "Four", "planned": 5, "parameters": parameters, "columns": {}, "costs": COSTS}
-    write_json(folder / FACTS, facts)
+    write_table(folder / RESULTS_FILE, build_table(rows, {**RUN_COLUMNS, **parameters}))
+    facts = {"title": "Four", "planned": 5, "parameters": parameters, "columns": {}, "costs": COST_COLUMNS}
+    write_json(folder / FACTS_FILE, facts)
     return folder
 
 
@@ -123,14 +123,14 @@ def test_a_campaign_becomes_a_page_with_replays_beside_it(
     assert (tmp_path / "page_replays/000001.html").is_file()
     assert "no replay: " in text
     assert "its recording is gone" in text
-    assert cli.main(["report", str(folder / TABLE), "--out", str(out)]) == 0
+    assert cli.main(["report", str(folder / RESULTS_FILE), "--out", str(out)]) == 0
 
 
 def test_a_campaign_stands_alone_on_its_page(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, out = campaign(tmp_path / "runs", recorded), tmp_path / "page.html"
-    assert "recordings and a campaign" in complaint(capsys, "report", recorded, folder, "--out", out)
-    assert "several campaigns" in complaint(capsys, "report", folder, folder, "--out", out)
-    assert "not that of a campaign" in complaint(capsys, "report", tmp_path, "--out", out)
+    assert "recordings and a campaign" in error_line(capsys, "report", recorded, folder, "--out", out)
+    assert "several campaigns" in error_line(capsys, "report", folder, folder, "--out", out)
+    assert "not that of a campaign" in error_line(capsys, "report", tmp_path, "--out", out)
     assert not out.exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import bend
+from command_line import record_bend
 from poise import extras, human
 from poise.errors import MissingPackageError, PoiseError
 from shared_data import require_models
@@ -161,9 +161,9 @@ from poise.solvers import Weighted
 Weighted()
 """,
     "fast_simplification": """
-from poise.rendering import figure, shape_mesh
+from poise.rendering import shape_mesh, visual_model_of
 from poise.robots import load_robot
-drawn = figure(load_robot("g1"))
+drawn = visual_model_of(load_robot("g1"))
 [shape_mesh(drawn, shape, 10) for shape in drawn.shapes]
 """,
     "pandas": """
@@ -175,17 +175,17 @@ from poise.devices import Joystick
 Joystick()
 """,
     "rich": """
-from poise.studio.viewer import serve
-serve(0)
+from poise.studio.viewer import start_viser
+start_viser(0)
 """,
     "scipy": """
 from poise.solvers import Cascade, Program, Rows
 Cascade().solve(Program([Rows([[1.0]], 0, 0)]))
 """,
     "trimesh": """
-from poise.studio.view_marks import Markers
-from poise.studio.viewer import serve
-Markers(serve(0), "/markers").show({"known": [[0.0, 0.0, 0.0]]})
+from poise.studio.view_marks import MarkerSpheres
+from poise.studio.viewer import start_viser
+MarkerSpheres(start_viser(0), "/markers").show({"known": [[0.0, 0.0, 0.0]]})
 """,
 }
 
@@ -194,7 +194,7 @@ Markers(serve(0), "/markers").show({"known": [[0.0, 0.0, 0.0]]})
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With a recording, a trial of markers and a campaign of one run."""
     found = tmp_path_factory.mktemp("files")
-    bend(found)
+    record_bend(found)
     walk, _ = human.sample_trial(cycles=1)
     human.write_trc(walk, found / "walk.trc")
     (found / "drill.toml").write_text('behavior = "drill"\n')

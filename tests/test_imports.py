@@ -36,7 +36,7 @@ def test_all_public_names_bring_numpy_and_pinocchio_and_what_these_need() -> Non
     assert loaded(used) & HEAVY == loaded("import numpy, pinocchio") & HEAVY
 
 
-@pytest.mark.parametrize("room", sorted(poise.ROOMS))
+@pytest.mark.parametrize("room", sorted(poise.SUBPACKAGES))
 def test_a_room_brings_no_package_that_it_may_do_without(room: str) -> None:
     assert loaded(f"import poise.{room}") & HEAVY <= loaded("import numpy, pinocchio")
 
@@ -47,18 +47,18 @@ def test_the_public_names_are_those_that_type_checkers_see() -> None:
     seen = {
         (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    named = {(f"poise.{room}", name) for room, names in poise.ROOMS.items() for name in names}
+    named = {(f"poise.{room}", name) for room, names in poise.SUBPACKAGES.items() for name in names}
     assert {pair for pair in seen if pair[0] != "poise"} == named
     rooms = {name for module, name in seen if module == "poise"}
-    assert rooms <= set(poise.ROOMS)
+    assert rooms <= set(poise.SUBPACKAGES)
     assert {name for _, name in seen} == set(poise.__all__) - {"__version__"}
 
 
 def test_every_room_but_the_command_line_is_reached_from_the_package() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     hidden = {"__init__", "__main__", "arrays", "cache", "cli", "files", "interface", "parameters", "parsing"}
-    assert set(poise.ROOMS) == rooms - hidden
-    assert set(poise.ROOMS) <= set(dir(poise))
+    assert set(poise.SUBPACKAGES) == rooms - hidden
+    assert set(poise.SUBPACKAGES) <= set(dir(poise))
 
 
 def test_names_that_do_not_exist_are_attribute_errors() -> None:
@@ -117,11 +117,11 @@ def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
 def test_the_simulation_of_the_studio_brings_no_viewer_no_server_and_no_charts() -> None:
     program = """
 from multiprocessing import Pipe
-from poise.studio.simulation_process import Begin, main
+from poise.studio.simulation_process import SimulationStart, main
 ours, theirs = Pipe()
 for word in ("next", "end"):
     ours.send((word, None))
-main(theirs, Begin("stand", "mighty", {}))
+main(theirs, SimulationStart("stand", "mighty", {}))
 assert ours.recv()[0] == "ready"
 """
     found = loaded(program)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from poise import parsing
-from poise.parsing import brief, check_number, check_positive, check_vector, is_number
+from poise.parsing import check_number, check_positive, check_vector, format_value, is_number
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, np.float32(0.5), np.int64(7), Fraction(1, 3)])
@@ -53,7 +53,7 @@ def test_a_vector_is_a_copy_of_the_right_size() -> None:
 
 
 def test_a_long_value_is_shown_on_one_short_line() -> None:
-    text = brief(np.eye(30))
+    text = format_value(np.eye(30))
     assert "\n" not in text
     assert len(text) == 60
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poise.errors import suggestion, unknown
+from poise.errors import suggestion, unknown_name_error
 
 NAMES = ["walk", "walks", "stand"]
 
@@ -15,15 +15,19 @@ def test_the_nearest_name_is_offered_whatever_its_case(name: str) -> None:
 
 
 def test_more_names_are_offered_if_they_are_near_and_asked_for() -> None:
-    assert suggestion("walkk", NAMES, most=3) == "did you mean 'walk' or 'walks'?"
+    assert suggestion("walkk", NAMES, max_matches=3) == "did you mean 'walk' or 'walks'?"
 
 
 def test_without_a_near_name_all_are_listed_or_the_first_of_many() -> None:
     assert suggestion("xyz", NAMES) == "there are walk, walks, stand"
-    assert suggestion("xyz", NAMES, listed=2) == "there are walk, walks, ..."
+    assert suggestion("xyz", NAMES, max_listed=2) == "there are walk, walks, ..."
     assert suggestion("xyz", []) == "there are none"
 
 
 def test_advice_takes_the_place_of_the_list_only() -> None:
-    assert str(unknown("g1 has no stance", "sitting", NAMES, advice="declare it")).endswith("'sitting'; declare it")
-    assert str(unknown("g1 has no stance", "stnad", NAMES, advice="declare it")).endswith("did you mean 'stand'?")
+    assert str(unknown_name_error("g1 has no stance", "sitting", NAMES, advice="declare it")).endswith(
+        "'sitting'; declare it"
+    )
+    assert str(unknown_name_error("g1 has no stance", "stnad", NAMES, advice="declare it")).endswith(
+        "did you mean 'stand'?"
+    )

@@ -18,7 +18,7 @@ class Machine:
         self.spare = spare
         monkeypatch.setattr(waiting.time, "monotonic", lambda: self.now)
         monkeypatch.setattr(waiting.time, "sleep", self.pause)
-        monkeypatch.setattr(waiting, "_capacity", lambda: self.capacity)
+        monkeypatch.setattr(waiting, "_available_cpu_seconds", lambda: self.capacity)
 
     def pause(self, _: float) -> None:
         self.now += 1.0
@@ -31,22 +31,22 @@ def test_seconds_count_as_far_as_a_core_was_to_be_had(
 ) -> None:
     machine = Machine(monkeypatch, spare)
     with pytest.raises(AssertionError, match="no progress for 60 s; waited for: the moon"):
-        waiting.until(lambda: False, "the moon")
+        waiting.wait_until(lambda: False, "the moon")
     assert machine.now == seconds
 
 
 def test_progress_begins_the_patience_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch, spare=2.0)
-    assert waiting.until(lambda: machine.now > 500.0, progress=lambda: min(machine.now, 450.0) // 50.0)
+    assert waiting.wait_until(lambda: machine.now > 500.0, progress=lambda: min(machine.now, 450.0) // 50.0)
     machine.now = 0.0
     with pytest.raises(AssertionError, match="no progress"):
-        waiting.until(lambda: machine.now > 600.0, progress=lambda: min(machine.now, 450.0) // 50.0)
+        waiting.wait_until(lambda: machine.now > 600.0, progress=lambda: min(machine.now, 450.0) // 50.0)
 
 
 def test_an_error_shows_the_condition_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch, spare=2.0)
     with pytest.raises(AssertionError, match=r"waited for: .*machine\.now < 0\.0"):
-        waiting.until(lambda: machine.now < 0.0)
+        waiting.wait_until(lambda: machine.now < 0.0)
 
 
 def test_a_program_runs_to_its_end_and_its_text_is_whole() -> None:
@@ -58,4 +58,4 @@ def test_a_program_runs_to_its_end_and_its_text_is_whole() -> None:
 def test_a_process_that_sleeps_is_not_waited_for_for_ever() -> None:
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     with subprocess.Popen(command) as process, pytest.raises(AssertionError, match=r"the end of .*sleep"):
-        waiting.completed(process, stall=0.5)
+        waiting.wait_for_exit(process, stall=0.5)

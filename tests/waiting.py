@@ -11,13 +11,13 @@ from typing import Any
 
 import psutil
 
-#: Seconds without progress after which a wait fails; see `Patience`.
-STALL = 60.0
+#: Seconds without progress after which a wait fails; see `StallTimer`.
+STALL_SECONDS = 60.0
 #: Seconds between two looks at the processes of the machine.
-LOOK = 0.5
+POLL_INTERVAL = 0.5
 
 
-class Patience:
+class StallTimer:
     """How much longer a test waits for something.
 
     A second counts only as far as what is waited for could have run in it: as far as the machine had a core to spare,
@@ -30,35 +30,35 @@ class Patience:
         stall: seconds that count until it fails.
     """
 
-    def __init__(self, what: str, progress: Callable[[], Any] | None = None, stall: float = STALL) -> None:
+    def __init__(self, what: str, progress: Callable[[], Any] | None = None, stall: float = STALL_SECONDS) -> None:
         self.what, self.stall = what, stall
         self._progress = progress
         self._last = progress() if progress else None
-        self._spent = 0.0
-        self._looked, self._used = time.monotonic(), _capacity()
+        self._stalled_seconds = 0.0
+        self._last_check, self._last_capacity = time.monotonic(), _available_cpu_seconds()
 
-    def spend(self) -> None:
+    def check(self) -> None:
         """Counts the time since the last call.
 
         Raises:
             AssertionError: after so many seconds that counted without progress.
         """
         now = time.monotonic()
-        if now - self._looked < LOOK:
+        if now - self._last_check < POLL_INTERVAL:
             return
-        used = _capacity()
-        self._spent += max(min(now - self._looked, used - self._used), 0.0)
-        self._looked, self._used = now, used
+        used = _available_cpu_seconds()
+        self._stalled_seconds += max(min(now - self._last_check, used - self._last_capacity), 0.0)
+        self._last_check, self._last_capacity = now, used
         if self._progress is not None and (current := self._progress()) != self._last:
-            self._last, self._spent = current, 0.0
-        assert self._spent < self.stall, f"no progress for {self.stall:g} s; waited for: {self.what}"
+            self._last, self._stalled_seconds = current, 0.0
+        assert self._stalled_seconds < self.stall, f"no progress for {self.stall:g} s; waited for: {self.what}"
 
 
-def until(
+def wait_until(
     condition: Callable[[], Any],
     what: str = "",
     progress: Callable[[], Any] | None = None,
-    stall: float = STALL,
+    stall: float = STALL_SECONDS,
     pause: float = 0.02,
 ) -> Any:
     """Waits until something is true, and returns it.
@@ -66,25 +66,25 @@ def until(
     Args:
         condition: returns what is waited for, or something false.
         what: says what that is, for the error; the source of the condition where it is not given.
-        progress, stall: see `Patience`.
+        progress, stall: see `StallTimer`.
         pause: seconds between two looks.
     """
-    patience = Patience(what or _source(condition), progress, stall)
+    stall_timer = StallTimer(what or _source(condition), progress, stall)
     while not (value := condition()):
-        patience.spend()
+        stall_timer.check()
         time.sleep(pause)
     return value
 
 
-def completed(process: subprocess.Popen[Any], what: str = "", stall: float = STALL) -> tuple[Any, Any]:
+def wait_for_exit(process: subprocess.Popen[Any], what: str = "", stall: float = STALL_SECONDS) -> tuple[Any, Any]:
     """Waits for a process to end, and returns what it wrote to its pipes: output and errors."""
-    patience = Patience(what or f"the end of {process.args!r}", lambda: _computed(process), stall)
+    stall_timer = StallTimer(what or f"the end of {process.args!r}", lambda: _cpu_seconds(process), stall)
     while True:
         try:
-            return process.communicate(timeout=LOOK)
+            return process.communicate(timeout=POLL_INTERVAL)
         except subprocess.TimeoutExpired:
             try:
-                patience.spend()
+                stall_timer.check()
             except AssertionError:
                 process.kill()
                 raise
@@ -94,11 +94,11 @@ def run_to_end(command: Sequence[Any], **options: Any) -> subprocess.CompletedPr
     """`subprocess.run` of a program whose text is captured, without a limit of seconds while it computes."""
     words = [str(word) for word in command]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
-        output, errors = completed(process)
+        output, errors = wait_for_exit(process)
     return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
 
-def _capacity() -> float:
+def _available_cpu_seconds() -> float:
     """Core-seconds that this process and its descendants have used, and those that nobody used."""
     total = 0.0
     for process in (me := psutil.Process(), *me.children(recursive=True)):
@@ -112,7 +112,7 @@ def _capacity() -> float:
     return total + ended.children_user + ended.children_system + machine.idle
 
 
-def _computed(process: subprocess.Popen[Any]) -> float:
+def _cpu_seconds(process: subprocess.Popen[Any]) -> float:
     """CPU seconds of a process, which grow while it computes."""
     try:
         times = psutil.Process(process.pid).cpu_times()

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps-only", action="store_true", help="measure whole control steps without the solvers")
     parser.add_argument(
         "--rounds",
-        type=measurement.count,
+        type=measurement.parse_count,
         metavar="N",
         help=f"rounds of 100 steps (default {kinematics.ROUNDS} of kinematics, {dynamics.ROUNDS} of dynamics)",
     )
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             workloads: list[Workload] | None = [] if options.steps_only else None
             solvers = measurement.run(options.data, options.repeat, progress=print, workloads=workloads)
             result = {**solvers, "peers": run(options.rounds, progress=print)}
-        results.save(result, options.json, options.baseline)
+        results.save_results(result, options.json, options.baseline)
     except (PoiseError, OSError) as error:
         parser.error(" ".join(str(error).split()))
     except KeyboardInterrupt:
@@ -65,7 +65,7 @@ def run(rounds: int | None = None, progress: Callable[[str], None] = lambda mess
 
 def table(result: Mapping[str, Any]) -> str:
     """The tables of solvers, kinematics and dynamics, one below the other; of the solvers if they were measured."""
-    solvers = [results.table(result)] if result["workloads"] else []
+    solvers = [results.format_table(result)] if result["workloads"] else []
     return "\n\n".join([*solvers, kinematics.table(result["peers"]), dynamics.table(result["peers"]["dynamics"])])
 
 

@@ -19,18 +19,25 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.dynamics_motion import Answer, Judge, differences, levels, motion, write_scene
+from benchmarks.peers.dynamics_motion import (
+    AnswerEvaluator,
+    DynamicsAnswer,
+    answer_differences,
+    compute_motion,
+    levels,
+    write_scene,
+)
 from benchmarks.peers.problems import DynamicsProblem
 from benchmarks.peers.processes import DYNAMICS, Peer, Worker, start_peers
 from benchmarks.peers.timing import (
-    OURS,
-    Contender,
-    Run,
+    POISE,
+    InterleavedRun,
+    StepContender,
     finite_or_none,
-    interleaved,
-    parts,
-    ratio,
-    statistics,
+    part_times,
+    run_interleaved,
+    time_ratio,
+    time_statistics,
     update_worst,
     within_limits,
 )
@@ -79,9 +86,13 @@ def run(
     results = {}
     for name in robots:
         progress(f"inverse dynamics: the motion of {name}")
-        judge = Judge(motion(name))
-        with dynamics_peers(judge, cache=cache, progress=progress) as (peers, skipped):
-            contenders: list[Contender] = [PoiseDynamics(judge), PoiseDynamics(judge, weighted=True), *peers]
+        evaluator = AnswerEvaluator(compute_motion(name))
+        with dynamics_peers(evaluator, cache=cache, progress=progress) as (peers, skipped):
+            contenders: list[StepContender] = [
+                PoiseDynamics(evaluator),
+                PoiseDynamics(evaluator, weighted=True),
+                *peers,
+            ]
             results[name] = measure(contenders, skipped, rounds, progress)
     return {
         "benchmark": "whole steps of inverse dynamics",
@@ -91,7 +102,7 @@ def run(
 
 
 def measure(
-    contenders: Sequence[Contender],
+    contenders: Sequence[StepContender],
     skipped: Mapping[str, str] | None = None,
     rounds: int = ROUNDS,
     progress: Callable[[str], None] = lambda message: None,
@@ -111,22 +122,22 @@ def measure(
         answers are from ours; its parts in microseconds and as shares. Besides, the bars and the contenders that were
         skipped.
     """
-    run = interleaved(contenders, rounds, STEPS, skipped, progress)
+    run = run_interleaved(contenders, rounds, STEPS, skipped, progress)
     answers = {contender.name: getattr(contender, "answers", {}) for contender in run.present}
     results = {}
     for contender in run.present:
         own, worst = run.times[contender.name], run.worst[contender.name]
         results[contender.name] = {
             "version": contender.version,
-            "microseconds": statistics(own),
+            "microseconds": time_statistics(own),
             "ratio": _ratio(run, contender.name, own),
             "quiet_ratio": _ratio(run, contender.name, _quiet(own)),
             "errors": finite_or_none(worst),
             "does_the_job": within_limits(worst, DynamicsProblem.ALLOWED),
-            "from_ours": differences(answers[contender.name], answers.get(OURS, {})),
-            "parts": parts(contender, DynamicsProblem.STEPS),
+            "from_ours": answer_differences(answers[contender.name], answers.get(POISE, {})),
+            "parts": part_times(contender, DynamicsProblem.STEPS),
         }
-    bars = _bars(results.get(OURS))
+    bars = _bars(results.get(POISE))
     return {
         "rounds": rounds,
         "steps": STEPS,
@@ -137,11 +148,11 @@ def measure(
     }
 
 
-def _ratio(run: Run, name: str, own: Array) -> dict[str, float] | None:
+def _ratio(run: InterleavedRun, name: str, own: Array) -> dict[str, float] | None:
     reference = run.times.get(REFERENCE)
     if reference is None or name == REFERENCE:
         return None
-    return ratio(own, reference if own.shape == reference.shape else _quiet(reference))
+    return time_ratio(own, reference if own.shape == reference.shape else _quiet(reference))
 
 
 def _quiet(times: Array) -> Array:
@@ -179,24 +190,26 @@ class DynamicsWorker(Worker):
         answers: those so far, by step.
     """
 
-    def __init__(self, name: str, command: Sequence[str | Path], judge: Judge, timeout: float = 120.0) -> None:
-        self.judge = judge
-        self.answers: dict[int, Answer] = {}
+    def __init__(
+        self, name: str, command: Sequence[str | Path], evaluator: AnswerEvaluator, timeout: float = 120.0
+    ) -> None:
+        self.evaluator = evaluator
+        self.answers: dict[int, DynamicsAnswer] = {}
         super().__init__(name, command, timeout)
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """See `Contender`; the errors are the largest of the answers that are judged."""
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `StepContender`; the errors are the largest of the answers that are judged."""
         reply = self.request({"go": steps})
         worst: dict[str, float] = {}
         for step, (acceleration, torque) in reply["answers"].items():
-            answer = self.answers[int(step)] = Answer(np.array(acceleration), np.array(torque))
-            update_worst(worst, self.judge.errors(int(step), answer))
+            answer = self.answers[int(step)] = DynamicsAnswer(np.array(acceleration), np.array(torque))
+            update_worst(worst, self.evaluator.errors(int(step), answer))
         return reply["microseconds"], worst
 
 
 @contextmanager
 def dynamics_peers(
-    judge: Judge,
+    evaluator: AnswerEvaluator,
     peers: Sequence[Peer] = DYNAMICS,
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
@@ -204,19 +217,19 @@ def dynamics_peers(
     """Peers that are ready to go along the motion of a judge, and the reasons for those that are missing.
 
     Args:
-        judge: of their answers.
+        evaluator: of their answers.
         peers: which ones.
         cache: where environments are kept; None: see `benchmarks.peers.processes.cache_folder`.
         progress: called with one line about what happens next; None: writes to standard error.
 
-    >>> with dynamics_peers(judge) as (contenders, skipped):  # doctest: +SKIP
-    ...     result = measure([PoiseDynamics(judge), *contenders], skipped)
+    >>> with dynamics_peers(evaluator) as (contenders, skipped):  # doctest: +SKIP
+    ...     result = measure([PoiseDynamics(evaluator), *contenders], skipped)
     """
     with tempfile.TemporaryDirectory(prefix="poise-peers-") as folder:
-        scene = write_scene(judge.motion, Path(folder))
+        scene = write_scene(evaluator.motion, Path(folder))
 
         def launch(peer: Peer, python: Path) -> DynamicsWorker:
-            return DynamicsWorker(peer.name, [python, peer.script, "dynamics", scene], judge)
+            return DynamicsWorker(peer.name, [python, peer.script, "dynamics", scene], evaluator)
 
         with start_peers(peers, launch, cache, progress) as (workers, skipped):
             yield workers, skipped
@@ -229,16 +242,16 @@ class PoiseDynamics:
     Weighted: the same with contacts among what must hold and the tasks in one sum, as the peers have it.
 
     Args:
-        judge: of its answers, with the motion along which it is asked.
+        evaluator: of its answers, with the motion along which it is asked.
         weighted: one weighted sum instead of strict levels.
     """
 
-    version = metadata.version(OURS)
+    version = metadata.version(POISE)
 
-    def __init__(self, judge: Judge, weighted: bool = False) -> None:
-        self.name = f"{OURS}, weighted" if weighted else OURS
-        self.judge, self.motion = judge, judge.motion
-        self.answers: dict[int, Answer] = {}
+    def __init__(self, evaluator: AnswerEvaluator, weighted: bool = False) -> None:
+        self.name = f"{POISE}, weighted" if weighted else POISE
+        self.evaluator, self.motion = evaluator, evaluator.motion
+        self.answers: dict[int, DynamicsAnswer] = {}
         self.step = 0
         solver = Weighted([DynamicsProblem.WEIGHTS[level] for level in DynamicsProblem.WEIGHTS]) if weighted else None
         self.controller = TorqueController(self._hierarchy(weighted), solver, DynamicsProblem.PERIOD, ramp=0.0)
@@ -251,11 +264,11 @@ class PoiseDynamics:
         below = levels(motion.start, motion.sway, motion.reach, contact)
         return Hierarchy([*always, *contact.tasks], below[1:]) if weighted else Hierarchy(always, below)
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """The next steps: microseconds of each, and the largest errors of those that are judged."""
         controller, states, sway, reach = self.controller, self.motion.states, self.motion.sway, self.motion.reach
-        spent: list[float] = []
-        judged: dict[int, Command] = {}
+        elapsed: list[float] = []
+        evaluated_commands: dict[int, Command] = {}
         gc.collect()
         gc.disable()
         try:
@@ -264,19 +277,19 @@ class PoiseDynamics:
                 begin = time.perf_counter_ns()
                 sway.step = reach.step = step
                 command = controller.step(states[step])
-                spent.append((time.perf_counter_ns() - begin) / 1e3)
-                if DynamicsProblem.is_judged(step):
-                    judged[step] = command
+                elapsed.append((time.perf_counter_ns() - begin) / 1e3)
+                if DynamicsProblem.is_evaluated(step):
+                    evaluated_commands[step] = command
                 self.step = (step + 1) % DynamicsProblem.STEPS
         finally:
             gc.enable()
         worst: dict[str, float] = {}
-        for step, command in judged.items():
+        for step, command in evaluated_commands.items():
             assert command.acceleration is not None
             assert command.torque is not None
-            answer = self.answers[step] = Answer(command.acceleration, command.torque)
-            update_worst(worst, self.judge.errors(step, answer))
-        return spent, worst
+            answer = self.answers[step] = DynamicsAnswer(command.acceleration, command.torque)
+            update_worst(worst, self.evaluator.errors(step, answer))
+        return elapsed, worst
 
     def parts(self, steps: int) -> dict[str, list[float]]:
         """Microseconds of the parts of the next steps, by clocks around the calls of the controller."""
@@ -293,7 +306,7 @@ class PoiseDynamics:
         times: dict[str, list[float]] = {part: [] for part in PARTS}
         before = [owner.__dict__.get(name) for owner, name, _ in wrapped]
         for owner, name, part in wrapped:
-            setattr(owner, name, clock.around(getattr(owner, name), part))
+            setattr(owner, name, clock.wrap(getattr(owner, name), part))
         gc.collect()
         gc.disable()
         try:
@@ -315,32 +328,32 @@ class PartClock:
     """Nanoseconds of nested calls, each counted for the innermost part that it belongs to."""
 
     def __init__(self) -> None:
-        self._spent = dict.fromkeys(PARTS, 0)
+        self._nanoseconds = dict.fromkeys(PARTS, 0)
         self._part, self._since = PARTS[0], 0
 
     def start(self, part: str) -> None:
-        self._spent = dict.fromkeys(PARTS, 0)
+        self._nanoseconds = dict.fromkeys(PARTS, 0)
         self._part, self._since = part, time.perf_counter_ns()
 
     def stop(self) -> dict[str, int]:
-        self._turn(self._part)
-        return self._spent
+        self._switch(self._part)
+        return self._nanoseconds
 
-    def around(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
+    def wrap(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
         """The same call, with its time counted for a part."""
 
         def timed(*arguments: Any) -> Any:
-            outer = self._turn(part)
+            outer = self._switch(part)
             try:
                 return call(*arguments)
             finally:
-                self._turn(outer)
+                self._switch(outer)
 
         return timed
 
-    def _turn(self, part: str) -> str:
+    def _switch(self, part: str) -> str:
         now, outer = time.perf_counter_ns(), self._part
-        self._spent[outer] += now - self._since
+        self._nanoseconds[outer] += now - self._since
         self._part, self._since = part, now
         return outer
 
@@ -352,14 +365,14 @@ def table(result: Mapping[str, Any]) -> str:
     lie; "quiet" takes of each step the fastest pass. "Tasks met to" is the worst that balance, hand and torso miss of
     the acceleration they ask for; "from ours" is the root mean square of the difference to our strict answer.
     """
-    return "\n\n".join(_robot(name, robot) for name, robot in result["robots"].items())
+    return "\n\n".join(_robot_table(name, robot) for name, robot in result["robots"].items())
 
 
-def _robot(name: str, robot: Mapping[str, Any]) -> str:
+def _robot_table(name: str, robot: Mapping[str, Any]) -> str:
     contenders = robot["contenders"]
     lines = [f"whole steps of inverse dynamics on {name}: {robot['rounds']} rounds of {robot['steps']} steps", _HEAD]
-    lines += [_contender(each, entry) for each, entry in contenders.items()]
-    lines += _parts(contenders)
+    lines += [_contender_line(each, entry) for each, entry in contenders.items()]
+    lines += _part_lines(contenders)
     lines += [f"  {each} is {entry['version']}" for each, entry in contenders.items()]
     lines += [f"  {each} does NOT do the job: {_reason(entry)}" for each, entry in _failing(contenders)]
     lines += [f"  skipped: {each} ({why})" for each, why in robot["skipped"].items()]
@@ -368,7 +381,7 @@ def _robot(name: str, robot: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _contender(name: str, entry: Mapping[str, Any]) -> str:
+def _contender_line(name: str, entry: Mapping[str, Any]) -> str:
     times = entry["microseconds"]
     numbers = f"{times['median']:7.1f}{times['p99']:8.1f}{times['max']:9.1f}"
     ratio, quiet = entry["ratio"], entry["quiet_ratio"]
@@ -379,12 +392,16 @@ def _contender(name: str, entry: Mapping[str, Any]) -> str:
         ratios = f"{ratio['median']:6.2f}{spread:>14}{ratio['p99']:7.2f}  {quiet['median']:6.2f}{quiet['p99']:6.2f}"
     missed = [entry["errors"].get(task) for task in ("balance", "hand", "torso")]
     met = "-" if None in missed else f"{max(missed):.1g}"
-    apart = entry["from_ours"]
-    difference = f"{'-':>7}{'-':>7}" if apart is None else f"{apart['acceleration']:7.2g}{apart['torque']:7.2g}"
+    difference_to_ours = entry["from_ours"]
+    difference = (
+        f"{'-':>7}{'-':>7}"
+        if difference_to_ours is None
+        else f"{difference_to_ours['acceleration']:7.2g}{difference_to_ours['torque']:7.2g}"
+    )
     return f"  {name:16}{numbers}  {ratios}  {met:>7}  {difference}"
 
 
-def _parts(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _part_lines(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Where the time goes: microseconds and share of each part."""
     lines = []
     for name, entry in contenders.items():

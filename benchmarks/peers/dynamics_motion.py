@@ -54,7 +54,7 @@ class SampledTarget:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class BenchmarkMotion:
     """States and targets of one robot over one cycle.
 
     Attributes:
@@ -82,17 +82,17 @@ class Motion:
         return [State(self.robot, q, v, step * DynamicsProblem.PERIOD, feet) for step, (q, v) in enumerate(lines)]
 
 
-def motion(name: str) -> Motion:
+def compute_motion(name: str) -> BenchmarkMotion:
     """The motion of a robot of the library.
 
-    >>> motion("g1").q.shape
+    >>> compute_motion("g1").q.shape
     (1500, 36)
     """
     robot = load_robot(name, armature={"*": 0.0})  # a URDF, which is all that peers read, knows no rotors
     start = robot.stance("standing")
     sway, reach = _targets(start)
-    held = [tasks.HoldPose(foot, at=start) for foot in robot.feet]
-    hierarchy = Hierarchy([constraints.JointRange(robot)], levels(start, sway, reach, Level("contact", held)))
+    foot_tasks = [tasks.HoldPose(foot, at=start) for foot in robot.feet]
+    hierarchy = Hierarchy([constraints.JointRange(robot)], levels(start, sway, reach, Level("contact", foot_tasks)))
     plant = IdealPlant(start)
     controller = KinematicController(hierarchy, period=DynamicsProblem.PERIOD, order=ACCELERATION)
     states, snapshot = [], Snapshot(robot)
@@ -108,20 +108,20 @@ def motion(name: str) -> Motion:
         sway.step = reach.step = step
         desired.append(controller.step(state).acceleration)
     q, v = np.array([state.q for state in states]), np.array([state.v for state in states])
-    return Motion(robot, start, sway, reach, q, v, np.array(desired))
+    return BenchmarkMotion(robot, start, sway, reach, q, v, np.array(desired))
 
 
 def levels(start: State, sway: SampledTarget, reach: SampledTarget, contact: Level) -> list[Level]:
     """Levels by priority: the given contact level, balance, hand, torso, posture."""
     robot, rates = start.robot, {name: Decay(rate) for name, rate in DynamicsProblem.RATES.items()}
     assert robot.chest is not None
-    upright = tasks.Orientation(robot.chest, start.pose(robot.chest).rotation, reference=rates["torso"])
+    upright = tasks.Orientation(robot.chest, start.pose(robot.chest).rotation, dynamics=rates["torso"])
     return [
         contact,
-        Level("balance", [tasks.CenterOfMass(sway, reference=rates["balance"])]),
-        Level("hand", [tasks.Position(robot.hand(DynamicsProblem.SIDE), reach, reference=rates["hand"])]),
+        Level("balance", [tasks.CenterOfMass(sway, dynamics=rates["balance"])]),
+        Level("hand", [tasks.Position(robot.hand(DynamicsProblem.SIDE), reach, dynamics=rates["hand"])]),
         Level("torso", [upright]),
-        Level("posture", [tasks.Posture(start, reference=rates["posture"])]),
+        Level("posture", [tasks.Posture(start, dynamics=rates["posture"])]),
     ]
 
 
@@ -133,7 +133,7 @@ def _project_to_stance(state: State, start: State, snapshot: Snapshot) -> State:
     robot = state.robot
     for _ in range(CORRECTIONS):
         snapshot.at(state)
-        errors = [_error(snapshot.pose(foot), start.pose(foot)) for foot in robot.feet]
+        errors = [_pose_error(snapshot.pose(foot), start.pose(foot)) for foot in robot.feet]
         pinv = np.linalg.pinv(np.vstack([snapshot.jacobian(foot) for foot in robot.feet]))
         state = state.replace(q=pinocchio.integrate(robot.model, state.q, -pinv @ np.concatenate(errors)))
     snapshot.at(state)
@@ -141,7 +141,7 @@ def _project_to_stance(state: State, start: State, snapshot: Snapshot) -> State:
     return state.replace(v=state.v - np.linalg.pinv(J) @ (J @ state.v))
 
 
-def _error(now: pinocchio.SE3, then: pinocchio.SE3) -> Array:
+def _pose_error(now: pinocchio.SE3, then: pinocchio.SE3) -> Array:
     """How far a pose is from another: m and rad, world axes."""
     return np.concatenate([now.translation - then.translation, pinocchio.log3(now.rotation @ then.rotation.T)])
 
@@ -164,7 +164,7 @@ def _sampled_wave(middle: Array, amplitudes: Array, turns: tuple[int, int, int])
     return SampledTarget(middle + waves[:, 0], waves[:, 1], waves[:, 2])
 
 
-def write_scene(motion: Motion, folder: Path) -> Path:
+def write_scene(motion: BenchmarkMotion, folder: Path) -> Path:
     """Writes ``NAME.urdf`` and ``NAME.json`` of a motion into a folder; returns the path of the second.
 
     The JSON has the path of the URDF, names of frames, limits, states and targets: lines of numbers, one per step.
@@ -175,7 +175,7 @@ def write_scene(motion: Motion, folder: Path) -> Path:
     assert chest is not None
     middles = [pinocchio.SE3(np.eye(3), foot.sole.center) for foot in robot.feet]
     added = [(name, foot, middle) for name, foot, middle in zip(SOLES, robot.feet, middles, strict=True)]
-    urdf.write_text(_urdf(robot, [*added, (HAND, hand, pinocchio.SE3.Identity())]), encoding="utf-8")
+    urdf.write_text(_urdf_with_frames(robot, [*added, (HAND, hand, pinocchio.SE3.Identity())]), encoding="utf-8")
     limits = robot.limits
     scene: dict[str, Any] = {
         "urdf": str(urdf),
@@ -197,20 +197,20 @@ def write_scene(motion: Motion, folder: Path) -> Path:
         "posture": start.q[7:],
         "q": motion.q,
         "v": motion.v,
-        "sway": _lines(motion.sway),
-        "reach": _lines(motion.reach),
+        "sway": _target_arrays(motion.sway),
+        "reach": _target_arrays(motion.reach),
     }
     file.write_text(json.dumps(scene, default=np.ndarray.tolist), encoding="utf-8")
     return file
 
 
-def _lines(target: SampledTarget) -> dict[str, Any]:
+def _target_arrays(target: SampledTarget) -> dict[str, Any]:
     return {"value": target.value, "rate": target.rate, "acceleration": target.acceleration}
 
 
-def _urdf(robot: Robot, frames: list[tuple[str, Frame, pinocchio.SE3]]) -> str:
+def _urdf_with_frames(robot: Robot, frames: list[tuple[str, Frame, pinocchio.SE3]]) -> str:
     """The URDF without shapes, with frames as links, and with the joints fixed that the robot does not use."""
-    root = ElementTree.fromstring(urdf_without_shapes(robot._shapes.path))
+    root = ElementTree.fromstring(urdf_without_shapes(robot._geometry.path))
     used = {joint.name for joint in robot.joints}
     child_of = {}
     for joint in root.iter("joint"):
@@ -232,14 +232,14 @@ def _urdf(robot: Robot, frames: list[tuple[str, Frame, pinocchio.SE3]]) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-class Answer(NamedTuple):
+class DynamicsAnswer(NamedTuple):
     """Answer of a contender to one step: accelerations (nv) and torques (one per joint, N m)."""
 
     acceleration: Array
     torque: Array
 
 
-class Judge:
+class AnswerEvaluator:
     """Measures answers along a motion.
 
     Two rigid soles leave no choice of contact wrenches once accelerations and torques are known: with M and h of the
@@ -250,16 +250,16 @@ class Judge:
     has nv equations for 12 numbers w. What they miss is how far the answer is from the equation of motion; w must then
     lie in the friction cone, its center of pressure in the sole.
 
-    >>> Judge(motion("g1")).errors(0, answer)["hand"]  # m/s^2
+    >>> AnswerEvaluator(compute_motion("g1")).errors(0, answer)["hand"]  # m/s^2
     """
 
-    def __init__(self, motion: Motion) -> None:
+    def __init__(self, motion: BenchmarkMotion) -> None:
         self.motion, self.robot = motion, motion.robot
         self.weight = motion.robot.mass * GRAVITY
         self._snapshot = Snapshot(motion.robot)
         self._soles = [(foot.sole.center, foot.corners.max(axis=0) - foot.sole.center) for foot in motion.robot.feet]
 
-    def errors(self, step: int, answer: Answer) -> dict[str, float]:
+    def errors(self, step: int, answer: DynamicsAnswer) -> dict[str, float]:
         """How far an answer is from what was asked, with the keys and units of ``DynamicsProblem.ALLOWED``."""
         a, torque = answer
         if not (np.isfinite(a).all() and np.isfinite(torque).all()):
@@ -270,17 +270,19 @@ class Judge:
         missing = now.mass_matrix @ a + now.nonlinear_effects
         missing[6:] -= torque
         w = np.asarray(np.linalg.lstsq(J.T, missing, rcond=None)[0], dtype=np.float64)
-        outside = [self._outside(sole, wrench) for sole, wrench in zip(self._soles, w.reshape(-1, 6), strict=True)]
+        outside = [
+            self._cone_violation(sole, wrench) for sole, wrench in zip(self._soles, w.reshape(-1, 6), strict=True)
+        ]
         beyond = np.abs(torque) / self.robot.limits.torque - 1.0
         return {
-            "motion": _largest(missing - J.T @ w) / self.weight,
+            "motion": _max_abs(missing - J.T @ w) / self.weight,
             "cone": max(outside) / self.weight,
             "torque": max(0.0, float(beyond.max())),
-            "contact": _largest(J @ a + drift),
-            **{name: _largest(value) for name, value in self._tasks(now, step, a).items()},
+            "contact": _max_abs(J @ a + drift),
+            **{name: _max_abs(value) for name, value in self._task_errors(now, step, a).items()},
         }
 
-    def _tasks(self, now: Snapshot, step: int, a: Array) -> dict[str, Array]:
+    def _task_errors(self, now: Snapshot, step: int, a: Array) -> dict[str, Array]:
         """What each task misses: m/s^2, rad/s^2."""
         robot, start = self.robot, self.motion.start
         hand, chest = robot.hand(DynamicsProblem.SIDE), robot.chest
@@ -297,7 +299,7 @@ class Judge:
         }
 
     @staticmethod
-    def _outside(sole: tuple[Array, Array], wrench: Array) -> float:
+    def _cone_violation(sole: tuple[Array, Array], wrench: Array) -> float:
         """How far a wrench at the origin of a sole, in world axes, is outside its cone: N, zero inside."""
         (x, y, z), (middle, half) = wrench[:3], sole
         about_x, about_y, _ = wrench[3:] - np.cross(middle, wrench[:3])  # soles stand flat, their axes are the world's
@@ -306,7 +308,9 @@ class Judge:
         return max(0.0, *map(float, least + pressure))
 
 
-def differences(own: Mapping[int, Answer], others: Mapping[int, Answer]) -> dict[str, float] | None:
+def answer_differences(
+    own: Mapping[int, DynamicsAnswer], others: Mapping[int, DynamicsAnswer]
+) -> dict[str, float] | None:
     """Difference of two contenders at the steps where both were judged: root mean square and largest.
 
     Accelerations in rad/s^2 (and m/s^2 for the base), torques in N m; None if there is no such step.
@@ -318,9 +322,9 @@ def differences(own: Mapping[int, Answer], others: Mapping[int, Answer]) -> dict
     torque = np.array([own[step].torque - others[step].torque for step in common])
     return {
         "acceleration": float(np.sqrt(np.mean(a**2))),
-        "acceleration_max": _largest(a),
+        "acceleration_max": _max_abs(a),
         "torque": float(np.sqrt(np.mean(torque**2))),
-        "torque_max": _largest(torque),
+        "torque_max": _max_abs(torque),
     }
 
 
@@ -334,5 +338,5 @@ def _feedback(task: str, error: Array, rate: Array) -> Array:
     return -2.0 * g * rate - g * g * error
 
 
-def _largest(values: Array) -> float:
+def _max_abs(values: Array) -> float:
     return float(np.abs(values).max())

@@ -24,13 +24,13 @@ import pinocchio
 from benchmarks.peers.problems import KinematicsProblem
 from benchmarks.peers.processes import HARD_FEET, PEERS, Peer, Worker, start_peers
 from benchmarks.peers.timing import (
-    OURS,
-    Contender,
+    POISE,
+    StepContender,
     finite_or_none,
-    interleaved,
-    parts,
-    ratio,
-    statistics,
+    part_times,
+    run_interleaved,
+    time_ratio,
+    time_statistics,
     within_limits,
 )
 from poise import constraints, tasks
@@ -61,7 +61,7 @@ def run(rounds: int = ROUNDS, progress: Callable[[str], None] = lambda message: 
 
 
 def measure(
-    contenders: Sequence[Contender],
+    contenders: Sequence[StepContender],
     rounds: int = ROUNDS,
     steps: int = STEPS,
     skipped: Mapping[str, str] | None = None,
@@ -69,8 +69,8 @@ def measure(
 ) -> dict[str, Any]:
     """Times all contenders along the same trajectory.
 
-    All take turns, see `interleaved`. Afterwards `Divisible` contenders measure their parts, over as many steps as one
-    round.
+    All take turns, see `run_interleaved`. Afterwards contenders that are a `PartTimedContender` measure their
+    parts, over as many steps as one round.
 
     Args:
         contenders: those that take turns; the one named ``"poise"`` is compared with the others.
@@ -84,18 +84,18 @@ def measure(
         of medians, low and high for its spread, and the ratio of the p99); worst errors and whether it does the job;
         its parts in microseconds and as shares. Besides, the bars and the contenders that were skipped.
     """
-    run = interleaved(contenders, rounds, steps, skipped, progress)
-    ours = run.times.get(OURS)
+    run = run_interleaved(contenders, rounds, steps, skipped, progress)
+    ours = run.times.get(POISE)
     results = {}
     for contender in run.present:
         own, worst = run.times[contender.name], run.worst[contender.name]
         results[contender.name] = {
             "version": contender.version,
-            "microseconds": statistics(own),
-            "ratio": None if ours is None or contender.name == OURS else ratio(own, ours),
+            "microseconds": time_statistics(own),
+            "ratio": None if ours is None or contender.name == POISE else time_ratio(own, ours),
             "errors": finite_or_none(worst),
             "does_the_job": within_limits(worst, KinematicsProblem.ALLOWED),
-            "parts": parts(contender, steps),
+            "parts": part_times(contender, steps),
         }
     bars = _bars(results)
     return {
@@ -114,7 +114,7 @@ def _bars(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]
     bars = {}
     for name, bar in BARS.items():
         seen = results[name]["ratio"] if name in results else None
-        met = None if seen is None else bool(seen["median"] >= bar and results[OURS]["does_the_job"])
+        met = None if seen is None else bool(seen["median"] >= bar and results[POISE]["does_the_job"])
         bars[name] = {"bar": bar, "seen": None if seen is None else seen["median"], "met": met}
     return bars
 
@@ -157,7 +157,7 @@ class PoiseKinematics:
     into one weighted sum; here each level keeps the freedom of those below, exactly.
     """
 
-    name, version = OURS, metadata.version(OURS)
+    name, version = POISE, metadata.version(POISE)
 
     #: Gain of the hand in 1/s: it lags by its speed over this, 2 mm here.
     RATE = 100.0
@@ -175,13 +175,13 @@ class PoiseKinematics:
         self.hand = self.robot.frame(KinematicsProblem.HAND)
         self.feet = [self.robot.frame(name) for name in KinematicsProblem.FEET]
         self.origin = self.start.pose(self.hand).translation
-        self.target = tasks.Live(self.origin)
+        self.target = tasks.LiveTarget(self.origin)
         self.controller = KinematicController(self._hierarchy(), period=KinematicsProblem.PERIOD)
         self.plant = IdealPlant(self.start)
         self.step = 0
 
     def _hierarchy(self) -> Hierarchy:
-        hand = tasks.Position(self.hand, self.target, reference=tasks.Decay(self.RATE))
+        hand = tasks.Position(self.hand, self.target, dynamics=tasks.Decay(self.RATE))
         return Hierarchy(
             always=[constraints.JointRange(self.robot), constraints.JointSpeed(self.robot)],
             levels=[
@@ -192,22 +192,22 @@ class PoiseKinematics:
             ],
         )
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """The next steps: microseconds of each, and the errors after the last."""
         controller, plant, target = self.controller, self.plant, self.target
-        origin, spent = self.origin, []
+        origin, elapsed = self.origin, []
         gc.disable()
         try:
             for _ in range(steps):
                 self.step += 1
                 begin = time.perf_counter_ns()
-                target.move(origin + KinematicsProblem.offset(self.step))
+                target.set(origin + KinematicsProblem.offset(self.step))
                 plant.apply(controller.step(plant.state()))
                 plant.advance()
-                spent.append((time.perf_counter_ns() - begin) / 1e3)
+                elapsed.append((time.perf_counter_ns() - begin) / 1e3)
         finally:
             gc.enable()
-        return spent, self._errors()
+        return elapsed, self._errors()
 
     def parts(self, steps: int) -> dict[str, list[float]]:
         """Microseconds of the parts of the next steps, done once more for the same state."""
@@ -215,13 +215,13 @@ class PoiseKinematics:
         controller, plant = self.controller, self.plant
         for _ in range(steps):
             self.step += 1
-            self.target.move(self.origin + KinematicsProblem.offset(self.step))
+            self.target.set(self.origin + KinematicsProblem.offset(self.step))
             state = plant.state()
             command = controller.step(state)
             snapshot, assembly = controller._snapshot, controller._assembly
             stamps = [time.perf_counter_ns()]
             snapshot.at(state)
-            snapshot.fill(assembly.needs)
+            snapshot.compute(assembly.required_terms)
             stamps.append(time.perf_counter_ns())
             assembly.write()
             program = assembly.stack.program()
@@ -258,17 +258,17 @@ def table(result: Mapping[str, Any]) -> str:
     """
     contenders = result["contenders"]
     lines = [f"whole steps of inverse kinematics on G1: {result['rounds']} rounds of {result['steps']} steps", _HEAD]
-    lines += [_contender(name, entry) for name, entry in contenders.items()]
-    lines += [f"  {name}: {_parts(entry['parts'])}" for name, entry in contenders.items() if entry["parts"]]
+    lines += [_contender_line(name, entry) for name, entry in contenders.items()]
+    lines += [f"  {name}: {_part_text(entry['parts'])}" for name, entry in contenders.items() if entry["parts"]]
     lines += [f"  {name} is {entry['version']}" for name, entry in contenders.items()]
     lines += [f"  {name} does NOT do the job: its errors are too large" for name in _failing(contenders)]
     lines += [f"  skipped: {name} ({why})" for name, why in result["skipped"].items()]
-    lines += [f"  bar: {_bar(name, bar)}" for name, bar in result["bars"].items()]
+    lines += [f"  bar: {_bar_text(name, bar)}" for name, bar in result["bars"].items()]
     lines.append("  all bars are met" if result["met"] else "  not all bars are met")
     return "\n".join(lines)
 
 
-def _contender(name: str, entry: Mapping[str, Any]) -> str:
+def _contender_line(name: str, entry: Mapping[str, Any]) -> str:
     times = "".join(f"{entry['microseconds'][key]:9.1f}" for key in ("median", "p99", "max"))
     ratio = entry["ratio"]
     if ratio is None:
@@ -287,7 +287,7 @@ def _millimetres(error: float | None) -> str:
     return f"{'-':>11}" if error is None else f"{1e3 * error:11.2g}"
 
 
-def _parts(parts: Mapping[str, Mapping[str, float]]) -> str:
+def _part_text(parts: Mapping[str, Mapping[str, float]]) -> str:
     return ", ".join(f"{part} {value['share']:.0%} ({value['microseconds']:.1f})" for part, value in parts.items())
 
 
@@ -295,7 +295,7 @@ def _failing(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return [name for name, entry in contenders.items() if not entry["does_the_job"]]
 
 
-def _bar(name: str, bar: Mapping[str, Any]) -> str:
+def _bar_text(name: str, bar: Mapping[str, Any]) -> str:
     seen = "not measured" if bar["met"] is None else f"{bar['seen']:.2f}, {'met' if bar['met'] else 'NOT met'}"
     return f"{name} at least {bar['bar']:g} times ours: {seen}"
 

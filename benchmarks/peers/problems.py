@@ -91,7 +91,7 @@ class DynamicsProblem:
     #: Steps after which targets and states come back to where they were: 3 s.
     STEPS = 1500
     #: Steps between two answers that are judged: 75 along the motion, which leaves out no phase of it.
-    JUDGED_EVERY = 20
+    EVALUATED_EVERY = 20
 
     #: Friction between soles and ground, and the slope of the pyramid inside its cone that all are given.
     FRICTION = 0.7
@@ -128,9 +128,9 @@ class DynamicsProblem:
     }
 
     @classmethod
-    def is_judged(cls, step: int) -> bool:
-        """Whether the answer to a step is stored and judged: one in JUDGED_EVERY."""
-        return step % cls.JUDGED_EVERY == 0
+    def is_evaluated(cls, step: int) -> bool:
+        """Whether the answer to a step is stored and judged: one in EVALUATED_EVERY."""
+        return step % cls.EVALUATED_EVERY == 0
 
     @classmethod
     def wave(

@@ -136,11 +136,11 @@ class Worker:
     """A contender in a process of its own, behind a pipe; `workers/serve.py` is the other end.
 
     Attributes:
-        name, version: see `benchmarks.peers.timing.Contender`.
+        name, version: see `benchmarks.peers.timing.StepContender`.
         start: mass of the robot in kg and positions at the start in m, which show that all have the same robot.
 
     >>> with Worker("placo", [python, script, "kinematics", urdf, "soft"]) as placo:  # doctest: +SKIP
-    ...     microseconds, errors = placo.go(100)
+    ...     microseconds, errors = placo.run_steps(100)
     """
 
     def __init__(self, name: str, command: Sequence[str | Path], timeout: float = 120.0) -> None:
@@ -178,13 +178,13 @@ class Worker:
             self.close()
             raise
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """See `benchmarks.peers.timing.Contender`; PeerError if the peer has died or fallen silent."""
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        """See `benchmarks.peers.timing.StepContender`; PeerError if the peer has died or fallen silent."""
         answer = self.request({"go": steps})
         return answer["microseconds"], answer["errors"]
 
     def parts(self, steps: int) -> dict[str, list[float]]:
-        """See `benchmarks.peers.timing.Divisible`."""
+        """See `benchmarks.peers.timing.PartTimedContender`."""
         parts: dict[str, list[float]] = self.request({"parts": steps})["parts"]
         return parts
 

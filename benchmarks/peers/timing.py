@@ -12,12 +12,12 @@ from benchmarks.peers.processes import PeerError
 from poise.arrays import Array
 
 #: The contender that the others are compared with.
-OURS = "poise"
+POISE = "poise"
 #: Percentiles of the ratio over the rounds that are reported as its spread.
-SPREAD = (10, 90)
+SPREAD_PERCENTILES = (10, 90)
 
 
-class Contender(Protocol):
+class StepContender(Protocol):
     """One way of solving a problem of `benchmarks.peers.problems`, step after step.
 
     Attributes:
@@ -28,7 +28,7 @@ class Contender(Protocol):
     name: str
     version: str
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """The next steps along the trajectory; step n = 1, 2, ... counts from the start.
 
         Returns:
@@ -38,7 +38,7 @@ class Contender(Protocol):
 
 
 @runtime_checkable
-class Divisible(Protocol):
+class PartTimedContender(Protocol):
     """A contender that measures the parts of its steps."""
 
     def parts(self, steps: int) -> dict[str, list[float]]:
@@ -46,7 +46,7 @@ class Divisible(Protocol):
 
 
 @dataclass
-class Run:
+class InterleavedRun:
     """Times and errors of an interleaved run.
 
     Attributes:
@@ -56,19 +56,19 @@ class Run:
         missing: names of the others, with the reason.
     """
 
-    present: list[Contender]
+    present: list[StepContender]
     times: dict[str, Array]
     worst: dict[str, dict[str, float]]
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def interleaved(
-    contenders: Sequence[Contender],
+def run_interleaved(
+    contenders: Sequence[StepContender],
     rounds: int,
     steps: int,
     skipped: Mapping[str, str] | None = None,
     progress: Callable[[str], None] = lambda message: None,
-) -> Run:
+) -> InterleavedRun:
     """Times all contenders on the same steps.
 
     In a round each contender goes the same number of steps, one after the other, in an order that turns around from
@@ -90,7 +90,7 @@ def interleaved(
             if contender.name in missing:
                 continue
             try:
-                microseconds, errors = contender.go(steps)
+                microseconds, errors = contender.run_steps(steps)
             except PeerError as error:
                 missing[contender.name] = str(error)
                 progress(f"left out: {contender.name} ({error})")
@@ -99,10 +99,10 @@ def interleaved(
                 times[contender.name].append(microseconds)
                 update_worst(worst[contender.name], errors)
     present = [contender for contender in contenders if contender.name not in missing]
-    return Run(present, {each.name: np.array(times[each.name]) for each in present}, worst, missing)
+    return InterleavedRun(present, {each.name: np.array(times[each.name]) for each in present}, worst, missing)
 
 
-def statistics(microseconds: Array) -> dict[str, float]:
+def time_statistics(microseconds: Array) -> dict[str, float]:
     """Median, p99 and maximum."""
     return {
         "median": float(np.median(microseconds)),
@@ -111,25 +111,25 @@ def statistics(microseconds: Array) -> dict[str, float]:
     }
 
 
-def ratio(own: Array, reference: Array) -> dict[str, float]:
+def time_ratio(own: Array, reference: Array) -> dict[str, float]:
     """How many times longer than the reference: the median over the rounds of the ratio of medians, low and high for
     its spread, and the ratio of the p99."""
     by_round = np.median(own, axis=1) / np.median(reference, axis=1)
-    low, high = np.percentile(by_round, SPREAD)
+    low, high = np.percentile(by_round, SPREAD_PERCENTILES)
     tails = np.percentile(own, 99) / np.percentile(reference, 99)
     return {"median": float(np.median(by_round)), "low": float(low), "high": float(high), "p99": float(tails)}
 
 
-def parts(contender: Contender, steps: int) -> dict[str, dict[str, float]]:
-    """Median microseconds of each part of a step, and its share of their sum; empty if it is not `Divisible`."""
-    if not isinstance(contender, Divisible):
+def part_times(contender: StepContender, steps: int) -> dict[str, dict[str, float]]:
+    """Median microseconds of each part of a step, and its share of the sum; empty if it is no `PartTimedContender`."""
+    if not isinstance(contender, PartTimedContender):
         return {}
     try:
         medians = {part: float(np.median(values)) for part, values in contender.parts(steps).items()}
     except PeerError:
         return {}
-    whole = sum(medians.values())
-    return {part: {"microseconds": value, "share": value / whole} for part, value in medians.items()}
+    total = sum(medians.values())
+    return {part: {"microseconds": value, "share": value / total} for part, value in medians.items()}
 
 
 def update_worst(worst: dict[str, float], errors: Mapping[str, float]) -> None:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.solvers import measurement
-from benchmarks.solvers.results import save, table
+from benchmarks.solvers.results import format_table, save_results
 from poise.errors import PoiseError
 
 
@@ -28,12 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with contextlib.redirect_stdout(sys.stderr):  # standard output holds the table alone
             result = measurement.run(options.data, options.repeat, progress=print)
-        save(result, options.json, options.baseline)
+        save_results(result, options.json, options.baseline)
     except (PoiseError, OSError) as error:
         parser.error(" ".join(str(error).split()))
     except KeyboardInterrupt:
         return 130
-    print(table(result))
+    print(format_table(result))
     return 0
 
 

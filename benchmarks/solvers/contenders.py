@@ -22,7 +22,7 @@ from poise.solvers import UNBOUNDED, Lexicographic, Program, Solution, Weighted
 #: The contenders that the bars speak of.
 STRICT, KERNEL, REFERENCE = "strict", "strict (kernel)", "daqp weighted"
 #: Ratio of the highest to the lowest weight of a level. With more, quadratic programming becomes unreliable.
-SPREAD = 1e2
+WEIGHT_RATIO = 1e2
 #: Cost of |x|^2 relative to the lowest weight: makes the Hessian positive definite, too little to be seen in a task.
 REGULARIZATION = 1e-6
 #: Bounds of proxqp that mean none.
@@ -30,7 +30,7 @@ _INFINITY = 1e30
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverAnswer:
     """What a contender says.
 
     Attributes:
@@ -44,7 +44,7 @@ class Answer:
     counters: Mapping[str, int] = field(default_factory=dict)
 
 
-class Contender(Protocol):
+class SolverContender(Protocol):
     """A solver under measurement.
 
     Only `solve` is timed. `prepare` brings the program into the form the solver wants, `read` interprets what
@@ -61,10 +61,10 @@ class Contender(Protocol):
 
     def solve(self, prepared: Any) -> Any: ...
 
-    def read(self, outcome: Any) -> Answer: ...
+    def read(self, outcome: Any) -> SolverAnswer: ...
 
 
-def package(name: str) -> Any:
+def import_package(name: str) -> Any:
     """Another package, or an ImportError that says how to get it."""
     try:
         return importlib.import_module(name)
@@ -74,7 +74,7 @@ def package(name: str) -> Any:
 
 def level_weights(levels: int) -> Array:
     """Weights of the levels 1, 2, ..., falling by equal factors from SPREAD to 1."""
-    return np.geomspace(SPREAD, 1.0, max(levels - 1, 0)) if levels > 2 else np.ones(max(levels - 1, 0))
+    return np.geomspace(WEIGHT_RATIO, 1.0, max(levels - 1, 0)) if levels > 2 else np.ones(max(levels - 1, 0))
 
 
 @dataclass(frozen=True)
@@ -114,19 +114,19 @@ class QuadraticProgram:
         weight = np.append(0.0, level_weights(len(program)))[level] * program.weight
         bounded = (program.lower > -UNBOUNDED) | (program.upper < UNBOUNDED)
         equality = program.lower == program.upper
-        fitted = (level > 0) & equality
-        pull = np.sqrt(weight[fitted])
-        J, b = pull[:, None] * program.A[fitted], pull * program.lower[fitted]
-        kept = bounded & ~fitted
+        fitted_equality = (level > 0) & equality
+        root_weight = np.sqrt(weight[fitted_equality])
+        J, b = root_weight[:, None] * program.A[fitted_equality], root_weight * program.lower[fitted_equality]
+        kept_rows = bounded & ~fitted_equality
         return cls(
             H=np.ascontiguousarray(J.T @ J + REGULARIZATION * np.eye(n)),
             f=-J.T @ b,
-            A=np.ascontiguousarray(program.A[kept]),
-            lower=np.where(program.lower > -UNBOUNDED, program.lower, -np.inf)[kept],
-            upper=np.where(program.upper < UNBOUNDED, program.upper, np.inf)[kept],
-            equality=equality[kept],
-            soft=level[kept] > 0,
-            weight=weight[kept],
+            A=np.ascontiguousarray(program.A[kept_rows]),
+            lower=np.where(program.lower > -UNBOUNDED, program.lower, -np.inf)[kept_rows],
+            upper=np.where(program.upper < UNBOUNDED, program.upper, np.inf)[kept_rows],
+            equality=equality[kept_rows],
+            soft=level[kept_rows] > 0,
+            weight=weight[kept_rows],
         )
 
     def with_slack(self) -> QuadraticProgram:
@@ -166,8 +166,8 @@ class StrictCall:
         solver = Lexicographic()
         self.solve = solver.solve
 
-    def read(self, outcome: Solution) -> Answer:
-        return Answer(outcome.x, outcome.status == "optimal", outcome.counters)
+    def read(self, outcome: Solution) -> SolverAnswer:
+        return SolverAnswer(outcome.x, outcome.status == "optimal", outcome.counters)
 
 
 class StrictKernel:
@@ -196,10 +196,10 @@ class StrictKernel:
     def solve(self, prepared: tuple[Any, ...]) -> tuple[tuple[int, ...], Array]:
         return self._call(*prepared), prepared[-2]
 
-    def read(self, outcome: tuple[tuple[int, ...], Array]) -> Answer:
+    def read(self, outcome: tuple[tuple[int, ...], Array]) -> SolverAnswer:
         (status, *counts, _), x = outcome
         counters = dict(zip(self._module.counters, counts, strict=True))
-        return Answer(x.copy(), self._module.statuses[status] == "optimal", counters)
+        return SolverAnswer(x.copy(), self._module.statuses[status] == "optimal", counters)
 
 
 class WeightedCall:
@@ -217,8 +217,8 @@ class WeightedCall:
     def reset(self) -> None:
         self.solve = Weighted(self._weights).solve
 
-    def read(self, outcome: Solution) -> Answer:
-        return Answer(outcome.x, outcome.status == "optimal")
+    def read(self, outcome: Solution) -> SolverAnswer:
+        return SolverAnswer(outcome.x, outcome.status == "optimal")
 
 
 def _compiled_kernel() -> Any:
@@ -234,7 +234,7 @@ class Quadprog:
     name, strict = "quadprog", False
 
     def __init__(self) -> None:
-        self._solve = package("quadprog").solve_qp
+        self._solve = import_package("quadprog").solve_qp
 
     def prepare(self, program: Program) -> tuple[Any, ...]:
         qp = QuadraticProgram.of(program).with_slack()
@@ -254,9 +254,9 @@ class Quadprog:
         except ValueError:  # "constraints are inconsistent", "matrix G is not positive definite"
             return None, variables
 
-    def read(self, outcome: Any) -> Answer:
+    def read(self, outcome: Any) -> SolverAnswer:
         x, variables = outcome
-        return Answer(np.full(variables, np.nan), False) if x is None else Answer(x[:variables], True)
+        return SolverAnswer(np.full(variables, np.nan), False) if x is None else SolverAnswer(x[:variables], True)
 
 
 class Proxqp:
@@ -269,7 +269,7 @@ class Proxqp:
     name, strict = "proxqp", False
 
     def __init__(self) -> None:
-        self._proxqp = package("proxsuite").proxqp
+        self._proxqp = import_package("proxsuite").proxqp
         self.reset()
 
     def prepare(self, program: Program) -> tuple[Any, ...]:
@@ -298,9 +298,9 @@ class Proxqp:
         problem.solve()
         return problem.results, variables
 
-    def read(self, outcome: Any) -> Answer:
+    def read(self, outcome: Any) -> SolverAnswer:
         results, variables = outcome
-        answer = Answer(
+        answer = SolverAnswer(
             np.array(results.x[:variables]), results.info.status == self._proxqp.QPSolverOutput.PROXQP_SOLVED
         )
         if not answer.ok:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.solvers.contenders import REFERENCE, Answer, QuadraticProgram, package, simple_bounds
+from benchmarks.solvers.contenders import REFERENCE, QuadraticProgram, SolverAnswer, import_package, simple_bounds
 from poise.arrays import Array
 from poise.solvers import UNBOUNDED, Program
 
@@ -39,7 +39,7 @@ class _DaqpProblem:
         """A, upper and lower for daqp's update, which reads the first entry of all it is given: no empty arrays."""
         return tuple(part if part.size else None for part in (self.A, self.upper, self.lower))
 
-    def ready(self) -> _DaqpProblem:
+    def precompute(self) -> _DaqpProblem:
         """Computes ahead of time what the timed call will ask for."""
         _ = self.shape, self.rows
         return self
@@ -49,19 +49,19 @@ class _DaqpModel:
     """A daqp Model that lives as long as the shape of its problems."""
 
     def __init__(self) -> None:
-        self._daqp = package("daqp")
+        self._daqp = import_package("daqp")
         self.reset()
 
     def reset(self) -> None:
         self._model: Any = None
         self._shape: tuple[object, ...] = ()
 
-    def read(self, outcome: Any) -> Answer:
+    def read(self, outcome: Any) -> SolverAnswer:
         x, _, flag, _ = outcome
         ok = flag in (1, 2)  # optimal, or optimal with soft rows violated
         if not ok:
             self.reset()
-        return Answer(np.array(x), ok)
+        return SolverAnswer(np.array(x), ok)
 
 
 class DaqpWeighted(_DaqpModel):
@@ -78,7 +78,7 @@ class DaqpWeighted(_DaqpModel):
         sense = np.where(qp.soft, _SOFT, np.where(qp.equality, _EQUALITY, 0))
         with np.errstate(divide="ignore"):
             rho = np.where(qp.soft, 1.0 / qp.weight, 0.0)
-        box, general = _split(qp.A, ~qp.soft)
+        box, general = _split_bounds(qp.A, ~qp.soft)
         return _daqp_problem(qp, sense, rho, box, general, np.zeros(0, dtype=np.intc))
 
     def solve(self, prepared: _DaqpProblem) -> Any:
@@ -113,7 +113,7 @@ class DaqpHierarchical(_DaqpModel):
         qp = QuadraticProgram(
             np.eye(n), np.zeros(n), program.A, program.lower, program.upper, equality, none.astype(bool), none
         )
-        box, general = _split(program.A, first)
+        box, general = _split_bounds(program.A, first)
         begin = n if len(box[0]) else 0
         ends = [begin + int(np.sum(general < end)) for end in program.level_begin[1:]]
         return _daqp_problem(qp, np.where(equality, _EQUALITY, 0), none, box, general, np.array(ends, dtype=np.intc))
@@ -138,7 +138,9 @@ class DaqpHierarchical(_DaqpModel):
         return model.solve()
 
 
-def _split(A: Array, hard: NDArray[np.bool_]) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], NDArray[np.intp]]:
+def _split_bounds(
+    A: Array, hard: NDArray[np.bool_]
+) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], NDArray[np.intp]]:
     """Rows (with columns) that are simple bounds, and the others."""
     box = simple_bounds(A, hard)
     return box, np.setdiff1d(np.arange(len(A)), box[0])
@@ -172,4 +174,4 @@ def _daqp_problem(
         sense=kinds.astype(np.intc),
         rho=np.append(np.zeros(begin), rho[general]),
         break_points=break_points,
-    ).ready()
+    ).precompute()

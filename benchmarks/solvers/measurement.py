@@ -4,7 +4,7 @@ Times depend on the machine and on what else it does; the ratio of two contender
 either. So the results are ratios to one weighted quadratic program with daqp, the fastest of the solvers without
 strict priorities.
 
->>> print(table(run(repeat=5)))  # doctest: +SKIP
+>>> print(format_table(run(repeat=5)))  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.solvers.contenders import Answer, Contender, Proxqp, Quadprog, StrictCall, StrictKernel, WeightedCall
+from benchmarks.solvers.contenders import (
+    Proxqp,
+    Quadprog,
+    SolverAnswer,
+    SolverContender,
+    StrictCall,
+    StrictKernel,
+    WeightedCall,
+)
 from benchmarks.solvers.daqp_contenders import DaqpHierarchical, DaqpWeighted
 from benchmarks.solvers.results import Measurement, evaluate
 from benchmarks.solvers.workloads import Workload
@@ -32,7 +40,9 @@ from benchmarks.solvers.workloads import workloads as default_workloads
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Options of every program that measures solvers."""
     parser.add_argument("--data", type=_folder, metavar="DIR", help="folder with recorded sequences (*.npz)")
-    parser.add_argument("--repeat", type=count, default=5, metavar="N", help="passes over each sequence (default 5)")
+    parser.add_argument(
+        "--repeat", type=parse_count, default=5, metavar="N", help="passes over each sequence (default 5)"
+    )
     parser.add_argument("--json", type=output_file, metavar="FILE", help="write all figures to FILE")
     parser.add_argument(
         "--baseline", type=output_file, metavar="FILE", help="write ratios and counts, without times, to FILE"
@@ -64,7 +74,7 @@ def run(
         present, absent = contenders(len(workload.programs[0]))
         missing.update(absent)
         progress(f"{workload.name}: {len(workload.programs)} steps, {repeat} passes, {len(present)} contenders")
-        results.append(evaluate(workload, interleaved(workload, present, repeat)))
+        results.append(evaluate(workload, measure_interleaved(workload, present, repeat)))
     for name, why in missing.items():
         progress(f"left out: {name} ({why})")
     return {
@@ -79,7 +89,7 @@ def run(
     }
 
 
-def count(text: str) -> int:
+def parse_count(text: str) -> int:
     """A whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a count; expected a whole number from 1 on")
@@ -109,9 +119,9 @@ def _versions() -> dict[str, str | None]:
     return versions
 
 
-def contenders(levels: int) -> tuple[list[Contender], dict[str, str]]:
+def contenders(levels: int) -> tuple[list[SolverContender], dict[str, str]]:
     """All contenders for programs with this many levels, and the reasons for those that are missing."""
-    makers: dict[str, Callable[[], Contender]] = {
+    makers: dict[str, Callable[[], SolverContender]] = {
         StrictCall.name: StrictCall,
         StrictKernel.name: StrictKernel,
         WeightedCall.name: lambda: WeightedCall(levels),
@@ -120,7 +130,7 @@ def contenders(levels: int) -> tuple[list[Contender], dict[str, str]]:
         Quadprog.name: Quadprog,
         Proxqp.name: Proxqp,
     }
-    present: list[Contender] = []
+    present: list[SolverContender] = []
     missing: dict[str, str] = {}
     for name, make in makers.items():
         try:
@@ -130,7 +140,9 @@ def contenders(levels: int) -> tuple[list[Contender], dict[str, str]]:
     return present, missing
 
 
-def interleaved(workload: Workload, contenders: Sequence[Contender], repeat: int, seed: int = 0) -> list[Measurement]:
+def measure_interleaved(
+    workload: Workload, contenders: Sequence[SolverContender], repeat: int, seed: int = 0
+) -> list[Measurement]:
     """Times all contenders over a workload.
 
     One pass that is thrown away warms up caches and clocks, then come `repeat` passes that count. A pass begins with
@@ -144,7 +156,7 @@ def interleaved(workload: Workload, contenders: Sequence[Contender], repeat: int
     rng = np.random.default_rng(seed)
     for turn in range(-1, repeat):
         orders = [rng.permutation(len(contenders)).tolist() for _ in range(steps)]
-        answers: list[list[Answer]] = [[] for _ in contenders]
+        answers: list[list[SolverAnswer]] = [[] for _ in contenders]
         for contender in contenders:
             contender.reset()
         with _no_garbage_collection():

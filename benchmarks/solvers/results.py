@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.solvers.contenders import KERNEL, REFERENCE, STRICT, Answer, Contender
+from benchmarks.solvers.contenders import KERNEL, REFERENCE, STRICT, SolverAnswer, SolverContender
 from benchmarks.solvers.workloads import Workload
 from poise.arrays import Array
 from poise.solvers import Program, certificate
@@ -18,11 +18,11 @@ from poise.solvers import Program, certificate
 #: Strict against `daqp weighted`: how many times its median and its 99th percentile are allowed.
 BARS = {"median": 1.2, "p99": 6.0}
 #: Violating level 0 by more than this, in the unit of the rows, is a failure.
-VIOLATION = 1e-6
+VIOLATION_TOLERANCE = 1e-6
 #: A strict answer whose certificate leaves more than this is a failure.
-CERTIFIED = 1e-8
+CERTIFICATE_TOLERANCE = 1e-8
 #: Relative difference of the cost of a level, with one unit of cost for scale, up to which strict answers agree.
-AGREEMENT = 1e-6
+AGREEMENT_TOLERANCE = 1e-6
 #: Counters of the kernel that are reported.
 COUNTERS = ("iterations", "factorizations", "updates", "fits")
 #: What is stored of each contender: figures that mean something on another machine.
@@ -44,9 +44,9 @@ class Measurement:
         answers: of each solve, arranged likewise.
     """
 
-    contender: Contender
+    contender: SolverContender
     nanoseconds: Array
-    answers: list[list[Answer]] = field(default_factory=list)
+    answers: list[list[SolverAnswer]] = field(default_factory=list)
 
 
 def evaluate(workload: Workload, measurements: Sequence[Measurement]) -> dict[str, Any]:
@@ -69,7 +69,10 @@ def evaluate(workload: Workload, measurements: Sequence[Measurement]) -> dict[st
 
 
 def _contender_result(
-    programs: Sequence[Program], measured: Measurement, reference: Measurement | None, optimum: Sequence[Answer] | None
+    programs: Sequence[Program],
+    measured: Measurement,
+    reference: Measurement | None,
+    optimum: Sequence[SolverAnswer] | None,
 ) -> dict[str, Any]:
     residuals = _residuals(programs, measured) if measured.contender.name in (STRICT, KERNEL) else None
     result: dict[str, Any] = {
@@ -106,10 +109,10 @@ def _ratio(nanoseconds: Array, reference: Measurement | None, quiet: bool = Fals
     """
     if reference is None:
         return None
-    own, other = nanoseconds, reference.nanoseconds
+    times, other = nanoseconds, reference.nanoseconds
     if quiet:
-        own, other = own.min(axis=0), other.min(axis=0)
-    ours, theirs = _statistics(own), _statistics(other)
+        times, other = times.min(axis=0), other.min(axis=0)
+    ours, theirs = _statistics(times), _statistics(other)
     return {key: ours[key] / theirs[key] for key in ours}
 
 
@@ -118,19 +121,19 @@ def _failures(programs: Sequence[Program], measured: Measurement, residuals: Seq
     failures = {"total": 0, "flag": 0, "nonfinite": 0, "violation": 0}
     if residuals is not None:
         failures["certificate"] = 0
-    for at, (program, answer) in enumerate(_solves(programs, measured)):
+    for at, (program, answer) in enumerate(_programs_and_answers(programs, measured)):
         wrong = {"flag": not answer.ok, "nonfinite": not np.isfinite(answer.x).all()}
         slack = np.zeros(0) if wrong["nonfinite"] else program.slack(answer.x)[program.slice(0)]
-        wrong["violation"] = np.abs(slack).max(initial=0.0) > VIOLATION
+        wrong["violation"] = np.abs(slack).max(initial=0.0) > VIOLATION_TOLERANCE
         if residuals is not None:
-            wrong["certificate"] = not residuals[at] <= CERTIFIED
-        for way, happened in wrong.items():
-            failures[way] += bool(happened)
+            wrong["certificate"] = not residuals[at] <= CERTIFICATE_TOLERANCE
+        for way, is_wrong in wrong.items():
+            failures[way] += bool(is_wrong)
         failures["total"] += any(wrong.values())
     return failures
 
 
-def _solves(programs: Sequence[Program], measured: Measurement) -> Iterator[tuple[Program, Answer]]:
+def _programs_and_answers(programs: Sequence[Program], measured: Measurement) -> Iterator[tuple[Program, SolverAnswer]]:
     for answers in measured.answers:
         yield from zip(programs, answers, strict=True)
 
@@ -138,11 +141,11 @@ def _solves(programs: Sequence[Program], measured: Measurement) -> Iterator[tupl
 def _residuals(programs: Sequence[Program], measured: Measurement) -> list[float]:
     """Residual of the certificate for every solve; most passes repeat the answers of the first to the last bit."""
     known: dict[tuple[int, bytes], float] = {}
-    for program, answer in _solves(programs, measured):
+    for program, answer in _programs_and_answers(programs, measured):
         key = id(program), answer.x.tobytes()
         if key not in known:
             known[key] = certificate(program, answer.x).residual
-    return [known[id(program), answer.x.tobytes()] for program, answer in _solves(programs, measured)]
+    return [known[id(program), answer.x.tobytes()] for program, answer in _programs_and_answers(programs, measured)]
 
 
 def _counters(measured: Measurement) -> dict[str, dict[str, float]]:
@@ -154,7 +157,9 @@ def _counters(measured: Measurement) -> dict[str, dict[str, float]]:
     return counted
 
 
-def _agreement(programs: Sequence[Program], answers: Sequence[Answer], optimum: Sequence[Answer]) -> dict[str, Any]:
+def _agreement(
+    programs: Sequence[Program], answers: Sequence[SolverAnswer], optimum: Sequence[SolverAnswer]
+) -> dict[str, Any]:
     """On how many steps the cost of every level is that of the strict optimum, and by how much it differs."""
     differences = []
     for program, answer, best in zip(programs, answers, optimum, strict=True):
@@ -162,7 +167,7 @@ def _agreement(programs: Sequence[Program], answers: Sequence[Answer], optimum: 
         differences.append(float(np.max(np.abs(costs - least) / (1.0 + least), initial=0.0)))
     finite = [difference for difference in differences if np.isfinite(difference)]
     return {
-        "steps": sum(difference <= AGREEMENT for difference in finite),
+        "steps": sum(difference <= AGREEMENT_TOLERANCE for difference in finite),
         "of": len(differences),
         "median_difference": float(np.median(finite)) if finite else None,
         "largest_difference": max(finite, default=None),
@@ -178,7 +183,7 @@ def _bars(strict: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
     }
 
 
-def table(result: Mapping[str, Any]) -> str:
+def format_table(result: Mapping[str, Any]) -> str:
     """A readable table: one block per workload, one line per contender, then the bars.
 
     Times are microseconds of this run on this machine; only the ratios mean something elsewhere. "First" is the cold
@@ -207,10 +212,10 @@ def _workload_block(workload: Mapping[str, Any]) -> str:
             agreement = entry["agreement"]
             lines.append(
                 f"  {name} agrees with strict on {agreement['steps']} of {agreement['of']} steps; "
-                f"costs differ by {_size(agreement['median_difference'])} at the median"
+                f"costs differ by {_format_difference(agreement['median_difference'])} at the median"
             )
     bars = workload["bars"].items()
-    lines.append("  bars: " + "; ".join(f"strict {key} {_bar(bar)}" for key, bar in bars))
+    lines.append("  bars: " + "; ".join(f"strict {key} {_format_bar(bar)}" for key, bar in bars))
     return "\n".join(lines)
 
 
@@ -225,16 +230,16 @@ def _ratios(ratio: Mapping[str, float] | None) -> str:
     return f"  {'-':>7}{'-':>8}" if ratio is None else f"  {ratio['median']:7.2f}{ratio['p99']:8.2f}"
 
 
-def _size(number: float | None) -> str:
+def _format_difference(number: float | None) -> str:
     return "any number" if number is None else f"{number:.1e}"
 
 
-def _bar(bar: Mapping[str, Any]) -> str:
+def _format_bar(bar: Mapping[str, Any]) -> str:
     seen = "not measured" if bar["seen"] is None else f"{bar['seen']:.2f}"
     return f"{seen} of {bar['bar']:g} allowed, {'met' if bar['met'] else 'NOT met'}"
 
 
-def save(result: Mapping[str, Any], figures: Path | None, baseline: Path | None) -> None:
+def save_results(result: Mapping[str, Any], figures: Path | None, baseline: Path | None) -> None:
     """Writes all of a result to one file, its `ratios_and_counts` to another; None: not written."""
     if figures is not None:
         figures.write_text(json.dumps(result) + "\n", encoding="utf-8")
@@ -247,30 +252,30 @@ def ratios_and_counts(result: Mapping[str, Any]) -> dict[str, Any]:
     workloads = []
     for workload in result["workloads"]:
         contenders = {
-            name: {key: _rounded(entry[key]) for key in _STORED if key in entry}
+            name: {key: _round_numbers(entry[key]) for key in _STORED if key in entry}
             for name, entry in workload["contenders"].items()
         }
-        workloads.append({**workload, "contenders": contenders, "bars": _rounded(workload["bars"])})
+        workloads.append({**workload, "contenders": contenders, "bars": _round_numbers(workload["bars"])})
     stored = ("benchmark", "repeat", "versions", "missing", "met")
-    return {**{key: result[key] for key in stored}, "workloads": workloads, "peers": _stored_peers(result["peers"])}
+    return {**{key: result[key] for key in stored}, "workloads": workloads, "peers": _peer_ratios(result["peers"])}
 
 
-def _stored_peers(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _peer_ratios(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Ratios and versions of the whole steps, if they were measured; of each robot where they were dynamics."""
     if measured is None:
         return None
-    kept = ("ratio", "quiet_ratio", "errors", "from_ours")
+    stored_keys = ("ratio", "quiet_ratio", "errors", "from_ours")
     contenders = {
-        name: {"version": entry["version"], **{key: _rounded(entry[key]) for key in kept if key in entry}}
+        name: {"version": entry["version"], **{key: _round_numbers(entry[key]) for key in stored_keys if key in entry}}
         for name, entry in measured["contenders"].items()
     }
     dynamics = measured.get("dynamics")
-    robots = {} if dynamics is None else {name: _stored_peers(robot) for name, robot in dynamics["robots"].items()}
-    stored = {"contenders": contenders, "bars": _rounded(measured["bars"]), "met": measured["met"]}
+    robots = {} if dynamics is None else {name: _peer_ratios(robot) for name, robot in dynamics["robots"].items()}
+    stored = {"contenders": contenders, "bars": _round_numbers(measured["bars"]), "met": measured["met"]}
     return {**stored, "dynamics": robots} if robots else stored
 
 
-def _rounded(value: Any) -> Any:
+def _round_numbers(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _rounded(inner) for key, inner in value.items()}
+        return {key: _round_numbers(inner) for key, inner in value.items()}
     return float(f"{value:.3g}") if isinstance(value, float) else value

@@ -22,7 +22,7 @@ from poise.errors import UsageError
 from poise.solvers import Program, Rows
 
 #: Where recorded sequences are looked for, above the current directory and above the source tree.
-PLACE = Path("shared/data/hqp")
+DATA_FOLDER = Path("shared/data/hqp")
 
 BASE, JOINTS = 6, 29
 VARIABLES = BASE + JOINTS
@@ -73,7 +73,7 @@ def stacked_program(A: ArrayLike, lower: ArrayLike, upper: ArrayLike, level: Arr
 
 def recorded_workloads(folder: Path) -> list[Workload]:
     """All sequences ``*.npz`` of a folder: ``A[t]``, ``lb[t]``, ``ub[t]``, and ``lev``, the level of each row."""
-    return [_recorded(path) for path in sorted(folder.glob("*.npz"))]
+    return [_load_recorded(path) for path in sorted(folder.glob("*.npz"))]
 
 
 def generated_workloads(steps: int = 100, seed: int = 0) -> list[Workload]:
@@ -93,19 +93,19 @@ def workloads(data: Path | None = None) -> list[Workload]:
             else ``shared/data/hqp`` beside or above the current directory or the source tree, if it is there.
     """
     given = data or (Path(os.environ["POISE_DATA"]) if os.environ.get("POISE_DATA") else None)
-    folder = given or _nearest(Path.cwd(), Path(__file__).resolve().parent)
+    folder = given or _find_data_folder(Path.cwd(), Path(__file__).resolve().parent)
     recorded = recorded_workloads(folder) if folder is not None else []
     if given is not None and not recorded:
         raise UsageError(f"there are no recorded sequences (*.npz) in '{given}'; name the folder that holds them")
     return [*recorded, *generated_workloads()]
 
 
-def _nearest(*starts: Path) -> Path | None:
-    places: Iterable[Path] = (parent / PLACE for start in starts for parent in (start, *start.parents))
+def _find_data_folder(*starts: Path) -> Path | None:
+    places: Iterable[Path] = (parent / DATA_FOLDER for start in starts for parent in (start, *start.parents))
     return next((place for place in places if any(place.glob("*.npz"))), None)
 
 
-def _recorded(path: Path) -> Workload:
+def _load_recorded(path: Path) -> Workload:
     try:
         with np.load(path) as data:
             A, lower, upper, level = (data[key] for key in ("A", "lb", "ub", "lev"))
@@ -130,14 +130,14 @@ def _recorded(path: Path) -> Workload:
 
 def inverse_kinematics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
     """Joint velocities, 35 variables, 5 levels: limits and feet | CoM box | hand | gaze | posture."""
-    body = _Body(np.random.default_rng(seed))
+    body = _HumanoidJacobians(np.random.default_rng(seed))
     hand, gaze, posture, speed = (
         body.signal(size, scale) for size, scale in ((3, 2.5), (2, 2.5), (JOINTS, 1.2), (2, 0.6))
     )
-    room = body.signal(JOINTS, 1.0)
+    limit_margin = body.signal(JOINTS, 1.0)
     for t in PERIOD * np.arange(steps):
-        limit = 0.15 + 1.5 * np.abs(room(t))  # rad/s: what is left before the end of the range
-        stack = _Stack()
+        limit = 0.15 + 1.5 * np.abs(limit_margin(t))  # rad/s: what is left before the end of the range
+        stack = _RowStack()
         stack.add(0, body.joints(), -limit, limit)
         stack.add(0, body.feet(t), np.zeros(12))
         height, sideways = np.zeros(1), 0.3 * speed(t)
@@ -154,35 +154,39 @@ def inverse_dynamics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
     Floating-base dynamics, friction, torque and acceleration limits | contacts | CoM | hand | head | posture, forces.
     """
     rng = np.random.default_rng(seed)
-    body = _Body(rng)
+    body = _HumanoidJacobians(rng)
     factor = rng.standard_normal((VARIABLES, VARIABLES)) * np.where(np.arange(VARIABLES) < BASE, 0.5, 0.25)[:, None]
     inertia = factor @ factor.T + np.diag(np.append([MASS] * 3 + [4.0] * 3, rng.uniform(0.05, 0.5, JOINTS)))
     sway, bias = body.signal(VARIABLES, 0.02), body.signal(JOINTS, 4.0)
-    wishes = [body.signal(size, scale) for size, scale in ((12, 0.05), (3, 4.0), (3, 20.0), (3, 40.0), (JOINTS, 12.0))]
-    room, strength = body.signal(JOINTS, 1.0), rng.uniform(15.0, 60.0, JOINTS)
+    targets = [body.signal(size, scale) for size, scale in ((12, 0.05), (3, 4.0), (3, 20.0), (3, 40.0), (JOINTS, 12.0))]
+    limit_margin, strength = body.signal(JOINTS, 1.0), rng.uniform(15.0, 60.0, JOINTS)
     standing = np.tile([0.0, 0.0, MASS * GRAVITY / CORNERS], CORNERS)
     for t in PERIOD * np.arange(steps):
         M = inertia * (1.0 + np.add.outer(sway(t), sway(t)))
-        push = body.corners(t)  # rows of x, y, z per corner: how the body moves it, and so how its force moves the body
-        dynamics = np.hstack([M, -push.T])
-        contact, center, hand, head, posture = (wish(t) for wish in wishes)
-        acceleration, torque = 4.0 + 40.0 * np.abs(room(t)), bias(t) - push.T[BASE:] @ standing
-        stack = _Stack()
-        stack.add(0, dynamics[:BASE], -push.T[:BASE] @ standing)  # holds when standing still on equal forces
-        stack.add(0, _wide(_cone(), left=VARIABLES), np.full(4 * CORNERS, -np.inf), np.zeros(4 * CORNERS))
+        J_corners = body.corners(
+            t
+        )  # rows of x, y, z per corner: how the body moves it, and so how its force moves the body
+        dynamics = np.hstack([M, -J_corners.T])
+        contact, center, hand, head, posture = (target(t) for target in targets)
+        acceleration, torque = 4.0 + 40.0 * np.abs(limit_margin(t)), bias(t) - J_corners.T[BASE:] @ standing
+        stack = _RowStack()
+        stack.add(0, dynamics[:BASE], -J_corners.T[:BASE] @ standing)  # holds when standing still on equal forces
+        stack.add(
+            0, _pad_columns(_friction_rows(), left=VARIABLES), np.full(4 * CORNERS, -np.inf), np.zeros(4 * CORNERS)
+        )
         stack.add(0, dynamics[BASE:], torque - strength, torque + strength)
-        stack.add(0, _wide(body.joints(), right=FORCES), -acceleration, acceleration)
+        stack.add(0, _pad_columns(body.joints(), right=FORCES), -acceleration, acceleration)
         stack.add(0, np.eye(VARIABLES + FORCES)[VARIABLES + 2 :: 3], np.zeros(CORNERS), np.full(CORNERS, 400.0))
-        stack.add(1, _wide(body.feet(t), right=FORCES), contact)
-        stack.add(2, _wide(body.center_of_mass(t), right=FORCES), center)
-        stack.add(3, _wide(body.hand(t), right=FORCES), hand)
-        stack.add(4, _wide(body.head(t), right=FORCES), head)
-        stack.add(5, _wide(body.joints(), right=FORCES), posture)
-        stack.add(5, _wide(0.01 * np.eye(FORCES), left=VARIABLES), 0.01 * standing)
+        stack.add(1, _pad_columns(body.feet(t), right=FORCES), contact)
+        stack.add(2, _pad_columns(body.center_of_mass(t), right=FORCES), center)
+        stack.add(3, _pad_columns(body.hand(t), right=FORCES), hand)
+        stack.add(4, _pad_columns(body.head(t), right=FORCES), head)
+        stack.add(5, _pad_columns(body.joints(), right=FORCES), posture)
+        stack.add(5, _pad_columns(0.01 * np.eye(FORCES), left=VARIABLES), 0.01 * standing)
         yield stack.rows()
 
 
-class _Body:
+class _HumanoidJacobians:
     """Jacobians of a floating base with limbs, as smooth functions of time."""
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -225,7 +229,7 @@ class _Body:
         rows = []
         for foot in self.feet(t).reshape(2, 6, VARIABLES):
             for x, y in ((0.1, 0.05), (0.1, -0.05), (-0.1, 0.05), (-0.1, -0.05)):
-                rows.append(foot[:3] - _cross([x, y, 0.0]) @ foot[3:])
+                rows.append(foot[:3] - _cross_matrix([x, y, 0.0]) @ foot[3:])
         return np.vstack(rows)
 
     def _limb(
@@ -238,14 +242,14 @@ class _Body:
         def jacobian(t: float) -> Array:
             J = np.zeros((6, VARIABLES))
             J[:, :BASE] = np.eye(6)
-            J[:3, 3:6] = -_cross(np.asarray(at) + drift(t))
+            J[:3, 3:6] = -_cross_matrix(np.asarray(at) + drift(t))
             J[:rows, columns] = mean + sway(t).reshape(mean.shape)
             return J[:rows]
 
         return jacobian
 
 
-class _Stack:
+class _RowStack:
     """Collects rows level by level."""
 
     def __init__(self) -> None:
@@ -260,17 +264,17 @@ class _Stack:
         return A, lower, upper, level
 
 
-def _cross(p: object) -> Array:
+def _cross_matrix(p: object) -> Array:
     x, y, z = np.asarray(p, dtype=float)
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def _cone() -> Array:
+def _friction_rows() -> Array:
     """Four faces for each corner force: ``|f_x|, |f_y| <= FRICTION f_z``."""
     face = np.array([[1.0, 0.0, -FRICTION], [-1.0, 0.0, -FRICTION], [0.0, 1.0, -FRICTION], [0.0, -1.0, -FRICTION]])
     return np.kron(np.eye(CORNERS), face)
 
 
-def _wide(A: Array, left: int = 0, right: int = 0) -> Array:
+def _pad_columns(A: Array, left: int = 0, right: int = 0) -> Array:
     """The rows, with columns of zeros before and after."""
     return np.pad(A, ((0, 0), (left, right)))

@@ -15,10 +15,10 @@ from PIL import Image, ImageDraw, ImageFont
 
 import poise
 from poise import runs
-from poise.behaviors import Reach, Regulated, one_foot_stance, regulation_of
-from poise.behaviors import standing as standing_on
-from poise.plans import Squatting
-from poise.plants import Carried, PositionServos, Push, Stage
+from poise.behaviors import Reach, ZmpBalance, one_foot_stance, regulation_settings
+from poise.behaviors import standing_reference as standing_on
+from poise.plans import SquatReference
+from poise.plants import CarriedBox, PositionServos, Push, StairsAndDoor
 from poise.plants.engine.robot_model import Coordinates
 from poise.rendering import Camera, picture, save_picture
 
@@ -57,7 +57,7 @@ def torque_peaks(name: str) -> None:
         "minimum-jerk": "minimum jerk, ramped insertion",
     }
     for column, (profile, title) in enumerate(titles.items()):
-        recording, _ = runs.Reach(robot=name, mode="torque", plant="mujoco", profile=profile).run()
+        recording, _ = runs.ReachMotion(robot=name, mode="torque", plant="mujoco", profile=profile).run()
         torque, time = recording["command/torque"], recording.time
         rate = np.abs(np.diff(torque, axis=0)).max(axis=1) / recording.period
         effort = float(np.sqrt(np.mean(torque**2)))
@@ -81,7 +81,7 @@ def torque_peaks(name: str) -> None:
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
     """States of one stride in the middle of a walk, evenly in time, all with the centre of mass above the origin."""
     robot = ROBOTS[name]
-    recording, result = runs.Walk(robot=name, style=style, steps=8).run()
+    recording, result = runs.WalkMotion(robot=name, style=style, steps=8).run()
     if result["reason"]:
         print(f"{name}, {style}: {result['reason']}", file=sys.stderr)
     support = recording["phase"] == "right support"
@@ -123,18 +123,18 @@ def standing() -> None:
 def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
     """Guided down the steps, across the room and to the door: seven moments, in the world as the engine has it."""
     robot = ROBOTS[name]
-    recording, _ = runs.Navigate(robot=name, scenario=True).run()
-    stage = Stage.of(robot)
-    plant = poise.MujocoPlant(robot, ground=stage, things=stage.things, visuals=True)
+    recording, _ = runs.NavigateMotion(robot=name, scenario=True).run()
+    stage = StairsAndDoor.of(robot)
+    plant = poise.MujocoPlant(robot, ground=stage, objects=stage.objects, visuals=True)
     places, camera = Coordinates(robot, plant.model), mujoco.MjvCamera()
-    camera.azimuth, camera.elevation, camera.distance = 68.0, -14.0, 3.4 * stage.leg
+    camera.azimuth, camera.elevation, camera.distance = 68.0, -14.0, 3.4 * stage.leg_length
     frames = []
     with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:
         for share in (0.02, 0.2, 0.38, 0.5, 0.68, 0.85, 1.0):
             state = recording.state(round(share * (len(recording) - 1)), robot)
             places.write(state.q, np.zeros(robot.model.nv), plant.data)
             mujoco.mj_forward(plant.model, plant.data)
-            camera.lookat[:] = state.center_of_mass + np.array([0.1, 0.0, -0.1]) * stage.leg
+            camera.lookat[:] = state.center_of_mass + np.array([0.1, 0.0, -0.1]) * stage.leg_length
             renderer.update_scene(plant.data, camera)
             frames.append(renderer.render().copy())
     picture = Image.fromarray(np.hstack(frames))
@@ -148,13 +148,13 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
     scenes = ((None, (0.0, 2.9, 3.35), {}), (2.0, (4.0, 5.0), {}), (2.0, (0.0, 5.0), stiff))
     for squat, times, numbers in scenes:
         start = robot.stance("carrying" if numbers else "standing")
-        course = None if squat is None else Squatting(*standing_on(start), 0.05, 0.5, squat, 4.0)
-        body = Regulated(robot, course, regulation_of(robot, **numbers), start, carries=bool(numbers))
+        course = None if squat is None else SquatReference(*standing_on(start), 0.05, 0.5, squat, 4.0)
+        body = ZmpBalance(robot, course, regulation_settings(robot, **numbers), start, carries=bool(numbers))
         plant = poise.MujocoPlant(
             start,
-            actuators=PositionServos(share=body.settings.stiffness),
+            actuators=PositionServos(stiffness_scale=body.settings.stiffness),
             pushes=[Push((34, 0, 0), duration=0.1, time=3.0)] if squat is None else [],
-            carried=Carried.share(robot, 0.1) if numbers else None,
+            carried_box=CarriedBox.of_mass_fraction(robot, 0.1) if numbers else None,
             visuals=True,
         )
         camera = mujoco.MjvCamera()
@@ -176,7 +176,7 @@ def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
     from poise import human
     from poise.human import gait, sample_trial
 
-    reference = gait.Reference.of(human.fit(*sample_trial()))
+    reference = gait.ReferenceWalk.from_fit(human.fit(*sample_trial()))
     cycle = reference.cycle()
     shares = (0.02, 0.17, 0.33, 0.52, 0.7, 0.85)
     times = [cycle.initial_contact + share * cycle.duration for share in shares]

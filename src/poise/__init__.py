@@ -27,6 +27,7 @@ __all__ = [
     "Behavior",
     "Command",
     "Contact",
+    "ControlStep",
     "Hierarchy",
     "IdealPlant",
     "KinematicController",
@@ -41,7 +42,6 @@ __all__ = [
     "Snapshot",
     "Stand",
     "State",
-    "Step",
     "Style",
     "TorqueController",
     "Walk",
@@ -61,7 +61,7 @@ __all__ = [
 if TYPE_CHECKING:
     from poise import behaviors, constraints, runs, solvers, tasks
     from poise.behaviors import Reach, Stand, Walk
-    from poise.control import Command, KinematicController, PositionController, Step, TorqueController
+    from poise.control import Command, ControlStep, KinematicController, PositionController, TorqueController
     from poise.errors import PoiseError
     from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
     from poise.plans import Style
@@ -73,13 +73,13 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Rooms, each reached as ``poise.<room>``; and the public names that are taken from them.
-ROOMS: dict[str, tuple[str, ...]] = {
+#: Subpackages, each reached as ``poise.<subpackage>``; and the public names that are taken from them.
+SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "analysis": (),
     "behaviors": ("Reach", "Stand", "Walk"),
     "campaign": (),
     "constraints": (),
-    "control": ("Command", "KinematicController", "PositionController", "Step", "TorqueController"),
+    "control": ("Command", "KinematicController", "PositionController", "ControlStep", "TorqueController"),
     "devices": (),
     "errors": ("PoiseError",),
     "exports": (),
@@ -100,16 +100,16 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "studio": (),
     "tasks": ("ACCELERATION", "VELOCITY"),
 }
-_ROOM_OF = {name: room for room, names in ROOMS.items() for name in names}
+_SUBPACKAGE_OF = {name: subpackage for subpackage, names in SUBPACKAGES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
     def __getattr__(name: str) -> Any:
-        if name in ROOMS:
+        if name in SUBPACKAGES:
             value = import_module(f"poise.{name}")
-        elif name in _ROOM_OF:
-            value = getattr(import_module(f"poise.{_ROOM_OF[name]}"), name)
+        elif name in _SUBPACKAGE_OF:
+            value = getattr(import_module(f"poise.{_SUBPACKAGE_OF[name]}"), name)
         elif name == "__version__":
             value = _version()
         else:
@@ -119,7 +119,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *ROOMS})
+    return sorted({*globals(), *__all__, *SUBPACKAGES})
 
 
 def _version() -> str:

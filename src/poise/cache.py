@@ -18,17 +18,17 @@ Arrays = dict[str, NDArray[Any]]
 
 def cache_folder() -> Path:
     """``$POISE_CACHE``; else ``poise`` in the user's cache folder, ``$XDG_CACHE_HOME`` or ``~/.cache``."""
-    if own := os.environ.get("POISE_CACHE"):
-        return Path(own)
+    if override := os.environ.get("POISE_CACHE"):
+        return Path(override)
     # A relative XDG_CACHE_HOME is to be ignored, as its specification says.
-    users = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        return (users if users.is_absolute() else Path.home() / ".cache") / "poise"
+        return (user_cache if user_cache.is_absolute() else Path.home() / ".cache") / "poise"
     except RuntimeError:  # a user without a home
         return Path(os.devnull)
 
 
-def stored(name: str) -> Arrays | None:
+def load_arrays(name: str) -> Arrays | None:
     """The arrays of this name; None if there are none, or none that can be read."""
     try:
         with np.load(cache_folder() / f"{name}.npz", allow_pickle=False) as file:
@@ -37,10 +37,10 @@ def stored(name: str) -> Arrays | None:
         return None
 
 
-def store(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+def save_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Keeps arrays under a name, whole or not at all; where nothing can be written, nothing is kept."""
     folder = cache_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(folder / f"{name}.npz", durable=False) as beside, open(beside, "wb") as file:
+        with atomic_write(folder / f"{name}.npz", durable=False) as temporary_path, open(temporary_path, "wb") as file:
             np.savez(file, allow_pickle=False, **arrays)

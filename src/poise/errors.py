@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 #: What breaks a line or is no letter: a name from a damaged file may have it.
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 #: Letters that anybody reads of one error; a value that was given may be a megabyte.
-_LONGEST = 1200
+_MAX_LENGTH = 1200
 
 
 class PoiseError(Exception):
@@ -121,8 +121,8 @@ class MissingPackageError(PoiseError, ImportError):
 
 def _one_line(message: str) -> str:
     """Without breaks, and without the middle if it is too long."""
-    line = _BREAKS.sub(" ", message).strip()
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 305]} ... {line[-300:]}"
+    line = _LINE_BREAKS.sub(" ", message).strip()
+    return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 305]} ... {line[-300:]}"
 
 
 # -- Names that are not there, and those that may have been meant ----------------------------------------------------
@@ -136,34 +136,34 @@ def near_misses(name: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6))
 
 
-def suggestion(name: object, known: Iterable[str], most: int = 1, listed: int | None = None) -> str:
+def suggestion(name: object, known: Iterable[str], max_matches: int = 1, max_listed: int | None = None) -> str:
     """What may have been meant by a name that does not exist: the near misses, or else the names that exist.
 
     Args:
         name: that was given.
         known: names that exist.
-        most: near misses that are offered, at most 3.
-        listed: names that are listed if none is near; None: all.
+        max_matches: near misses that are offered, at most 3.
+        max_listed: names that are listed if none is near; None: all.
 
     >>> suggestion("wlak", ["walk", "stand"])
     "did you mean 'walk'?"
     """
     names = list(known)
-    near = near_misses(str(name), names)[:most]
+    near = near_misses(str(name), names)[:max_matches]
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    more = listed is not None and len(names) > listed
-    return f"there are {', '.join(names[:listed])}{', ...' if more else ''}" if names else "there are none"
+    more = max_listed is not None and len(names) > max_listed
+    return f"there are {', '.join(names[:max_listed])}{', ...' if more else ''}" if names else "there are none"
 
 
-def unknown(what: str, name: object, known: Iterable[str], file: str = "", advice: str = "") -> RobotError:
+def unknown_name_error(what: str, name: object, known: Iterable[str], file: str = "", advice: str = "") -> RobotError:
     """The error for a name that does not exist: ``what`` says whose and which kind, e.g. "g1 has no joint".
 
     The message offers the near misses; without any it lists what exists, if that is short, or gives the advice.
     """
     known = list(known)
     near = near_misses(str(name), known)
-    hint = advice if advice and not near else suggestion(name, known, most=3, listed=20)
+    hint = advice if advice and not near else suggestion(name, known, max_matches=3, max_listed=20)
     prefix = f"{file}: " if file else ""
     return RobotError(f"{prefix}{what} {name!r}; {hint}", file=file, element=str(name), near=near)
 

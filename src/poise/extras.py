@@ -156,7 +156,7 @@ def load(package: str, *modules: str) -> ModuleType:
         absent = (error.name or "").partition(".")[0]
         if absent not in PACKAGES:  # something else that the package needs
             raise
-        raise _missing(absent) from None
+        raise _missing_package_error(absent) from None
     return found
 
 
@@ -167,10 +167,10 @@ def require(*packages: str) -> None:
     """
     for package in packages:
         if find_spec(package) is None:
-            raise _missing(package)
+            raise _missing_package_error(package)
 
 
-def _missing(name: str) -> MissingPackageError:
+def _missing_package_error(name: str) -> MissingPackageError:
     package = PACKAGES[name]
     distribution = package.distribution or name
     what = f"'poise[{package.extra}]'" if package.extra else distribution
@@ -181,15 +181,15 @@ def _missing(name: str) -> MissingPackageError:
     )
 
 
-def _stand_in(package: str, modules: tuple[str, ...]) -> ModuleType:
+def _lazy_module(package: str, modules: tuple[str, ...]) -> ModuleType:
     """A module that asks the package for an attribute once, and has it from then on."""
     module = ModuleType(package, f"Stands for {package}, which is imported at the first use of an attribute.")
 
     def attribute(name: str) -> Any:
         if name.startswith("__") and name != "__version__":  # asked by who looks at modules, not by who uses them
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        own = [each for each in modules if each.partition(".")[0] == name]
-        value = getattr(load(package, *own), name)
+        submodules = [each for each in modules if each.partition(".")[0] == name]
+        value = getattr(load(package, *submodules), name)
         setattr(module, name, value)
         return value
 
@@ -198,4 +198,4 @@ def _stand_in(package: str, modules: tuple[str, ...]) -> ModuleType:
 
 
 if not TYPE_CHECKING:
-    globals().update({name: _stand_in(name, package.modules) for name, package in PACKAGES.items()})
+    globals().update({name: _lazy_module(name, package.modules) for name, package in PACKAGES.items()})

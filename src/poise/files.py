@@ -31,17 +31,17 @@ def atomic_write(path: str | PathLike[str], *, temporary: str = "", durable: boo
     >>> with atomic_write("walk.csv") as file:
     ...     file.write_text("time,q")
     """
-    place = Path(os.path.realpath(path))
-    beside = place.with_name(temporary or f".{os.urandom(8).hex()}{place.suffix}")
+    target = Path(os.path.realpath(path))
+    temporary_path = target.with_name(temporary or f".{os.urandom(8).hex()}{target.suffix}")
     try:
-        yield beside
+        yield temporary_path
         if durable:
-            with open(beside, "rb") as file:
+            with open(temporary_path, "rb") as file:
                 os.fsync(file.fileno())
-        os.replace(beside, place)
+        os.replace(temporary_path, target)
     finally:
         with contextlib.suppress(OSError):
-            beside.unlink()
+            temporary_path.unlink()
 
 
 def atomic_write_text(path: str | PathLike[str], text: str, *, temporary: str = "") -> None:
@@ -61,14 +61,14 @@ def writable_path(
         option: of the command line that gave the path, for the message.
         example: name of a file, for the message.
     """
-    place = Path(os.path.realpath(os.path.expanduser(path)))
+    target = Path(os.path.realpath(os.path.expanduser(path)))
     given = f"{option} '{path}'".lstrip()
-    if os.path.isdir(place):
+    if os.path.isdir(target):
         hint = f"give a file, like {Path(path) / example}" if example else "give the name of a file in it"
         raise error(f"{given} is a folder; {hint}")
-    if not os.path.isdir(place.parent):
+    if not os.path.isdir(target.parent):
         raise error(f"{given}: there is no folder '{Path(path).parent}'; make it first")
-    return place
+    return target
 
 
 def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Path:
@@ -76,20 +76,20 @@ def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], colu
 
     Numbers have six significant digits; what is None or missing in a row is an empty cell.
     """
-    place = Path(path)
+    target = Path(path)
     try:
-        with atomic_write(place) as file, open(file, "w", encoding="utf-8", newline="") as stream:
+        with atomic_write(target) as file, open(file, "w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, columns, extrasaction="ignore", restval="")
             writer.writeheader()
-            writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+            writer.writerows({key: _format_cell(value) for key, value in row.items()} for row in rows)
     except OSError as error:
         raise PoiseError(
-            f"{place} cannot be written: {failure_reason(error)}; give another place or make room"
+            f"{target} cannot be written: {failure_reason(error)}; give another place or make room"
         ) from None
-    return place
+    return target
 
 
-def _cell(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else value
 
 
@@ -101,7 +101,7 @@ def failure_reason(error: OSError) -> str:
 def json_ready(value: Any) -> Any:
     """The same in values that JSON knows: numpy's become Python's, and numbers that are not finite become None.
 
-    >>> json_ready({"error": float("nan"), "place": (0.5, float("inf"))})
+    >>> json_ready({"error": float("nan"), "target": (0.5, float("inf"))})
     {'error': None, 'place': [0.5, None]}
     """
     if isinstance(value, Mapping):

@@ -16,11 +16,11 @@ from poise.arrays import Array
 from poise.constraints import JointRange
 from poise.errors import HierarchyError, PoiseError, suggestion
 from poise.interface import Interface
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, Solution
-from poise.state import Sensed, Snapshot
-from poise.tasks import VELOCITY, Assembly, Decay, Layout, MotionTask, Target, Task, moving
+from poise.state import SensorReadings, Snapshot
+from poise.tasks import VELOCITY, Assembly, Decay, MotionTask, Target, Task, VariableLayout, is_moving
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +110,12 @@ class Behavior(Interface):
         """The phase at a time (s), or None. Its name is copied to `Command.phase`."""
         return None
 
-    def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> pinocchio.SE3 | None:
+    def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> pinocchio.SE3 | None:
         """Feedback under position servos: a `PositionController` calls it before each tick.
 
         Args:
             real, reference: the measured body, and the reference body whose joint positions are commanded.
-            sensed: sensor readings; None: the plant has no sensors.
+            readings: sensor readings; None: the plant has no sensors.
 
         Returns:
             Planar world_from_world (m, rad) by which the reference body is moved; None: not moved.
@@ -123,7 +123,7 @@ class Behavior(Interface):
         return None
 
     @classmethod
-    def of(cls, given: Any) -> Behavior:
+    def adapt(cls, given: Any) -> Behavior:
         """The object itself if it is a behavior; a `FunctionBehavior` for a function or another callable object."""
         if isinstance(given, Behavior):
             return given
@@ -154,7 +154,7 @@ class FunctionBehavior(Behavior):
 
 
 #: What controllers take for a behavior.
-AnyBehavior = Behavior | Callable[[Snapshot], "Hierarchy"]
+BehaviorLike = Behavior | Callable[[Snapshot], "Hierarchy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class Hierarchy(Behavior):
             seen.add(level.name)
         if not self.tasks:
             raise HierarchyError("the hierarchy has no task; give it constraints in always= or tasks in levels=")
-        self._one_robot()
+        self._check_one_robot()
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
         """A hierarchy is the behavior that never changes."""
@@ -201,7 +201,7 @@ class Hierarchy(Behavior):
     @property
     def robot_name(self) -> str | None:
         """The robot it is made for, if a task says so."""
-        return next(iter(_robots(self.tasks)), None)
+        return next(iter(_robots_of_tasks(self.tasks)), None)
 
     def groups(self) -> list[tuple[str, tuple[Task, ...]]]:
         """Names and tasks of the levels of the program, `always` first."""
@@ -215,26 +215,26 @@ class Hierarchy(Behavior):
 
     def level(self, name: str) -> Level:
         """The level of that name."""
-        return self.levels[self._index(name)]
+        return self.levels[self._level_index(name)]
 
     def with_level(self, level: Level, before: str | None = None) -> Hierarchy:
         """With one more level, above the one named or as the last."""
-        at = len(self.levels) if before is None else self._index(before)
+        at = len(self.levels) if before is None else self._level_index(before)
         return Hierarchy(self.always, (*self.levels[:at], level, *self.levels[at:]))
 
-    def without(self, name: str) -> Hierarchy:
+    def without_level(self, name: str) -> Hierarchy:
         """Without the level of that name."""
-        at = self._index(name)
+        at = self._level_index(name)
         return Hierarchy(self.always, self.levels[:at] + self.levels[at + 1 :])
 
     def with_tasks(self, name: str, tasks: Iterable[Task] | Task) -> Hierarchy:
         """With other tasks in the level of that name."""
-        at = self._index(name)
+        at = self._level_index(name)
         return Hierarchy(
             self.always, (*self.levels[:at], Level(name, tasks, self.levels[at].damping), *self.levels[at + 1 :])
         )
 
-    def reordered(self, names: Sequence[str]) -> Hierarchy:
+    def reorder(self, names: Sequence[str]) -> Hierarchy:
         """With the same levels in another order."""
         order = [str(name) for name in names]
         if sorted(order) != sorted(level.name for level in self.levels):
@@ -244,11 +244,11 @@ class Hierarchy(Behavior):
 
     def common_levels(self, other: Hierarchy) -> int:
         """How many of the first levels are the same, task for task; -1 when `always` is not."""
-        if not _same(self.always, other.always):
+        if not _same_tasks(self.always, other.always):
             return -1
         count = 0
         for ours, theirs in zip(self.levels, other.levels, strict=False):
-            if not _same(ours.tasks, theirs.tasks) or ours.damping != theirs.damping:
+            if not _same_tasks(ours.tasks, theirs.tasks) or ours.damping != theirs.damping:
                 break
             count += 1
         return count
@@ -260,7 +260,7 @@ class Hierarchy(Behavior):
         for k, (name, tasks) in enumerate(self.groups()):
             for i, task in enumerate(tasks):
                 number, word = ("", "") if i else ("-" if k == 0 else str(k), name)
-                lines.append((number, word, task.name, task.unit, wants(task), _weight(task)))
+                lines.append((number, word, task.name, task.unit, task_kind(task), _weight_text(task)))
             if not tasks:
                 lines.append(("-" if k == 0 else str(k), name, "(nothing)", "", "", ""))
         widths = [max(len(line[i]) for line in lines) for i in range(6)]
@@ -273,36 +273,36 @@ class Hierarchy(Behavior):
         """With another `always` or other `levels`."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
-    def _index(self, name: str) -> int:
+    def _level_index(self, name: str) -> int:
         names = [level.name for level in self.levels]
         if name not in names:
             raise HierarchyError(f"no level is called '{name}'; {suggestion(name, names)}")
         return names.index(name)
 
-    def _one_robot(self) -> None:
-        robots = _robots(self.tasks)
+    def _check_one_robot(self) -> None:
+        robots = _robots_of_tasks(self.tasks)
         if len(robots) > 1:
             (first, a), (second, b) = list(robots.items())[:2]
             raise HierarchyError(f"'{a}' is made for {first}, '{b}' for {second}; a hierarchy moves one robot")
 
 
-def wants(task: Task) -> str:
+def task_kind(task: Task) -> str:
     """What a task asks for, in a word: zero error, an interval, a rate or a limit."""
     if not isinstance(task, MotionTask):
         return "limits"
-    if task.within is not None:
+    if task.tolerance is not None:
         return "interval"
-    return "rate" if task.wants_rate else "equality"
+    return "rate" if task.velocity_only else "equality"
 
 
-def _weight(task: Task) -> str:
+def _weight_text(task: Task) -> str:
     import numpy as np
 
     weight = np.unique(np.asarray(task.weight))
     return f"{weight[0]:g}" if len(weight) == 1 else f"{weight[0]:g} to {weight[-1]:g}"
 
 
-def _robots(tasks: Sequence[Task]) -> dict[str, str]:
+def _robots_of_tasks(tasks: Sequence[Task]) -> dict[str, str]:
     """Robots that the tasks speak of, each with one of its tasks."""
     found: dict[str, str] = {}
     for task in tasks:
@@ -312,7 +312,7 @@ def _robots(tasks: Sequence[Task]) -> dict[str, str]:
     return found
 
 
-def _same(ours: Sequence[Task], theirs: Sequence[Task]) -> bool:
+def _same_tasks(ours: Sequence[Task], theirs: Sequence[Task]) -> bool:
     return len(ours) == len(theirs) and all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
@@ -320,17 +320,17 @@ def _same(ours: Sequence[Task], theirs: Sequence[Task]) -> bool:
 
 
 #: A task is met when no row misses by more: a tenth of a millimetre or milliradian.
-MET = 1e-4
+POSE_TOLERANCE = 1e-4
 #: Longest step of one iteration, rad or m: what linearised tasks can be trusted for.
-TRUST = 0.3
-#: How much of a controller's caution near singularities is left here, where short steps see to it that linearised tasks
+MAX_STEP = 0.3
+#: Share of the singularity damping of a controller that is left here, where short steps see to it that linearised tasks
 #: do not mislead: in full it would take far more of them,
 #: with a twentieth a target out of reach shook the feet.
-CAUTION = 0.35
+DAMPING_SHARE = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class Posed:
+class PoseSolution:
     """A posture and how well it meets its hierarchy.
 
     Attributes:
@@ -355,7 +355,7 @@ class Posed:
         return "\n".join([head, *(f"  {name:<16} {error:.2e}{words[name]}" for name, error in self.errors.items())])
 
 
-def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> Posed:
+def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> PoseSolution:
     """Iterates a hierarchy to a posture: each step solves its linearised tasks in full, as a Newton step does.
 
     Targets are taken at the time of `start`; reference behaviours, speeds and tasks that want a rate have no part in a
@@ -370,52 +370,57 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
     >>> standing = solve_pose(hierarchy, start).state
     """
     if not isinstance(hierarchy, Hierarchy) or not isinstance(start, State):
-        raise PoiseError(f"solve_pose takes a Hierarchy and a State; given {brief(hierarchy)} and {brief(start)}")
+        raise PoiseError(
+            f"solve_pose takes a Hierarchy and a State; given {format_value(hierarchy)} and {format_value(start)}"
+        )
     if not isinstance(iterations, int) or iterations < 1:
         raise PoiseError(f"iterations is {iterations!r}; expected a number, one or more")
     robot = start.robot
     if hierarchy.robot_name not in (None, robot.name):
         raise PoiseError(f"the hierarchy is made for {hierarchy.robot_name}, the state is of {robot.name}")
-    levels = [Level(level.name, _at_rest(level.tasks, start.time), level.damping) for level in hierarchy.levels]
-    still = Hierarchy(_at_rest(hierarchy.always, start.time), levels)
+    levels = [Level(level.name, _static_tasks(level.tasks, start.time), level.damping) for level in hierarchy.levels]
+    static_hierarchy = Hierarchy(_static_tasks(hierarchy.always, start.time), levels)
     snapshot = Snapshot(robot).at(start)
-    layout = Layout(VELOCITY, 1.0, robot.model.nv, robot.model.nv)
-    groups = still.groups()
-    assembly = Assembly(snapshot, groups, layout, still.damping())
+    layout = VariableLayout(VELOCITY, 1.0, robot.model.nv, robot.model.nv)
+    groups = static_hierarchy.groups()
+    assembly = Assembly(snapshot, groups, layout, static_hierarchy.damping())
     solver = Lexicographic(damping=1e-6)
-    state, trust, last = start.replace(v=np.zeros(robot.model.nv)), TRUST, np.zeros(robot.model.nv)
+    state, trust, last = start.replace(v=np.zeros(robot.model.nv)), MAX_STEP, np.zeros(robot.model.nv)
     count, length = 0, np.inf
     while count < iterations and length >= tolerance:
         count += 1
         step = _newton_step(snapshot.at(state), assembly, solver).x
         # Steps that turn back circle around a target out of reach; shorter ones settle.
-        trust = 0.5 * trust if step @ last < 0.0 else min(1.5 * trust, TRUST)
+        trust = 0.5 * trust if step @ last < 0.0 else min(1.5 * trust, MAX_STEP)
         step = step * min(1.0, trust / max(float(np.abs(step).max(initial=0.0)), 1e-12))
         state, last = state.replace(q=pinocchio.integrate(robot.model, state.q, step)), step
         length = float(np.abs(step).max(initial=0.0))
     solution = _newton_step(snapshot.at(state), assembly, solver)
-    pairs = list(zip(_misses(assembly), assembly.labels(), strict=True))
-    worst = {name: max((miss for miss, label in pairs if label.level == name), default=0.0) for name, _ in groups}
-    unmet = tuple(name for name, error in worst.items() if error > MET)
-    return Posed(state, worst, unmet, count, length < tolerance, solution)
+    pairs = list(zip(_block_errors(assembly), assembly.labels(), strict=True))
+    worst = {
+        name: max((block_error for block_error, label in pairs if label.level == name), default=0.0)
+        for name, _ in groups
+    }
+    unmet = tuple(name for name, error in worst.items() if error > POSE_TOLERANCE)
+    return PoseSolution(state, worst, unmet, count, length < tolerance, solution)
 
 
-def _at_rest(tasks: Sequence[Task], time: float) -> list[Task]:
+def _static_tasks(tasks: Sequence[Task], time: float) -> list[Task]:
     """What the tasks that have a say in a posture want at a time, without how and how fast they want it."""
     found: list[Task] = []
     for task in tasks:
-        if isinstance(task, MotionTask) and not task.wants_rate:
+        if isinstance(task, MotionTask) and not task.velocity_only:
             task = copy(task)
-            task.reference = Decay(1.0)
-            if moving(task.target):
-                vars(task)["target"] = Halted(vars(task)["target"], time)
+            task.dynamics = Decay(1.0)
+            if is_moving(task.target):
+                vars(task)["target"] = FrozenTarget(vars(task)["target"], time)
             found.append(task)
-        elif isinstance(task, JointRange) or not task.wants_rate:
+        elif isinstance(task, JointRange) or not task.velocity_only:
             found.append(task)
     return found
 
 
-class Halted:
+class FrozenTarget:
     """What a target is at one time, for good."""
 
     def __init__(self, target: Target, time: float) -> None:
@@ -429,11 +434,11 @@ class Halted:
 def _newton_step(snapshot: Snapshot, assembly: Assembly, solver: Lexicographic) -> Solution:
     assembly.column("gain")[assembly.column("coupling") > 0.0] = 1.0
     assembly.write()
-    assembly.stack.caution[:] *= CAUTION
+    assembly.stack.singularity_damping[:] *= DAMPING_SHARE
     return solver.solve(assembly.stack.program())
 
 
-def _misses(assembly: Assembly) -> list[float]:
+def _block_errors(assembly: Assembly) -> list[float]:
     error, low, high = (assembly.column(name) for name in ("error", "low", "high"))
-    miss = np.abs(error - np.clip(error, low, high))
-    return [float(miss[block.rows].max(initial=0.0)) for block in assembly.stack.blocks]
+    block_error = np.abs(error - np.clip(error, low, high))
+    return [float(block_error[block.rows].max(initial=0.0)) for block in assembly.stack.blocks]

@@ -21,11 +21,11 @@ from poise import parsing
 from poise.errors import PoiseError, UsageError, suggestion
 
 #: What a parameter holds. A list holds texts; on the command line it is an option that may be given more than once.
-Kind = Literal["number", "integer", "flag", "choice", "text", "list"]
+ParameterKind = Literal["number", "integer", "flag", "choice", "text", "list"]
 Settings = TypeVar("Settings")
 
 #: Gains and times are below this: no gain above the rate of control helps, and no motion lasts longer.
-LARGEST = 1e3
+MAX_GAIN = 1e3
 _KEY = "parameter"
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
 
@@ -38,59 +38,59 @@ class Parameter:
         name: of the field.
         kind: what it holds.
         default: its value if nothing is given; None: it follows from the rest.
-        about: one sentence fragment, as help texts print it.
+        description: one sentence fragment, as help texts print it.
         unit: of a number; "" if it has none.
         low, high: smallest and largest value.
-        above: whether `low` itself is excluded.
-        below: whether `high` itself is excluded.
+        excludes_low: whether `low` itself is excluded.
+        excludes_high: whether `high` itself is excluded.
         choices: the words that it can be; empty: any.
         suggestions: values of a text that are worth offering in a menu.
-        usual: range that is worth trying, for sliders; None: all of it.
+        typical_range: range that is worth trying, for sliders; None: all of it.
         metavar: what stands for its value in help texts.
         option: its name on the command line and in campaign specs, without dashes.
-        read: value of a text, with an error of its own; None: by `kind`.
+        parser: value of a text, with an error of its own; None: by `kind`.
         types: of values that it takes as well, in Python.
     """
 
     name: str = ""
-    kind: Kind = "number"
+    kind: ParameterKind = "number"
     default: Any = None
-    about: str = ""
+    description: str = ""
     unit: str = ""
     low: float = -math.inf
     high: float = math.inf
-    above: bool = False
-    below: bool = False
+    excludes_low: bool = False
+    excludes_high: bool = False
     choices: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
-    usual: tuple[float, float] | None = None
+    typical_range: tuple[float, float] | None = None
     metavar: str = ""
     option: str = ""
-    read: Callable[[str], Any] | None = None
+    parser: Callable[[str], Any] | None = None
     types: tuple[type, ...] = ()
 
     def parse(self, text: str) -> Any:
         """The value that a text means; UsageError with what was expected otherwise."""
         if self.kind == "list":
-            return tuple(self._read(part.strip()) for part in text.split(";") if part.strip())
-        value = self._read(text)
-        if self.read is None and not self.accepts(value):
+            return tuple(self._parse_value(part.strip()) for part in text.split(";") if part.strip())
+        value = self._parse_value(text)
+        if self.parser is None and not self.accepts(value):
             raise UsageError(f"'{text}' is not possible; expected {self.expected}")
         return value
 
     def parse_one(self, text: str) -> Any:
         """The value of a text; of a list, one of its entries."""
-        return self._read(text) if self.kind == "list" else self.parse(text)
+        return self._parse_value(text) if self.kind == "list" else self.parse(text)
 
-    def _read(self, text: str) -> Any:
-        if self.read is not None:
-            return self.read(text)
+    def _parse_value(self, text: str) -> Any:
+        if self.parser is not None:
+            return self.parser(text)
         if self.kind == "flag":
             if text.lower() not in _FLAGS:
                 raise UsageError(f"'{text}' is neither true nor false")
             return _FLAGS[text.lower()]
         if self.kind in ("number", "integer"):
-            number = parsing.number(text)
+            number = parsing.parse_number(text)
             if number is None:
                 raise UsageError(f"'{text}' is not a number")
             return int(number) if self.kind == "integer" and number == int(number) else number
@@ -117,8 +117,8 @@ class Parameter:
                 return False
             if self.kind == "integer" and value != round(value):
                 return False
-            low = self.low < value if self.above else self.low <= value
-            return low and (value < self.high if self.below else value <= self.high)
+            low = self.low < value if self.excludes_low else self.low <= value
+            return low and (value < self.high if self.excludes_high else value <= self.high)
         if self.kind == "choice":
             return value in self.choices
         return isinstance(value, tuple if self.kind == "list" else (str, tuple))
@@ -129,16 +129,16 @@ class Parameter:
         if self.kind == "flag":
             return "true or false"
         if self.kind == "choice":
-            words = [repr(word) if " " in "".join(self.choices) else word for word in self.choices]
-            return f"one of {', '.join(words)}" if len(words) > 2 else " or ".join(words)
+            allowed = [repr(word) if " " in "".join(self.choices) else word for word in self.choices]
+            return f"one of {', '.join(allowed)}" if len(allowed) > 2 else " or ".join(allowed)
         if self.kind in ("text", "list"):
             return "a text"
         noun = "whole number" if self.kind == "integer" else "number"
         if math.isinf(self.low) and math.isinf(self.high):
             return f"a {noun}"
-        if math.isfinite(self.low) and math.isfinite(self.high) and not (self.above or self.below):
+        if math.isfinite(self.low) and math.isfinite(self.high) and not (self.excludes_low or self.excludes_high):
             return f"{self.low:g} to {self.high:g}{f' {self.unit}' if self.unit else ''}"
-        positive = f"a positive {noun}" if self.above else f"zero or a positive {noun}"
+        positive = f"a positive {noun}" if self.excludes_low else f"zero or a positive {noun}"
         return positive if math.isinf(self.high) else f"{positive} below {self.high:g}"
 
     @property
@@ -147,14 +147,14 @@ class Parameter:
         facts = [self.unit] if self.unit else []
         shown = self.default not in (None, "", ()) and self.kind != "flag"
         facts += [f"default {self.format(self.default)}"] if shown else []
-        return f"{self.about} ({', '.join(facts)})" if facts else self.about
+        return f"{self.description} ({', '.join(facts)})" if facts else self.description
 
 
 def parameter(
     default: Any,
-    about: str,
+    description: str,
     *,
-    kind: Kind | None = None,
+    kind: ParameterKind | None = None,
     unit: str = "",
     low: float = -math.inf,
     high: float = math.inf,
@@ -162,44 +162,44 @@ def parameter(
     below: float | None = None,
     choices: Iterable[str] = (),
     suggestions: Iterable[str] = (),
-    usual: tuple[float, float] | None = None,
+    typical_range: tuple[float, float] | None = None,
     metavar: str = "",
     option: str = "",
-    read: Callable[[str], Any] | None = None,
+    parser: Callable[[str], Any] | None = None,
     types: tuple[type, ...] = (),
 ) -> Any:
     """A dataclass field with its declaration, see `Parameter`.
 
     Args:
-        default, about, kind, unit, low, high, choices, suggestions, usual, metavar, option, read, types: as of
-            `Parameter`;
+        default, description, kind, unit, low, high, choices, suggestions, typical_range, metavar, option, parser,
+            types: as of `Parameter`;
             `kind` follows from the default if it is left out.
         above, below: bounds that are excluded, instead of `low` and `high`.
     """
-    words = tuple(choices)
+    allowed = tuple(choices)
     declared = Parameter(
-        kind=kind or _kind_of(default, words),
+        kind=kind or _kind_of(default, allowed),
         default=default,
-        about=about,
+        description=description,
         unit=unit,
         low=low if above is None else above,
         high=high if below is None else below,
-        above=above is not None,
-        below=below is not None,
-        choices=words,
+        excludes_low=above is not None,
+        excludes_high=below is not None,
+        choices=allowed,
         suggestions=tuple(suggestions),
-        usual=usual,
+        typical_range=typical_range,
         metavar=metavar,
         option=option,
-        read=read,
+        parser=parser,
         types=types,
     )
     return field(default=default, metadata={_KEY: declared})
 
 
-def gain(default: float, about: str, unit: str = "1/s", zero: bool = False) -> Any:
+def gain_parameter(default: float, description: str, unit: str = "1/s", zero: bool = False) -> Any:
     """A positive number of ordinary size: a rate, a share or a time; with `zero` it may be zero, too."""
-    return parameter(default, about, unit=unit, low=0.0, above=None if zero else 0.0, below=LARGEST)
+    return parameter(default, description, unit=unit, low=0.0, above=None if zero else 0.0, below=MAX_GAIN)
 
 
 def declared_in(cls: Any, name: str) -> Any:
@@ -213,7 +213,7 @@ def declared_in(cls: Any, name: str) -> Any:
     return field(default=declared.default, metadata=declared.metadata)
 
 
-def _kind_of(default: Any, choices: tuple[str, ...]) -> Kind:
+def _kind_of(default: Any, choices: tuple[str, ...]) -> ParameterKind:
     if choices:
         return "choice"
     for type_, kind in ((bool, "flag"), (int, "integer"), (float, "number"), (str, "text"), (tuple, "list")):
@@ -235,15 +235,15 @@ def _parameters(cls: Any) -> Mapping[str, Parameter]:
             declared: Parameter = each.metadata[_KEY]
             option = declared.option or each.name.replace("_", "-")
             found[each.name] = replace(declared, name=each.name, option=option)
-        elif (nested := _nested(each)) is not None:
+        elif (nested := _nested_dataclass(each)) is not None:
             found |= parameters(nested)
     return found
 
 
-def _nested(each: Field[Any]) -> type | None:
+def _nested_dataclass(each: Field[Any]) -> type | None:
     """The dataclass that a field holds, if its default is made by one."""
-    made: Any = each.default_factory
-    return made if isinstance(made, type) and is_dataclass(made) else None
+    factory: Any = each.default_factory
+    return factory if isinstance(factory, type) and is_dataclass(factory) else None
 
 
 def check_parameters(instance: Any, label: str, error: type[PoiseError] = PoiseError) -> None:
@@ -275,7 +275,7 @@ def settings_from(cls: type[Settings], given: Mapping[str, Any]) -> Settings:
         values[name] = bool(value) if flag else value
     own = {name: value for name, value in values.items() if name in cls.__dataclass_fields__}  # type: ignore[attr-defined]
     for each in fields(cls):  # type: ignore[arg-type]
-        if (nested := _nested(each)) is not None:
+        if (nested := _nested_dataclass(each)) is not None:
             inner = parameters(nested)
             own[each.name] = nested(**{name: value for name, value in values.items() if name in inner})
     return cls(**own)

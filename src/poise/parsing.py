@@ -16,68 +16,68 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poise.arrays import Array
-from poise.errors import RobotError, UsageError, near_misses, unknown
+from poise.errors import RobotError, UsageError, near_misses, unknown_name_error
 
 
-def count(text: str) -> int:
+def parse_count(text: str) -> int:
     """A whole number, 1 or more."""
     if not text.isdecimal() or int(text) == 0:
         raise UsageError(f"'{text}' is not a count; expected 1 or more")
     return int(text)
 
 
-def whole(text: str) -> int:
+def parse_integer(text: str) -> int:
     """A whole number, 0 or more."""
     if not text.isdecimal():
         raise UsageError(f"'{text}' is not a whole number; expected 0 or more")
     return int(text)
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     """A positive number of seconds."""
-    value = number(text)
+    value = parse_number(text)
     if value is None or not value > 0.0:
         raise UsageError(f"'{text}' is not a time; expected positive seconds")
     return value
 
 
-def setting(text: str) -> tuple[str, float | str]:
+def parse_setting(text: str) -> tuple[str, float | str]:
     """``key=value``, with a number or, where a behavior takes one, a word."""
     key, equals, value = text.partition("=")
-    meant = number(value)
+    parsed = parse_number(value)
     word = value.isalpha() and value.lower() not in ("nan", "inf", "infinity")
-    if not equals or not key or (meant is None and not word):
+    if not equals or not key or (parsed is None and not word):
         raise UsageError(f"'{text}' is not a setting; expected key=value with a number, like phase=2.5")
-    return key, value if meant is None else meant
+    return key, value if parsed is None else parsed
 
 
-def positive(text: str) -> float:
+def parse_positive(text: str) -> float:
     """A positive number."""
-    value = number(text)
+    value = parse_number(text)
     if value is None or not value > 0.0:
         raise UsageError(f"'{text}' is not a positive number")
     return value
 
 
-def amount(text: str) -> float:
+def parse_nonnegative(text: str) -> float:
     """A number, zero or more."""
-    value = number(text)
+    value = parse_number(text)
     if value is None or not value >= 0.0:
         raise UsageError(f"'{text}' is not an amount; expected a number, zero or more")
     return value
 
 
-def percent(text: str) -> float:
+def parse_percent(text: str) -> float:
     """A change in percent, above -90."""
-    value = number(text)
+    value = parse_number(text)
     if value is None or not -90.0 <= value <= 1000.0:
         raise UsageError(f"'{text}' is not a change in percent; expected -90 to 1000")
     return value
 
 
-def speed(text: str) -> tuple[float, float, float]:
+def parse_speed(text: str) -> tuple[float, float, float]:
     """Forward, to the left, turning: ``VX``, ``VX,VY`` or ``VX,VY,WZ``."""
-    parts = [number(part) for part in text.split(",")]
+    parts = [parse_number(part) for part in text.split(",")]
     values = [part for part in parts if part is not None]
     if len(values) != len(parts) or not 1 <= len(parts) <= 3 or any(abs(value) > 3.0 for value in values):
         raise UsageError(f"'{text}' is not a speed; expected VX,VY,WZ in m/s, m/s, rad/s, each below 3")
@@ -85,7 +85,7 @@ def speed(text: str) -> tuple[float, float, float]:
     return vx, vy, wz
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """A finite number; None if it is none."""
     try:
         value = float(text)
@@ -121,7 +121,7 @@ def is_number(value: object) -> TypeGuard[float]:
         return False
 
 
-def brief(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as an error shows it: on one line, the first 60 characters."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
@@ -129,7 +129,7 @@ def brief(value: object) -> str:
 
 def check_number(
     value: Any,
-    what: str,
+    label: str,
     error: Callable[[str], Exception],
     low: float = -math.inf,
     high: float = math.inf,
@@ -144,31 +144,31 @@ def check_number(
         return float(value)
     bounds = [f"{word} {bound:g}" for word, bound in (("from", low), ("up to", high)) if math.isfinite(bound)]
     expected = " ".join(["a finite number", *bounds, *[unit] * bool(unit)])
-    raise error(f"{what} is {brief(value)}; expected {expected}")
+    raise error(f"{label} is {format_value(value)}; expected {expected}")
 
 
-def check_positive(value: Any, what: str, error: Callable[[str], Exception], unit: str = "") -> float:
+def check_positive(value: Any, label: str, error: Callable[[str], Exception], unit: str = "") -> float:
     """A finite number above zero."""
     if is_number(value) and float(value) > 0.0:
         return float(value)
-    raise error(f"{what} is {brief(value)}; expected a positive number{f' of {unit}' if unit else ''}")
+    raise error(f"{label} is {format_value(value)}; expected a positive number{f' of {unit}' if unit else ''}")
 
 
 def check_vector(
-    values: ArrayLike, size: int, what: str, error: Callable[[str], Exception], unit: str = "", broadcast: bool = False
+    values: ArrayLike, size: int, label: str, error: Callable[[str], Exception], unit: str = "", broadcast: bool = False
 ) -> Array:
     """An array of its own of so many finite numbers; with `broadcast`, a single number stands for all."""
-    within = f" in {unit}" if unit else ""
+    unit_text = f" in {unit}" if unit else ""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise error(f"{what} is {brief(values)}; expected {size} numbers{within}") from None
+        raise error(f"{label} is {format_value(values)}; expected {size} numbers{unit_text}") from None
     if broadcast and array.ndim == 0:
         array = np.full(size, float(array))
     if array.shape != (size,):
-        raise error(f"{what} has shape {array.shape}; expected {size} numbers{within}")
+        raise error(f"{label} has shape {array.shape}; expected {size} numbers{unit_text}")
     if not np.isfinite(array).all():
-        raise error(f"{what} is {brief(values)}; expected finite numbers{within}")
+        raise error(f"{label} is {format_value(values)}; expected finite numbers{unit_text}")
     return array
 
 
@@ -176,9 +176,9 @@ def check_vector(
 
 
 #: Tables within tables, of which no file of ours has more than four; Python's own way of printing a value ends at 1000.
-DEEPEST = 50
+MAX_DEPTH = 50
 #: Whole numbers that TOML promises to keep.
-LARGEST = 2**63
+INT64_LIMIT = 2**63
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:
@@ -191,55 +191,55 @@ def parse_toml(content: bytes) -> dict[str, Any]:
         values = tomllib.loads(content.decode("utf-8"))
     except RecursionError:
         raise ValueError("lists or tables within each other without end") from None
-    _check(values)
+    _check_limits(values)
     return values
 
 
-def _check(values: Any) -> None:
+def _check_limits(values: Any) -> None:
     """Refuses depth and numbers that nobody means; without recursion, which depth would break."""
     level, depth = [values], 0
     while level:
         depth += 1
-        if depth > DEEPEST:
-            raise ValueError(f"lists or tables more than {DEEPEST} deep within each other")
-        within: list[Any] = []
+        if depth > MAX_DEPTH:
+            raise ValueError(f"lists or tables more than {MAX_DEPTH} deep within each other")
+        unit_text: list[Any] = []
         for value in level:
             if isinstance(value, dict):
-                within += value.values()
+                unit_text += value.values()
             elif isinstance(value, list):
-                within += value
-            elif isinstance(value, int) and not -LARGEST <= value < LARGEST:
+                unit_text += value
+            elif isinstance(value, int) and not -INT64_LIMIT <= value < INT64_LIMIT:
                 raise ValueError("a whole number of more than 64 bits")
-        level = within
+        level = unit_text
 
 
 # -- Reading tables of named values (from a TOML file or from arguments) with one clear line -------------------------
 
 
-class Table:
+class KeyTable:
     """A table that is asked for its keys by type, and in the end whether any was left over.
 
     Args:
         values: the keys and values.
         file: what to name in errors.
-        place: where in the file, e.g. ``"feet.left"``; empty at the top.
+        section: where in the file, e.g. ``"feet.left"``; empty at the top.
     """
 
-    def __init__(self, values: Any, file: str, place: str = "") -> None:
+    def __init__(self, values: Any, file: str, section: str = "") -> None:
         self.file = file
-        self.place = place
+        self.section = section
         if not isinstance(values, Mapping):
             raise self.error("", f"is {values!r}; expected a table of keys and values")
         self.values = values
-        self.asked: list[str] = []
+        self.keys_read: list[str] = []
 
     def has(self, key: str) -> bool:
-        self.asked.append(key)
+        self.keys_read.append(key)
         return key in self.values
 
     def value(self, key: str) -> Any:
         if not self.has(key):
-            near = near_misses(key, set(self.values) - set(self.asked))
+            near = near_misses(key, set(self.values) - set(self.keys_read))
             raise self.error(key, f"is missing; is it meant by '{near[0]}'?" if near else "is missing", near)
         return self.values[key]
 
@@ -283,18 +283,18 @@ class Table:
             raise self.error(key, f"is {values!r}; expected a list of texts")
         return tuple(values)
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> KeyTable:
         values = self.value(key) if self.has(key) else {}
-        return Table(values, self.file, f"{self.place}.{key}" if self.place else key)
+        return KeyTable(values, self.file, f"{self.section}.{key}" if self.section else key)
 
-    def done(self) -> None:
+    def check_unused(self) -> None:
         """Complain about a key that nobody asked for."""
         for key in self.values:
-            if key not in self.asked:
-                where = f"[{self.place}]" if self.place else "a description"
-                raise unknown(f"{where} has no key", key, dict.fromkeys(self.asked), self.file)
+            if key not in self.keys_read:
+                where = f"[{self.section}]" if self.section else "a description"
+                raise unknown_name_error(f"{where} has no key", key, dict.fromkeys(self.keys_read), self.file)
 
-    def error(self, key: str, complaint: str, near: tuple[str, ...] = ()) -> RobotError:
-        where = " ".join(word for word in (f"[{self.place}]" if self.place else "", key) if word)
-        element = ".".join(word for word in (self.place, key) if word)
-        return RobotError(f"{self.file}: {where} {complaint}", file=self.file, element=element, near=near)
+    def error(self, key: str, problem: str, near: tuple[str, ...] = ()) -> RobotError:
+        where = " ".join(word for word in (f"[{self.section}]" if self.section else "", key) if word)
+        element = ".".join(word for word in (self.section, key) if word)
+        return RobotError(f"{self.file}: {where} {problem}", file=self.file, element=element, near=near)

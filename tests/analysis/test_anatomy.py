@@ -9,7 +9,7 @@ import pytest
 import poise
 from poise.analysis import anatomical_joints, anatomical_leg_length
 from poise.analysis.anatomy import TRUNK_DEGREES_OF_FREEDOM
-from poise.analysis.body_tracks import standing_state
+from poise.analysis.body_trajectories import standing_state
 from poise.robots import Robot
 from robot_states import not_none
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from poise.analysis import ground_penetration, share_inside, sliding, support_hulls, trajectory_distance
-from poise.analysis.contact_quality import margins
+from poise.analysis import ground_penetration, share_inside, sliding_distance, support_polygons, trajectory_distance
+from poise.analysis.contact_quality import polygon_margins
 from poise.errors import GaitError
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -19,18 +19,18 @@ def test_the_hull_of_a_frame_is_around_the_points_that_touch() -> None:
     points[:, :4, :2] = SQUARE
     points[:, 4, :2] = [3.0, 0.5]
     touching = np.array([[True] * 4 + [False], [True] * 5, [False] * 5])
-    first, second, third = support_hulls(points, touching)
+    first, second, third = support_polygons(points, touching)
     assert first == pytest.approx(SQUARE)
     assert (len(second), len(third)) == (5, 0)
     with pytest.raises(GaitError, match="touching"):
-        support_hulls(points, touching[:2])
+        support_polygons(points, touching[:2])
 
 
 def test_the_share_of_time_inside_counts_only_frames_that_have_a_support() -> None:
     points = np.array([[0.5, 0.5], [0.5, 0.9], [1.5, 0.5], [0.5, 0.5], [np.nan, 0.5]])
     hulls = [SQUARE, SQUARE, SQUARE, np.zeros((0, 2)), SQUARE]
-    assert margins(points, hulls)[:3] == pytest.approx([0.5, 0.1, -0.5])
-    assert np.isnan(margins(points, hulls)[3:]).all()
+    assert polygon_margins(points, hulls)[:3] == pytest.approx([0.5, 0.1, -0.5])
+    assert np.isnan(polygon_margins(points, hulls)[3:]).all()
     assert share_inside(points, hulls) == pytest.approx(2 / 3)
     assert share_inside(points, hulls, tolerance=0.6) == 1.0
     assert math.isnan(share_inside(points[3:4], hulls[3:4]))
@@ -49,10 +49,10 @@ def test_a_foot_slides_as_far_as_it_gets_from_where_it_was_set_down() -> None:
     positions[:, 0] = [0.0, 0.001, 0.003, 0.5, 1.0, 1.0, 1.004, 1.002]
     positions[:, 2] = 7.0  # height does not count
     standing = np.array([True, True, True, False, True, True, True, True])
-    assert sliding(positions, standing) == pytest.approx(0.004)
-    assert math.isnan(sliding(positions, np.zeros(8, dtype=bool)))
+    assert sliding_distance(positions, standing) == pytest.approx(0.004)
+    assert math.isnan(sliding_distance(positions, np.zeros(8, dtype=bool)))
     with pytest.raises(GaitError, match="one for each"):
-        sliding(positions, standing[:3])
+        sliding_distance(positions, standing[:3])
 
 
 def test_the_distance_of_two_tracks_is_that_of_their_points() -> None:

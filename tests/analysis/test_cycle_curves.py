@@ -75,7 +75,7 @@ def test_range_and_error_are_what_their_formulas_say() -> None:
     assert range_of_motion(curves) == pytest.approx([60.0, 4.0])
     reference = np.stack([30.0 * np.sin(share), np.zeros(100)], axis=1)
     assert root_mean_square_error(curves, reference) == pytest.approx([0.0, np.sqrt(25.0 + 2.0)])
-    assert root_mean_square_error(curves, reference, shift=True) == pytest.approx([0.0, np.sqrt(2.0)])
+    assert root_mean_square_error(curves, reference, remove_offset=True) == pytest.approx([0.0, np.sqrt(2.0)])
     with pytest.raises(GaitError, match="one shape"):
         root_mean_square_error(curves, reference[:50])
 

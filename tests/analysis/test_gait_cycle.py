@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from made_gaits import LENGTH, SPEED, STANCE, STRIDE, Gait
 from poise.analysis import (
     TOE_OFF_PERCENT,
     CycleCurves,
@@ -21,6 +20,7 @@ from poise.analysis import (
     stride_lengths,
 )
 from poise.errors import GaitError
+from synthetic_gaits import STANCE_SHARE, STRIDE_LENGTH, STRIDE_TIME, WALKING_SPEED, SyntheticGait
 
 
 def walk(strides: int, first: float = 0.0) -> list[GaitEvent]:
@@ -40,7 +40,7 @@ def test_a_cycle_has_four_phases_in_the_order_of_its_events() -> None:
         "first double support", "single support", "second double support", "swing",
     ]  # fmt: skip
     assert [phase.end for phase in cycle.phases] == list(cycle.times[1:])
-    assert cycle.shares == pytest.approx((0, 10, 50, 60, 100))
+    assert cycle.event_percents == pytest.approx((0, 10, 50, 60, 100))
     assert (cycle.stance, cycle.double_support, cycle.cadence) == pytest.approx((60, 20, 120))
 
 
@@ -80,16 +80,16 @@ def test_a_run_is_no_walk() -> None:
         best_cycle(run, 0.0, 0.6, side="right")
 
 
-@pytest.mark.parametrize("belt", [0.0, SPEED])
+@pytest.mark.parametrize("belt", [0.0, WALKING_SPEED])
 def test_stride_speed_and_width_are_those_that_were_walked(belt: float) -> None:
-    gait = Gait(angle=0.5, belt=belt > 0.0)
+    gait = SyntheticGait(angle=0.5, treadmill=belt > 0.0)
     events = events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis)
     cycle = best_cycle(events, gait.time[0], gait.time[-1])
     found = stride_lengths(cycle, gait.time, gait.heel, gait.direction, belt)
-    assert found == pytest.approx((LENGTH, SPEED, LENGTH / 2, 0.10), rel=0.02)
-    assert cycle.stance == pytest.approx(100 * STANCE, abs=2.0)
-    assert cycle.double_support == pytest.approx(200 * (STANCE - 0.5), abs=3.0)
-    assert np.isclose(cycle.cadence, 120.0 / STRIDE, rtol=0.02)
+    assert found == pytest.approx((STRIDE_LENGTH, WALKING_SPEED, STRIDE_LENGTH / 2, 0.10), rel=0.02)
+    assert cycle.stance == pytest.approx(100 * STANCE_SHARE, abs=2.0)
+    assert cycle.double_support == pytest.approx(200 * (STANCE_SHARE - 0.5), abs=3.0)
+    assert np.isclose(cycle.cadence, 120.0 / STRIDE_TIME, rtol=0.02)
 
 
 def test_a_cycle_of_one_foot_has_a_stance_but_no_phases() -> None:

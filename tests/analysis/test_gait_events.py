@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from made_gaits import SPEED, STANCE, STRIDE, Gait
 from poise.analysis import (
     EVENT_RULE,
     GaitEvent,
@@ -17,7 +16,8 @@ from poise.analysis import (
     walking_direction,
 )
 from poise.errors import GaitError
-from shared_data import needed
+from shared_data import require_data
+from synthetic_gaits import STANCE_SHARE, STRIDE_TIME, WALKING_SPEED, SyntheticGait
 
 SIDES = ("left", "right")
 
@@ -26,72 +26,72 @@ def found(events: tuple[GaitEvent, ...], side: str, kind: str) -> list[float]:
     return [event.time for event in events if event.side == side and event.kind == kind]
 
 
-def events_of(gait: Gait, direction: Any = None) -> tuple[GaitEvent, ...]:
+def events_of(gait: SyntheticGait, direction: Any = None) -> tuple[GaitEvent, ...]:
     return events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis, direction)
 
 
 @pytest.mark.parametrize("rate", [60.0, 100.0, 200.0])
 @pytest.mark.parametrize("angle", [0.0, 2.0, -1.5])
 def test_strikes_and_toe_offs_are_found_within_a_frame_whichever_way_one_walks(rate: float, angle: float) -> None:
-    gait = Gait(rate=rate, angle=angle)
+    gait = SyntheticGait(rate=rate, angle=angle)
     events = events_of(gait)
     for side in SIDES:
-        assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=1.5 / rate)
-        assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=1.5 / rate)
+        assert found(events, side, "strike") == pytest.approx(gait.initial_contacts(side), abs=1.5 / rate)
+        assert found(events, side, "off") == pytest.approx(gait.toe_offs(side), abs=1.5 / rate)
 
 
 def test_the_plain_rule_would_have_been_early_by_as_much_as_the_heel_comes_down_slowly() -> None:
-    gait = Gait()
+    gait = SyntheticGait()
     lead = (gait.heel["right"] - gait.pelvis) @ gait.direction
     plain = gait.time[np.argmax(lead)]
-    assert np.abs(gait.strikes("right") - plain).min() == pytest.approx(0.06, abs=0.011)
+    assert np.abs(gait.initial_contacts("right") - plain).min() == pytest.approx(0.06, abs=0.011)
 
 
 def test_on_a_treadmill_the_feet_give_the_direction_and_the_belt_its_speed() -> None:
-    gait = Gait(angle=0.7, belt=True)
+    gait = SyntheticGait(angle=0.7, treadmill=True)
     d = walking_direction(gait.pelvis, gait.heel, gait.toe)
     assert d == pytest.approx(gait.direction, abs=1e-6)
-    assert belt_speed(gait.time, gait.toe, d) == pytest.approx(SPEED, rel=0.02)
+    assert belt_speed(gait.time, gait.toe, d) == pytest.approx(WALKING_SPEED, rel=0.02)
     events = events_of(gait)
     for side in SIDES:
-        assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=0.015)
-        assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=0.015)
+        assert found(events, side, "strike") == pytest.approx(gait.initial_contacts(side), abs=0.015)
+        assert found(events, side, "off") == pytest.approx(gait.toe_offs(side), abs=0.015)
 
 
 def test_a_floor_is_no_belt() -> None:
-    gait = Gait()
+    gait = SyntheticGait()
     assert belt_speed(gait.time, gait.toe, gait.direction) == 0.0
 
 
 def test_the_noise_of_markers_moves_events_by_a_few_frames_at_most() -> None:
-    gait, random = Gait(), np.random.default_rng(3)
+    gait, random = SyntheticGait(), np.random.default_rng(3)
     heel, toe = (
         {side: p + random.normal(0.0, 0.001, p.shape) for side, p in each.items()} for each in (gait.heel, gait.toe)
     )
     events = events_from_markers(gait.time, heel, toe, gait.pelvis)
     for side in SIDES:
-        assert found(events, side, "strike") == pytest.approx(gait.strikes(side), abs=0.03)
-        assert found(events, side, "off") == pytest.approx(gait.offs(side), abs=0.03)
+        assert found(events, side, "strike") == pytest.approx(gait.initial_contacts(side), abs=0.03)
+        assert found(events, side, "off") == pytest.approx(gait.toe_offs(side), abs=0.03)
 
 
 def test_a_file_of_one_stride_begins_and_ends_with_a_strike() -> None:
-    whole = Gait(seconds=1.1, start=1.1)  # from one strike of the right heel to its next
+    whole = SyntheticGait(seconds=1.1, start=1.1)  # from one strike of the right heel to its next
     strikes = found(events_of(whole), "right", "strike")
     assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last is not seen to stand
 
 
 def test_no_event_is_set_where_its_marker_is_not_seen() -> None:
-    gait = Gait()
-    first = gait.strikes("right")[0]
+    gait = SyntheticGait()
+    first = gait.initial_contacts("right")[0]
     hidden = np.abs(gait.time - first) < 0.03
     gait.heel["right"][hidden] = np.nan
     strikes = found(events_of(gait), "right", "strike")
     assert all(np.abs(strikes - first) > 0.02)
-    assert len(strikes) >= len(gait.strikes("right")) - 1
+    assert len(strikes) >= len(gait.initial_contacts("right")) - 1
 
 
 def test_a_marker_that_is_never_seen_is_named() -> None:
-    gait = Gait()
+    gait = SyntheticGait()
     gait.heel["left"][:] = np.nan
     with pytest.raises(GaitError, match="left heel is not seen") as caught:
         events_of(gait)
@@ -99,7 +99,7 @@ def test_a_marker_that_is_never_seen_is_named() -> None:
 
 
 def test_what_cannot_be_walked_along_is_refused() -> None:
-    gait = Gait()
+    gait = SyntheticGait()
     with pytest.raises(GaitError, match="horizontal part"):
         events_of(gait, direction=(0.0, 0.0, 1.0))
     with pytest.raises(GaitError, match="shape"):
@@ -124,7 +124,7 @@ def test_the_rule_that_is_published_names_its_numbers() -> None:
 def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames() -> None:
     """Bars: mean within 20 ms, deviation within 30 ms. Seen: strikes -4 ± 20 ms, toe-offs 11 ± 19 ms."""
     ezc3d = pytest.importorskip("ezc3d")
-    files = [needed(f"mocap/pig_{name.lower()}/PiG_Motion-FlatFoot-{name}.c3d") for name in ("One", "Hole")]
+    files = [require_data(f"mocap/pig_{name.lower()}/PiG_Motion-FlatFoot-{name}.c3d") for name in ("One", "Hole")]
     differences: dict[str, list[float]] = {"strike": [], "off": []}
     for path in files:
         file = ezc3d.c3d(str(path))
@@ -150,8 +150,8 @@ def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames(
 
 
 def test_stance_of_the_made_gait_is_what_was_put_in() -> None:
-    gait = Gait()
+    gait = SyntheticGait()
     events = events_of(gait)
     strike = found(events, "right", "strike")[0]
     off = next(t for t in found(events, "right", "off") if t > strike)
-    assert off - strike == pytest.approx(STANCE * STRIDE, abs=0.02)
+    assert off - strike == pytest.approx(STANCE_SHARE * STRIDE_TIME, abs=0.02)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.analysis import Phase, align_recordings, normalize_recording, phases
+from poise.analysis import MotionPhase, align_recordings, find_phases, normalize_recording
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording, channel_key
 
@@ -33,7 +33,7 @@ def words(*ends: tuple[str, float]) -> Callable[[Iterable[float]], list[str]]:
 
 def test_the_phases_are_those_that_the_behavior_names() -> None:
     recording = recorded(2.0, start=1.0, phase=words(("lift", 0.25), ("swing", 0.75), ("land", 1.0)))
-    found = phases(recording)
+    found = find_phases(recording)
     assert [phase.name for phase in found] == ["lift", "swing", "land"]
     assert [phase.begin for phase in found] == pytest.approx([1.0, 1.5, 2.5])
     assert [phase.end for phase in found] == pytest.approx([1.5, 2.5, 3.01])  # the last sample stands for a period
@@ -47,7 +47,7 @@ def test_else_a_phase_lasts_as_long_as_its_tasks() -> None:
         error_norm__hand__to_B=lambda p: np.where(p >= 0.5, 1.0, np.nan),
         error_norm__gaze__at_B=lambda p: np.where(p >= 0.75, 1.0, np.nan),
     )
-    assert [phase.name for phase in phases(recording)] == ["to_A", "to_B", "to_B, at_B"]
+    assert [phase.name for phase in find_phases(recording)] == ["to_A", "to_B", "to_B, at_B"]
 
 
 def test_a_fallback_does_not_begin_a_phase() -> None:
@@ -56,30 +56,30 @@ def test_a_fallback_does_not_begin_a_phase() -> None:
         error_norm__a__a=lambda p: np.where((p > 0.2) & (p < 0.3), np.nan, 1.0),
         error_norm__b__b=lambda p: np.where(p < 0.5, np.where((p > 0.2) & (p < 0.3), np.nan, 1.0), np.nan),
     )
-    assert [phase.name for phase in phases(recording)] == ["b", ""]
+    assert [phase.name for phase in find_phases(recording)] == ["b", ""]
 
 
 def test_without_names_or_changes_there_are_no_phases() -> None:
-    assert phases(recorded(1.0)) == ()
-    assert phases(recorded(1.0, phase=lambda p: [""] * len(p))) == ()
-    assert phases(Recording([Channel("time", "s", [])])) == ()
-    assert phases(recorded(1.0, phase=lambda p: [str(i) for i in range(len(p))])) == ()  # too many to be phases
+    assert find_phases(recorded(1.0)) == ()
+    assert find_phases(recorded(1.0, phase=lambda p: [""] * len(p))) == ()
+    assert find_phases(Recording([Channel("time", "s", [])])) == ()
+    assert find_phases(recorded(1.0, phase=lambda p: [str(i) for i in range(len(p))])) == ()  # too many to be phases
 
 
 @pytest.mark.parametrize(("seconds", "period", "start"), [(1.0, 0.01, 0.0), (3.7, 0.002, 5.0), (0.02, 0.01, 0.0)])
 def test_the_whole_of_a_motion_goes_from_0_to_100_per_cent(seconds: float, period: float, start: float) -> None:
     scaled = normalize_recording(recorded(seconds, period, start), 101)
-    assert scaled.share.tolist() == pytest.approx(list(range(101)))
-    assert 100.0 * scaled["progress"] == pytest.approx(scaled.share, abs=1e-6)
+    assert scaled.percent.tolist() == pytest.approx(list(range(101)))
+    assert 100.0 * scaled["progress"] == pytest.approx(scaled.percent, abs=1e-6)
     assert (scaled.time[0], scaled.time[-1]) == pytest.approx((start, start + seconds))
 
 
 def test_phases_are_stretched_to_where_they_should_end() -> None:
     recording = recorded(2.0, phase=words(("lift", 0.25), ("land", 1.0)))
-    scaled = normalize_recording(recording, 101, phases(recording), [50.0, 100.0])
+    scaled = normalize_recording(recording, 101, find_phases(recording), [50.0, 100.0])
     assert scaled["progress"][[0, 50, 100]] == pytest.approx([0.0, 0.25, 1.0])
     assert scaled["progress"][[25, 75]] == pytest.approx([0.125, 0.625])
-    assert scaled.phases == (Phase("lift", 0.0, 50.0), Phase("land", 50.0, 100.0))
+    assert scaled.phases == (MotionPhase("lift", 0.0, 50.0), MotionPhase("land", 50.0, 100.0))
     assert scaled["phase"].tolist() == ["lift"] * 50 + ["land"] * 51
 
 
@@ -100,15 +100,15 @@ def test_motions_with_other_phases_are_taken_as_a_whole() -> None:
 def test_numbers_that_are_missing_stay_missing_and_only_they() -> None:
     recording = recorded(1.0, 0.1, value=lambda p: np.where(p > 0.55, np.nan, p))
     scaled = normalize_recording(recording, 21)
-    assert np.isnan(scaled["value"]).tolist() == [share > 50.0 for share in scaled.share]
-    assert scaled["value"][:11] == pytest.approx(scaled.share[:11] / 100.0)
+    assert np.isnan(scaled["value"]).tolist() == [share > 50.0 for share in scaled.percent]
+    assert scaled["value"][:11] == pytest.approx(scaled.percent[:11] / 100.0)
 
 
 def test_matrices_and_values_of_ones_own_are_scaled_too() -> None:
     recording = recorded(1.0)
     scaled = normalize_recording(recording, 11)
     matrix = np.outer(recording["progress"], [1.0, 2.0])
-    assert scaled.at(matrix) == pytest.approx(np.outer(scaled.share / 100.0, [1.0, 2.0]))
+    assert scaled.at(matrix) == pytest.approx(np.outer(scaled.percent / 100.0, [1.0, 2.0]))
     assert scaled.at(np.zeros((101, 2, 3))).shape == (11, 2, 3)
     with pytest.raises(RecordingError, match="7 values for a recording of 101 samples"):
         scaled.at(np.zeros(7))
@@ -121,4 +121,4 @@ def test_what_has_no_duration_cannot_be_scaled() -> None:
     recording = recorded(1.0, phase=words(("lift", 0.5), ("land", 1.0)))
     for ends in ([50.0], [50.0, 90.0], [60.0, 50.0, 100.0], [0.0, 100.0]):
         with pytest.raises(RecordingError, match="expected 2 that rise to 100"):
-            normalize_recording(recording, 11, phases(recording), ends)
+            normalize_recording(recording, 11, find_phases(recording), ends)

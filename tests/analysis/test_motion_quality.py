@@ -18,16 +18,16 @@ from poise.analysis import (
     true_state,
     zmp_margin,
 )
-from poise.recording import Body, Channel, Recording
+from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import Robot, State
-from robot_states import robot_of
+from robot_states import installed_robot
 
 PERIOD = 0.01
 
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return robot_of("g1")
+    return installed_robot("g1")
 
 
 def placed(robot: Robot, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, pitch: float = 0.0) -> np.ndarray:
@@ -39,7 +39,7 @@ def placed(robot: Robot, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, pitch
 
 
 def recorded(robot: Robot, q: np.ndarray, *more: Channel) -> Recording:
-    body = Body.of(robot)
+    body = CoordinateLabels.of(robot)
     channels = [
         Channel("time", "s", PERIOD * np.arange(len(q))),
         Channel("q", "", q, body.q_labels),
@@ -109,7 +109,7 @@ def test_a_motor_at_its_limit_is_told_with_its_time(robot: Robot) -> None:
     torque[10:35, 3] = -limits[3]
     torque[:, 5] = 0.99 * limits[5]
     q = np.tile(placed(robot), (100, 1))
-    recording = recorded(robot, q, Channel("command/torque", "N m", torque, Body.of(robot).joints))
+    recording = recorded(robot, q, Channel("command/torque", "N m", torque, CoordinateLabels.of(robot).joints))
     found = torque_saturation(recording, robot)
     assert found == {robot.joints[3].name: {"seconds": pytest.approx(0.25), "limit_Nm": pytest.approx(limits[3])}}  # type: ignore[comparison-overlap]
     assert torque_saturation(recorded(robot, q), robot) is None
@@ -134,5 +134,5 @@ def test_true_states_replace_measured_ones_where_they_are_numbers(robot: Robot) 
     q = np.tile(placed(robot), (3, 1))
     truth = q + 1.0
     truth[1] = np.nan
-    found = true_state(recorded(robot, q, Channel("true/q", "", truth, Body.of(robot).q_labels)), "q")
+    found = true_state(recorded(robot, q, Channel("true/q", "", truth, CoordinateLabels.of(robot).q_labels)), "q")
     np.testing.assert_array_equal(found, [q[0] + 1.0, q[1], q[2] + 1.0])

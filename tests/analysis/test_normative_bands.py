@@ -8,14 +8,14 @@ import pytest
 from poise.analysis import normative_band, normative_joints
 from poise.analysis.gait_curves import normative_datasets
 from poise.errors import GaitError
-from shared_data import needed
+from shared_data import require_data
 
 EVERY = [(joint, source) for source in normative_datasets() for joint in normative_joints(source)]
 
 
 @pytest.mark.parametrize(("joint", "source"), EVERY)
 def test_a_norm_has_a_mean_and_a_deviation_at_each_per_cent(joint: str, source: str) -> None:
-    own = normative_band(joint, source=source)
+    own = normative_band(joint, dataset=source)
     assert own.mean.shape == own.deviation.shape == (101,)
     assert np.isfinite(own.mean).all()
     assert (own.deviation > 0.0).all()
@@ -24,7 +24,7 @@ def test_a_norm_has_a_mean_and_a_deviation_at_each_per_cent(joint: str, source: 
 
 @pytest.mark.parametrize(("joint", "source"), EVERY)
 def test_a_norm_ends_as_it_begins_and_goes_on_smoothly(joint: str, source: str) -> None:
-    own, h = normative_band(joint, source=source), 1e-4
+    own, h = normative_band(joint, dataset=source), 1e-4
     assert own.mean[0] == pytest.approx(own.mean[-1])
     assert own.at(np.linspace(0.0, 1.0, 101)) == pytest.approx(own.mean)
     assert own.at([0.3, 1.3, -0.7]) == pytest.approx(np.full(3, float(own.at(0.3))))
@@ -58,7 +58,7 @@ def test_signs_are_those_of_the_body() -> None:
 def test_the_pelvis_of_all_sources_is_that_of_the_spines() -> None:
     """Their own zeros differ by 15 degrees; on the body's they agree within the deviation of one person."""
     for joint in ("pelvis_tilt", "hip_flexion"):
-        means = [np.degrees(normative_band(joint, source=source).mean.mean()) for source in normative_datasets()]
+        means = [np.degrees(normative_band(joint, dataset=source).mean.mean()) for source in normative_datasets()]
         assert np.ptp(means) < 2.5
 
 
@@ -82,12 +82,12 @@ def test_what_has_no_norm_is_named_with_what_resembles_it() -> None:
         normative_band("left_knee_flexon")
     assert caught.value.near[0] == "knee_flexion"
     with pytest.raises(GaitError, match="adults, cgm23, children"):
-        normative_band("hip_flexion", source="robots")
+        normative_band("hip_flexion", dataset="robots")
 
 
 def test_ten_points_hold_the_curves_that_were_measured_at_each_per_cent() -> None:
     """Bars: 1.5 degrees root mean square and 4.5 at worst, which is at 0 and 100 %, where strides do not close."""
-    table = np.genfromtxt(needed("gait/adult_gait_measured5_mean_sd_101.csv"), delimiter=",", names=True)
+    table = np.genfromtxt(require_data("gait/adult_gait_measured5_mean_sd_101.csv"), delimiter=",", names=True)
     columns = {"knee_flexion": "knee_angle", "ankle_dorsiflexion": "ankle_angle", "hip_adduction": "hip_adduction"}
     for joint, column in columns.items():
         error = np.degrees(normative_band(joint).mean) - table[f"{column}_mean"]

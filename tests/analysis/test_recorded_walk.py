@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import poise
-from made_walks import Rails, biped, recording_of
-from poise.analysis import MEASURES, analyze_walk, style_measures
-from poise.analysis.body_tracks import standing_arm_pitch
+from poise.analysis import STYLE_MEASURES, analyze_walk, style_measures
+from poise.analysis.body_trajectories import standing_arm_pitch
 from poise.behaviors import Walk
 from poise.plants import IdealPlant
 from poise.recording import Recording
 from poise.robots import Robot, load_robot
 from shared_data import require_models
+from synthetic_walks import SyntheticWalk, biped, synthetic_recording
 
 
 @pytest.fixture(scope="module")
@@ -24,19 +24,21 @@ def robot() -> Robot:
 
 
 def test_footprints_of_states_are_those_of_the_rails(robot: Robot) -> None:
-    rails = Rails(steps=8, period=0.01, sway=0.02)
-    walk = analyze_walk(recording_of(robot, rails), robot)
+    rails = SyntheticWalk(steps=8, period=0.01, sway=0.02)
+    walk = analyze_walk(synthetic_recording(robot, rails), robot)
     assert len(walk.steps) == 8
-    for each, (side, place, _) in zip(walk.footprints, rails.places(), strict=True):
+    for each, (side, place, _) in zip(walk.footprints, rails.footprints(), strict=True):
         assert each.side == side
-        assert each.place == pytest.approx(place, abs=1e-8)
+        assert each.position == pytest.approx(place, abs=1e-8)
     found = style_measures(walk)
     assert found.forward == pytest.approx(0.4, rel=0.02)
     assert found.step_height == pytest.approx(0.05, rel=0.02)
 
 
 def test_the_arm_swing_of_a_sine_is_twice_its_amplitude(robot: Robot) -> None:
-    found = style_measures(analyze_walk(recording_of(robot, Rails(steps=8, period=0.01), swing=0.25), robot))
+    found = style_measures(
+        analyze_walk(synthetic_recording(robot, SyntheticWalk(steps=8, period=0.01), swing=0.25), robot)
+    )
     assert found.arm_swing == pytest.approx(math.degrees(0.5), rel=0.01)
     assert found.arm_lift == pytest.approx(0.0, abs=0.1)
     assert found.chest_pitch == pytest.approx(0.0, abs=1e-9)
@@ -68,8 +70,8 @@ def test_a_walk_in_physics_is_measured(physical: tuple[Recording, Robot]) -> Non
     assert len(walk.steps) in (8, 9)  # the last one ends side by side
     assert walk.speed.forward == pytest.approx(0.25, rel=0.2)
     found = style_measures(walk)
-    told = {name for name in MEASURES if math.isfinite(getattr(found, name))}
-    assert set(MEASURES) - told <= {"divergent_error"}
+    told = {name for name in STYLE_MEASURES if math.isfinite(getattr(found, name))}
+    assert set(STYLE_MEASURES) - told <= {"divergent_error"}
     assert found.step_length * found.cadence / 60.0 == pytest.approx(found.forward, rel=0.05)
     assert found.slip < 0.02
     assert found.divergent_margin > 0.0
@@ -84,7 +86,7 @@ def test_in_physics_feet_stand_where_they_are_held_by_the_ground(physical: tuple
         foot = robot.foot(each.side)
         assert recording[f"sensed/force/{foot.name}/fz"][middle] > 0.05 * 9.81 * robot.mass
         state = recording.state(middle, robot)
-        assert state.pose(foot).act(foot.sole.center) == pytest.approx(each.place, abs=0.01)
+        assert state.pose(foot).act(foot.sole.center) == pytest.approx(each.position, abs=0.01)
 
 
 def test_in_physics_the_pressure_is_inside_the_soles_and_is_the_zero_moment_point(

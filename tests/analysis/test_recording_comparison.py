@@ -9,7 +9,7 @@ import poise
 from poise.analysis import compare_recordings
 from poise.analysis.recording_comparison import limb_torques
 from poise.errors import RecordingError
-from poise.recording import Body, Channel, Recording
+from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import Robot
 
 
@@ -28,16 +28,16 @@ def motion(robot: Robot, seconds: float, knee: float = 0.6, torque: float | None
     q[:, robot.joint("left_hip_flexion").q] += 0.5 * knee * up
     q[:, robot.joint("neck_rotation").q] += 0.7 * turn
     q[:, robot.joint("lumbar_extension").q] -= 0.3 * turn
-    body = Body.of(robot)
+    body = CoordinateLabels.of(robot)
     words = np.array(["lift" if s < 0.5 else "turn" for s in share], dtype=object)
     channels = [
         Channel("time", "s", 0.01 * np.arange(n)),
         Channel("q", body.q_units, q, body.q_labels),
-        Channel("v", body.rates("/s"), np.zeros((n, robot.model.nv)), body.v_labels),
+        Channel("v", body.rate_units("/s"), np.zeros((n, robot.model.nv)), body.v_labels),
         Channel("phase", "", words),
     ]
     if torque is not None:
-        names, units = body.efforts(len(robot.joints))
+        names, units = body.effort_labels(len(robot.joints))
         values = torque * np.sin(4.0 * np.pi * share)[:, np.newaxis] * np.ones(len(names))
         channels.append(Channel("command/torque", units, values, names))
     return Recording(channels, robot=robot)

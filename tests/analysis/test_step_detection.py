@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from made_walks import Rails, biped, tracks_of
 from poise.analysis import RecordedWalk, analyze_walk, posture_frames, support_phases
-from poise.analysis.step_detection import footprints
+from poise.analysis.step_detection import find_footprints
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
 from poise.robots import Robot
+from synthetic_walks import SyntheticWalk, biped, synthetic_trajectories
 
 GAITS = {
-    "forward": Rails(),
-    "backward": Rails(length=-0.15),
-    "in place": Rails(length=0.0),
-    "small and low": Rails(length=0.01, height=0.004, width=0.1),
-    "a circle from behind": Rails(turn=0.5, heading=math.pi - 0.01, steps=24),
-    "slow": Rails(single=0.9, double=0.5, period=0.002),
+    "forward": SyntheticWalk(),
+    "backward": SyntheticWalk(length=-0.15),
+    "in place": SyntheticWalk(length=0.0),
+    "small and low": SyntheticWalk(length=0.01, height=0.004, width=0.1),
+    "a circle from behind": SyntheticWalk(turn=0.5, heading=math.pi - 0.01, steps=24),
+    "slow": SyntheticWalk(single=0.9, double=0.5, period=0.002),
 }
 SOURCES = ("sensed/force", "force", "phase", "")
 
@@ -31,8 +31,8 @@ def robot() -> Robot:
     return biped()
 
 
-def found(robot: Robot, rails: Rails, forces: str = "sensed/force", **more: Any) -> RecordedWalk:
-    tracks = tracks_of(robot, rails, forces, **more)
+def found(robot: Robot, rails: SyntheticWalk, forces: str = "sensed/force", **more: Any) -> RecordedWalk:
+    tracks = synthetic_trajectories(robot, rails, forces, **more)
     return analyze_walk(tracks.recording, robot, tracks)
 
 
@@ -41,9 +41,9 @@ def test_footprints_are_where_the_rails_put_them(robot: Robot, name: str) -> Non
     rails = GAITS[name]
     walk = found(robot, rails)
     assert len(walk.footprints) == rails.steps + 2
-    for each, (side, place, yaw) in zip(walk.footprints, rails.places(), strict=True):
+    for each, (side, place, yaw) in zip(walk.footprints, rails.footprints(), strict=True):
         assert each.side == side
-        assert each.place == pytest.approx(place, abs=1e-9)
+        assert each.position == pytest.approx(place, abs=1e-9)
         assert each.yaw == pytest.approx(yaw, abs=1e-9)
         assert each.slip == pytest.approx(0.0, abs=1e-9)
     for k, step in enumerate(walk.steps):
@@ -68,16 +68,16 @@ def test_steps_have_the_measures_of_the_rails(robot: Robot, name: str) -> None:
 
 @pytest.mark.parametrize("forces", SOURCES)
 def test_forces_phases_and_speeds_tell_of_the_same_footprints(robot: Robot, forces: str) -> None:
-    walk, expected = found(robot, Rails(), forces), found(robot, Rails())
+    walk, expected = found(robot, SyntheticWalk(), forces), found(robot, SyntheticWalk())
     assert [each.side for each in walk.footprints] == [each.side for each in expected.footprints]
     for each, other in zip(walk.footprints, expected.footprints, strict=True):
-        assert each.place == pytest.approx(other.place, abs=1e-3)
+        assert each.position == pytest.approx(other.position, abs=1e-3)
         if each.begin:  # speeds tell a little later, when the foot is still
             assert each.touchdown == pytest.approx(other.touchdown, abs=0.05)
 
 
 def test_a_foot_that_slides_slips_by_as_much(robot: Robot) -> None:
-    rails = Rails()
+    rails = SyntheticWalk()
     time = rails.time
     begin = rails.touchdown(2) + 0.02  # the left foot slides to and fro while the right one swings and lands
     slide = np.zeros((len(time), 3))
@@ -89,8 +89,8 @@ def test_a_foot_that_slides_slips_by_as_much(robot: Robot) -> None:
 
 
 def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(robot: Robot) -> None:
-    rails = Rails()
-    tracks = tracks_of(robot, rails)
+    rails = SyntheticWalk()
+    tracks = synthetic_trajectories(robot, rails)
     name = f"sensed/force/{robot.foot('left').name}"
     force = np.array(tracks.recording[name])
     jump = np.zeros(len(rails.time))
@@ -99,42 +99,42 @@ def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(ro
         force[begin : begin + 8, 2] = 0.0  # 40 ms in the air, in which the foot goes 5 mm
         jump += np.clip((np.arange(len(jump)) - begin) / 7.0, 0.0, 1.0) * 0.005
     channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
-    moved = tracks_of(robot, rails, changes={"left": np.outer(jump, [0.0, 1.0, 0.0])})
+    moved = synthetic_trajectories(robot, rails, changes={"left": np.outer(jump, [0.0, 1.0, 0.0])})
     object.__setattr__(moved, "recording", Recording(channels))
-    prints = footprints(moved)
+    prints = find_footprints(moved)
     assert len(prints) == rails.steps + 2
     assert max(each.slip for each in prints) < 1e-9
 
 
 def test_a_foot_that_is_unloaded_in_place_makes_no_step(robot: Robot) -> None:
-    rails = Rails(length=0.0, height=0.0005)
+    rails = SyntheticWalk(length=0.0, height=0.0005)
     walk = found(robot, rails)
     assert (len(walk.footprints), len(walk.steps), walk.is_walk) == (2, 0, False)
 
 
 def test_a_foot_that_grazes_the_ground_does_not_stand(robot: Robot) -> None:
-    rails = Rails(single=0.6)
-    tracks = tracks_of(robot, rails)
+    rails = SyntheticWalk(single=0.6)
+    tracks = synthetic_trajectories(robot, rails)
     name = f"sensed/force/{robot.foot('left').name}"
     force = np.array(tracks.recording[name])
     middle = round((rails.lift_off(2) + 0.3) / rails.period)
     force[middle : middle + 4, 2] = 100.0
     channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
     object.__setattr__(tracks, "recording", Recording(channels))
-    assert len(footprints(tracks)) == rails.steps + 2
+    assert len(find_footprints(tracks)) == rails.steps + 2
 
 
 def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
-    walk = found(robot, Rails(steps=11))
-    assert walk.steady == walk.steps[3:9]  # an even number, so that left and right weigh the same
+    walk = found(robot, SyntheticWalk(steps=11))
+    assert walk.steady_steps == walk.steps[3:9]  # an even number, so that left and right weigh the same
     assert walk.window == slice(walk.steps[2].after.begin, walk.steps[8].after.begin)
     assert [stride.stop - stride.start for stride in walk.stride_samples] == pytest.approx([200] * 5, abs=1)
-    few = found(robot, Rails(steps=4))
-    assert few.steady == few.steps
+    few = found(robot, SyntheticWalk(steps=4))
+    assert few.steady_steps == few.steps
 
 
 def test_supports_are_the_phases_of_the_rails(robot: Robot) -> None:
-    rails = Rails(steps=4)
+    rails = SyntheticWalk(steps=4)
     parts = support_phases(found(robot, rails))
     names = ["standing", "right support", "double support", "left support", "double support", "right support"]
     assert [part.name for part in parts] == [*names, "double support", "left support", "standing"]
@@ -143,12 +143,12 @@ def test_supports_are_the_phases_of_the_rails(robot: Robot) -> None:
 
 
 def test_a_gait_cycle_goes_from_touchdown_to_touchdown(robot: Robot) -> None:
-    rails = Rails(steps=12)
+    rails = SyntheticWalk(steps=12)
     walk = found(robot, rails)
     stride = 2 * (rails.single + rails.double)
     own = walk.curves((rails.time - rails.touchdown(0)) / stride % 1.0, "left")
     assert own.values.shape[0] >= 3
-    assert own.mean[5:95] == pytest.approx(own.share[5:95] / 100.0, abs=0.01)
+    assert own.mean[5:95] == pytest.approx(own.percent[5:95] / 100.0, abs=0.01)
     assert own.toe_off == pytest.approx(100.0 * (1.0 - rails.single / stride), abs=1.5)
     assert (own.low <= own.mean + 1e-12).all()
     assert (own.mean <= own.high + 1e-12).all()
@@ -157,11 +157,11 @@ def test_a_gait_cycle_goes_from_touchdown_to_touchdown(robot: Robot) -> None:
 
 
 def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
-    rails = Rails()
-    tracks = tracks_of(robot, rails)
+    rails = SyntheticWalk()
+    tracks = synthetic_trajectories(robot, rails)
     tracks.positions[100:110] = np.nan
     tracks.rotations[100:110] = np.nan
-    tracks.center[100:110] = np.nan
+    tracks.center_of_mass[100:110] = np.nan
     walk = analyze_walk(tracks.recording, robot, tracks)
     assert len(walk.steps) == rails.steps
     assert np.isfinite(walk.pressure_margin.margin).any()
@@ -171,11 +171,11 @@ def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
 
 @pytest.mark.parametrize("how", ["tilted", "low"])
 def test_a_robot_that_fell_makes_no_more_steps(robot: Robot, how: str) -> None:
-    rails = Rails()
-    tracks = tracks_of(robot, rails)
+    rails = SyntheticWalk()
+    tracks = synthetic_trajectories(robot, rails)
     fall = round(rails.lift_off(5) / rails.period)
     if how == "low":
-        tracks.center[fall:, 2] = 0.2
+        tracks.center_of_mass[fall:, 2] = 0.2
     else:
         tracks.rotations[fall:, tracks.parts.index(posture_frames(robot).chest)] = np.diag([1.0, -1.0, -1.0])
     walk = analyze_walk(tracks.recording, robot, tracks)

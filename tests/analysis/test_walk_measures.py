@@ -11,9 +11,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from made_walks import HEIGHT, Rails, about_z, biped, tracks_of
 from poise.analysis import (
-    MEASURES,
+    STYLE_MEASURES,
     BodyTrajectories,
     StyleMeasures,
     analyze_walk,
@@ -22,11 +21,12 @@ from poise.analysis import (
     posture_frames,
     style_measures,
 )
-from poise.analysis.body_tracks import arm_pitch, chest_pitch, gaze_pitch, in_heading_axes, standing_arm_pitch
+from poise.analysis.body_trajectories import arm_pitch, chest_pitch, gaze_pitch, in_heading_axes, standing_arm_pitch
 from poise.analysis.walk_measures import arm_torque, joint_work, torque_shares
-from poise.recording import Body, Channel, Recording
+from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import Robot, leg_length
 from poise.state import natural_frequency
+from synthetic_walks import HEIGHT, SyntheticWalk, biped, synthetic_trajectories, z_rotations
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +34,14 @@ def robot() -> Robot:
     return biped()
 
 
-def measured(robot: Robot, rails: Rails, forces: str = "sensed/force") -> StyleMeasures:
-    tracks = tracks_of(robot, rails, forces)
+def measured(robot: Robot, rails: SyntheticWalk, forces: str = "sensed/force") -> StyleMeasures:
+    tracks = synthetic_trajectories(robot, rails, forces)
     return style_measures(analyze_walk(tracks.recording, robot, tracks))
 
 
 def recorded(robot: Robot, q: np.ndarray, period: float = 0.005, **channels: np.ndarray) -> Recording:
     """A recording of configurations, with the velocities between them."""
-    body = Body.of(robot)
+    body = CoordinateLabels.of(robot)
     between = [pinocchio.difference(robot.model, a, b) / period for a, b in itertools.pairwise(q)]
     named = [Channel(name.replace("__", "/"), "", values, body.joints) for name, values in channels.items()]
     return Recording(
@@ -70,14 +70,16 @@ def turned(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
 
 
 def test_every_measure_has_its_unit_and_its_sentence() -> None:
-    assert list(MEASURES) == [field.name for field in dataclasses.fields(StyleMeasures)]
-    for name, measure in MEASURES.items():
-        assert len(measure.about) > 10, name
-        assert not measure.about.endswith("."), name
+    assert list(STYLE_MEASURES) == [field.name for field in dataclasses.fields(StyleMeasures)]
+    for name, measure in STYLE_MEASURES.items():
+        assert len(measure.description) > 10, name
+        assert not measure.description.endswith("."), name
 
 
-@pytest.mark.parametrize("rails", [Rails(), Rails(length=-0.1, single=0.7, double=0.3, height=0.1), Rails(turn=0.3)])
-def test_steps_of_the_rails_are_measured(robot: Robot, rails: Rails) -> None:
+@pytest.mark.parametrize(
+    "rails", [SyntheticWalk(), SyntheticWalk(length=-0.1, single=0.7, double=0.3, height=0.1), SyntheticWalk(turn=0.3)]
+)
+def test_steps_of_the_rails_are_measured(robot: Robot, rails: SyntheticWalk) -> None:
     found = measured(robot, rails)
     assert found.step_length == pytest.approx(rails.length, abs=1e-9)
     assert found.relative_step_length == pytest.approx(rails.length / leg_length(robot), abs=1e-9)
@@ -95,38 +97,38 @@ def test_steps_of_the_rails_are_measured(robot: Robot, rails: Rails) -> None:
 
 def test_the_sway_of_a_sine_is_its_amplitude(robot: Robot) -> None:
     for sway in (0.01, 0.05):
-        assert measured(robot, Rails(sway=sway)).sway == pytest.approx(sway, rel=0.02)
+        assert measured(robot, SyntheticWalk(sway=sway)).sway == pytest.approx(sway, rel=0.02)
     # On a circle the ways of the rails have corners, which sway a little by themselves.
-    assert measured(robot, Rails(sway=0.05, turn=0.2)).sway == pytest.approx(0.05, rel=0.1)
+    assert measured(robot, SyntheticWalk(sway=0.05, turn=0.2)).sway == pytest.approx(0.05, rel=0.1)
 
 
 def test_the_height_of_the_center_is_against_the_stance(robot: Robot) -> None:
     expected = HEIGHT - robot.stance("standing").center_of_mass[2]
-    assert measured(robot, Rails()).center_height == pytest.approx(expected, abs=1e-9)
+    assert measured(robot, SyntheticWalk()).center_height == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_divergent_component_runs_ahead_by_the_speed_over_the_rate(robot: Robot) -> None:
-    tracks = tracks_of(robot, Rails(sway=0.0))
+    tracks = synthetic_trajectories(robot, SyntheticWalk(sway=0.0))
     walk = analyze_walk(tracks.recording, robot, tracks)
-    ahead_by = (walk.dcm - tracks.center[:, :2])[walk.window]
+    ahead_by = (walk.dcm - tracks.center_of_mass[:, :2])[walk.window]
     assert ahead_by[:, 0].mean() == pytest.approx(walk.speed.forward / float(natural_frequency(HEIGHT)), rel=1e-6)
-    assert walk.rate == pytest.approx(float(natural_frequency(HEIGHT)))
-    inside = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady])
+    assert walk.natural_frequency == pytest.approx(float(natural_frequency(HEIGHT)))
+    inside = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady_steps])
     assert style_measures(walk).divergent_margin == pytest.approx(inside.min())
 
 
 def test_a_recorded_error_of_the_divergent_component_is_told(robot: Robot) -> None:
-    tracks = tracks_of(robot, Rails())
+    tracks = synthetic_trajectories(robot, SyntheticWalk())
     error = np.tile([0.03, 0.04], (len(tracks.recording), 1))
     channels = [*tracks.recording.channels.values(), Channel("error/balance/dcm", "m", error)]
     object.__setattr__(tracks, "recording", Recording(channels))
     assert style_measures(analyze_walk(tracks.recording, robot, tracks)).divergent_error == pytest.approx(0.05)
-    assert math.isnan(measured(robot, Rails()).divergent_error)
+    assert math.isnan(measured(robot, SyntheticWalk()).divergent_error)
 
 
 def test_who_does_not_walk_has_no_measures(robot: Robot) -> None:
-    found = measured(robot, Rails(steps=0))
-    assert all(math.isnan(getattr(found, name)) for name in MEASURES)
+    found = measured(robot, SyntheticWalk(steps=0))
+    assert all(math.isnan(getattr(found, name)) for name in STYLE_MEASURES)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 2.5, -3.1])
@@ -184,10 +186,10 @@ def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> 
 
 
 def test_angular_momentum_is_seen_along_the_heading_and_per_size(robot: Robot) -> None:
-    rails = Rails(heading=1.2)
-    tracks = tracks_of(robot, rails)
+    rails = SyntheticWalk(heading=1.2)
+    tracks = synthetic_trajectories(robot, rails)
     own = np.array([1.0, 2.0, 3.0])
-    tracks.momentum[:, 3:] = about_z(np.array([1.2]))[0] @ own
+    tracks.momentum[:, 3:] = z_rotations(np.array([1.2]))[0] @ own
     walk = analyze_walk(tracks.recording, robot, tracks)
     assert walk.angular_momentum == pytest.approx(np.tile(own, (len(walk.angular_momentum), 1)))
     found = style_measures(walk)
@@ -216,14 +218,16 @@ def test_work_and_shares_of_torques_are_those_of_the_formulas(robot: Robot) -> N
 
 
 def test_smoothness_is_that_of_the_center_by_strides(robot: Robot) -> None:
-    tracks = tracks_of(robot, Rails())
+    tracks = synthetic_trajectories(robot, SyntheticWalk())
     walk = analyze_walk(tracks.recording, robot, tracks)
-    each = [log_dimensionless_jerk(tracks.center_velocity[s], tracks.recording.period) for s in walk.stride_samples]
+    each = [
+        log_dimensionless_jerk(tracks.center_of_mass_velocity[s], tracks.recording.period) for s in walk.stride_samples
+    ]
     assert style_measures(walk).center_smoothness == pytest.approx(np.mean(each))
 
 
 def test_every_measure_stands_on_its_page(root: Path) -> None:
     text = (root / "docs/walking.md").read_text()
-    for name, measure in MEASURES.items():
-        line = f"| `{name}` | {measure.unit or 'none'} | {measure.about.replace('|', '&#124;')} |"
+    for name, measure in STYLE_MEASURES.items():
+        line = f"| `{name}` | {measure.unit or 'none'} | {measure.description.replace('|', '&#124;')} |"
         assert line in text, f"docs/walking.md does not tell of {name}"

@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 import poise
-from poise.behaviors import Pressed, regulation_of
-from poise.behaviors.zmp_regulation import MOST_ROLL, Splay
+from poise.behaviors import SoleLoad, regulation_settings
+from poise.behaviors.zmp_regulation import LARGEST_ROLL, FootRollTrim
 
 HOAP3 = poise.load_robot("hoap3")
 
 
-def splay() -> Splay:
-    return Splay(HOAP3, regulation_of(HOAP3))
+def splay() -> FootRollTrim:
+    return FootRollTrim(HOAP3, regulation_settings(HOAP3))
 
 
 def test_inner_edges_turn_the_right_sole_up_on_its_inner_side() -> None:
     """A turn about x lifts what is to the left: of the right sole, its inner edge."""
     turning = splay()
-    assert turning.step(Pressed(43.0, -0.005j), Pressed(43.0, 0.005j), 0.001) > 0.0
-    assert splay().step(Pressed(43.0, 0.005j), Pressed(43.0, -0.005j), 0.001) < 0.0
+    assert turning.step(SoleLoad(43.0, -0.005j), SoleLoad(43.0, 0.005j), 0.001) > 0.0
+    assert splay().step(SoleLoad(43.0, 0.005j), SoleLoad(43.0, -0.005j), 0.001) < 0.0
 
 
 def test_the_rate_is_that_of_the_formula() -> None:
-    numbers = regulation_of(HOAP3)
-    stiff = numbers.stiffness * 10.0 / HOAP3.servos.full_torque
-    left, right = Pressed(30.0, -0.004j), Pressed(50.0, 0.002j)
+    numbers = regulation_settings(HOAP3)
+    stiff = numbers.stiffness * 10.0 / HOAP3.servos.saturation_error
+    left, right = SoleLoad(30.0, -0.004j), SoleLoad(50.0, 0.002j)
     share = 30.0 / 80.0
     rate = -numbers.trim * 4.0 * share * (1.0 - share) * 9.81 * HOAP3.mass / stiff * 0.5 * (-0.004 - 0.002)
     assert splay().step(left, right, 0.001) == pytest.approx(0.001 * rate)
@@ -34,19 +34,19 @@ def test_the_rate_is_that_of_the_formula() -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        (Pressed(86.0, 0.01j), Pressed(0.0, 0j)),  # one foot bears alone
-        (Pressed(0.0, 0j), Pressed(0.0, 0j)),  # nothing is felt
-        (Pressed(43.0, 0.01 + 0.003j), Pressed(43.0, -0.01 + 0.003j)),  # both lean the same way: no matter of splay
+        (SoleLoad(86.0, 0.01j), SoleLoad(0.0, 0j)),  # one foot bears alone
+        (SoleLoad(0.0, 0j), SoleLoad(0.0, 0j)),  # nothing is felt
+        (SoleLoad(43.0, 0.01 + 0.003j), SoleLoad(43.0, -0.01 + 0.003j)),  # both lean the same way: no matter of splay
     ],
 )
-def test_what_is_no_splay_turns_nothing(left: Pressed, right: Pressed) -> None:
+def test_what_is_no_splay_turns_nothing(left: SoleLoad, right: SoleLoad) -> None:
     assert splay().step(left, right, 0.001) == 0.0
 
 
 def test_without_trust_nothing_is_learnt_and_the_turn_is_bounded() -> None:
     turning = splay()
-    inner = Pressed(43.0, -0.03j), Pressed(43.0, 0.03j)
+    inner = SoleLoad(43.0, -0.03j), SoleLoad(43.0, 0.03j)
     assert turning.step(*inner, 0.001, trust=0.0) == 0.0
     for _ in range(200):
         turning.step(*inner, 0.05)
-    assert turning.roll == MOST_ROLL
+    assert turning.roll == LARGEST_ROLL

@@ -9,7 +9,7 @@ from poise.behaviors import UprightSettings
 from poise.behaviors.gait_tasks import TickClock, balance_tasks
 from poise.state import Snapshot
 from poise.tasks import Decay
-from robot_states import robot_of
+from robot_states import installed_robot
 
 
 def test_a_tick_at_the_same_time_counts_once_and_periods_stay_sensible() -> None:
@@ -27,7 +27,7 @@ def test_a_tick_at_the_same_time_counts_once_and_periods_stay_sensible() -> None
 
 
 def test_a_body_at_rest_on_its_target_has_no_error_and_one_beside_it_that_distance() -> None:
-    start = robot_of("g1").stance("standing")
+    start = installed_robot("g1").stance("standing")
     c, settings = np.array(start.center_of_mass), UprightSettings()
     aside = c - (0.01, 0.02, 0.0)
     level = balance_tasks(start.robot, float(c[2]), settings, aside, c, Decay(settings.balance))

@@ -11,12 +11,12 @@ import pytest
 
 import poise
 from poise.behaviors import Navigate, NavigateSettings
-from poise.behaviors.servo_stabilizer import Stabilizer, StabilizerSettings
-from poise.devices import Device, RandomStick
+from poise.behaviors.servo_stabilizer import ServoStabilizer, ServoStabilizerSettings
+from poise.devices import Device, RandomDevice
 from poise.errors import PoiseError
-from poise.plans import Points, Stick
+from poise.plans import NavigationPoints, OperatorCommand
 from poise.plants import PositionServos, Push, steps
-from poise.robots import takes_angles
+from poise.robots import has_position_servos
 
 
 @cache
@@ -28,19 +28,19 @@ class Held(Device):
     """A stick that is held for some seconds, and then let go."""
 
     def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
-        self.stick = Stick(mode, (*axes, *(0.0,) * (6 - len(axes))))  # type: ignore[arg-type]
+        self.stick = OperatorCommand(mode, (*axes, *(0.0,) * (6 - len(axes))))  # type: ignore[arg-type]
         self.seconds_held = seconds
-        self.seen: list[Points] = []
+        self.seen: list[NavigationPoints] = []
 
-    def read(self, time: float) -> Stick:
-        return self.stick if time < self.seconds_held else Stick(self.stick.mode)
+    def read(self, time: float) -> OperatorCommand:
+        return self.stick if time < self.seconds_held else OperatorCommand(self.stick.mode)
 
-    def see(self, points: Points) -> None:
+    def observe(self, points: NavigationPoints) -> None:
         self.seen.append(points)
 
 
 def plant_of(name: str, start: poise.State, **world: Any) -> poise.MujocoPlant:
-    servos = {"actuators": PositionServos()} if takes_angles(name) else {}
+    servos = {"actuators": PositionServos()} if has_position_servos(name) else {}
     return poise.MujocoPlant(start, **servos, **world)  # type: ignore[arg-type]
 
 
@@ -59,12 +59,12 @@ def run(name: str, device: object, seconds: float, **world: Any) -> tuple[Naviga
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
 def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
-    navigate = Navigate(robot_of(robot), RandomStick(4))
+    navigate = Navigate(robot_of(robot), RandomDevice(4))
     plant, worst = poise.IdealPlant(navigate.start), 0.0
     for step in steps(poise.KinematicController(navigate, ramp=0.0), plant, 4.0):
         segment = navigate.segment
         assert segment is not None
-        p = segment.center.at(step.state.time - navigate.begun)[0]
+        p = segment.center.at(step.state.time - navigate.segment_begin)[0]
         worst = max(worst, float(np.linalg.norm(step.state.center_of_mass - p)))
         assert np.isfinite(step.command.velocity).all()
         assert not step.command.fallback
@@ -82,7 +82,7 @@ def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
 )
 def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> None:
     """The short form of benchmarks/navigation.py."""
-    navigate, plant = run(robot, RandomStick(seed), 8.0, seed=seed)
+    navigate, plant = run(robot, RandomDevice(seed), 8.0, seed=seed)
     assert not plant.fallen, plant.fall
     assert len(navigate.history) >= 6
 
@@ -93,15 +93,15 @@ def test_a_trunk_that_is_guided_ahead_walks_by_itself(robot: str) -> None:
     assert not plant.fallen, plant.fall
     moved = plant.truth().center_of_mass[0] - navigate.start.center_of_mass[0]
     steps_made = [done.segment.goal.step for done in navigate.history if done.segment.goal.step]
-    assert moved > 4 * navigate.workspace.trunk[0]
+    assert moved > 4 * navigate.workspace.trunk_displacement[0]
     assert {"left", "right"} <= set(steps_made)
 
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
 def test_a_foot_that_is_lifted_stays_in_the_air_until_it_is_put_down(robot: str) -> None:
     class LiftAndLand(Device):
-        def read(self, time: float) -> Stick:
-            return Stick("left foot", (0.0, 0.0, 0.6 if time < 2.0 else -1.0, 0.0, 0.0, 0.0))
+        def read(self, time: float) -> OperatorCommand:
+            return OperatorCommand("left foot", (0.0, 0.0, 0.6 if time < 2.0 else -1.0, 0.0, 0.0, 0.0))
 
     navigate = Navigate(robot_of(robot), LiftAndLand())
     plant = plant_of(robot, navigate.start)
@@ -110,7 +110,7 @@ def test_a_foot_that_is_lifted_stays_in_the_air_until_it_is_put_down(robot: str)
     for step in steps(controller_of(robot, navigate), plant, 6.0):
         highest = max(highest, float(step.state.pose(foot).translation[2]))
     assert not plant.fallen, plant.fall
-    assert highest > 0.5 * navigate.workspace.foot[2] * 0.6
+    assert highest > 0.5 * navigate.workspace.foot_displacement[2] * 0.6
     assert foot in plant.truth().contacts
 
 
@@ -123,22 +123,22 @@ def test_a_hand_that_is_guided_forward_draws_the_body_after_it() -> None:
 
 def test_another_mode_applies_at_the_next_segment() -> None:
     class Switched(Device):
-        def read(self, time: float) -> Stick:
-            return Stick("trunk" if time < 0.3 else "left hand", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        def read(self, time: float) -> OperatorCommand:
+            return OperatorCommand("trunk" if time < 0.3 else "left hand", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
     navigate = Navigate(robot_of("mighty"), Switched())
     for _ in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 2.0):
         pass
     first, second = navigate.history[0], navigate.history[1]
-    assert first.stick.mode == "trunk"
-    assert second.stick.mode == "left hand"
+    assert first.command.mode == "trunk"
+    assert second.command.mode == "left hand"
     assert second.time == pytest.approx(first.time + first.segment.seconds, abs=0.006)
 
 
 def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> None:
     class Later(Device):
-        def read(self, time: float) -> Stick:
-            return Stick("trunk", (1.0 if time > 1.1 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        def read(self, time: float) -> OperatorCommand:
+            return OperatorCommand("trunk", (1.0 if time > 1.1 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
     navigate = Navigate(robot_of("mighty"), Later())
     moves = None
@@ -146,7 +146,7 @@ def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> No
         if moves is None and abs(step.state.center_of_mass[0] - navigate.start.center_of_mass[0]) > 0.002:
             moves = step.state.time
     assert moves is not None
-    assert moves - 1.1 < navigate.planner.usual + 0.15
+    assert moves - 1.1 < navigate.planner.default_duration + 0.15
 
 
 def test_each_segment_starts_from_where_the_robot_really_is() -> None:
@@ -159,7 +159,7 @@ def test_each_segment_starts_from_where_the_robot_really_is() -> None:
         measured[round(step.state.time, 4)] = step.state.center_of_mass[:2].copy()
     assert not plant.fallen
     for done in list(navigate.history)[1:]:
-        assert np.allclose(done.segment.beginning.points.center[:2], measured[round(done.time, 4)], atol=1e-9)
+        assert np.allclose(done.segment.initial.points.center[:2], measured[round(done.time, 4)], atol=1e-9)
 
 
 def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
@@ -180,10 +180,10 @@ def test_an_operator_that_looks_sees_where_the_points_are() -> None:
 
 def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
     class Broken(Device):
-        def read(self, time: float) -> Stick:
+        def read(self, time: float) -> OperatorCommand:
             if time > 0.4:
                 raise RuntimeError("unplugged")
-            return Stick()
+            return OperatorCommand()
 
     navigate = Navigate(robot_of("g1"), Broken())
     plant = plant_of("g1", navigate.start)
@@ -200,12 +200,12 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(PoiseError, match="feedback is -1"):
         NavigateSettings(feedback=-1.0)
     with pytest.raises(PoiseError, match="admittance"):
-        StabilizerSettings(admittance=-1.0)
+        ServoStabilizerSettings(admittance=-1.0)
 
 
 def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahead() -> None:
     """More acceleration ahead brings the pressure back: the shift goes forward, and no further than it may."""
-    stabilizer = Stabilizer(StabilizerSettings(), 0.05)
+    stabilizer = ServoStabilizer(ServoStabilizerSettings(), 0.05)
     for _ in range(400):
         stabilizer.step(0.02 + 0j, 0j, 0.005)
     assert 0.0 < stabilizer.shift.real <= 0.8 * 0.05
@@ -221,16 +221,16 @@ def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
     navigate = Navigate(robot, Held("trunk", 1.0, 0.5, -0.5, 1.0, 1.0, 1.0))
     for _ in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 1.9):
         pass
-    segment, levels = navigate.segment, navigate.levels
+    segment, task_set = navigate.segment, navigate.task_set
     assert segment is not None
     assert segment.goal.step is not None
-    feet = {f"{side} foot": led for side, led in levels.feet.items()}
-    soles = {f"{side} sole": led for side, led in levels.soles.items()}
-    leds = {**levels.hands, "trunk": levels.trunk, **feet, **soles}  # type: ignore[misc]
+    feet = {f"{side} foot": led for side, led in task_set.feet.items()}
+    soles = {f"{side} sole": led for side, led in task_set.soles.items()}
+    leds = {**task_set.hands, "trunk": task_set.trunk, **feet, **soles}  # type: ignore[misc]
     for time in np.linspace(0.1, 0.9, 7) * segment.seconds:
         found = []
         for at in (time - h, time, time + h):
-            levels.lead(segment.sample(float(at)))
+            task_set.follow(segment.sample(float(at)))
             found.append({name: (led.value, led.rate.copy(), led.acceleration.copy()) for name, led in leds.items()})
         before, now, after = found
         for name, (value, rate, acceleration) in now.items():

@@ -11,8 +11,8 @@ from poise import load_robot
 from poise.behaviors import one_foot_stance
 from poise.errors import RobotError
 from poise.robots import library_names
-from robot_states import robot_of
-from small_robots import BIPED, BIPED_PARTS, written
+from robot_states import installed_robot
+from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 pytestmark = pytest.mark.needs_models
 
@@ -23,7 +23,7 @@ each_side = pytest.mark.parametrize("side", ["left", "right"])
 @each_robot
 @each_side
 def test_it_stands_on_that_foot_alone_and_is_in_balance(name: str, side: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     state = one_foot_stance(robot, side)  # type: ignore[arg-type]
     support = robot.foot(side)
     start = robot.stance("standing").pose(support)
@@ -36,7 +36,7 @@ def test_it_stands_on_that_foot_alone_and_is_in_balance(name: str, side: str) ->
 @each_robot
 @each_side
 def test_the_other_foot_is_lifted_and_flat(name: str, side: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     state = one_foot_stance(robot, side)  # type: ignore[arg-type]
     free = robot.foot("left" if side == "right" else "right")
     pose = state.pose(free)
@@ -47,7 +47,7 @@ def test_the_other_foot_is_lifted_and_flat(name: str, side: str) -> None:
 @each_robot
 @each_side
 def test_every_joint_is_inside_its_range(name: str, side: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     angles = one_foot_stance(robot, side).q[7:]  # type: ignore[arg-type]
     assert (robot.limits.lower <= angles).all()
     assert (angles <= robot.limits.upper).all()
@@ -55,7 +55,7 @@ def test_every_joint_is_inside_its_range(name: str, side: str) -> None:
 
 @each_robot
 def test_the_cup_is_held_in_front_and_above_the_knee(name: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     state = one_foot_stance(robot, "right")
     seen = state.pose(robot.foot("right")).actInv(state.pose(robot.hand("left")).translation)
     assert seen[0] > 0.05 * robot.height
@@ -63,6 +63,6 @@ def test_the_cup_is_held_in_front_and_above_the_knee(name: str) -> None:
 
 
 def test_a_robot_that_declares_too_little_says_what_is_missing(tmp_path: Path) -> None:
-    robot = load_robot(written(tmp_path, BIPED), **BIPED_PARTS)
+    robot = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS)
     with pytest.raises(RobotError, match="declares no right hand"):
         one_foot_stance(robot, "left")

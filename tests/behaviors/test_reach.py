@@ -8,11 +8,11 @@ from typing import NamedTuple, get_args
 import numpy as np
 import pytest
 
-from poise import IdealPlant, KinematicController, Step, constraints, steps
+from poise import ControlStep, IdealPlant, KinematicController, constraints, steps
 from poise.behaviors import Reach, ReachSettings
 from poise.behaviors.reach import Profile
 from poise.errors import PoiseError
-from robot_states import robot_of
+from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
 
@@ -28,22 +28,22 @@ class Run(NamedTuple):
     """A reach, and its steps grouped by phase."""
 
     reach: Reach
-    phases: list[list[Step]]
+    phases: list[list[ControlStep]]
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[ControlStep]:
         return [step for phase in self.phases for step in phase]
 
 
 @cache
 def run(name: str, profile: Profile, apart: float = ReachSettings.apart) -> Run:
-    reach = Reach(robot_of(name), ReachSettings(apart=apart), profile)
+    reach = Reach(installed_robot(name), ReachSettings(apart=apart), profile)
     every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))
     count = round(reach.settings.phase / PERIOD)
     return Run(reach, [every[i : i + count] for i in range(0, len(every), count)])
 
 
-def hand_positions(of: list[Step]) -> Array:
+def hand_positions(of: list[ControlStep]) -> Array:
     return np.array([step.state.pose(step.state.robot.hand("right")).translation for step in of])
 
 
@@ -83,9 +83,9 @@ def test_the_supporting_foot_and_the_balance_are_held(name: str, profile: Profil
 def test_at_the_end_of_its_phase_a_target_is_looked_at(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     gaze = reach.robot.gaze
-    assert any(phase.looks for phase in reach.phases)
+    assert any(phase.is_target for phase in reach.phases)
     for phase, part in zip(reach.phases, phases, strict=True):
-        if phase.looks:
+        if phase.is_target:
             seen = part[-1].state.pose(gaze).actInv(np.array(phase.point))
             angle = np.arccos(seen @ np.array(gaze.axis) / np.linalg.norm(seen))
             assert angle < 0.02, phase.name
@@ -115,7 +115,7 @@ def test_commands_neither_fall_back_nor_rattle(name: str, profile: Profile) -> N
 @each_run
 def test_the_hand_stays_well_above_the_ground(name: str, profile: Profile) -> None:
     heights = hand_positions(run(name, profile).steps)[:, 2]
-    assert heights.min() > 0.3 * robot_of(name).height
+    assert heights.min() > 0.3 * installed_robot(name).height
 
 
 @pytest.mark.parametrize("name", ["g1", "talos"])
@@ -165,7 +165,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
 
 
 def test_a_longer_reach_puts_the_points_further_out_but_no_higher() -> None:
-    near, far = Reach(robot_of("g1")), Reach(robot_of("g1"), ReachSettings(reach=1.2))
+    near, far = Reach(installed_robot("g1")), Reach(installed_robot("g1"), ReachSettings(reach=1.2))
     foot = near.start.pose(near.robot.foot("right"))
     for one, other in zip(near.phases, far.phases, strict=True):
         a, b = foot.actInv(np.array(one.point)), foot.actInv(np.array(other.point))
@@ -175,9 +175,9 @@ def test_a_longer_reach_puts_the_points_further_out_but_no_higher() -> None:
 def test_misses_are_distances_of_the_hand_from_its_points() -> None:
     reach, phases = run("g1", "minimum-jerk")
     ends = {phase.name: part[-1].state for phase, part in zip(reach.phases, phases, strict=True)}
-    assert reach.misses(ends).keys() == ends.keys()
-    assert max(reach.misses(ends).values()) < 0.005
-    assert reach.misses({"target 3": reach.start})["target 3"] > 0.05
+    assert reach.reach_errors(ends).keys() == ends.keys()
+    assert max(reach.reach_errors(ends).values()) < 0.005
+    assert reach.reach_errors({"target 3": reach.start})["target 3"] > 0.05
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), "2", None])
@@ -188,14 +188,14 @@ def test_a_setting_that_is_no_positive_number_is_refused(value: object) -> None:
 
 def test_an_unknown_profile_is_refused() -> None:
     with pytest.raises(PoiseError, match="'exponential' or 'minimum-jerk'"):
-        Reach(robot_of("g1"), profile="jerky")  # type: ignore[arg-type]
+        Reach(installed_robot("g1"), profile="jerky")  # type: ignore[arg-type]
 
 
 @each_run
 def test_bodies_keep_apart(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     (apart,) = [task for task in reach.hierarchies[0].always if isinstance(task, constraints.SelfCollision)]
-    wanted = dict(zip(apart.pairs, apart.wanted, strict=True))
+    wanted = dict(zip(apart.pairs, apart.min_gaps, strict=True))
     start = apart.gaps(reach.start)  # Talos starts with its cup nearer to its pelvis than that
     for part in phases:
         for step in part[::40]:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from poise.behaviors import Regulated
-from poise.behaviors.sensor_faults import LOOK, Watch
+from poise.behaviors import ZmpBalance
+from poise.behaviors.sensor_faults import CHECK_PERIOD, SensorFaultDetector
 from poise.robots import Foot
-from regulated_bodies import PERIOD, cells_of, observed
-from robot_states import robot_of
+from robot_states import installed_robot
+from zmp_balance_runs import PERIOD, cell_forces, observe_cells
 
-HOAP3 = robot_of("hoap3")
+HOAP3 = installed_robot("hoap3")
 WEIGHT = 9.81 * HOAP3.mass
 FEET = tuple(HOAP3.foot(side) for side in ("left", "right"))
 #: Of good cells (N): `Sensors` has 20 s with s = 0.01.
@@ -28,11 +28,11 @@ Fault = Callable[[float, np.ndarray], np.ndarray]
 
 
 class Stander:
-    """Somebody who stands, and whose cells and servos a `Watch` listens to."""
+    """Somebody who stands, and whose cells and servos a `SensorFaultDetector` listens to."""
 
     def __init__(self, seed: int = 0, name: str = "hoap3", noise: float = NOISE, grain: float = 0.0) -> None:
-        self.robot = robot_of(name)
-        self.watch = Watch(self.robot)
+        self.robot = installed_robot(name)
+        self.fault_detector = SensorFaultDetector(self.robot)
         self.feet = tuple(self.robot.foot(side) for side in ("left", "right"))
         self.weight = 9.81 * self.robot.mass
         self.noise, self.grain = noise * self.weight / WEIGHT, grain
@@ -45,7 +45,7 @@ class Stander:
     def felt(self, share: float) -> np.ndarray:
         """By healthy cells, with that share of the weight on the left foot."""
         parts = zip(self.feet, (share, 1.0 - share), self.places, strict=True)
-        cells = np.array([cells_of(foot, part * self.weight, place) for foot, part, place in parts])
+        cells = np.array([cell_forces(foot, part * self.weight, place) for foot, part, place in parts])
         told = np.maximum(cells + self.random.normal(0.0, self.noise, (2, 4)), 0.0)
         return self.grain * np.round(told / self.grain) if self.grain else told
 
@@ -62,9 +62,9 @@ class Stander:
             self.time += PERIOD
             told = fault(self.time, self.felt(share(self.time)))
             cells = {foot.name: row for foot, row in zip(self.feet, told, strict=True)}
-            self.watch.look(cells, behind, share(self.time), PERIOD)
-            self.trusts.append(self.watch.trust)
-            if self.watch.words and not np.isfinite(found):
+            self.fault_detector.update(cells, behind, share(self.time), PERIOD)
+            self.trusts.append(self.fault_detector.trust)
+            if self.fault_detector.faults and not np.isfinite(found):
                 found = i * PERIOD
         return found
 
@@ -103,12 +103,12 @@ def test_a_broken_cell_is_found_and_named(foot: int, corner: int, says: float, w
     robot = Stander(seed=corner)
     robot.places = [np.zeros(2), np.zeros(2)]
     assert robot.stands(0.5) == np.inf
-    assert robot.watch.trust == pytest.approx(1.0)
+    assert robot.fault_detector.trust == pytest.approx(1.0)
     assert robot.stands(SOON, one(foot, corner, says)) < SOON
     side = ("left", "right")[foot]
-    assert robot.watch.words == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
+    assert robot.fault_detector.faults == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
     robot.stands(GONE + PERIOD)
-    assert robot.watch.trust == 0.0
+    assert robot.fault_detector.trust == 0.0
     assert robot.stands(1.0) == 0.0, "what a broken cell says later is not believed"
 
 
@@ -130,10 +130,10 @@ def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> 
     robot = Stander(seed)
     assert robot.stands(1.0, lambda time, cells: cells[::-1]) == np.inf, "nobody can tell with half of it on each"
     assert robot.stands(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
-    (words,) = robot.watch.words
+    (words,) = robot.fault_detector.faults
     assert words == "the cells feel the weight on the wrong foot: left and right are swapped"
     robot.stands(GONE + PERIOD)
-    assert robot.watch.trust == 0.0
+    assert robot.fault_detector.trust == 0.0
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -142,21 +142,21 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     knee = next(i for i, joint in enumerate(HOAP3.joints) if joint.name == "left_knee")
     lags = np.zeros(28)
     assert robot.stands(0.5, lags=lags) == np.inf
-    lags[knee] = sign * HOAP3.servos.full_torque
+    lags[knee] = sign * HOAP3.servos.saturation_error
     assert robot.stands(SOON, lags=lags) < SOON
-    assert robot.watch.words == ["the servo of left_knee gives all it has and does not follow"]
-    assert robot.watch.trust == 0.0
+    assert robot.fault_detector.faults == ["the servo of left_knee gives all it has and does not follow"]
+    assert robot.fault_detector.trust == 0.0
     lags[knee] *= 0.7  # between free and at its limit: as it was
     assert robot.stands(0.2, lags=lags) == 0.0
     lags[knee] *= 0.5
-    robot.stands(GONE + LOOK + 2 * PERIOD, lags=lags)
-    assert robot.watch.words == []
-    assert robot.watch.trust == pytest.approx(1.0)
+    robot.stands(GONE + CHECK_PERIOD + 2 * PERIOD, lags=lags)
+    assert robot.fault_detector.faults == []
+    assert robot.fault_detector.trust == pytest.approx(1.0)
 
 
 def test_a_servo_that_is_behind_for_a_moment_is_not_accused() -> None:
     """Every knee is while a foot lands."""
-    robot, lags = Stander(), np.full(28, HOAP3.servos.full_torque)
+    robot, lags = Stander(), np.full(28, HOAP3.servos.saturation_error)
     for _ in range(5):
         assert robot.stands(0.08, lags=lags) == np.inf
         assert robot.stands(0.02) == np.inf
@@ -170,13 +170,13 @@ def test_arms_that_are_held_do_not_end_the_regulation() -> None:
 
 
 def test_soft_servos_may_be_further_behind() -> None:
-    lags = np.full(28, 5.0 * HOAP3.servos.full_torque)
-    told = {foot.name: cells_of(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
+    lags = np.full(28, 5.0 * HOAP3.servos.saturation_error)
+    told = {foot.name: cell_forces(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
     for stiffness, tired in ((1.0, True), (0.1, False)):
-        watch = Watch(HOAP3, stiffness)
+        fault_detector = SensorFaultDetector(HOAP3, stiffness)
         for _ in range(200):
-            watch.look(told, lags, 0.5, PERIOD)
-        assert bool(watch.words) is tired
+            fault_detector.update(told, lags, 0.5, PERIOD)
+        assert bool(fault_detector.faults) is tired
 
 
 # -- who is not accused ------------------------------------------------------------------------------------------------
@@ -185,8 +185,8 @@ def test_soft_servos_may_be_further_behind() -> None:
 @given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
 def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> None:
     robot = Stander(seed, noise=noise)
-    assert robot.stands(0.6) == np.inf, robot.watch.words
-    assert robot.watch.trust == pytest.approx(1.0)
+    assert robot.stands(0.6) == np.inf, robot.fault_detector.faults
+    assert robot.fault_detector.trust == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("noise", "grain"), [(0.02, 0.1), (0.02, 0.5), (NOISE, 0.25), (NOISE, 1.0)])
@@ -204,7 +204,7 @@ def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot
     def share(time: float) -> float:
         return float(np.clip(0.5 + 0.7 * np.sin(2.0 * np.pi * frequency * time), 0.0, 1.0))
 
-    assert robot.stands(1.0, share=share) == np.inf, robot.watch.words
+    assert robot.stands(1.0, share=share) == np.inf, robot.fault_detector.faults
 
 
 @SEEDS
@@ -242,10 +242,10 @@ def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
 
 
 def test_who_does_not_want_to_be_regulated_is_not() -> None:
-    watch, told = Watch(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
+    fault_detector, told = SensorFaultDetector(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
     for _ in range(300):
-        watch.look(told, None, 0.5, PERIOD, wanted=False)
-    assert (watch.trust, watch.words) == (0.0, [])
+        fault_detector.update(told, None, 0.5, PERIOD, regulating=False)
+    assert (fault_detector.trust, fault_detector.faults) == (0.0, [])
 
 
 # -- nothing is NaN ----------------------------------------------------------------------------------------------------
@@ -256,17 +256,17 @@ ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
 @example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # numbers whose sum is none
 @given(left=st.lists(ANYTHING, min_size=4, max_size=4), right=st.lists(ANYTHING, min_size=4, max_size=4))
 def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[float]) -> None:
-    body = Regulated(HOAP3)
+    body = ZmpBalance(HOAP3)
     with np.errstate(all="ignore"):
-        observed(body, lambda time: {"left": left, "right": right}, 0.02)
-        observed(body, lambda time: {"left": right, "right": left}, 0.02)
-    assert np.isfinite([body.regulator.shift, body.regulator.error, body.watch.trust]).all()
-    assert np.isfinite(body.levels.center.value).all()
-    assert all(np.isfinite([sole.amplitude, sole.zmp]).all() for sole in body.pressed.values())
+        observe_cells(body, lambda time: {"left": left, "right": right}, 0.02)
+        observe_cells(body, lambda time: {"left": right, "right": left}, 0.02)
+    assert np.isfinite([body.regulator.shift, body.regulator.error, body.fault_detector.trust]).all()
+    assert np.isfinite(body.task_set.center.value).all()
+    assert all(np.isfinite([sole.force, sole.zmp]).all() for sole in body.sole_loads.values())
 
 
 def test_a_foot_of_which_nothing_is_told_is_missed_in_words() -> None:
-    watch = Watch(HOAP3)
-    watch.look({FEET[0].name: np.full(4, 10.0)}, None, 0.5, PERIOD)
-    assert len(watch.words) == 4
-    assert all("right sole tells no number" in words for words in watch.words)
+    fault_detector = SensorFaultDetector(HOAP3)
+    fault_detector.update({FEET[0].name: np.full(4, 10.0)}, None, 0.5, PERIOD)
+    assert len(fault_detector.faults) == 4
+    assert all("right sole tells no number" in words for words in fault_detector.faults)

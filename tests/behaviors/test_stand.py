@@ -13,7 +13,7 @@ from poise import runs
 from poise.behaviors import Squat, SquatSettings, Stand
 from poise.errors import PoiseError
 from poise.robots import leg_length
-from robot_states import robot_of
+from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
 
@@ -30,7 +30,7 @@ def ran(behavior: str, robot: str, **asked: Any) -> runs.Result:
 
 def pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
-    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
+    request = runs.StandMotion(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
     return request.run()[1]
 
 
@@ -80,12 +80,12 @@ def test_a_squat_follows_its_path_with_flat_soles(robot: str, solver: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_ten_cycles_of_squats_follow_their_path(robot: str) -> None:
-    _, result = runs.Squat(robot=robot).run()
+    _, result = runs.SquatMotion(robot=robot).run()
     assert (result["seconds"], result["fell"], result["reason"]) == (20.0, False, None)
 
 
 def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
-    _, result = runs.Squat(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
+    _, result = runs.SquatMotion(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
     assert "off its path" in result["reason"] or result["fell"]
     assert any(entry["seconds"] > 0.0 for entry in result["limits"].values())
 
@@ -109,18 +109,18 @@ def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, Any]) -> None
 
 
 def test_the_same_seed_gives_the_same_motion() -> None:
-    recordings = [runs.Stand(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]  # type: ignore[call-arg]
+    recordings = [runs.StandMotion(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]  # type: ignore[call-arg]
     assert (recordings[0]["q"] == recordings[1]["q"]).all()
     assert not (recordings[0]["q"] == recordings[2]["q"]).all()
 
 
 def test_a_leg_is_as_long_as_from_hip_to_sole() -> None:
-    assert leg_length(robot_of("g1")) == pytest.approx(0.69, abs=0.05)
-    assert leg_length(robot_of("talos")) == pytest.approx(0.81, abs=0.05)
+    assert leg_length(installed_robot("g1")) == pytest.approx(0.69, abs=0.05)
+    assert leg_length(installed_robot("talos")) == pytest.approx(0.81, abs=0.05)
 
 
 def test_a_squat_goes_down_and_up_again() -> None:
-    squat = Squat(robot_of("g1"), SquatSettings(depth=0.1, frequency=0.5, cycles=2))
+    squat = Squat(installed_robot("g1"), SquatSettings(depth=0.1, frequency=0.5, cycles=2))
     high, low, end = (squat.center_of_mass(time)[2] for time in (0.0, 1.0, squat.seconds))
     assert high - low == pytest.approx(0.1 * leg_length(squat.robot))
     assert end == pytest.approx(high)
@@ -131,12 +131,12 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
     with pytest.raises(PoiseError, match="squat: depth is -1"):
         SquatSettings(depth=-1.0)
     with pytest.raises(PoiseError, match="stands on nothing"):
-        Stand(robot_of("g1"), start=robot_of("g1").stance("standing").replace(contacts=()))
+        Stand(installed_robot("g1"), start=installed_robot("g1").stance("standing").replace(contacts=()))
 
 
 def test_the_weight_rests_on_the_feet_as_planned() -> None:
-    robot = robot_of("g1")
-    recording, _ = runs.Stand(seconds=1.0).run()
+    robot = installed_robot("g1")
+    recording, _ = runs.StandMotion(seconds=1.0).run()
     for foot in robot.feet:
         planned, felt = recording[f"force/{foot.name}"][-1], recording[f"sensed/force/{foot.name}"][-1]
         assert felt[2] == pytest.approx(planned[2], rel=0.01)

@@ -13,8 +13,8 @@ from poise.behaviors.walk_tasks import WEIGHTS
 from poise.plans import NEUTRAL
 from poise.solvers import Weighted
 from poise.state import Snapshot
-from robot_states import robot_of
-from walking import Trial
+from robot_states import installed_robot
+from walk_trials import WalkTrial
 
 pytestmark = pytest.mark.needs_models
 
@@ -22,11 +22,11 @@ ROBOTS = pytest.mark.parametrize("name", ["g1", "talos", "nao"])
 
 
 @cache
-def walked(name: str, steps: int) -> Trial:
-    return Trial(Walk(robot_of(name), steps=steps)).finish()
+def walked(name: str, steps: int) -> WalkTrial:
+    return WalkTrial(Walk(installed_robot(name), steps=steps)).run_to_stop()
 
 
-def way(trial: Trial) -> np.ndarray:
+def way(trial: WalkTrial) -> np.ndarray:
     """From where the centre of mass was to where it is (m)."""
     return np.asarray(trial.plant.truth().center_of_mass - trial.plant.start.center_of_mass)
 
@@ -39,14 +39,14 @@ def test_it_makes_its_steps_and_ends_standing_side_by_side(name: str) -> None:
     assert trial.stands
     assert trial.fallbacks == set()
     # Three steps of full length: the fourth only comes beside.
-    expected = 3.0 * NEUTRAL.step_length * trial.walk.body.leg
+    expected = 3.0 * NEUTRAL.step_length * trial.walk.body.leg_length
     assert way(trial)[0] == pytest.approx(expected, rel=0.25)
     assert np.abs(trial.errors).max() < 0.12
 
 
 @ROBOTS
 def test_its_phases_alternate(name: str) -> None:
-    assert walked(name, 4).names == [
+    assert walked(name, 4).phase_names == [
         "standing",
         "starting",
         "right support",
@@ -64,35 +64,35 @@ def test_its_phases_alternate(name: str) -> None:
 @ROBOTS
 def test_its_hierarchies_are_bound_before_they_are_needed(name: str) -> None:
     trial = walked(name, 4)
-    assert trial.bound == len(trial.walk.hierarchies) == 3
-    fresh = Trial(Walk(robot_of(name), steps=4)).go(0.002)
-    assert fresh.bound == 3, "at the first tick already"
+    assert trial.bind_count == len(trial.walk.hierarchies) == 3
+    fresh = WalkTrial(Walk(installed_robot(name), steps=4)).run(0.002)
+    assert fresh.bind_count == 3, "at the first tick already"
 
 
 def test_a_walk_of_no_steps_stands_still() -> None:
-    trial = Trial(Walk(robot_of("g1"), steps=0)).go(1.5)
-    assert trial.names == ["standing"]
+    trial = WalkTrial(Walk(installed_robot("g1"), steps=0)).run(1.5)
+    assert trial.phase_names == ["standing"]
     assert trial.stands
     assert way(trial) == pytest.approx(0.0, abs=2e-3)
     assert np.abs(trial.errors).max() < 2e-3
 
 
 def test_who_is_stopped_before_the_start_goes_on_standing() -> None:
-    walk = Walk(robot_of("g1"))
+    walk = Walk(installed_robot("g1"))
     walk.stop()
-    assert Trial(walk).go(1.5).names == ["standing"]
+    assert WalkTrial(walk).run(1.5).phase_names == ["standing"]
 
 
 @pytest.mark.parametrize("name", ["g1", "nao"])
 def test_it_walks_when_feet_feel_the_ground_instead_of_the_clock(name: str) -> None:
-    trial = Trial(Walk(robot_of(name), steps=3, settings=WalkSettings(contact="force"))).finish()
+    trial = WalkTrial(Walk(installed_robot(name), steps=3, settings=WalkSettings(contact="force"))).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 3
     assert trial.stands
 
 
 def test_it_walks_with_the_weights_of_the_paper() -> None:
-    trial = Trial(Walk(robot_of("g1"), steps=3), solver=Weighted(WEIGHTS)).finish()
+    trial = WalkTrial(Walk(installed_robot("g1"), steps=3), solver=Weighted(WEIGHTS)).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.stands
 
@@ -103,7 +103,7 @@ def test_it_walks_with_the_weights_of_the_paper() -> None:
     ids=["backward", "to the left", "to the right"],
 )
 def test_it_goes_where_it_is_told_to(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
-    trial = Trial(Walk(robot_of("g1"), speed=speed, steps=4)).finish()
+    trial = WalkTrial(Walk(installed_robot("g1"), speed=speed, steps=4)).run_to_stop()
     assert trial.stands
     along = way(trial)[:2] @ np.array(axis)
     assert along > 0.1
@@ -111,26 +111,26 @@ def test_it_goes_where_it_is_told_to(speed: tuple[float, float, float], axis: tu
 
 
 def test_it_turns() -> None:
-    trial = Trial(Walk(robot_of("g1"), speed=(0.0, 0.0, 0.5), steps=4)).finish()
+    trial = WalkTrial(Walk(installed_robot("g1"), speed=(0.0, 0.0, 0.5), steps=4)).run_to_stop()
     assert trial.stands
-    foot = trial.plant.truth().pose(robot_of("g1").foot("left")).rotation
-    asked = 3.0 * 0.5 * trial.walk.route.pace.timing.whole  # the last step comes beside
+    foot = trial.plant.truth().pose(installed_robot("g1").foot("left")).rotation
+    asked = 3.0 * 0.5 * trial.walk.footstep_plan.gait.timing.step  # the last step comes beside
     assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(asked, abs=0.1)
 
 
 def test_asking_twice_at_one_time_changes_nothing() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     walk, snapshot = Walk(robot, steps=2), Snapshot(robot).at(robot.stance("standing"))
     first = walk(snapshot)
-    phase, wish = walk.phase(), walk.levels.center.acceleration.copy()
+    phase, wish = walk.phase(), walk.task_set.center.acceleration.copy()
     assert walk(snapshot) is first
     assert walk.phase() is phase
-    assert (walk.levels.center.acceleration == wish).all()
+    assert (walk.task_set.center.acceleration == wish).all()
 
 
 def test_it_starts_from_where_the_robot_stands() -> None:
     """Elsewhere, and turned: all steps are, too."""
-    robot, turn = robot_of("g1"), 2.0
+    robot, turn = installed_robot("g1"), 2.0
     start = robot.stance("standing")
     q = start.q.copy()
     heading = np.array([np.cos(turn), np.sin(turn)])
@@ -138,8 +138,8 @@ def test_it_starts_from_where_the_robot_stands() -> None:
     q[3:7] = (
         pinocchio.Quaternion(np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2)) * pinocchio.Quaternion(q[3:7])
     ).coeffs()
-    trial = Trial(Walk(robot, steps=3, start=start.replace(q=q))).finish()
+    trial = WalkTrial(Walk(robot, steps=3, start=start.replace(q=q))).run_to_stop()
     assert trial.stands
     went = way(trial)[:2]
-    assert went @ heading == pytest.approx(2.0 * NEUTRAL.step_length * trial.walk.body.leg, rel=0.25)
+    assert went @ heading == pytest.approx(2.0 * NEUTRAL.step_length * trial.walk.body.leg_length, rel=0.25)
     assert np.linalg.norm(went) < 1.1 * (went @ heading)

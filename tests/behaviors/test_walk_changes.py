@@ -12,8 +12,8 @@ import pytest
 
 from poise.behaviors import Walk
 from poise.plans import STYLES
-from robot_states import not_none, robot_of
-from walking import Trial
+from robot_states import installed_robot, not_none
+from walk_trials import WalkTrial
 
 pytestmark = pytest.mark.needs_models
 
@@ -37,26 +37,26 @@ DIVERGENT, STOPPING = 0.006, 0.03
 class Watch:
     """Largest change from tick to tick of all that leads a walk."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: WalkTrial) -> None:
         self.trial = trial
         self.before: dict[str, Any] = {}
         self.most: dict[str, float] = {}
 
     def __call__(self) -> None:
-        walk, levels = self.trial.walk, self.trial.walk.levels
+        walk, task_set = self.trial.walk, self.trial.walk.task_set
         phase, state = walk.phase(), self.trial.controller._snapshot
         c, v = state.center_of_mass, state.center_of_mass_velocity
-        xi = complex(c[0], c[1]) + complex(v[0], v[1]) / walk.route.pace.omega
+        xi = complex(c[0], c[1]) + complex(v[0], v[1]) / walk.footstep_plan.gait.omega
         now: dict[str, Any] = {
-            "height": levels.rise.value[2:].copy(),
-            "chest": levels.chest.value.copy(),
-            "pelvis": levels.pelvis.value.copy(),
-            "rest": np.concatenate([rest.value for rest in levels.rest.values()]),
-            "weights": levels.ease.value.copy(),
-            "divergent component": np.array([xi - walk.error]),
+            "height": task_set.com_height.value[2:].copy(),
+            "chest": task_set.chest.value.copy(),
+            "pelvis": task_set.pelvis.value.copy(),
+            "rest": np.concatenate([rest.value for rest in task_set.rest.values()]),
+            "weights": task_set.posture_weight.value.copy(),
+            "divergent component": np.array([xi - walk.dcm_error]),
         }
         if phase.kind == "single":
-            now[f"swinging foot {phase.begin}"] = levels.feet[phase.goal.side].value.translation.copy()
+            now[f"swinging foot {phase.begin}"] = task_set.feet[phase.goal.side].value.translation.copy()
         for name in self.before.keys() & now.keys():
             a, b = self.before[name], now[name]
             turn = name in ("chest", "pelvis")
@@ -67,15 +67,15 @@ class Watch:
 
 
 @pytest.fixture(scope="module")
-def watched() -> dict[str, tuple[Trial, dict[str, float], str]]:
+def watched() -> dict[str, tuple[WalkTrial, dict[str, float], str]]:
     """One walk through all changes: for each the largest change of what leads it, and whether it fell."""
-    trial = Trial(Walk(robot_of("g1"), steps=math.inf))
+    trial = WalkTrial(Walk(installed_robot("g1"), steps=math.inf))
     watch, found = Watch(trial), {}
-    trial.go(2.3, watch)
+    trial.run(2.3, watch)
     for name, change in CHANGES.items():
         watch.most = {}
         change(trial.walk)
-        trial.go(2.0 if name == "stop" else 3.8 if name == "go" else 1.1, watch)
+        trial.run(2.0 if name == "stop" else 3.8 if name == "go" else 1.1, watch)
         found[name] = (trial, watch.most, f"{trial.plant.fall or 'walks'}, {trial.walk.phase().name}")
     return found
 
@@ -99,17 +99,17 @@ def test_nothing_that_leads_it_jumps(name: str, watched: dict) -> None:
 def test_all_of_it_is_one_walk_that_ends_standing(watched: dict) -> None:
     trial = watched["go"][0]
     assert trial.stands
-    assert trial.bound == 3, "no change takes another hierarchy"
+    assert trial.bind_count == 3, "no change takes another hierarchy"
     assert trial.fallbacks == set()
 
 
 def test_a_style_is_taken_over_within_its_time() -> None:
-    walk = Walk(robot_of("g1"), steps=0)
-    trial = Trial(walk).go(0.02)
-    upright = walk.levels.chest.value.copy()
-    walk.style = STYLES["neutral"].but(chest_pitch=0.3)
+    walk = Walk(installed_robot("g1"), steps=0)
+    trial = WalkTrial(walk).run(0.02)
+    upright = walk.task_set.chest.value.copy()
+    walk.style = STYLES["neutral"].replace(chest_pitch=0.3)
     leans = []
-    trial.go(0.4, lambda: leans.append(np.linalg.norm(pinocchio.log3(upright.T @ walk.levels.chest.value))))
+    trial.run(0.4, lambda: leans.append(np.linalg.norm(pinocchio.log3(upright.T @ walk.task_set.chest.value))))
     change = walk.settings.change
     ticks = round(change / trial.controller.period)
     assert leans[0] < 0.01
@@ -119,14 +119,14 @@ def test_a_style_is_taken_over_within_its_time() -> None:
 
 
 def test_a_weight_is_turned_without_binding_anything_anew() -> None:
-    style = STYLES["neutral"].but(angular_momentum=1.0, torque=0.5, arm_posture=1.0)
-    walk = Walk(robot_of("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # who walks faster swings more
-    trial = Trial(walk).go(0.02)
+    style = STYLES["neutral"].replace(angular_momentum=1.0, torque=0.5, arm_posture=1.0)
+    walk = Walk(installed_robot("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # who walks faster swings more
+    trial = WalkTrial(walk).run(0.02)
     before = weights(trial)
-    walk.style = walk.style.but(angular_momentum=4.0, torque=0.25, arm_posture=0.5)
-    trial.go(walk.settings.change + 0.02)
+    walk.style = walk.style.replace(angular_momentum=4.0, torque=0.25, arm_posture=0.5)
+    trial.run(walk.settings.change + 0.02)
     after = weights(trial)
-    assert trial.bound == 3
+    assert trial.bind_count == 3
     assert after["angular momentum"] == pytest.approx(4.0 * before["angular momentum"])
     assert after["little torque"] == pytest.approx(0.5 * before["little torque"])
     arms = after["arms, head"] != before["arms, head"]
@@ -134,7 +134,7 @@ def test_a_weight_is_turned_without_binding_anything_anew() -> None:
     assert after["arms, head"][arms] == pytest.approx(0.5 * before["arms, head"][arms])
 
 
-def weights(trial: Trial) -> dict[str, np.ndarray]:
+def weights(trial: WalkTrial) -> dict[str, np.ndarray]:
     """Of the rows of the level "style", as the solver saw them last."""
     command = trial.controller.command
     assert command is not None
@@ -145,8 +145,8 @@ def weights(trial: Trial) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("word", ["arms", "head", "arms and head"])
 def test_torque_is_kept_little_where_the_style_says(word: str) -> None:
-    robot = robot_of("talos")
-    trial = Trial(Walk(robot, STYLES["neutral"].but(torque=1.0, torque_joints=word), steps=0)).go(0.01)
+    robot = installed_robot("talos")
+    trial = WalkTrial(Walk(robot, STYLES["neutral"].replace(torque=1.0, torque_joints=word), steps=0)).run(0.01)
     program = trial.controller.command.solution.program  # type: ignore[union-attr]
     (rows,) = (row for row in program.levels[program.names.index("style")] if row.name == "little torque")
     chosen = {label for label, weight in zip(not_none(rows.labels), rows.weight, strict=True) if weight > 0.0}

@@ -11,8 +11,8 @@ from poise import load_robot
 from poise.behaviors import Walk, WalkSettings
 from poise.errors import PoiseError
 from poise.plans import NEUTRAL
-from robot_states import robot_of
-from small_robots import BIPED, BIPED_PARTS, written
+from robot_states import installed_robot
+from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 pytestmark = pytest.mark.needs_models
 
@@ -21,33 +21,33 @@ NOT_FINITE = [(math.nan, 0.0, 0.0), (0.2, math.inf, 0.0), (0.0, 0.0, -math.inf)]
 
 def test_a_style_that_does_not_exist_is_answered_with_those_there_are() -> None:
     with pytest.raises(PoiseError, match="there is no style 'angry'; expected one of neutral, relaxed"):
-        Walk(robot_of("g1"), style="angry")
-    walk = Walk(robot_of("g1"))
+        Walk(installed_robot("g1"), style="angry")
+    walk = Walk(installed_robot("g1"))
     with pytest.raises(PoiseError, match="there is no style 'angry'"):
         walk.style = "angry"
     assert walk.style.name == "neutral"
 
 
 def test_a_rest_posture_of_another_robot_is_refused() -> None:
-    style = NEUTRAL.but(name="mine", rest={"LElbowRoll": -0.5})
+    style = NEUTRAL.replace(name="mine", rest={"LElbowRoll": -0.5})
     with pytest.raises(PoiseError, match="style 'mine': rest names LElbowRoll, none of which g1 has"):
-        Walk(robot_of("g1"), style)
-    walk = Walk(robot_of("g1"))
+        Walk(installed_robot("g1"), style)
+    walk = Walk(installed_robot("g1"))
     with pytest.raises(PoiseError, match="none of which g1 has"):
         walk.style = style
-    Walk(robot_of("nao"), style)
+    Walk(installed_robot("nao"), style)
 
 
 def test_a_rest_posture_is_taken_on_the_robot_that_has_its_joints() -> None:
-    robot = robot_of("g1")
-    walk = Walk(robot, NEUTRAL.but(rest={"left_elbow_joint": 0.7, "LElbowRoll": -0.5}))
-    names = [joint.name for joint in walk.levels._light]
-    assert walk.levels.rest["light"].value[names.index("left_elbow_joint")] == pytest.approx(0.7)
+    robot = installed_robot("g1")
+    walk = Walk(robot, NEUTRAL.replace(rest={"left_elbow_joint": 0.7, "LElbowRoll": -0.5}))
+    names = [joint.name for joint in walk.task_set._light]
+    assert walk.task_set.rest["light"].value[names.index("left_elbow_joint")] == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize("speed", NOT_FINITE)
 def test_a_speed_is_finite(speed: tuple[float, float, float]) -> None:
-    walk = Walk(robot_of("g1"))
+    walk = Walk(installed_robot("g1"))
     with pytest.raises(PoiseError, match="walk: speed is"):
         walk.speed = speed
     assert walk.speed is None
@@ -56,18 +56,18 @@ def test_a_speed_is_finite(speed: tuple[float, float, float]) -> None:
 @pytest.mark.parametrize("speed", NOT_FINITE)
 def test_a_speed_is_finite_from_the_beginning(speed: tuple[float, float, float]) -> None:
     with pytest.raises(PoiseError, match="walk: speed is"):
-        Walk(robot_of("g1"), speed=speed)
+        Walk(installed_robot("g1"), speed=speed)
 
 
 def test_a_speed_has_three_parts() -> None:
-    walk = Walk(robot_of("g1"))
+    walk = Walk(installed_robot("g1"))
     with pytest.raises(PoiseError, match="walk: speed is"):
         walk.speed = (0.2, 0.0)  # type: ignore[assignment]
 
 
 def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
     parts = {**BIPED_PARTS, "feet": {"left": {**BIPED_PARTS["feet"], "frame": "left_foot"}}}
-    robot = load_robot(written(tmp_path, BIPED), **parts)
+    robot = load_robot(write_urdf(tmp_path, BIPED), **parts)
     with pytest.raises(PoiseError, match="small has 1 feet; a walk takes two"):
         Walk(robot)
 

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from poise import runs
-from poise.plants import terrain
-from robot_states import robot_of
+from poise.plants import parse_terrain
+from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
 
 
 @pytest.mark.parametrize("kind", ["stairs:0.05,0.3,1", "stairs:-0.05,0.3,1", "slope:5", "rough:0.01"])
 def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
-    request = runs.Walk(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))  # type: ignore[call-arg]
+    request = runs.WalkMotion(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))  # type: ignore[call-arg]
     recording, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["steps"] >= 7
     assert result["walk"]["slip_m"] < 0.02
-    robot, ground = robot_of("g1"), terrain(kind)
+    robot, ground = installed_robot("g1"), parse_terrain(kind)
     last = recording.state(len(recording) - 1, robot)
     for foot in robot.feet:
         x, y, z = last.pose(foot).act(foot.sole.center)
@@ -36,7 +36,7 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
 @pytest.mark.parametrize(("solver", "seed", "steps"), [("strict", 9, 20), ("weighted", 0, 12)])
 def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps: int) -> None:
     """Boxes of up to 2 cm. A standing foot that is stopped at twice the rate rocks ever more, until the robot falls."""
-    request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
+    request = runs.WalkMotion(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
     _, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     _, result = replace(request, settings={"stopping": 40.0}).run()

@@ -9,20 +9,20 @@ import pytest
 
 from poise.behaviors import Walk
 from poise.plants import Push
-from robot_states import robot_of
-from walking import Trial
+from robot_states import installed_robot
+from walk_trials import WalkTrial
 
 pytestmark = pytest.mark.needs_models
 
 
-def pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> Trial:
+def pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> WalkTrial:
     """Stands, and is pushed for a tenth of a second."""
     direction = (math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0)
     push = Push(tuple(force * part for part in direction), duration=0.1, time=0.3)
-    return Trial(Walk(robot_of(name), steps=0), pushes=[push]).go(seconds)
+    return WalkTrial(Walk(installed_robot(name), steps=0), pushes=[push]).run(seconds)
 
 
-def at_rest(trial: Trial) -> bool:
+def at_rest(trial: WalkTrial) -> bool:
     return bool(np.abs(trial.plant.truth().v).max() < 0.2 and abs(trial.errors[-1]) < 0.01)
 
 
@@ -36,27 +36,27 @@ def test_after_a_hard_push_it_steps_and_stands_again(name: str, force: float, de
     assert trial.walk.phase().steps >= 1
     assert trial.walk.phase().kind == "standing"
     assert at_rest(trial)
-    assert trial.bound == 3
+    assert trial.bind_count == 3
 
 
 @pytest.mark.parametrize(("name", "force"), [("g1", 40.0), ("talos", 120.0)])
 @pytest.mark.parametrize("degrees", [0.0, 90.0, 225.0])
 def test_a_small_push_moves_no_foot(name: str, force: float, degrees: float) -> None:
     trial = pushed(name, force, degrees, seconds=1.5)
-    assert trial.names == ["standing"]
+    assert trial.phase_names == ["standing"]
     assert trial.walk.phase().steps == 0
     assert at_rest(trial)
 
 
 def test_a_step_that_catches_needs_no_shift_of_weight_before() -> None:
-    names = pushed("g1", 150.0, 0.0).names
+    names = pushed("g1", 150.0, 0.0).phase_names
     assert "starting" not in names
     assert names[1] in ("left support", "right support")
 
 
 def test_a_walk_that_is_pushed_goes_on() -> None:
     push = Push((0.0, 60.0, 0.0), duration=0.1, time=1.9)
-    trial = Trial(Walk(robot_of("g1"), steps=6), pushes=[push]).finish()
+    trial = WalkTrial(Walk(installed_robot("g1"), steps=6), pushes=[push]).run_to_stop()
     assert np.abs(trial.errors).max() > 0.015, "it was felt"
     assert trial.walk.phase().steps >= 6
     assert trial.stands

@@ -4,44 +4,52 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.behaviors import Pressed, Regulated, RegulatedSettings, error_of_zmp, regulation_of
-from poise.behaviors import standing as standing_on
-from poise.behaviors.zmp_regulation import FARTHEST, LEARNT, Regulator, pressed
+from poise.behaviors import SoleLoad, ZmpBalance, ZmpBalanceSettings, regulation_settings, zmp_error
+from poise.behaviors import standing_reference as standing_on
+from poise.behaviors.zmp_regulation import LARGEST_LEARNT_ERROR, LARGEST_TRIM, ZmpRegulator, sole_load
 from poise.control import PositionController
 from poise.errors import PoiseError
-from poise.plans import Course, Squatting
+from poise.plans import ReferenceTrajectory, SquatReference
 from poise.robots import Robot
 from poise.solvers import NullSpace
 from poise.state import Snapshot, sole_pressure
-from regulated_bodies import PERIOD, cells_of, followed, observed, sensed_of, soles_of, walk_of
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
+from zmp_balance_runs import (
+    PERIOD,
+    cell_forces,
+    follow_reference,
+    neutral_walk,
+    observe_cells,
+    sensor_readings,
+    sole_poses,
+)
 
-HOAP3 = robot_of("hoap3")
+HOAP3 = installed_robot("hoap3")
 WEIGHT = 9.81 * HOAP3.mass
 #: Those in which the middle of a sole is not the origin of its frame, and one in which it is.
 ROBOTS = pytest.mark.parametrize("name", ["hoap3", "nao", "g1"])
-CLOSED = pytest.mark.parametrize("closed", [False, True], ids=["strict", "closed form"])
+CLOSED = pytest.mark.parametrize("closed_form", [False, True], ids=["strict", "closed form"])
 SOLE = 0.05
 
 
-def numbers(**given: float) -> RegulatedSettings:
+def numbers(**given: float) -> ZmpBalanceSettings:
     """Plain ones: what is not named does nothing."""
     plain = {"proportional": 0.0, "derivative": 0.0, "across": 1.0, "trim": 0.0, "smooth": 0.02}
-    return RegulatedSettings(**{**plain, **given})  # type: ignore[arg-type]
+    return ZmpBalanceSettings(**{**plain, **given})  # type: ignore[arg-type]
 
 
-def solver_of(closed: bool) -> NullSpace | None:
-    return NullSpace() if closed else None
+def solver_of(closed_form: bool) -> NullSpace | None:
+    return NullSpace() if closed_form else None
 
 
-def deviations(body: Regulated, controller: PositionController, time: float) -> tuple[float, float, float]:
+def deviations(body: ZmpBalance, controller: PositionController, time: float) -> tuple[float, float, float]:
     """By how much the reference is off its course: other sole (m), its turn (rad), centre of mass (m)."""
     reference = controller.reference
     assert reference is not None
-    left, right = soles_of(reference)
-    wanted, other = body.course.sample(time), left.actInv(right)
-    turn = pinocchio.log3(wanted.other.rotation.T @ other.rotation)
-    away = other.translation - wanted.other.translation, left.actInv(reference.center_of_mass) - wanted.center
+    left, right = sole_poses(reference)
+    wanted, other = body.trajectory.sample(time), left.actInv(right)
+    turn = pinocchio.log3(wanted.other_sole.rotation.T @ other.rotation)
+    away = other.translation - wanted.other_sole.translation, left.actInv(reference.center_of_mass) - wanted.center
     return float(np.abs(away[0]).max()), float(np.abs(turn).max()), float(np.abs(away[1]).max())
 
 
@@ -54,34 +62,34 @@ def beyond_ranges(robot: Robot, q: np.ndarray) -> float:
 
 
 def test_a_lifted_foot_does_not_count() -> None:
-    stands, lifted = Pressed(80.0, 0.01 + 0.02j), Pressed(0.0, 0.04 - 0.03j)
-    assert error_of_zmp(stands, lifted) == -(0.01 + 0.02j)
-    assert error_of_zmp(lifted, stands) == -(0.01 + 0.02j)
+    stands, lifted = SoleLoad(80.0, 0.01 + 0.02j), SoleLoad(0.0, 0.04 - 0.03j)
+    assert zmp_error(stands, lifted) == -(0.01 + 0.02j)
+    assert zmp_error(lifted, stands) == -(0.01 + 0.02j)
 
 
 def test_without_any_force_there_is_no_error() -> None:
-    assert error_of_zmp(Pressed(0.0, 1j), Pressed(0.0, 1.0 + 0j)) == 0j
+    assert zmp_error(SoleLoad(0.0, 1j), SoleLoad(0.0, 1.0 + 0j)) == 0j
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_error_lies_between_those_of_the_feet(seed: int) -> None:
     x = np.random.default_rng(seed).uniform(0.0, 1.0, 6)
-    left, right = Pressed(x[0], complex(x[1], x[2])), Pressed(x[3], complex(x[4], x[5]))
-    error = -error_of_zmp(left, right)
+    left, right = SoleLoad(x[0], complex(x[1], x[2])), SoleLoad(x[3], complex(x[4], x[5]))
+    error = -zmp_error(left, right)
     way = right.zmp - left.zmp
     share = ((error - left.zmp) * way.conjugate()).real / abs(way) ** 2
     assert abs(error - left.zmp - share * way) < 1e-12
-    assert share == pytest.approx(right.amplitude / (left.amplitude + right.amplitude))
+    assert share == pytest.approx(right.force / (left.force + right.force))
 
 
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_sole_feels_is_its_pressure(name: str, seed: int) -> None:
     forces = np.random.default_rng(seed).normal(5.0, 10.0, 4)
-    for foot in robot_of(name).feet:
-        amplitude, zmp = sole_pressure(foot, forces)
-        felt = pressed(foot, list(forces))
-        assert felt.amplitude == pytest.approx(amplitude)
+    for foot in installed_robot(name).feet:
+        force, zmp = sole_pressure(foot, forces)
+        felt = sole_load(foot, list(forces))
+        assert felt.force == pytest.approx(force)
         assert [felt.zmp.real, felt.zmp.imag] == pytest.approx(zmp)
 
 
@@ -89,34 +97,34 @@ def test_what_a_sole_feels_is_its_pressure(name: str, seed: int) -> None:
 
 
 def test_at_rest_the_regulator_adds_its_share_of_the_error() -> None:
-    regulator = Regulator(numbers(proportional=0.3, derivative=0.1, across=0.5), SOLE)
+    regulator = ZmpRegulator(numbers(proportional=0.3, derivative=0.1, across=0.5), SOLE)
     for _ in range(500):
         regulator.step(0.01 + 0.02j, PERIOD)
     assert regulator.shift == pytest.approx(0.3 * 0.01 + 0.5 * 0.3 * 0.02j)
 
 
 def test_the_filter_lets_two_thirds_through_in_its_time_constant() -> None:
-    regulator = Regulator(numbers(proportional=1.0, smooth=0.1), SOLE)
+    regulator = ZmpRegulator(numbers(proportional=1.0, smooth=0.1), SOLE)
     for _ in range(100):
         regulator.step(0.01 + 0j, PERIOD)
     assert regulator.shift.real == pytest.approx(0.01 * (1.0 - np.exp(-1.0)), rel=0.01)
 
 
 def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
-    regulator, small = Regulator(numbers(trim=0.5, smooth=0.0), SOLE), 0.5 * LEARNT * SOLE
+    regulator, small = ZmpRegulator(numbers(trim=0.5, smooth=0.0), SOLE), 0.5 * LARGEST_LEARNT_ERROR * SOLE
     for _ in range(1000):
         regulator.step(complex(small), PERIOD)
     assert regulator.shift == pytest.approx(0.5 * small)
     for _ in range(60_000):
         regulator.step(0.03 + 0.04j, PERIOD)
-    assert abs(regulator.shift) == pytest.approx(FARTHEST * SOLE)
-    assert regulator.shift == pytest.approx(FARTHEST * SOLE * (0.6 + 0.8j), rel=0.1)
+    assert abs(regulator.shift) == pytest.approx(LARGEST_TRIM * SOLE)
+    assert regulator.shift == pytest.approx(LARGEST_TRIM * SOLE * (0.6 + 0.8j), rel=0.1)
 
 
 def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> None:
     learnt = []
-    for error in (LEARNT * SOLE, 10.0 * LEARNT * SOLE):
-        regulator = Regulator(numbers(trim=0.5, smooth=0.0), SOLE)
+    for error in (LARGEST_LEARNT_ERROR * SOLE, 10.0 * LARGEST_LEARNT_ERROR * SOLE):
+        regulator = ZmpRegulator(numbers(trim=0.5, smooth=0.0), SOLE)
         for _ in range(200):
             regulator.step(complex(error), PERIOD)
         learnt.append(regulator.shift)
@@ -124,7 +132,7 @@ def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> N
 
 
 def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
-    regulator = Regulator(numbers(proportional=0.3, derivative=0.1, trim=0.5), SOLE)
+    regulator = ZmpRegulator(numbers(proportional=0.3, derivative=0.1, trim=0.5), SOLE)
     for _ in range(1000):
         regulator.step(0.01 + 0j, PERIOD)
     learnt = regulator.shift - 0.3 * regulator.error
@@ -138,59 +146,59 @@ def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
 
 def leaning(time: float) -> dict[str, np.ndarray]:
     """The weight is 1 cm too far ahead under both soles."""
-    return {foot.side: cells_of(foot, 0.5 * WEIGHT, (0.01, 0.0)) for foot in HOAP3.feet}
+    return {foot.side: cell_forces(foot, 0.5 * WEIGHT, (0.01, 0.0)) for foot in HOAP3.feet}
 
 
 def test_a_body_that_leans_forward_is_led_back() -> None:
-    body = Regulated(HOAP3)
-    observed(body, leaning, 1.0)
+    body = ZmpBalance(HOAP3)
+    observe_cells(body, leaning, 1.0)
     assert body.fallback == ""
     assert body.regulator.error == pytest.approx(-0.01, abs=1e-4)
     assert body.regulator.shift.real < 0.0
-    wanted = body.course.sample(0.0).center
+    wanted = body.trajectory.sample(0.0).center
     body(Snapshot(HOAP3).at(body.start))
     shift = body.regulator.shift
-    assert body.levels.center.value == pytest.approx(wanted + np.array([shift.real, shift.imag, 0.0]))
+    assert body.task_set.center.value == pytest.approx(wanted + np.array([shift.real, shift.imag, 0.0]))
 
 
 def test_the_error_of_a_foot_that_is_turned_counts_in_the_axes_of_the_reference() -> None:
     """Turned by a right angle to the left, the toes of the right foot point to the left."""
     center, other = standing_on(HOAP3.stance("standing"))
     quarter = pinocchio.SE3(pinocchio.exp3(np.array([0.0, 0.0, 0.5 * np.pi])), other.translation)
-    body = Regulated(HOAP3, course=Squatting(center, quarter, 0.01, 1.0, 1))
-    told = {"left": np.zeros(4), "right": cells_of(HOAP3.foot("right"), WEIGHT, (0.01, 0.0))}
-    observed(body, lambda time: told, 0.6)
+    body = ZmpBalance(HOAP3, trajectory=SquatReference(center, quarter, 0.01, 1.0, 1))
+    told = {"left": np.zeros(4), "right": cell_forces(HOAP3.foot("right"), WEIGHT, (0.01, 0.0))}
+    observe_cells(body, lambda time: told, 0.6)
     assert body.regulator.error.imag < -0.005
     assert body.regulator.error.real == pytest.approx(0.0, abs=1e-12)
 
 
 def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fades() -> None:
-    settings = regulation_of(HOAP3, spin=0.0, trim=0.3)
-    body = Regulated(HOAP3, settings=settings)
-    observed(body, leaning, 2.0)
+    settings = regulation_settings(HOAP3, spin=0.0, trim=0.3)
+    body = ZmpBalance(HOAP3, settings=settings)
+    observe_cells(body, leaning, 2.0)
     learnt = body.regulator.shift - settings.proportional * body.regulator.error
     assert learnt.real < -1e-3
     body.regulating = False
     before = body.regulator.shift
-    observed(body, leaning, 0.001, body.start.replace(time=2.0))
+    observe_cells(body, leaning, 0.001, body.start.replace(time=2.0))
     assert abs(body.regulator.shift - before) < 1e-4, "it does not jump"
-    observed(body, leaning, 1.5, body.start.replace(time=2.001))
+    observe_cells(body, leaning, 1.5, body.start.replace(time=2.001))
     # While trust fades, in 0.2 s, something is still learnt: less than K_i ε in that time.
     assert abs(body.regulator.shift - learnt) < 0.2 * 0.3 * 0.01
     rested = body.regulator.shift
-    observed(body, leaning, 1.0, body.start.replace(time=3.501))
+    observe_cells(body, leaning, 1.0, body.start.replace(time=3.501))
     assert body.regulator.shift == pytest.approx(rested, abs=1e-6)
     assert body.fallback == "", "to want no regulation is no fault"
 
 
 def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> None:
-    body = Regulated(HOAP3)
+    body = ZmpBalance(HOAP3)
     controller = PositionController(body, period=PERIOD)
     told = leaning(0.0)
     told["left"][2] = np.nan
     for i in range(5):
         state = body.start.replace(time=i * PERIOD)
-        controller.feel(sensed_of(state, told))
+        controller.update_sensors(sensor_readings(state, told))
         command = controller.step(state)
     words = "no ZMP regulation: the back right force cell of the left sole tells no number"
     assert command.fallback == body.fallback == words
@@ -198,8 +206,8 @@ def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> 
 
 
 def test_a_body_that_feels_nothing_follows_its_course_all_the_same() -> None:
-    body = Regulated(HOAP3)
-    followed(body, 0.05)
+    body = ZmpBalance(HOAP3)
+    follow_reference(body, 0.05)
     assert body.regulator.shift == 0j
     assert body.fallback == ""
 
@@ -209,40 +217,42 @@ def test_a_body_that_feels_nothing_follows_its_course_all_the_same() -> None:
 
 def test_there_is_one_hierarchy_for_the_whole_walk() -> None:
     """Nothing is switched: not by the plan, and not by what the cells say."""
-    course = walk_of(HOAP3, 4)
-    body = Regulated(HOAP3, course=course)
+    trajectory = neutral_walk(HOAP3, 4)
+    body = ZmpBalance(HOAP3, trajectory=trajectory)
     snapshot, seen, kinds = Snapshot(HOAP3), set(), set()
-    for time in np.arange(0.0, course.seconds, 0.01):
+    for time in np.arange(0.0, trajectory.seconds, 0.01):
         snapshot.at(body.start.replace(time=float(time)))
         seen.add(id(body(snapshot)))
-        kinds.add(course.phase(time).kind)
+        kinds.add(trajectory.phase(time).kind)
     assert len(seen) == 1
     assert kinds >= {"single", "double", "starting", "stopping", "standing"}
 
 
 def test_the_levels_are_those_of_the_paper_with_the_hands_before_the_last() -> None:
-    plain = regulation_of(HOAP3, spin=0.0)
+    plain = regulation_settings(HOAP3, spin=0.0)
     for carries, names in ((False, ["feet", "center", "comfort"]), (True, ["feet", "center", "hands", "comfort"])):
-        body = Regulated(HOAP3, settings=plain, carries=carries)
+        body = ZmpBalance(HOAP3, settings=plain, carries=carries)
         assert [level.name for level in body.hierarchy.levels] == names
         assert [task.name for task in body.hierarchy.always] != []
-        assert Regulated(HOAP3, settings=plain, carries=carries, closed=True).hierarchy.always == ()
+        assert ZmpBalance(HOAP3, settings=plain, carries=carries, closed_form=True).hierarchy.always == ()
 
 
 @pytest.mark.parametrize("name", ["hoap3", "nao"])
 def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("carrying")
     center, other = standing_on(start)
-    body = Regulated(robot, Squatting(center, other, 0.02, 0.5, 1), regulation_of(robot, spin=0.0), start, carries=True)
-    reference = followed(body, 1.0).reference  # at the lowest
+    body = ZmpBalance(
+        robot, SquatReference(center, other, 0.02, 0.5, 1), regulation_settings(robot, spin=0.0), start, carries=True
+    )
+    reference = follow_reference(body, 1.0).reference  # at the lowest
     assert reference is not None
     left, right = robot.hand("left"), robot.hand("right")
     grasps = [state.pose(left).actInv(state.pose(right)) for state in (start, reference)]
     assert grasps[1].translation == pytest.approx(grasps[0].translation, abs=1e-3)
     assert grasps[1].rotation == pytest.approx(grasps[0].rotation, abs=1e-3)
-    sank = soles_of(start)[0].actInv(start.pose(left)).translation[2]
-    sank -= soles_of(reference)[0].actInv(reference.pose(left)).translation[2]
+    sank = sole_poses(start)[0].actInv(start.pose(left)).translation[2]
+    sank -= sole_poses(reference)[0].actInv(reference.pose(left)).translation[2]
     assert sank == pytest.approx(0.02, abs=2e-3)
 
 
@@ -251,23 +261,23 @@ def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: 
 
 @ROBOTS
 @CLOSED
-def test_a_body_at_rest_is_where_its_course_has_it(name: str, closed: bool) -> None:
+def test_a_body_at_rest_is_where_its_course_has_it(name: str, closed_form: bool) -> None:
     """Also where the middle of the sole is not the origin of its frame."""
-    robot = robot_of(name)
-    body = Regulated(robot, closed=closed)
-    controller = followed(body, 1.0, solver_of(closed))
+    robot = installed_robot(name)
+    body = ZmpBalance(robot, closed_form=closed_form)
+    controller = follow_reference(body, 1.0, solver_of(closed_form))
     assert max(deviations(body, controller, 1.0)) < 1e-6
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.2], ids=["ahead", "in a bow"])
 @ROBOTS
 @CLOSED
-def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, closed: bool, turn: float) -> None:
-    robot, period = robot_of(name), 0.005
-    course = walk_of(robot, 6, speed=(0.03, 0.0, turn)) if turn else walk_of(robot, 6)
-    body = Regulated(robot, course=course, closed=closed)
-    controller = PositionController(body, solver_of(closed), period=period)
-    for i in range(round(course.seconds / period)):
+def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, closed_form: bool, turn: float) -> None:
+    robot, period = installed_robot(name), 0.005
+    trajectory = neutral_walk(robot, 6, speed=(0.03, 0.0, turn)) if turn else neutral_walk(robot, 6)
+    body = ZmpBalance(robot, trajectory=trajectory, closed_form=closed_form)
+    controller = PositionController(body, solver_of(closed_form), period=period)
+    for i in range(round(trajectory.seconds / period)):
         command = controller.step(body.start.replace(time=i * period))
         assert command.fallback == ""
         if i * period > 0.4:  # it stands as its course has it, before the first step
@@ -277,26 +287,28 @@ def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, close
 # -- strict and closed form --------------------------------------------------------------------------------------------
 
 
-def ranges_left(course: Course, closed: bool) -> tuple[float, float]:
+def ranges_left(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
     """How far joints leave their ranges (rad), and how far the centre of mass goes down (m)."""
-    body = Regulated(HOAP3, course=course, settings=regulation_of(HOAP3, spin=0.0), closed=closed)
-    controller = PositionController(body, solver_of(closed), period=0.002)
+    body = ZmpBalance(
+        HOAP3, trajectory=trajectory, settings=regulation_settings(HOAP3, spin=0.0), closed_form=closed_form
+    )
+    controller = PositionController(body, solver_of(closed_form), period=0.002)
     worst, lowest = 0.0, np.inf
-    for i in range(round(course.seconds / 0.002)):
+    for i in range(round(trajectory.seconds / 0.002)):
         assert controller.step(body.start.replace(time=i * 0.002)).fallback == ""
         assert controller.reference is not None
         worst = max(worst, beyond_ranges(HOAP3, controller.reference.q[7:]))
-        left, _ = soles_of(controller.reference)
+        left, _ = sole_poses(controller.reference)
         lowest = min(lowest, left.actInv(controller.reference.center_of_mass)[2])
-    return worst, course.sample(0.0).center[2] - lowest
+    return worst, trajectory.sample(0.0).center[2] - lowest
 
 
 @pytest.mark.parametrize("depth", [0.12, 0.2])
 def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not(depth: float) -> None:
     """The comparison that the closed form loses: its comfort is a wish after all others, not a limit."""
-    course = Squatting(*standing_on(HOAP3.stance("standing")), depth, 0.5, 1)
-    strict, strict_sank = ranges_left(course, closed=False)
-    potential, potential_sank = ranges_left(course, closed=True)
+    trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), depth, 0.5, 1)
+    strict, strict_sank = ranges_left(trajectory, closed_form=False)
+    potential, potential_sank = ranges_left(trajectory, closed_form=True)
     assert strict < 1e-9
     assert potential > 0.1
     assert strict_sank < depth - 0.01, "it goes as far as it can"
@@ -304,9 +316,12 @@ def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not
 
 
 def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
-    course = Squatting(*standing_on(HOAP3.stance("standing")), 0.02, 0.5, 1)
-    bodies = [Regulated(HOAP3, course, regulation_of(HOAP3, spin=0.0), closed=closed) for closed in (False, True)]
-    ends = [followed(body, 1.0, solver_of(body is bodies[1]), 0.002).reference for body in bodies]
+    trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), 0.02, 0.5, 1)
+    bodies = [
+        ZmpBalance(HOAP3, trajectory, regulation_settings(HOAP3, spin=0.0), closed_form=closed_form)
+        for closed_form in (False, True)
+    ]
+    ends = [follow_reference(body, 1.0, solver_of(body is bodies[1]), 0.002).reference for body in bodies]
     assert ends[0] is not None
     assert ends[1] is not None
     assert ends[0].q == pytest.approx(ends[1].q, abs=1e-6)
@@ -330,12 +345,12 @@ def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
 )
 def test_bad_settings_are_refused_in_one_line(given: dict[str, float], message: str) -> None:
     with pytest.raises(PoiseError, match=message) as caught:
-        regulation_of(HOAP3, **given)
+        regulation_settings(HOAP3, **given)
     assert "\n" not in str(caught.value)
 
 
 def test_settings_of_the_data_file_may_be_replaced_one_by_one() -> None:
-    own = regulation_of(HOAP3)
+    own = regulation_settings(HOAP3)
     assert own.proportional == HOAP3.servos.regulation["proportional"]
-    changed = regulation_of(HOAP3, trim=0.07)
+    changed = regulation_settings(HOAP3, trim=0.07)
     assert (changed.trim, changed.proportional) == (0.07, own.proportional)

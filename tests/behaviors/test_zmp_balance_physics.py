@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.behaviors import Regulated, error_of_zmp, regulation_of, standing
+from poise.behaviors import ZmpBalance, regulation_settings, standing_reference, zmp_error
 from poise.control import PositionController
-from poise.plans import Course, Squatting
-from poise.plants import Breakdown, MujocoPlant, PositionServos, Push, Sensors, stepped
+from poise.plans import ReferenceTrajectory, SquatReference
+from poise.plants import HardwareFault, MujocoPlant, PositionServos, Push, Sensors, control_step
 from poise.robots import State
-from regulated_bodies import PERIOD, walk_of
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
+from zmp_balance_runs import PERIOD, neutral_walk
 
-HOAP3 = robot_of("hoap3")
+HOAP3 = installed_robot("hoap3")
 SOLE = HOAP3.foot("left").sole
 #: Half length and half width of a sole (m).
-EDGE = np.array([0.5 * (SOLE.x_max - SOLE.x_min), 0.5 * (SOLE.y_max - SOLE.y_min)])
+EDGE_SHARE = np.array([0.5 * (SOLE.x_max - SOLE.x_min), 0.5 * (SOLE.y_max - SOLE.y_min)])
 #: Servos are stiff, so that feet land where the plan has them, and the regulation is gentle: stiff bodies shake.
 WALKING: dict[str, Any] = {"stiffness": 1.0, "spin": 0.0, "proportional": 0.05, "derivative": 0.0, "trim": 0.1}
 #: Slow and short steps; the robot walks 9 cm with four of them.
@@ -46,26 +46,30 @@ class Run:
 
 
 def ran(
-    seconds: float, course: Course | None = None, broken: str = "", push: Push | None = None, **given: float
+    seconds: float,
+    trajectory: ReferenceTrajectory | None = None,
+    broken: str = "",
+    push: Push | None = None,
+    **given: float,
 ) -> Run:
-    settings = regulation_of(HOAP3, **given)
-    body = Regulated(HOAP3, course, settings)
+    settings = regulation_settings(HOAP3, **given)
+    body = ZmpBalance(HOAP3, trajectory, settings)
     controller = PositionController(body, period=PERIOD)
     plant = MujocoPlant(
         body.start,
-        actuators=PositionServos(share=settings.stiffness),
+        actuators=PositionServos(stiffness_scale=settings.stiffness),
         sensors=Sensors(noise=0.01),
         pushes=[push] if push else [],
-        breakdowns=[Breakdown.parsed(broken)] if broken else [],
+        faults=[HardwareFault.parse(broken)] if broken else [],
         seed=1,
     )
     run = Run()
     for _ in range(round(seconds / PERIOD)):
-        command = stepped(controller, plant).command
-        run.errors.append(error_of_zmp(body.pressed["left"], body.pressed["right"]))
-        run.zmps.append((body.pressed["left"].zmp, body.pressed["right"].zmp))
+        command = control_step(controller, plant).command
+        run.errors.append(zmp_error(body.sole_loads["left"], body.sole_loads["right"]))
+        run.zmps.append((body.sole_loads["left"].zmp, body.sole_loads["right"].zmp))
         run.words.append(command.fallback)
-        run.trusts.append(body.watch.trust)
+        run.trusts.append(body.fault_detector.trust)
         run.finite &= bool(np.isfinite(not_none(command.position)).all() and np.isfinite(command.velocity).all())
         if plant.fallen:
             break
@@ -93,12 +97,12 @@ def test_after_a_push_the_zmp_is_back_within_a_second(force: tuple[float, float,
 def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
     """Two of 5 cm in four seconds; "well" is the inner half, in both directions and under both soles."""
     begin = 2.0
-    run = ran(begin + 4.0, Squatting(*standing(HOAP3.stance("standing")), 0.05, 0.5, 2, begin))
+    run = ran(begin + 4.0, SquatReference(*standing_reference(HOAP3.stance("standing")), 0.05, 0.5, 2, begin))
     assert run.fallen == ""
     assert run.told == np.inf
     zmps = np.array(run.zmps[round(begin / PERIOD) :])
-    assert np.abs(zmps.real).max() < 0.5 * EDGE[0]
-    assert np.abs(zmps.imag).max() < 0.5 * EDGE[1]
+    assert np.abs(zmps.real).max() < 0.5 * EDGE_SHARE[0]
+    assert np.abs(zmps.imag).max() < 0.5 * EDGE_SHARE[1]
 
 
 # -- what breaks -------------------------------------------------------------------------------------------------------
@@ -142,17 +146,17 @@ def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() 
 @pytest.mark.parametrize("broken", ["", "swapped@1"], ids=["healthy", "with swapped soles"])
 def test_it_walks_four_steps(broken: str) -> None:
     """Swapped soles are found as soon as all weight should be on one foot; the walk goes on without the regulation."""
-    course = walk_of(HOAP3, 4, **STROLL)
-    run = ran(course.seconds, course, broken, **WALKING)
+    trajectory = neutral_walk(HOAP3, 4, **STROLL)
+    run = ran(trajectory.seconds, trajectory, broken, **WALKING)
     assert run.fallen == ""
     assert run.finite
-    goal = course.center(course.seconds)[0]
+    goal = trajectory.center(trajectory.seconds)[0]
     assert run.end is not None
     # Soles slip by some millimetres at each step.
     assert run.end.center_of_mass == pytest.approx(goal, abs=0.01)
     if not broken:
         assert run.told == np.inf
         return
-    assert 1.0 <= run.told < course.phases[2].begin + 0.5
+    assert 1.0 <= run.told < trajectory.phases[2].begin + 0.5
     assert run.words[-1].endswith("the cells feel the weight on the wrong foot: left and right are swapped")
     assert run.trusts[-1] == 0.0

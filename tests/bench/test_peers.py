@@ -24,7 +24,7 @@ class Fake:
         self.errors = GOOD if errors is None else errors
         self.asked: list[str] = []
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         self.asked.append(self.name)
         return [self.microseconds] * steps, self.errors
 
@@ -37,10 +37,10 @@ class Divided(Fake):
 class Mortal(Fake):
     """Dies in its third chunk."""
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         if len(self.asked) == 2:
             raise PeerError("mink stopped: out of memory")
-        return super().go(steps)
+        return super().run_steps(steps)
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ def test_the_order_turns_around_from_round_to_round_after_one_to_warm_up() -> No
 
 def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() -> None:
     class Disturbed(Fake):
-        def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-            microseconds, errors = super().go(steps)
+        def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
+            microseconds, errors = super().run_steps(steps)
             return [9.0 * t for t in microseconds] if len(self.asked) == 3 else microseconds, errors
 
     result = measure([Fake("poise", 10.0), Disturbed("pink", 50.0)], rounds=5, steps=4)
@@ -117,8 +117,8 @@ def test_no_bar_is_met_by_being_fast_and_wrong() -> None:
 
 def test_the_errors_told_are_the_worst_of_all_rounds() -> None:
     class Improving(Fake):
-        def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
-            microseconds, errors = super().go(steps)
+        def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
+            microseconds, errors = super().run_steps(steps)
             return microseconds, {**errors, "hand": 1e-3 / len(self.asked)}
 
     assert measure([Improving("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4

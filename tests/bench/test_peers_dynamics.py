@@ -11,7 +11,16 @@ import pinocchio
 import pytest
 
 from benchmarks.peers.dynamics import PARTS, PartClock, PoiseDynamics
-from benchmarks.peers.dynamics_motion import HAND, SOLES, Answer, Judge, Motion, differences, motion, write_scene
+from benchmarks.peers.dynamics_motion import (
+    HAND,
+    SOLES,
+    AnswerEvaluator,
+    BenchmarkMotion,
+    DynamicsAnswer,
+    answer_differences,
+    compute_motion,
+    write_scene,
+)
 from benchmarks.peers.problems import DynamicsProblem
 from poise.errors import RobotError
 from poise.state import Snapshot
@@ -21,26 +30,26 @@ SOME = range(0, DynamicsProblem.STEPS, 150)
 
 
 @pytest.fixture(scope="module", params=DynamicsProblem.ROBOTS)
-def judge(request: pytest.FixtureRequest) -> Judge:
+def evaluator(request: pytest.FixtureRequest) -> AnswerEvaluator:
     try:
-        return Judge(motion(request.param))
+        return AnswerEvaluator(compute_motion(request.param))
     except RobotError as error:
         pytest.skip(str(error))
 
 
-def physical(judge: Judge, step: int, internal: float = 0.0) -> Answer:
+def physical(evaluator: AnswerEvaluator, step: int, internal: float = 0.0) -> DynamicsAnswer:
     """The accelerations that kinematics wants, by the smallest contact wrenches that make them possible.
 
     `internal` (N) presses the feet apart in addition, which moves nothing.
     """
-    now = Snapshot(judge.robot).at(judge.motion.states[step])
-    a = judge.motion.acceleration[step]
-    J = np.vstack([now.jacobian(foot) for foot in judge.robot.feet])
+    now = Snapshot(evaluator.robot).at(evaluator.motion.states[step])
+    a = evaluator.motion.acceleration[step]
+    J = np.vstack([now.jacobian(foot) for foot in evaluator.robot.feet])
     forces = now.mass_matrix @ a + now.nonlinear_effects
     w = np.linalg.pinv(J[:, :6].T) @ forces[:6]
     w[1] += internal
     w[7] -= internal
-    return Answer(a, (forces - J.T @ w)[6:])
+    return DynamicsAnswer(a, (forces - J.T @ w)[6:])
 
 
 # -- the motion --------------------------------------------------------------------------------------------------------
@@ -57,18 +66,18 @@ def test_rates_and_accelerations_of_the_targets_are_derivatives() -> None:
     )
 
 
-def test_both_feet_stand_still_in_every_state(judge: Judge) -> None:
-    snapshot, start = Snapshot(judge.robot), judge.motion.start
-    for state in judge.motion.states[::50]:
+def test_both_feet_stand_still_in_every_state(evaluator: AnswerEvaluator) -> None:
+    snapshot, start = Snapshot(evaluator.robot), evaluator.motion.start
+    for state in evaluator.motion.states[::50]:
         snapshot.at(state)
-        for foot in judge.robot.feet:
+        for foot in evaluator.robot.feet:
             assert snapshot.velocity(foot) == pytest.approx(np.zeros(6), abs=1e-12)
             assert snapshot.position(foot) == pytest.approx(start.pose(foot).translation, abs=1e-12)
             assert snapshot.rotation(foot) == pytest.approx(start.pose(foot).rotation, abs=1e-12)
 
 
-def test_the_states_are_one_smooth_closed_motion(judge: Judge) -> None:
-    moved, model = judge.motion, judge.robot.model
+def test_the_states_are_one_smooth_closed_motion(evaluator: AnswerEvaluator) -> None:
+    moved, model = evaluator.motion, evaluator.robot.model
     for step in SOME:
         other = (step + 1) % DynamicsProblem.STEPS
         difference = pinocchio.difference(model, moved.q[step], moved.q[other]) / DynamicsProblem.PERIOD
@@ -77,30 +86,30 @@ def test_the_states_are_one_smooth_closed_motion(judge: Judge) -> None:
         assert change == pytest.approx(moved.acceleration[step], abs=0.05)
 
 
-def test_no_joint_comes_near_the_end_of_its_range(judge: Judge) -> None:
-    angles, limits = judge.motion.q[:, 7:], judge.robot.limits
+def test_no_joint_comes_near_the_end_of_its_range(evaluator: AnswerEvaluator) -> None:
+    angles, limits = evaluator.motion.q[:, 7:], evaluator.robot.limits
     assert min((angles - limits.lower).min(), (limits.upper - angles).min()) > 0.05
 
 
 # -- what the peers receive --------------------------------------------------------------------------------------------
 
 
-def test_the_urdf_of_the_peers_is_the_same_robot(judge: Judge, tmp_path: Path) -> None:
-    scene = json.loads(write_scene(judge.motion, tmp_path).read_text())
+def test_the_urdf_of_the_peers_is_the_same_robot(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
+    scene = json.loads(write_scene(evaluator.motion, tmp_path).read_text())
     model = pinocchio.buildModelFromUrdf(scene["urdf"], pinocchio.JointModelFreeFlyer())
-    assert list(model.names)[2:] == scene["joints"] == [joint.name for joint in judge.robot.joints]
-    data, ours = model.createData(), Snapshot(judge.robot)
+    assert list(model.names)[2:] == scene["joints"] == [joint.name for joint in evaluator.robot.joints]
+    data, ours = model.createData(), Snapshot(evaluator.robot)
     for step in SOME:
         q, v = np.array(scene["q"][step]), np.array(scene["v"][step])
-        ours.at(judge.motion.states[step])
+        ours.at(evaluator.motion.states[step])
         pinocchio.computeAllTerms(model, data, q, v)
         pinocchio.updateFramePlacements(model, data)
         assert np.triu(data.M) == pytest.approx(np.triu(ours.mass_matrix), abs=1e-9)
         assert data.nle == pytest.approx(ours.nonlinear_effects, abs=1e-9)
         hand = data.oMf[model.getFrameId(HAND)]
-        assert hand.translation == pytest.approx(ours.position(judge.robot.hand(DynamicsProblem.SIDE)), abs=1e-12)
+        assert hand.translation == pytest.approx(ours.position(evaluator.robot.hand(DynamicsProblem.SIDE)), abs=1e-12)
         assert hand.rotation == pytest.approx(np.array(scene["hand"]["rotation"][step]), abs=1e-12)
-        for sole, name, foot in zip(scene["soles"], SOLES, judge.robot.feet, strict=True):
+        for sole, name, foot in zip(scene["soles"], SOLES, evaluator.robot.feet, strict=True):
             middle = ours.position(foot) + ours.rotation(foot) @ foot.sole.center
             assert data.oMf[model.getFrameId(name)].translation == pytest.approx(middle, abs=1e-12)
             assert np.mean(sole["corners"], axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
@@ -109,79 +118,86 @@ def test_the_urdf_of_the_peers_is_the_same_robot(judge: Judge, tmp_path: Path) -
 # -- the judge ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_is_right_has_no_errors(judge: Judge) -> None:
-    errors = judge.errors(0, physical(judge, 0))
+def test_an_answer_that_is_right_has_no_errors(evaluator: AnswerEvaluator) -> None:
+    errors = evaluator.errors(0, physical(evaluator, 0))
     assert set(errors) == set(DynamicsProblem.ALLOWED)
     assert max(errors.values()) < 1e-9
 
 
-def test_a_torque_that_does_not_make_the_motion_is_missing_in_the_equation(judge: Judge) -> None:
-    right = physical(judge, 0)
-    arm = judge.robot.joints[-1].v - 6  # no contact can stand in for an arm
+def test_a_torque_that_does_not_make_the_motion_is_missing_in_the_equation(evaluator: AnswerEvaluator) -> None:
+    right = physical(evaluator, 0)
+    arm = evaluator.robot.joints[-1].v - 6  # no contact can stand in for an arm
     wrong = right.torque.copy()
-    wrong[arm] += 1e-3 * judge.weight
-    assert judge.errors(0, Answer(right.acceleration, wrong))["motion"] == pytest.approx(1e-3, rel=1e-6)
+    wrong[arm] += 1e-3 * evaluator.weight
+    assert evaluator.errors(0, DynamicsAnswer(right.acceleration, wrong))["motion"] == pytest.approx(1e-3, rel=1e-6)
 
 
-def test_pressing_the_feet_apart_leaves_the_cone_by_what_friction_cannot_hold(judge: Judge) -> None:
-    errors = judge.errors(0, physical(judge, 0, internal=judge.weight))
+def test_pressing_the_feet_apart_leaves_the_cone_by_what_friction_cannot_hold(evaluator: AnswerEvaluator) -> None:
+    errors = evaluator.errors(0, physical(evaluator, 0, internal=evaluator.weight))
     assert errors["motion"] < 1e-9
     assert 0.5 < errors["cone"] < 1.0  # a weight sideways, of which friction holds half a weight times the slope
     assert errors["contact"] < 1e-9
 
 
-def test_a_task_misses_by_what_its_point_accelerates_otherwise(judge: Judge) -> None:
-    right = physical(judge, 0)
+def test_a_task_misses_by_what_its_point_accelerates_otherwise(evaluator: AnswerEvaluator) -> None:
+    right = physical(evaluator, 0)
     lifted = right.acceleration.copy()
-    J = Snapshot(judge.robot).at(judge.motion.states[0]).jacobian(judge.robot.hand(DynamicsProblem.SIDE))[:3]
+    J = (
+        Snapshot(evaluator.robot)
+        .at(evaluator.motion.states[0])
+        .jacobian(evaluator.robot.hand(DynamicsProblem.SIDE))[:3]
+    )
     lifted[6:] += np.linalg.pinv(J[:, 6:]) @ np.array([0.0, 0.0, 0.5])
-    assert judge.errors(0, Answer(lifted, right.torque))["hand"] == pytest.approx(0.5, abs=1e-6)
+    assert evaluator.errors(0, DynamicsAnswer(lifted, right.torque))["hand"] == pytest.approx(0.5, abs=1e-6)
 
 
-def test_an_answer_that_is_not_finite_is_worse_than_any(judge: Judge) -> None:
-    a, torque = physical(judge, 0)
-    assert set(judge.errors(0, Answer(a * np.nan, torque)).values()) == {np.inf}
+def test_an_answer_that_is_not_finite_is_worse_than_any(evaluator: AnswerEvaluator) -> None:
+    a, torque = physical(evaluator, 0)
+    assert set(evaluator.errors(0, DynamicsAnswer(a * np.nan, torque)).values()) == {np.inf}
 
 
-def test_a_torque_beyond_its_limit_is_told_as_a_share_of_it(judge: Judge) -> None:
-    a, torque = physical(judge, 0)
-    torque[0] = -1.25 * judge.robot.limits.torque[0]
-    assert judge.errors(0, Answer(a, torque))["torque"] == pytest.approx(0.25)
+def test_a_torque_beyond_its_limit_is_told_as_a_share_of_it(evaluator: AnswerEvaluator) -> None:
+    a, torque = physical(evaluator, 0)
+    torque[0] = -1.25 * evaluator.robot.limits.torque[0]
+    assert evaluator.errors(0, DynamicsAnswer(a, torque))["torque"] == pytest.approx(0.25)
 
 
 def test_differences_compare_the_steps_that_both_answered() -> None:
-    a, b = Answer(np.zeros(4), np.zeros(2)), Answer(np.array([0.0, 0.0, 0.0, 2.0]), np.array([3.0, -3.0]))
-    found = differences({0: a, 20: a}, {20: b, 40: a})
+    a, b = (
+        DynamicsAnswer(np.zeros(4), np.zeros(2)),
+        DynamicsAnswer(np.array([0.0, 0.0, 0.0, 2.0]), np.array([3.0, -3.0])),
+    )
+    found = answer_differences({0: a, 20: a}, {20: b, 40: a})
     assert found == {"acceleration": 1.0, "acceleration_max": 2.0, "torque": 3.0, "torque_max": 3.0}
-    assert differences({0: a}, {20: b}) is None
+    assert answer_differences({0: a}, {20: b}) is None
 
 
 # -- ours --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ours_does_the_job_along_the_motion(judge: Judge, weighted: bool) -> None:
-    ours = PoiseDynamics(judge, weighted)
-    times, errors = ours.go(300)
+def test_ours_does_the_job_along_the_motion(evaluator: AnswerEvaluator, weighted: bool) -> None:
+    ours = PoiseDynamics(evaluator, weighted)
+    times, errors = ours.run_steps(300)
     assert len(times) == 300
     assert {key: errors[key] <= allowed for key, allowed in DynamicsProblem.ALLOWED.items()} == dict.fromkeys(
         errors, True
     )
-    assert sorted(ours.answers) == list(range(0, 300, DynamicsProblem.JUDGED_EVERY))
+    assert sorted(ours.answers) == list(range(0, 300, DynamicsProblem.EVALUATED_EVERY))
 
 
-def test_strict_priorities_want_the_same_in_dynamics_as_in_kinematics(judge: Judge) -> None:
-    ours = PoiseDynamics(judge)
-    ours.go(DynamicsProblem.STEPS)
+def test_strict_priorities_want_the_same_in_dynamics_as_in_kinematics(evaluator: AnswerEvaluator) -> None:
+    ours = PoiseDynamics(evaluator)
+    ours.run_steps(DynamicsProblem.STEPS)
     for step, answer in ours.answers.items():
-        assert answer.acceleration == pytest.approx(judge.motion.acceleration[step], abs=1e-7)
+        assert answer.acceleration == pytest.approx(evaluator.motion.acceleration[step], abs=1e-7)
 
 
-def test_the_parts_of_a_step_are_told_and_leave_nothing_behind(judge: Judge) -> None:
-    ours = PoiseDynamics(judge)
-    ours.go(DynamicsProblem.JUDGED_EVERY)
-    parts = ours.parts(DynamicsProblem.JUDGED_EVERY)
-    assert {part: len(times) for part, times in parts.items()} == dict.fromkeys(PARTS, DynamicsProblem.JUDGED_EVERY)
+def test_the_parts_of_a_step_are_told_and_leave_nothing_behind(evaluator: AnswerEvaluator) -> None:
+    ours = PoiseDynamics(evaluator)
+    ours.run_steps(DynamicsProblem.EVALUATED_EVERY)
+    parts = ours.parts(DynamicsProblem.EVALUATED_EVERY)
+    assert {part: len(times) for part, times in parts.items()} == dict.fromkeys(PARTS, DynamicsProblem.EVALUATED_EVERY)
     assert all(min(times) > 0.0 for times in parts.values())
     controller = ours.controller
     owners: list[Any] = [controller._snapshot, controller._assembly, controller._assembly.stack]
@@ -193,13 +209,13 @@ def test_time_inside_an_inner_part_does_not_count_for_the_outer_one(monkeypatch:
     now = iter([0, 10, 15, 18, 30, 100])  # start, outer begins, inner begins, inner ends, outer ends, stop
     monkeypatch.setattr("benchmarks.peers.dynamics.time.perf_counter_ns", lambda: next(now))
     clock = PartClock()
-    inner = clock.around(lambda: None, "pinocchio")
-    outer = clock.around(inner, "assembly")
+    inner = clock.wrap(lambda: None, "pinocchio")
+    outer = clock.wrap(inner, "assembly")
     clock.start("command")
     outer()
     assert clock.stop() == {"pinocchio": 3, "assembly": 17, "solve": 0, "command": 80}
 
 
-def test_a_motion_can_be_had_twice(judge: Judge) -> None:
-    again: Motion = motion(judge.robot.name)
-    assert np.array_equal(again.q, judge.motion.q)
+def test_a_motion_can_be_had_twice(evaluator: AnswerEvaluator) -> None:
+    again: BenchmarkMotion = compute_motion(evaluator.robot.name)
+    assert np.array_equal(again.q, evaluator.motion.q)

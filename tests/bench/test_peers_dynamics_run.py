@@ -12,7 +12,13 @@ import pytest
 
 from benchmarks.peers import processes
 from benchmarks.peers.dynamics import DynamicsWorker, PoiseDynamics, dynamics_peers, measure, run, table
-from benchmarks.peers.dynamics_motion import Answer, Judge, differences, motion, write_scene
+from benchmarks.peers.dynamics_motion import (
+    AnswerEvaluator,
+    DynamicsAnswer,
+    answer_differences,
+    compute_motion,
+    write_scene,
+)
 from benchmarks.peers.problems import DynamicsProblem
 from benchmarks.peers.processes import PeerError
 from poise.errors import RobotError
@@ -45,9 +51,9 @@ class Fake:
 
     def __init__(self, name: str, microseconds: float, errors: dict[str, float] | None = None, a: float = 0.0) -> None:
         self.name, self.microseconds, self.errors = name, microseconds, GOOD if errors is None else errors
-        self.answers = {0: Answer(np.full(3, a), np.full(2, 2.0 * a))}
+        self.answers = {0: DynamicsAnswer(np.full(3, a), np.full(2, 2.0 * a))}
 
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         return [self.microseconds] * steps, self.errors
 
 
@@ -57,7 +63,7 @@ class Divided(Fake):
 
 
 class Mortal(Fake):
-    def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+    def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         raise PeerError("placo stopped: out of memory")
 
 
@@ -104,7 +110,7 @@ def test_an_interruption_is_left_out_of_quiet_passes_but_a_hard_step_is_not() ->
 
         rounds = 0
 
-        def go(self, steps: int) -> tuple[list[float], dict[str, float]]:
+        def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             self.rounds += 1
             times = [10.0 * self.microseconds if step < 3 else self.microseconds for step in range(steps)]
             return [100.0 * t for t in times] if self.rounds == 3 else times, self.errors
@@ -133,27 +139,27 @@ def test_the_table_says_where_the_time_goes_and_what_the_bars_are(result: dict[s
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
+def evaluator() -> AnswerEvaluator:
     try:
-        return Judge(motion("g1"))
+        return AnswerEvaluator(compute_motion("g1"))
     except RobotError as error:
         pytest.skip(str(error))
 
 
-def test_a_worker_reads_the_scene_and_its_answers_are_judged(judge: Judge, tmp_path: Path) -> None:
+def test_a_worker_reads_the_scene_and_its_answers_are_judged(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
     script = tmp_path / "counting_worker.py"
     script.write_text(COUNTING)
     with DynamicsWorker(
-        "counting", [sys.executable, script, "dynamics", write_scene(judge.motion, tmp_path)], judge
+        "counting", [sys.executable, script, "dynamics", write_scene(evaluator.motion, tmp_path)], evaluator
     ) as worker:
-        times, errors = worker.go(50)
+        times, errors = worker.run_steps(50)
         assert (len(times), worker.start["mass"]) == (50, 33.0)
         assert {step: answer.acceleration[0] for step, answer in worker.answers.items()} == {0: 0.0, 20: 20.0, 40: 40.0}  # type: ignore[attr-defined]
         assert set(errors) == set(DynamicsProblem.ALLOWED)
         assert errors["contact"] > 1.0
         assert set(worker.parts(10)) == {"all"}
         with pytest.raises(PeerError, match="out of torque"):
-            worker.go(50)
+            worker.run_steps(50)
 
 
 def test_without_environments_ours_goes_alone_and_the_reasons_are_told(tmp_path: Path) -> None:
@@ -177,23 +183,23 @@ def test_without_environments_ours_goes_alone_and_the_reasons_are_told(tmp_path:
 @pytest.mark.parametrize("name", DynamicsProblem.ROBOTS)
 def test_tsid_and_placo_do_the_job_and_agree_with_ours_where_all_tasks_can_be_met(name: str) -> None:
     try:
-        judge = Judge(motion(name))
+        evaluator = AnswerEvaluator(compute_motion(name))
     except RobotError as error:
         pytest.skip(str(error))
-    with dynamics_peers(judge) as (peers, skipped):
+    with dynamics_peers(evaluator) as (peers, skipped):
         if not peers:
             pytest.skip(f"no peer: {skipped}")
-        ours = PoiseDynamics(judge)
+        ours = PoiseDynamics(evaluator)
         contenders: list[Any] = [ours, *peers]
-        worst = [contender.go(DynamicsProblem.STEPS)[1] for contender in contenders]
-        assert all(peer.start["mass"] == pytest.approx(judge.robot.mass, abs=1e-9) for peer in peers)
+        worst = [contender.run_steps(DynamicsProblem.STEPS)[1] for contender in contenders]
+        assert all(peer.start["mass"] == pytest.approx(evaluator.robot.mass, abs=1e-9) for peer in peers)
     for contender, errors in zip(contenders, worst, strict=True):
         assert {key: errors[key] <= limit for key, limit in DynamicsProblem.ALLOWED.items()} == dict.fromkeys(
             errors, True
         )
-        apart = differences(contender.answers, ours.answers)
+        apart = answer_differences(contender.answers, ours.answers)
         assert apart is not None
         # Weights are a compromise: the posture gives a little more than strictness demands, most where cones act.
         assert apart["acceleration"] < 0.05, contender.name
         # Torques differ by how the feet press against each other, which no task decides.
-        assert apart["torque"] < 0.05 * judge.robot.limits.torque.max(), contender.name
+        assert apart["torque"] < 0.05 * evaluator.robot.limits.torque.max(), contender.name

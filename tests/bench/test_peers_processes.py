@@ -62,7 +62,7 @@ def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str
     with Worker("point", point) as worker:
         assert (worker.name, worker.version, worker.start["hand"]) == ("point", "0.1", [1.0, 1.0, 1.0])
         for chunk in (3, 4):
-            microseconds, errors = worker.go(chunk)
+            microseconds, errors = worker.run_steps(chunk)
             assert len(microseconds) == chunk
             assert min(microseconds) > 0.0
             assert errors == dict.fromkeys(KinematicsProblem.ALLOWED, 0.0)
@@ -71,7 +71,7 @@ def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str
 
 def test_what_a_peer_prints_does_not_disturb_the_conversation(point: list[str | Path]) -> None:
     with Worker("point", point) as worker:
-        assert len(worker.go(2)[0]) == 2
+        assert len(worker.run_steps(2)[0]) == 2
 
 
 def test_a_peer_that_fails_says_why_and_is_left_out(point: list[str | Path]) -> None:
@@ -102,7 +102,7 @@ def test_a_closed_worker_can_be_closed_again_but_not_asked(point: list[str | Pat
     worker.close()
     worker.close()
     with pytest.raises(PeerError, match="closed"):
-        worker.go(1)
+        worker.run_steps(1)
 
 
 def test_without_the_interpreter_there_is_a_reason(tmp_path: Path) -> None:

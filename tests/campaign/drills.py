@@ -15,32 +15,32 @@ from waiting import run_to_end
 POISE = [sys.executable, "-m", "poise"]
 
 
-def spec_of(text: str, folder: Path, name: str = "drill.toml") -> Path:
+def write_spec(text: str, folder: Path, name: str = "drill.toml") -> Path:
     """A spec in a file."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def drill(deeds: str = '["nothing"]', seeds: int = 3, more: str = "") -> str:
+def drill_spec(actions: str = '["nothing"]', seeds: int = 3, more: str = "") -> str:
     """The text of a spec of drills."""
-    return f'title = "drill"\nbehavior = "drill"\nseeds = {seeds}\n{more}\n[grid]\ndo = {deeds}\n'
+    return f'title = "drill"\nbehavior = "drill"\nseeds = {seeds}\n{more}\n[grid]\ndo = {actions}\n'
 
 
-def parsed(text: str) -> Spec:
-    return Spec.parsed(text, "made_up.toml")
+def parse_spec(text: str) -> Spec:
+    return Spec.parse(text, "made_up.toml")
 
 
-def table(folder: Path) -> pyarrow.Table:
+def results_table(folder: Path) -> pyarrow.Table:
     return pyarrow.parquet.read_table(folder / "results.parquet")
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = table(folder).to_pylist()
-    return found
+def result_rows(folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = results_table(folder).to_pylist()
+    return rows
 
 
-def campaign(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+def campaign_command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """The command line, to its end."""
     command = [*POISE, "campaign", *map(str, arguments)]
     return run_to_end(command, **options)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from drills import POISE, drill, parsed, rows, spec_of, table
+from drills import POISE, drill_spec, parse_spec, result_rows, results_table, write_spec
 
 from poise.campaign import Results, run_campaign
 from poise.errors import SpecError
-from waiting import completed, until
+from waiting import wait_for_exit, wait_until
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the package ray is not installed")
 
@@ -39,33 +39,33 @@ noise = { choice = [0.0, 0.01] }
 @pytest.fixture(scope="module")
 def one_worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("walks") / "out"
-    run_campaign(parsed(WALKS), out, workers=1)
+    run_campaign(parse_spec(WALKS), out, workers=1)
     return out
 
 
 @pytest.mark.needs_models
 def test_the_number_of_workers_changes_no_bit(one_worker: Path, tmp_path: Path) -> None:
-    run_campaign(parsed(WALKS), tmp_path / "out", workers=2)
-    assert table(tmp_path / "out").equals(table(one_worker))
-    outcomes = {row["outcome"] for row in rows(one_worker)}
+    run_campaign(parse_spec(WALKS), tmp_path / "out", workers=2)
+    assert results_table(tmp_path / "out").equals(results_table(one_worker))
+    outcomes = {row["outcome"] for row in result_rows(one_worker)}
     assert outcomes == {"succeeded", "failed"}, "both kinds are to be compared"
 
 
 @pytest.mark.needs_models
 @needs_ray
 def test_ray_changes_no_bit_and_brings_the_recordings(one_worker: Path, tmp_path: Path) -> None:
-    run_campaign(parsed(WALKS), tmp_path / "out", ray="local")
-    ours, theirs = table(one_worker), table(tmp_path / "out")
+    run_campaign(parse_spec(WALKS), tmp_path / "out", ray="local")
+    ours, theirs = results_table(one_worker), results_table(tmp_path / "out")
     assert theirs.schema.equals(ours.schema, check_metadata=True)
     assert theirs.equals(ours)
-    kept = [row["recording"] for row in rows(tmp_path / "out") if row["recording"]]
+    kept = [row["recording"] for row in result_rows(tmp_path / "out") if row["recording"]]
     assert kept
     assert all((tmp_path / "out" / path).stat().st_size > 1000 for path in kept)
 
 
 @pytest.mark.needs_models
 def test_the_command_of_a_row_does_the_same_as_the_row(one_worker: Path) -> None:
-    row = next(row for row in rows(one_worker) if row["outcome"] == "failed")
+    row = next(row for row in result_rows(one_worker) if row["outcome"] == "failed")
     words = [*POISE, *str(row["command"]).split()[1:], "--json"]
     result = json.loads(subprocess.run(words, capture_output=True, text=True, check=False).stdout)
     assert result["reason"] == row["reason"]
@@ -77,32 +77,32 @@ def test_the_command_of_a_row_does_the_same_as_the_row(one_worker: Path) -> None
 def test_what_is_kept_of_a_failure_is_a_recording_of_it(one_worker: Path) -> None:
     import poise
 
-    row = next(row for row in rows(one_worker) if row["outcome"] == "failed")
+    row = next(row for row in result_rows(one_worker) if row["outcome"] == "failed")
     recording = poise.load_recording(one_worker / str(row["recording"]))
     assert recording.duration == pytest.approx(row["seconds_moved"])
-    assert [row["recording"] for row in rows(one_worker) if row["outcome"] == "succeeded"] == [None] * sum(
-        row["succeeded"] for row in rows(one_worker)
+    assert [row["recording"] for row in result_rows(one_worker) if row["outcome"] == "succeeded"] == [None] * sum(
+        row["succeeded"] for row in result_rows(one_worker)
     )
 
 
 @needs_ray
 @pytest.mark.slow
 def test_what_goes_wrong_is_told_in_the_same_words_on_ray(tmp_path: Path) -> None:
-    deeds = '["nothing", "raise", "crash", "hang"]'
-    spec = parsed(drill(deeds, 1, "[limits]\nseconds = 5"))
+    actions = '["nothing", "raise", "crash", "hang"]'
+    spec = parse_spec(drill_spec(actions, 1, "[limits]\nseconds = 5"))
     run_campaign(spec, tmp_path / "here", workers=2)
     run_campaign(spec, tmp_path / "there", ray="local")
-    assert table(tmp_path / "there").equals(table(tmp_path / "here"))
+    assert results_table(tmp_path / "there").equals(results_table(tmp_path / "here"))
 
 
 @needs_ray
 def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_path: Path) -> None:
-    text = drill('["sleep"]', 6, "[fixed]\nseconds = 1.0")
-    command = [*POISE, "campaign", str(spec_of(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]
+    text = drill_spec('["sleep"]', 6, "[fixed]\nseconds = 1.0")
+    command = [*POISE, "campaign", str(write_spec(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]
     before = set(Path(tempfile.gettempdir()).glob("poise-*"))
     process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def busy() -> int | None:
+    def busy_ray_worker() -> int | None:
         """A worker of Ray whose run has begun."""
         for each in psutil.Process(process.pid).children(recursive=True):
             try:
@@ -113,24 +113,24 @@ def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_
                 continue
         return None
 
-    os.kill(until(busy, "a run on Ray", pause=0.05), signal.SIGKILL)
-    printed, said = completed(process)
+    os.kill(wait_until(busy_ray_worker, "a run on Ray", pause=0.05), signal.SIGKILL)
+    printed, said = wait_for_exit(process)
     assert process.returncode == 0, said
     assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # Ray's words about it are not among ours
     assert set(Path(tempfile.gettempdir()).glob("poise-*")) <= before
     assert not (tmp_path / "out/.work").exists()
-    assert [row["outcome"] for row in rows(tmp_path / "out")] == ["succeeded"] * 6
+    assert [row["outcome"] for row in result_rows(tmp_path / "out")] == ["succeeded"] * 6
 
 
 @needs_ray
 def test_an_address_without_ray_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"there is no Ray at '127\.0\.0\.1:1'") as error:
-        run_campaign(parsed(drill()), tmp_path / "out", ray="127.0.0.1:1")
+        run_campaign(parse_spec(drill_spec()), tmp_path / "out", ray="127.0.0.1:1")
     assert "\n" not in str(error.value)
 
 
 def test_memory_of_each_worker_is_told(tmp_path: Path) -> None:
-    run_campaign(parsed(drill(seeds=4)), tmp_path / "out", workers=2)
+    run_campaign(parse_spec(drill_spec(seeds=4)), tmp_path / "out", workers=2)
     told = Results.load(tmp_path / "out").facts["worker_memory_mb"]
     assert set(told) <= {"worker 1", "worker 2"}
     assert all(20.0 < value < 2000.0 for value in told.values())

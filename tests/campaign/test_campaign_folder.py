@@ -12,14 +12,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from drills import POISE, drill, parsed, rows, spec_of, table
+from drills import POISE, drill_spec, parse_spec, result_rows, results_table, write_spec
 
 import poise
 from poise.campaign import Results, kinds, run_campaign
-from poise.campaign.folder import opened
-from poise.campaign.supervisor import Done
+from poise.campaign.folder import open_folder
+from poise.campaign.supervisor import RunResult
 from poise.errors import SpecError
-from waiting import completed, until
+from waiting import wait_for_exit, wait_until
 
 ENDLESS = """
 behavior = "stand"
@@ -31,17 +31,17 @@ seconds = {limit}
 """
 
 
-def written_along(out: Path, size: int) -> None:
+def wait_for_recording(out: Path, size: int) -> None:
     """Waits until a run has recorded so many bytes."""
 
     def written() -> float:
         return max([path.stat().st_size for path in out.glob(".work/*.poise")], default=0)
 
-    until(lambda: written() > size, f"{size} bytes of a recording", written)
+    wait_until(lambda: written() > size, f"{size} bytes of a recording", written)
 
 
-def check_what_is_left(out: Path, outcome: str) -> None:
-    (row,) = rows(out)
+def check_partial_recording(out: Path, outcome: str) -> None:
+    (row,) = result_rows(out)
     assert row["outcome"] == outcome
     left = poise.load_recording(out / str(row["recording"]), poise.load_robot("nao"))
     assert not left.complete
@@ -50,34 +50,34 @@ def check_what_is_left(out: Path, outcome: str) -> None:
 
 
 def test_a_run_that_crashes_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
-    spec, out = spec_of(ENDLESS.format(limit=300), tmp_path), tmp_path / "out"
+    spec, out = write_spec(ENDLESS.format(limit=300), tmp_path), tmp_path / "out"
     command = [*POISE, "campaign", str(spec), "--out", str(out), "--workers", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    written_along(out, 1_000_000)
+    wait_for_recording(out, 1_000_000)
     (worker,) = psutil.Process(process.pid).children()
     os.kill(worker.pid, signal.SIGABRT)
-    completed(process)
+    wait_for_exit(process)
     assert process.returncode == 1
-    check_what_is_left(out, "crashed")
+    check_partial_recording(out, "crashed")
 
 
 def test_a_run_that_takes_too_long_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
     for limit in (4, 8, 16, 32, 64):  # however long the robot takes to load
         out = tmp_path / f"{limit}"
-        run_campaign(parsed(ENDLESS.format(limit=limit)), out, workers=1)
-        (row,) = rows(out)
+        run_campaign(parse_spec(ENDLESS.format(limit=limit)), out, workers=1)
+        (row,) = result_rows(out)
         assert (row["outcome"], row["reason"]) == ("timeout", f"took longer than {limit} s")
         if row["recording"] and poise.load_recording(out / str(row["recording"])).duration > 0.2:
             break
-    check_what_is_left(out, "timeout")
+    check_partial_recording(out, "timeout")
 
 
 def test_a_run_that_succeeds_leaves_nothing_unless_all_are_kept(tmp_path: Path) -> None:
     text = 'behavior = "stand"\n[fixed]\nrobot = "nao"\nseconds = 0.1\n[keep]\nrecordings = "{}"'
     for keep, kept in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
         out = tmp_path / keep
-        run_campaign(parsed(text.format(keep)), out, workers=1)
-        (row,) = rows(out)
+        run_campaign(parse_spec(text.format(keep)), out, workers=1)
+        (row,) = result_rows(out)
         assert (row["outcome"], row["recording"]) == ("succeeded", kept)
         assert [str(path.relative_to(out)) for path in (out / "recordings").iterdir()] == ([kept] if kept else [])
         assert not (out / ".work").exists()
@@ -85,10 +85,10 @@ def test_a_run_that_succeeds_leaves_nothing_unless_all_are_kept(tmp_path: Path) 
 
 
 def test_a_disk_that_takes_no_recording_is_not_the_motion_s_fault(tmp_path: Path) -> None:
-    kind = kinds.kind_named("stand")
-    parameters = kind.read({"robot": "nao", "seconds": 0.1}, tmp_path)
-    here = kind.perform(parameters, 3, tmp_path / "along.poise")
-    nowhere = kind.perform(parameters, 3, tmp_path / "there is no such folder/along.poise")
+    kind = kinds.find_run_kind("stand")
+    parameters = kind.check_parameters({"robot": "nao", "seconds": 0.1}, tmp_path)
+    here = kind.run(parameters, 3, tmp_path / "along.poise")
+    nowhere = kind.run(parameters, 3, tmp_path / "there is no such folder/along.poise")
     assert nowhere.reason == here.reason == ""
     assert nowhere.values == here.values
 
@@ -99,19 +99,19 @@ def test_of_more_failures_than_are_to_be_kept_the_worst_are_in_whatever_order_th
 ) -> None:
     text = 'behavior = "walk"\nseeds = 4\n[fixed]\nrobot = "nao"\n[keep]\nmost = 2\n'
     moved = [2.0, None, 0.5, 1.0]
-    with opened(tmp_path / "out", parsed(text), {}) as folder:
+    with open_folder(tmp_path / "out", parse_spec(text), {}) as folder:
         for k in order:
             file = folder.scratch / f"{k}.poise"
             file.write_text("a recording")
-            folder.add(folder.spec.runs[k], Done("failed", "fell", {"seconds_moved": moved[k]}, file=str(file)))
+            folder.add(folder.spec.runs[k], RunResult("failed", "fell", {"seconds_moved": moved[k]}, file=str(file)))
             kept = {row["run"] for row in Results.load(tmp_path / "out").table.to_pylist() if row["recording"]}
             assert {int(path.stem) for path in (tmp_path / "out/recordings").iterdir()} == kept
         folder.finish()
-    assert [bool(row["recording"]) for row in rows(tmp_path / "out")] == [False, False, True, True]
+    assert [bool(row["recording"]) for row in result_rows(tmp_path / "out")] == [False, False, True, True]
 
 
 def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_path: Path) -> None:
-    spec = parsed(drill(seeds=12, more="[keep]\nrecordings = 'all'\nmost = 3"))
+    spec = parse_spec(drill_spec(seeds=12, more="[keep]\nrecordings = 'all'\nmost = 3"))
     one = run_campaign(spec, tmp_path / "one", workers=1)
     two = run_campaign(spec, tmp_path / "two", workers=2)
     assert two.table.equals(one.table)
@@ -125,17 +125,17 @@ def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         run_campaign(spec, stopped, workers=2, progress=stop)
     run_campaign(spec, stopped, workers=2)
-    assert table(stopped).equals(one.table)
+    assert results_table(stopped).equals(one.table)
     for out in ("one", "two", "stopped"):
         assert sorted(path.stem for path in (tmp_path / out / "recordings").iterdir()) == ["000000", "000001", "000002"]
 
 
 def test_another_number_to_keep_is_another_campaign() -> None:
-    spec = parsed(drill())
-    assert replace(spec, most=5).plan != spec.plan
+    spec = parse_spec(drill_spec())
+    assert replace(spec, max_recordings=5).plan_digest != spec.plan_digest
 
 
 @pytest.mark.parametrize("given", ["0", "-3", "1.5", "true", '"many"'])
 def test_what_is_no_number_of_recordings_is_refused(given: str) -> None:
     with pytest.raises(SpecError, match=r"keep\.most: .* 1 or more"):
-        parsed(drill(more=f"[keep]\nmost = {given}"))
+        parse_spec(drill_spec(more=f"[keep]\nmost = {given}"))

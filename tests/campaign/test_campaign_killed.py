@@ -14,60 +14,60 @@ from typing import Any
 import psutil
 import pyarrow.parquet
 import pytest
-from drills import POISE, campaign, drill, parsed, rows, spec_of, table
+from drills import POISE, campaign_command, drill_spec, parse_spec, result_rows, results_table, write_spec
 
 from poise.campaign import Results, Spec, run_campaign
-from poise.campaign.folder import opened
-from poise.campaign.storage import Journal, entries_of
+from poise.campaign.folder import open_folder
+from poise.campaign.storage import Journal, read_journal
 from poise.cli import main
 from poise.errors import SpecError
-from waiting import completed, until
+from waiting import wait_for_exit, wait_until
 
-SLEEPERS = drill('["sleep"]', 40, "[fixed]\nseconds = 0.05\nx = 1.5")
+SLEEPERS = drill_spec('["sleep"]', 40, "[fixed]\nseconds = 0.05\nx = 1.5")
 
 
-def begun(spec: Path, out: Path) -> subprocess.Popen[bytes]:
+def start_campaign(spec: Path, out: Path) -> subprocess.Popen[bytes]:
     command = [*POISE, "campaign", str(spec), "--out", str(out), "--workers", "2"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def wait_for(out: Path, count: int) -> None:
+def wait_for_runs(out: Path, count: int) -> None:
     """Until so many runs are done."""
 
     def done() -> float:
-        return len(entries_of(out / "journal.jsonl"))
+        return len(read_journal(out / "journal.jsonl"))
 
-    until(lambda: done() >= count, f"{count} runs", done, pause=0.005)
+    wait_until(lambda: done() >= count, f"{count} runs", done, pause=0.005)
 
 
-def ended(processes: list[psutil.Process]) -> bool:
+def all_ended(processes: list[psutil.Process]) -> bool:
     return not any(each.is_running() for each in processes)
 
 
 def test_killed_again_and_again_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
-    spec, out = spec_of(SLEEPERS, tmp_path), tmp_path / "out"
+    spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
     seen: dict[int, str] = {}
     for count in (1, 20):
-        process = begun(spec, out)
-        wait_for(out, count)
+        process = start_campaign(spec, out)
+        wait_for_runs(out, count)
         workers = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        lines = {entry["run"]: json.dumps(entry) for entry in entries_of(out / "journal.jsonl")}
+        lines = {entry["run"]: json.dumps(entry) for entry in read_journal(out / "journal.jsonl")}
         assert count <= len(lines) < 40
         assert {run: lines[run] for run in seen} == seen  # what was done stays as it was
         seen = lines
         assert len(workers) >= 1
-        until(partial(ended, workers), "the end of all workers")
-    result = campaign(spec, "--out", out, "--json")
+        wait_until(partial(all_ended, workers), "the end of all workers")
+    result = campaign_command(spec, "--out", out, "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["runs"] == 40
-    assert [row["run"] for row in rows(out)] == list(range(40))
+    assert [row["run"] for row in result_rows(out)] == list(range(40))
     assert Results.load(out).costs["attempts"].to_pylist() == [1] * 40
     assert not (out / "journal.jsonl").exists()
     whole = tmp_path / "whole"
-    run_campaign(parsed(SLEEPERS), whole, workers=1)
-    assert table(whole).equals(table(out))
+    run_campaign(parse_spec(SLEEPERS), whole, workers=1)
+    assert results_table(whole).equals(results_table(out))
 
 
 @pytest.mark.parametrize("first", ["mkdir", "flock", "json"])
@@ -85,10 +85,10 @@ def test_killed_before_its_first_run_it_begins_anew(
     def die(*_: object, **__: Any) -> None:
         raise Killed
 
-    spec, out = parsed(drill()), tmp_path / "out"
+    spec, out = parse_spec(drill_spec()), tmp_path / "out"
     with monkeypatch.context() as patch:
         if first == "mkdir":
-            patch.setattr(folder, "_locked", die)
+            patch.setattr(folder, "_lock_folder", die)
         elif first == "flock":
             patch.setattr(fcntl, "flock", die)
         else:
@@ -100,7 +100,7 @@ def test_killed_before_its_first_run_it_begins_anew(
 
 
 def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
-    spec, out = parsed(drill()), tmp_path / "out"
+    spec, out = parse_spec(drill_spec()), tmp_path / "out"
     before, after = run_campaign(spec, out, workers=1), run_campaign(spec, out, workers=1)
     assert after.costs.equals(before.costs)
     assert after.table.equals(before.table)
@@ -109,11 +109,11 @@ def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
-    deeds = ["nothing", "fail", "raise", "crash", "exit", "memory", "chatter"]
-    text = drill(json.dumps(deeds), 1, "[limits]\nseconds = 240\nmemory_mb = 900\n[keep]\nrecordings = 'all'")
-    run_campaign(parsed(text), tmp_path / "out", workers=2)
-    found = {row["do"]: row for row in rows(tmp_path / "out")}
-    assert list(found) == deeds
+    actions = ["nothing", "fail", "raise", "crash", "exit", "memory", "chatter"]
+    text = drill_spec(json.dumps(actions), 1, "[limits]\nseconds = 240\nmemory_mb = 900\n[keep]\nrecordings = 'all'")
+    run_campaign(parse_spec(text), tmp_path / "out", workers=2)
+    found = {row["do"]: row for row in result_rows(tmp_path / "out")}
+    assert list(found) == actions
     expected = {
         "nothing": ("succeeded", None),
         "chatter": ("succeeded", None),
@@ -122,52 +122,52 @@ def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path)
         "exit": ("crashed", "its process ended with status 3"),
         "memory": ("memory", "needed more than 900 MB of memory"),
     }
-    for deed, (outcome, reason) in expected.items():
-        assert (found[deed]["outcome"], found[deed]["reason"]) == (outcome, reason)
+    for action, (outcome, reason) in expected.items():
+        assert (found[action]["outcome"], found[action]["reason"]) == (outcome, reason)
     assert found["raise"]["outcome"] == "error"
     assert found["raise"]["reason"].startswith("ZeroDivisionError: it was told to raise (poise/campaign/kinds/kind.py:")
     assert "Abort" in (tmp_path / "out/crashes.log").read_text()
     kept = [row["do"] for row in found.values() if row["recording"]]
     assert kept == ["nothing", "chatter"]
-    assert all((tmp_path / "out" / str(found[deed]["recording"])).is_file() for deed in kept)
+    assert all((tmp_path / "out" / str(found[action]["recording"])).is_file() for action in kept)
 
 
 def test_runs_that_hang_are_ended_and_the_next_one_begins(tmp_path: Path) -> None:
-    text = drill('["hang"]', 2, "[limits]\nseconds = 1\n[keep]\nrecordings = 'all'")
-    run_campaign(parsed(text), tmp_path / "out", workers=1)
-    outcomes = [(row["outcome"], row["reason"], row["recording"]) for row in rows(tmp_path / "out")]
+    text = drill_spec('["hang"]', 2, "[limits]\nseconds = 1\n[keep]\nrecordings = 'all'")
+    run_campaign(parse_spec(text), tmp_path / "out", workers=1)
+    outcomes = [(row["outcome"], row["reason"], row["recording"]) for row in result_rows(tmp_path / "out")]
     assert outcomes == [("timeout", "took longer than 1 s", None)] * 2
 
 
 def test_a_run_whose_worker_is_killed_from_outside_is_begun_again(tmp_path: Path) -> None:
-    text = drill('["sleep"]', 1, "[fixed]\nseconds = 2.0")
-    process = begun(spec_of(text, tmp_path), tmp_path / "out")
+    text = drill_spec('["sleep"]', 1, "[fixed]\nseconds = 2.0")
+    process = start_campaign(write_spec(text, tmp_path), tmp_path / "out")
     used: list[tuple[int, float]] = []  # a worker that sleeps uses no time
 
-    def sleeper() -> int | None:
+    def sleeping_worker() -> int | None:
         for child in psutil.Process(process.pid).children():
             used.append((child.pid, sum(child.cpu_times()[:2])))
         return used[-1][0] if len(used) > 8 and used[-1][1] > 0.1 and len(set(used[-8:])) == 1 else None
 
-    os.kill(until(sleeper, "a worker that sleeps", pause=0.05), signal.SIGKILL)
-    completed(process)
+    os.kill(wait_until(sleeping_worker, "a worker that sleeps", pause=0.05), signal.SIGKILL)
+    wait_for_exit(process)
     assert process.returncode == 0
-    assert rows(tmp_path / "out")[0]["outcome"] == "succeeded"
+    assert result_rows(tmp_path / "out")[0]["outcome"] == "succeeded"
     assert Results.load(tmp_path / "out").costs["attempts"].to_pylist() in ([1], [2])  # 1: it had only just started
 
 
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    spec, out = spec_of(SLEEPERS, tmp_path), tmp_path / "out"
-    process = begun(spec, out)
-    wait_for(out, 3)
+    spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
+    process = start_campaign(spec, out)
+    wait_for_runs(out, 3)
     process.send_signal(signal.SIGINT)
-    completed(process)
+    wait_for_exit(process)
     assert process.returncode == 130
     partial = Results.load(out)
     assert 3 <= len(partial) < 40
-    assert partial.planned == 40
+    assert partial.planned_runs == 40
     assert not partial.finished
-    assert campaign(spec, "--out", out).returncode == 0
+    assert campaign_command(spec, "--out", out).returncode == 0
     assert Results.load(out).finished
 
 
@@ -179,7 +179,7 @@ def test_files_of_the_user_s_folder_are_not_taken_for_modules(tmp_path: Path) ->
         "-m",
         "poise",
         "campaign",
-        str(spec_of(drill(), tmp_path)),
+        str(write_spec(drill_spec(), tmp_path)),
         "--out",
         "out",
         "--json",
@@ -193,21 +193,21 @@ def test_a_name_of_a_file_that_is_no_text_is_one_row_like_others(tmp_path: Path)
     (tmp_path / "trials").mkdir()
     (Path(os.fsdecode(os.fsencode(tmp_path / "trials") + b"/b\xffd.c3d"))).write_bytes(b"nothing")
     text = 'behavior = "human fit"\n[fixed]\nfolder = "trials"\n'
-    run_campaign(Spec.parsed(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=1)
-    (row,) = rows(tmp_path / "out")
+    run_campaign(Spec.parse(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=1)
+    (row,) = result_rows(tmp_path / "out")
     assert row["outcome"] == "failed"
     assert row["trial"].endswith("b\\udcffd.c3d")
 
 
 def test_a_closed_standard_output_is_nobody_s_fault(tmp_path: Path) -> None:
-    command = [*POISE, "campaign", str(spec_of(drill(), tmp_path)), "--out", str(tmp_path / "out")]
+    command = [*POISE, "campaign", str(write_spec(drill_spec(), tmp_path)), "--out", str(tmp_path / "out")]
     result = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, check=False)
     assert result.returncode == 0
     assert b"Traceback" not in result.stderr
 
 
 def test_a_table_of_something_else_is_one_line(tmp_path: Path) -> None:
-    run_campaign(parsed(drill()), tmp_path / "out", workers=1)
+    run_campaign(parse_spec(drill_spec()), tmp_path / "out", workers=1)
     pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "out/results.parquet")
     with pytest.raises(SpecError, match="is not the table of a campaign"):
         Results.load(tmp_path / "out")
@@ -224,54 +224,54 @@ def test_a_torn_line_of_the_journal_is_cut_off(tmp_path: Path) -> None:
         with Journal(path) as journal:
             kept = len(journal.entries)
             journal.add({"run": 7, "row": {}, "cost": {}})
-        found = [entry["run"] for entry in entries_of(path)]
+        found = [entry["run"] for entry in read_journal(path)]
         assert found == [*range(kept), 7]
 
 
 def test_two_processes_do_not_run_one_campaign(tmp_path: Path) -> None:
-    spec = parsed(drill())
-    with opened(tmp_path / "out", spec, {}), pytest.raises(SpecError, match="another process runs this campaign"):
+    spec = parse_spec(drill_spec())
+    with open_folder(tmp_path / "out", spec, {}), pytest.raises(SpecError, match="another process runs this campaign"):
         run_campaign(spec, tmp_path / "out")
     assert len(run_campaign(spec, tmp_path / "out", workers=1)) == 3  # the lock is gone with its owner
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    run_campaign(parsed(drill()), tmp_path / "out")
-    before = table(tmp_path / "out")
+    run_campaign(parse_spec(drill_spec()), tmp_path / "out")
+    before = results_table(tmp_path / "out")
     with pytest.raises(SpecError, match="another campaign"):
-        run_campaign(parsed(drill(seeds=4)), tmp_path / "out")
-    assert table(tmp_path / "out").equals(before)
+        run_campaign(parse_spec(drill_spec(seeds=4)), tmp_path / "out")
+    assert results_table(tmp_path / "out").equals(before)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos/cat.png").write_bytes(b"cat")
     with pytest.raises(SpecError, match="holds other files"):
-        run_campaign(parsed(drill()), tmp_path / "photos")
+        run_campaign(parse_spec(drill_spec()), tmp_path / "photos")
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.png"]
     (tmp_path / "tapes/recordings").mkdir(parents=True)
     (tmp_path / "tapes/recordings/000001.poise").write_bytes(b"mine")
     with pytest.raises(SpecError, match="holds other files"):
-        run_campaign(parsed(drill()), tmp_path / "tapes")
+        run_campaign(parse_spec(drill_spec()), tmp_path / "tapes")
     with Journal(tmp_path / "out/journal.jsonl") as journal:  # of which campaign, nobody can tell
         journal.add({"run": 0, "row": {"run": 0}, "cost": {"run": 0}})
     for name in ("campaign.json", "campaign.toml", "results.parquet", "costs.parquet"):
         (tmp_path / "out" / name).unlink()
     with pytest.raises(SpecError, match="holds other files"):
-        run_campaign(parsed(drill()), tmp_path / "out")
+        run_campaign(parse_spec(drill_spec()), tmp_path / "out")
     with pytest.raises(SpecError, match="is a file"):
-        run_campaign(parsed(drill()), tmp_path / "photos/cat.png")
+        run_campaign(parse_spec(drill_spec()), tmp_path / "photos/cat.png")
 
 
 @pytest.mark.parametrize(("floor", "status"), [(0.5, 0), (0.51, 1)])
 def test_survival_below_the_floor_is_a_failure(
     floor: float, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = spec_of(drill('["nothing", "fail"]', 2, f"floor = {floor}"), tmp_path)
+    spec = write_spec(drill_spec('["nothing", "fail"]', 2, f"floor = {floor}"), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
     assert ("below the floor" in capsys.readouterr().out) == bool(status)
 
 
 @pytest.mark.parametrize(("floor", "status"), [("", 1), ("floor = 0.0", 0)])
 def test_without_a_floor_one_run_at_least_is_to_succeed(floor: str, status: int, tmp_path: Path) -> None:
-    spec = spec_of(drill('["fail"]', 2, floor), tmp_path)
+    spec = write_spec(drill_spec('["fail"]', 2, floor), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
 
 
@@ -293,7 +293,7 @@ def test_bad_input_is_one_line_and_status_2(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    spec_of(drill(), tmp_path)
+    write_spec(drill_spec(), tmp_path)
     assert main(["campaign", *arguments]) == 2
     said = capsys.readouterr()
     assert said.out == ""

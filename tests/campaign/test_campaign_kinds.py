@@ -6,30 +6,32 @@ import shutil
 from pathlib import Path
 
 import pytest
-from drills import parsed, rows
+from drills import parse_spec, result_rows
 
-from poise.campaign import KINDS, Spec, run_campaign
-from poise.campaign.kinds import kind_named
-from poise.campaign.storage import FIRST
-from shared_data import needed
+from poise.campaign import RUN_KINDS, Spec, run_campaign
+from poise.campaign.kinds import find_run_kind
+from poise.campaign.storage import RUN_COLUMNS
+from shared_data import require_data
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", RUN_KINDS)
 def test_a_kind_is_found_by_its_name_and_its_columns_clash_with_nothing(name: str) -> None:
-    kind = kind_named(name)
+    kind = find_run_kind(name)
     assert kind.name == name
-    assert not kind.columns.keys() & FIRST.keys()
-    assert all(column.type in ("number", "count", "flag", "text") and column.about for column in kind.columns.values())
+    assert not kind.columns.keys() & RUN_COLUMNS.keys()
+    assert all(
+        column.type in ("number", "count", "flag", "text") and column.description for column in kind.columns.values()
+    )
 
 
 def test_a_folder_of_trials_becomes_one_row_a_trial_and_broken_files_are_failed_rows(tmp_path: Path) -> None:
     folder = tmp_path / "trials"
     folder.mkdir()
     for name in ("opensim_subject01/walk_free_01.trc", "malformed/Empty.c3d", "malformed/badParameterOffset.c3d"):
-        shutil.copy(needed(f"mocap/{name}"), folder)
+        shutil.copy(require_data(f"mocap/{name}"), folder)
     text = 'behavior = "human gait"\n[fixed]\nfolder = "trials"\n[keep]\nrecordings = "none"\n'
-    run_campaign(Spec.parsed(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=1)
-    found = {Path(row["trial"]).name: row for row in rows(tmp_path / "out")}
+    run_campaign(Spec.parse(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=1)
+    found = {Path(row["trial"]).name: row for row in result_rows(tmp_path / "out")}
     walk = found.pop("walk_free_01.trc")
     assert walk["outcome"] == "succeeded"
     assert walk["marker_rms_mm"] < 10.0
@@ -44,8 +46,8 @@ def test_reaches_are_judged_as_the_command_line_does(tmp_path: Path) -> None:
     text = (
         'behavior = "reach"\n[fixed]\nrobot = "mighty"\n[grid]\nset.phase = [0.6, 1.2]\n[keep]\nrecordings = "none"\n'
     )
-    run_campaign(parsed(text), tmp_path / "out", workers=1)
-    quick, slow = rows(tmp_path / "out")
+    run_campaign(parse_spec(text), tmp_path / "out", workers=1)
+    quick, slow = result_rows(tmp_path / "out")
     assert quick["seconds_moved"] == pytest.approx(5 * 0.6, abs=0.02)
     assert slow["reach_error_m"] is not None
     assert slow["reach_error_m"] <= quick["reach_error_m"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drills import parsed
+from drills import parse_spec
 
 from poise.campaign import Spec
 from poise.campaign.sweep import Distribution
@@ -44,7 +44,7 @@ cases = [{ robot = "nao", push.size = 10 }]
 
 
 def test_every_case_meets_every_cell_of_the_grid_with_every_seed() -> None:
-    runs = parsed(WALKS).runs
+    runs = parse_spec(WALKS).runs
     assert len(runs) == 2 * 2 * 3 * 2 * 2
     assert [run.index for run in runs] == list(range(len(runs)))
     keys = {(run.seed, *sorted(run.parameters.items())) for run in runs}
@@ -53,26 +53,30 @@ def test_every_case_meets_every_cell_of_the_grid_with_every_seed() -> None:
 
 
 def test_what_a_seed_draws_is_the_same_in_every_cell_and_differs_between_seeds_and_names() -> None:
-    drawn: dict[int, set[object]] = {}
-    for run in parsed(WALKS).runs:
-        drawn.setdefault(run.seed, set()).add((run.parameters["friction"], run.parameters["mass_error"]))
-    assert all(len(values) == 1 for values in drawn.values())
-    assert len({value for values in drawn.values() for value in values}) == 2
-    one, two = (Distribution.read(name, {"uniform": [0, 1]}).draw(3) for name in ("a", "b"))
+    draws_of_seed: dict[int, set[object]] = {}
+    for run in parse_spec(WALKS).runs:
+        draws_of_seed.setdefault(run.seed, set()).add((run.parameters["friction"], run.parameters["mass_error"]))
+    assert all(len(values) == 1 for values in draws_of_seed.values())
+    assert len({value for values in draws_of_seed.values() for value in values}) == 2
+    one, two = (Distribution.parse(name, {"uniform": [0, 1]}).draw(3) for name in ("a", "b"))
     assert one != two
 
 
 def test_more_seeds_leave_what_others_draw_as_it_is() -> None:
-    few, many = (parsed(WALKS.replace("seeds = 2", f"seeds = {n}", 1)).runs for n in (2, 5))
+    few, many = (parse_spec(WALKS.replace("seeds = 2", f"seeds = {n}", 1)).runs for n in (2, 5))
     known = {(run.seed, tuple(sorted(run.parameters.items()))) for run in many}
     assert all((run.seed, tuple(sorted(run.parameters.items()))) in known for run in few)
 
 
 def test_a_size_replaces_what_it_names() -> None:
-    short, check = (Spec.parsed(WALKS, "walks.toml", size) for size in ("short", "check"))
+    short, check = (Spec.parse(WALKS, "walks.toml", size) for size in ("short", "check"))
     assert len(short.runs) == 2 * 2 * 3
     assert {run.parameters["speed"] for run in short.runs} == {"0.2"}
-    assert (check.seeds, check.floor, {run.parameters["robot"] for run in check.runs}) == ((7,), 0.5, {"nao"})
+    assert (check.seeds, check.min_success_rate, {run.parameters["robot"] for run in check.runs}) == (
+        (7,),
+        0.5,
+        {"nao"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,21 +84,21 @@ def test_a_size_replaces_what_it_names() -> None:
     [({"uniform": [2.0, 3.0]}, 2.0, 3.0), ({"log_uniform": [0.01, 1.0]}, 0.01, 1.0), ({"integer": [1, 6]}, 1, 6)],
 )
 def test_draws_stay_between_their_ends_and_fill_them(given: dict[str, Any], low: float, high: float) -> None:
-    draws = [Distribution.read("x", given).draw(seed) for seed in range(500)]
+    draws = [Distribution.parse("x", given).draw(seed) for seed in range(500)]
     assert low <= min(draws) < low + 0.05 * (high - low) or min(draws) == low
     assert high - 0.05 * (high - low) < max(draws) <= high
 
 
 def test_a_normal_distribution_has_its_mean_and_deviation() -> None:
-    draws = np.array([Distribution.read("x", {"normal": [5.0, 2.0]}).draw(seed) for seed in range(2000)])
+    draws = np.array([Distribution.parse("x", {"normal": [5.0, 2.0]}).draw(seed) for seed in range(2000)])
     assert draws.mean() == pytest.approx(5.0, abs=4 * 2.0 / np.sqrt(2000))
     assert draws.std() == pytest.approx(2.0, rel=0.1)
 
 
 def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
-    plan = parsed(WALKS).plan
-    assert parsed(WALKS.replace('title = "walks"', 'title = "others"')).plan == plan
-    assert parsed(WALKS.replace("steps = 4", "steps = 5")).plan != plan
+    plan = parse_spec(WALKS).plan_digest
+    assert parse_spec(WALKS.replace('title = "walks"', 'title = "others"')).plan_digest == plan
+    assert parse_spec(WALKS.replace("steps = 4", "steps = 5")).plan_digest != plan
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,7 @@ def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
 def test_what_is_wrong_with_a_spec_is_one_clear_line(change: tuple[str, str], evidence: str) -> None:
     assert change[0] in WALKS
     with pytest.raises(SpecError) as error:
-        assert parsed(WALKS.replace(*change, 1)).runs
+        assert parse_spec(WALKS.replace(*change, 1)).runs
     assert evidence in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -148,12 +152,12 @@ def test_a_choice_may_be_of_lists() -> None:
     text = WALKS.replace('speed = [[0.2, 0, 0], "0.3"]', "").replace(
         "[random]", "[random]\nspeed = { choice = [[0.2, 0, 0], [0.1, 0, 0.1]] }"
     )
-    assert {run.parameters["speed"] for run in parsed(text).runs} <= {"0.2,0,0", "0.1,0,0.1"}
+    assert {run.parameters["speed"] for run in parse_spec(text).runs} <= {"0.2,0,0", "0.1,0,0.1"}
 
 
 def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "walks.toml").write_text(WALKS, encoding="utf-8-sig")
-    assert Spec.load(tmp_path / "walks.toml").plan == parsed(WALKS).plan
+    assert Spec.load(tmp_path / "walks.toml").plan_digest == parse_spec(WALKS).plan_digest
 
 
 def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
@@ -164,15 +168,15 @@ def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
     monkeypatch.chdir(tmp_path / "away")
     style, text = tmp_path / "lab/mine.toml", 'behavior = "walk"\n[fixed]\nrobot = "nao"\nstyle = "mine.toml"\n'
     style.write_text("step_length = 0.1\n")
-    first = Spec.parsed(text, str(tmp_path / "lab/walks.toml"))
+    first = Spec.parse(text, str(tmp_path / "lab/walks.toml"))
     assert [run.parameters["style"] for run in first.runs] == [str(style)]
-    plan = first.plan
-    assert Spec.parsed(text, str(tmp_path / "lab/walks.toml")).plan == plan
+    plan = first.plan_digest
+    assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).plan_digest == plan
     style.write_text("step_length = 0.2\n")
-    assert Spec.parsed(text, str(tmp_path / "lab/walks.toml")).plan != plan
+    assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).plan_digest != plan
     style.rename(tmp_path / "away/mine.toml")  # in the current folder, where nobody looks
     with pytest.raises(SpecError, match="cannot be read"):
-        assert Spec.parsed(text, str(tmp_path / "lab/walks.toml")).runs
+        assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).runs
 
 
 def test_a_marker_set_is_known_or_a_file_beside_the_spec(tmp_path: Path) -> None:
@@ -180,8 +184,8 @@ def test_a_marker_set_is_known_or_a_file_beside_the_spec(tmp_path: Path) -> None
     text = 'behavior = "human fit"\n[fixed]\ntrial = "walk.c3d"\nmarker_set = "{}"\n'
     for name, evidence in (("skin94", "no marker set 'skin94'"), ("mine.toml", "cannot be read")):
         with pytest.raises(SpecError, match=evidence):
-            assert Spec.parsed(text.format(name), str(tmp_path / "people.toml")).runs
-    assert Spec.parsed(text.format("skin49"), str(tmp_path / "people.toml")).runs
+            assert Spec.parse(text.format(name), str(tmp_path / "people.toml")).runs
+    assert Spec.parse(text.format("skin49"), str(tmp_path / "people.toml")).runs
 
 
 def test_a_trial_of_a_folder_is_a_parameter_of_its_own(tmp_path: Path) -> None:
@@ -189,9 +193,9 @@ def test_a_trial_of_a_folder_is_a_parameter_of_its_own(tmp_path: Path) -> None:
 
     write_sample(tmp_path / "lab", *sample_trial(cycles=2))
     text = 'behavior = "human fit"\n[fixed]\nfolder = "lab"\n[grid]\ncutoff = [5, 6]\n'
-    spec = Spec.parsed(text, str(tmp_path / "people.toml"))
+    spec = Spec.parse(text, str(tmp_path / "people.toml"))
     trials = {Path(str(run.parameters["trial"])).name for run in spec.runs}
     assert {"walk.c3d", "walk.trc"} <= trials
     assert len(spec.runs) == 2 * len(trials)
     with pytest.raises(SpecError, match="there is no folder"):
-        assert Spec.parsed(text.replace('"lab"', '"labor"'), str(tmp_path / "people.toml")).runs
+        assert Spec.parse(text.replace('"lab"', '"labor"'), str(tmp_path / "people.toml")).runs

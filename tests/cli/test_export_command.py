@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import poise
-from command_line import BIPED, bend, complaint
+from command_line import BIPED, error_line, record_bend
 from poise import cli, exports, tasks
 from poise.exports import trajectory_files as table
-from poise.exports.formats import Job
+from poise.exports.formats import ExportJob
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return bend(tmp_path_factory.mktemp("runs"))
+    return record_bend(tmp_path_factory.mktemp("runs"))
 
 
 @pytest.mark.parametrize("name", ["csv", "npz", "bvh", "mot", "trc", "mcap", "html"])
@@ -29,7 +29,7 @@ def test_it_writes_the_file_and_says_so(
     out = tmp_path / f"bend.{name}"
     assert cli.main(["export", str(recorded), "--to", name, "--out", str(out)]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith(f"{out}: {exports.FORMATS[name].what}, 0.60 s, ")
+    assert printed.out.startswith(f"{out}: {exports.FORMATS[name].description}, 0.60 s, ")
     assert printed.err == ""
     assert list(tmp_path.iterdir()) == [out]
 
@@ -38,7 +38,7 @@ def test_the_command_itself_ends_with_0(recorded: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "poise", "export", str(recorded), "--out", str(tmp_path / "b.csv"), "--rate", "50"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
-    assert len(exports.trajectory(tmp_path / "b.csv").time) == 30
+    assert len(exports.read_trajectory(tmp_path / "b.csv").time) == 30
 
 
 def test_the_help_names_every_format(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +67,7 @@ def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: 
         ("expected even numbers", recorded, "--out", tmp_path / "b.mp4", "--size", "1x1"),
         ("there is no such file", recorded, "--out", tmp_path / "b.bvh", "--robot", "no/such.urdf"),
     ):
-        assert evidence in complaint(capsys, "export", *arguments)
+        assert evidence in error_line(capsys, "export", *arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["other.poise"]
 
 
@@ -77,11 +77,11 @@ def test_what_is_intact_of_a_file_that_was_cut_off_is_exported_when_asked(
     cut, out = tmp_path / "cut.poise", tmp_path / "b.csv"
     data = recorded.read_bytes()
     cut.write_bytes(data[: int(0.8 * len(data))])
-    said = complaint(capsys, "export", cut, "--out", out)
+    said = error_line(capsys, "export", cut, "--out", out)
     assert "is cut off" in said
     assert "give --partial" in said
     assert cli.main(["export", str(cut), "--out", str(out), "--partial"]) == 0
-    assert 1 < len(exports.trajectory(out).time) < 120
+    assert 1 < len(exports.read_trajectory(out).time) < 120
 
 
 def test_a_recording_of_an_unknown_robot_says_what_to_give(
@@ -91,7 +91,7 @@ def test_a_recording_of_an_unknown_robot_says_what_to_give(
     facts = {**whole.provenance, "robot": "golem", "source": "gone.urdf"}
     poise.Recording(whole.channels.values(), facts).save(tmp_path / "golem.poise")
     out = tmp_path / "b.bvh"
-    assert "give it with --robot" in complaint(capsys, "export", tmp_path / "golem.poise", "--out", out)
+    assert "give it with --robot" in error_line(capsys, "export", tmp_path / "golem.poise", "--out", out)
     assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(out), "--robot", str(BIPED)]) == 0
     assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(tmp_path / "b.npz")]) == 0
 
@@ -99,7 +99,7 @@ def test_a_recording_of_an_unknown_robot_says_what_to_give(
 def test_ctrl_c_leaves_nothing_half(
     recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(job: Job, file: Path) -> None:
+    def interrupted(job: ExportJob, file: Path) -> None:
         file.write_text("half")
         raise KeyboardInterrupt
 
@@ -167,4 +167,4 @@ def test_what_cannot_be_replayed_is_named_in_one_line(
         ("'-1' is not a positive number", standing, "--robot", robot, "--friction", "-1"),
         ("moon", standing, "--robot", robot, "--terrain", "moon"),
     ):
-        assert evidence in complaint(capsys, "replay", *arguments)
+        assert evidence in error_line(capsys, "replay", *arguments)

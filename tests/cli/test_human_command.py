@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import poise
-from command_line import complaint
+from command_line import error_line
 from poise import cli, human
 from poise.human import sample_trial, write_sample
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def said(capsys: Captured, *arguments: object, status: int = 0) -> dict[str, Any]:
+def run_json(capsys: Captured, *arguments: object, status: int = 0) -> dict[str, Any]:
     assert cli.main(["human", *map(str, arguments), "--json"]) == status
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
@@ -46,13 +46,13 @@ def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_
     for read, made in zip(c3d.plates, walk.plates, strict=True):
         loaded = made.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
         assert read.force[loaded] == pytest.approx(made.force[loaded], abs=1e-2)
-        assert read.center[loaded] == pytest.approx(made.center[loaded], abs=1e-5)
-        assert read.moment[loaded] == pytest.approx(made.moment[loaded], abs=1e-3)
+        assert read.center_of_pressure[loaded] == pytest.approx(made.center_of_pressure[loaded], abs=1e-5)
+        assert read.free_moment[loaded] == pytest.approx(made.free_moment[loaded], abs=1e-3)
 
 
 def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     out, mot = tmp_path / "fit.poise", tmp_path / "fit.mot"
-    facts = said(capsys, "fit", folder / "walk.c3d", "--out", out, "--mot", mot)
+    facts = run_json(capsys, "fit", folder / "walk.c3d", "--out", out, "--mot", mot)
     assert facts["static"] == "static.c3d"
     assert facts["marker_set"] == "skin49"
     assert facts["marker_rms_mm"] < 12.0
@@ -60,7 +60,7 @@ def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_p
     assert poise.load_recording(out)["markers/distance"].shape[1] == 49
     motion = human.read_motion(mot)
     assert motion.in_degrees
-    again = said(capsys, "fit", folder / "walk.c3d", "--reference", mot)
+    again = run_json(capsys, "fit", folder / "walk.c3d", "--reference", mot)
     assert {row["joint"] for row in again["reference_angles"]} >= {"left_knee_flexion", "right_hip_flexion"}
     assert max(row["rms"] for row in again["reference_angles"]) < 0.01
 
@@ -80,7 +80,7 @@ def test_a_folder_is_a_table_with_a_row_for_each_file(folder: Path, tmp_path: Pa
         (place / name).write_bytes((folder / name).read_bytes())
     (place / "bad.trc").write_text("nothing of the kind")
     table = tmp_path / "table.csv"
-    facts = said(capsys, "fit", place, "--out", table)
+    facts = run_json(capsys, "fit", place, "--out", table)
     rows = {row["trial"]: row for row in facts["trials"]}
     assert set(rows) == {"walk.c3d", "bad.trc"}
     assert "bad.trc" in rows["bad.trc"]["reason"]
@@ -91,12 +91,12 @@ def test_a_folder_is_a_table_with_a_row_for_each_file(folder: Path, tmp_path: Pa
     only = tmp_path / "only"
     only.mkdir()
     (only / "bad.trc").write_text("nothing of the kind")
-    said(capsys, "fit", only, status=1)
+    run_json(capsys, "fit", only, status=1)
 
 
 def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "study"
-    facts = said(capsys, "gait", folder / "walk.c3d", "--out", out, "--dynamics")
+    facts = run_json(capsys, "gait", folder / "walk.c3d", "--out", out, "--dynamics")
     best = facts["variants"]["best"]
     assert abs(best["worst_difference"]) < 5.0
     assert best["inside"]["worst"] > 0.8
@@ -117,19 +117,19 @@ def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path
 def test_gait_with_nothing_to_walk_on_says_why_and_fails(tmp_path: Path, capsys: Captured) -> None:
     _, static = sample_trial(cycles=1)
     write_sample(tmp_path, static, static)
-    facts = said(capsys, "gait", tmp_path / "walk.trc", status=1)
+    facts = run_json(capsys, "gait", tmp_path / "walk.trc", status=1)
     assert "reason" in facts["trials"][0]
 
 
 def test_torques_are_those_of_the_plates(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     out, page = tmp_path / "torques.poise", tmp_path / "torques.html"
-    facts = said(capsys, "torques", folder / "walk.c3d", "--out", out, "--report", page)
+    facts = run_json(capsys, "torques", folder / "walk.c3d", "--out", out, "--report", page)
     assert facts["frames_known"] > 100
     assert 0.8 < facts["moments_per_kg"]["right ankle plantarflexor"]["largest"] < 2.0
     assert max(facts["residual_rms"]["force_n"]) < 60.0
     assert "torque" in " ".join(poise.load_recording(out).channels)
     assert page.stat().st_size > 10_000
-    itself = said(capsys, "torques", folder / "walk.c3d", "--against", out)["comparison"]
+    itself = run_json(capsys, "torques", folder / "walk.c3d", "--against", out)["comparison"]
     assert itself["rows"]["ankle dorsiflexion"]["correlation"] > 0.98
     assert itself["effort_overlap"] > 0.9
 
@@ -154,7 +154,7 @@ def test_two_reaches_of_the_human_are_compared_phase_by_phase(tmp_path: Path, ca
         assert cli.main(words) == 0
         facts = json.loads(capsys.readouterr().out)
         assert max(facts["reach_errors_m"]) < 0.005
-    facts = said(capsys, "compare", *files)
+    facts = run_json(capsys, "compare", *files)
     assert {row["what"] for row in facts["endings"]} >= {"left foot height"}
     assert all(value < 0.5 for value in facts["posture_distance_rad"].values())
 
@@ -171,19 +171,19 @@ def test_two_reaches_of_the_human_are_compared_phase_by_phase(tmp_path: Path, ca
     ],
 )
 def test_bad_words_are_refused_in_one_line(words: list[str], expected: str, capsys: Captured) -> None:
-    assert expected in complaint(capsys, "human", *words)
+    assert expected in error_line(capsys, "human", *words)
 
 
 def test_bad_files_are_refused_in_one_line(folder: Path, tmp_path: Path, capsys: Captured) -> None:
     noise = tmp_path / "noise.c3d"
     noise.write_bytes(bytes(range(256)) * 20)
-    assert "noise.c3d" in complaint(capsys, "human", "fit", noise)
+    assert "noise.c3d" in error_line(capsys, "human", "fit", noise)
     walk = folder / "walk.trc"
-    assert "no folder" in complaint(capsys, "human", "fit", walk, "--out", tmp_path / "no" / "where.poise")
-    assert "marker set" in complaint(capsys, "human", "fit", walk, "--marker-set", "plugin")
-    assert "--mot" in complaint(capsys, "human", "fit", folder, "--mot", tmp_path / "x.mot")
-    assert "plate" in complaint(capsys, "human", "torques", walk)
+    assert "no folder" in error_line(capsys, "human", "fit", walk, "--out", tmp_path / "no" / "where.poise")
+    assert "marker set" in error_line(capsys, "human", "fit", walk, "--marker-set", "plugin")
+    assert "--mot" in error_line(capsys, "human", "fit", folder, "--mot", tmp_path / "x.mot")
+    assert "plate" in error_line(capsys, "human", "torques", walk)
     text = tmp_path / "list.txt"
     text.write_text("a")
-    assert "folder" in complaint(capsys, "human", "gait", walk, "--out", text)
-    assert "folder" in complaint(capsys, "human", "sample", text)
+    assert "folder" in error_line(capsys, "human", "gait", walk, "--out", text)
+    assert "folder" in error_line(capsys, "human", "sample", text)

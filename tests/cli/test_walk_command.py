@@ -12,7 +12,7 @@ from poise import cli
 from poise.plans import Style
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def error_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """The single line with which the command refuses these arguments."""
     assert cli.main(["run", *arguments]) == 2
     printed = capsys.readouterr()
@@ -62,12 +62,12 @@ def test_in_words_it_tells_steps_way_and_slip(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("text", ["fast", "0.2;0", "0.2,0,0,0", "nan,0,0", "9", "0.2,,0", ""])
 def test_a_speed_that_makes_no_sense_is_named(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"'{text}' is not a speed; expected VX,VY,WZ" in refused(capsys, "walk", f"--speed={text}")
+    assert f"'{text}' is not a speed; expected VX,VY,WZ" in error_line(capsys, "walk", f"--speed={text}")
 
 
 @pytest.mark.parametrize("text", ["-1", "2.5", "many"])
 def test_steps_are_counted(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"'{text}' is not a whole number" in refused(capsys, "walk", f"--steps={text}")
+    assert f"'{text}' is not a whole number" in error_line(capsys, "walk", f"--steps={text}")
 
 
 @pytest.mark.parametrize("option", [["--style", "sad"], ["--steps", "4"], ["--speed", "0.2,0,0"]])
@@ -75,7 +75,7 @@ def test_steps_are_counted(text: str, capsys: pytest.CaptureFixture[str]) -> Non
 def test_what_is_for_walks_is_refused_by_others(
     behavior: str, option: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert f"{option[0]} is an option of 'poise run walk'" in refused(capsys, behavior, *option)
+    assert f"{option[0]} is an option of 'poise run walk'" in error_line(capsys, behavior, *option)
 
 
 @pytest.mark.needs_models
@@ -94,7 +94,7 @@ def test_what_is_for_walks_is_refused_by_others(
 def test_a_walk_that_makes_no_sense_is_refused(
     arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert evidence in refused(capsys, "walk", *arguments)
+    assert evidence in error_line(capsys, "walk", *arguments)
 
 
 @pytest.mark.needs_models
@@ -111,4 +111,4 @@ def test_a_style_file_that_makes_no_sense_is_refused(
     text: str, evidence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "own.toml").write_text(text)
-    assert evidence in refused(capsys, "walk", "--style", str(tmp_path / "own.toml"))
+    assert evidence in error_line(capsys, "walk", "--style", str(tmp_path / "own.toml"))

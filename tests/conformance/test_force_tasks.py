@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contact_states import Situation, force_layout, random_situation, some_contacts
+from contact_states import DynamicsSample, example_contacts, force_layout, random_dynamics_sample
 from poise import constraints, tasks
 from poise.robots import Robot, load_robot
 from poise.state import DYNAMICS, FRAMES, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import layout, not_none, random_state
-from task_examples import FORCES
+from task_examples import FORCE_TASKS
 
 #: Of a row: its value, and what it must lie between.
 Values = tuple[np.ndarray, np.ndarray | float, np.ndarray | float]
-Definition = Callable[[Any, Situation], Values]
+Definition = Callable[[Any, DynamicsSample], Values]
 
 
 @pytest.fixture(scope="module", params=["g1", "talos"])
@@ -24,49 +24,49 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)
 
 
-def equation_of_motion(task: constraints.EquationOfMotion, at: Situation) -> Values:
+def equation_of_motion(task: constraints.EquationOfMotion, at: DynamicsSample) -> Values:
     """No motor drives the base."""
-    return at.generalised[:6] / at.robot.mass, 0.0, 0.0
+    return at.generalised_forces[:6] / at.robot.mass, 0.0, 0.0
 
 
-def torque_limit(task: constraints.TorqueLimit, at: Situation) -> Values:
+def torque_limit(task: constraints.TorqueLimit, at: DynamicsSample) -> Values:
     scale = 0.8 if task.joints == at.robot.joints else 1.0
     limit = np.array([scale * at.robot.limits.torque[joint.v - 6] for joint in task.joints])
-    return at.generalised[[joint.v for joint in task.joints]], -limit, limit
+    return at.generalised_forces[[joint.v for joint in task.joints]], -limit, limit
 
 
-def joint_torque(task: tasks.JointTorque, at: Situation) -> Values:
+def joint_torque(task: tasks.JointTorque, at: DynamicsSample) -> Values:
     joints, target = (at.robot.joints, 0.0) if task.joints is None else (task.joints, np.array([2.0, -1.0]))
-    return at.generalised[[joint.v for joint in joints]], target, target
+    return at.generalised_forces[[joint.v for joint in joints]], target, target
 
 
-def contact_force(task: tasks.ContactForce, at: Situation) -> Values:
+def contact_force(task: tasks.ContactForce, at: DynamicsSample) -> Values:
     wanted = {"wrench": (3.0, -4.0, 50.0), "point": (5.0, 3.0), "vertices": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
-    (kind,) = (kind for kind, contact in some_contacts(at.robot).items() if contact == task.contact)
+    (kind,) = (kind for kind, contact in example_contacts(at.robot).items() if contact == task.contact)
     picked = {"wrench": [0, 1, 2], "point": [2, 0], "vertices": list(range(6))}[kind]
     return at.wrench(task.contact)[picked], np.array(wanted[kind]), np.array(wanted[kind])
 
 
-def center_of_pressure(task: tasks.CenterOfPressure, at: Situation) -> Values:
+def center_of_pressure(task: tasks.CenterOfPressure, at: DynamicsSample) -> Values:
     """Times the normal force: where the moment in the plane vanishes, minus where that should be."""
     f, m = np.split(at.wrench(task.contact), 2)
     pressure = np.array([-m[1], m[0]]) / f[2]
     return f[2] * (pressure - task.target), 0.0, 0.0
 
 
-def force_distribution(task: tasks.ForceDistribution, at: Situation) -> Values:
-    normal = np.array([at.wrench(contact)[2] for contact in task.parts])
+def force_distribution(task: tasks.ForceDistribution, at: DynamicsSample) -> Values:
+    normal = np.array([at.wrench(contact)[2] for contact in task.contacts()])
     return normal - np.array([0.6, 0.2, 0.2]) * normal.sum(), 0.0, 0.0
 
 
-def normal_forces(task: constraints.NormalForces, at: Situation) -> Values:
+def normal_forces(task: constraints.NormalForces, at: DynamicsSample) -> Values:
     """Per kg, since the rows are single unknowns; corners share what the contact can bear."""
     whole = task.contact.forces == "wrench"
     normal = at.wrench(task.contact)[2:3] if whole else at.normals(task.contact)
     return normal / at.robot.mass, 0.0, task.contact.largest_force / len(normal) / at.robot.mass
 
 
-def planar_contact(task: constraints.PlanarContact, at: Situation) -> Values:
+def planar_contact(task: constraints.PlanarContact, at: DynamicsSample) -> Values:
     """The wrench of the normal forces alone, minus the one that acts, in the components that normal forces can make."""
     contact = task.contact
     arms = (contact.corners - contact.corners.mean(axis=0)) @ contact.frame_from_contact.rotation
@@ -75,14 +75,14 @@ def planar_contact(task: constraints.PlanarContact, at: Situation) -> Values:
     return (made - at.wrench(contact))[[2, 3, 4]], 0.0, 0.0
 
 
-def friction(task: constraints.FrictionCone, at: Situation) -> Values:
+def friction(task: constraints.FrictionCone, at: DynamicsSample) -> Values:
     contact, slope = task.contact, task.contact.friction / np.sqrt(2.0)
     forces = at.corner_forces(contact) if contact.forces == "vertices" else at.wrench(contact)[None, :3]
     room = [slope * f[2] + side * f[axis] for f in forces for axis in (0, 1) for side in (1.0, -1.0)]
     return np.array(room), 0.0, np.inf
 
 
-def wrench_cone(task: constraints.WrenchCone, at: Situation) -> Values:
+def wrench_cone(task: constraints.WrenchCone, at: DynamicsSample) -> Values:
     """The formulas of the docstring, with every absolute value written out."""
     (fx, fy, fz), (mx, my, mz) = np.split(at.wrench(task.contact), 2)
     corners, mu = task.contact.corners, task.contact.friction / np.sqrt(2.0)
@@ -109,13 +109,13 @@ DEFINITIONS: dict[type, Definition] = {
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", FORCES)
+@pytest.mark.parametrize("name", FORCE_TASKS)
 def test_the_rows_are_the_definition_of_the_task(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
-    task, contacts = FORCES[name](robot, state), tuple(some_contacts(robot).values())
+    task, contacts = FORCE_TASKS[name](robot, state), tuple(example_contacts(robot).values())
     snapshot = Snapshot(robot).at(state)
     rows = task.rows(snapshot, force_layout(snapshot, contacts))
-    at = random_situation(state, contacts, seed + 20)
+    at = random_dynamics_sample(state, contacts, seed + 20)
     value, low, high = DEFINITIONS[type(task)](task, at)
     assert len(rows) == len(task.labels(robot)) == len(value)
     size = max(1.0, np.abs(value).max())
@@ -127,18 +127,18 @@ def test_the_rows_are_the_definition_of_the_task(robot: Robot, name: str, seed: 
 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
-@pytest.mark.parametrize("name", FORCES)
+@pytest.mark.parametrize("name", FORCE_TASKS)
 def test_without_forces_it_asks_for_nothing(robot: Robot, name: str, order: int) -> None:
     state = random_state(robot, 4)
-    rows = FORCES[name](robot, state).rows(Snapshot(robot).at(state), layout(robot, order))
+    rows = FORCE_TASKS[name](robot, state).rows(Snapshot(robot).at(state), layout(robot, order))
     assert not rows.A.any()
     assert (rows.lower == -np.inf).all()
     assert (rows.upper == np.inf).all()
 
 
-@pytest.mark.parametrize("name", FORCES)
+@pytest.mark.parametrize("name", FORCE_TASKS)
 def test_it_says_its_name_unit_and_contacts(robot: Robot, name: str) -> None:
-    task = FORCES[name](robot, robot.stance("standing"))
+    task = FORCE_TASKS[name](robot, robot.stance("standing"))
     assert task.name
     assert task.unit
     assert len(set(task.labels(robot))) == len(task.labels(robot))
@@ -147,16 +147,16 @@ def test_it_says_its_name_unit_and_contacts(robot: Robot, name: str) -> None:
 
 
 def test_every_kind_of_force_task_has_a_definition(robot: Robot) -> None:
-    assert {type(make(robot, robot.stance("standing"))) for make in FORCES.values()} == set(DEFINITIONS)
+    assert {type(make(robot, robot.stance("standing"))) for make in FORCE_TASKS.values()} == set(DEFINITIONS)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_wrenches_in_the_world_are_those_of_the_unknowns(robot: Robot, seed: int) -> None:
-    state, contacts = random_state(robot, seed), tuple(some_contacts(robot).values())
+    state, contacts = random_state(robot, seed), tuple(example_contacts(robot).values())
     snapshot = Snapshot(robot).at(state)
     layout = force_layout(snapshot, contacts)
-    snapshot.fill(FRAMES)
-    at = random_situation(state, contacts, seed)
+    snapshot.compute(FRAMES)
+    at = random_dynamics_sample(state, contacts, seed)
     found = not_none(layout.forces).forces(at.x)
     for contact, wrench, point in zip(contacts, found.wrenches, found.points, strict=True):
         world_from_contact = state.pose(contact.frame) * contact.frame_from_contact
@@ -170,11 +170,11 @@ def test_wrenches_in_the_world_are_those_of_the_unknowns(robot: Robot, seed: int
 @pytest.mark.parametrize("seed", range(3))
 def test_generalised_forces_are_those_of_pinocchio(robot: Robot, seed: int) -> None:
     """M v̇ + h - Σ J_cᵀ φ_c, the left side by our mass matrix and Jacobians, the right by recursion."""
-    state, contacts = random_state(robot, seed), tuple(some_contacts(robot).values())
+    state, contacts = random_state(robot, seed), tuple(example_contacts(robot).values())
     snapshot = Snapshot(robot).at(state)
     forces = force_layout(snapshot, contacts).forces
-    at = random_situation(state, contacts, seed)
-    snapshot.fill(DYNAMICS)
+    at = random_dynamics_sample(state, contacts, seed)
+    snapshot.compute(DYNAMICS)
     not_none(forces).write()
-    found = not_none(forces).generalised(at.x, np.zeros(robot.model.nv))
-    assert found == pytest.approx(at.generalised, abs=1e-9 * np.abs(at.generalised).max())
+    found = not_none(forces).generalised_forces(at.x, np.zeros(robot.model.nv))
+    assert found == pytest.approx(at.generalised_forces, abs=1e-9 * np.abs(at.generalised_forces).max())

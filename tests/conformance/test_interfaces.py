@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 import poise
+from plant_servers import serve_plant
 from poise import behaviors, solvers, tasks
 from poise.control import Command, Controller, PositionController, TorqueController
-from poise.devices import Device, Operator, Pilot, RandomStick, Script
+from poise.devices import Device, GoalOperator, Operator, RandomDevice, Script
 from poise.hierarchy import Behavior, FunctionBehavior, Hierarchy, Level
 from poise.interface import Interface
-from poise.plans import Stick, Workspace
+from poise.plans import OperatorCommand, Workspace
 from poise.plants import IdealPlant, MujocoPlant, Plant, PositionServos, RemotePlant
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, Solver
 from poise.state import Snapshot
-from poise.studio.operator_input import Person
-from served import served
+from poise.studio.operator_input import PageOperator
 
 INTERFACES = (Behavior, Controller, Plant, Solver, Device)
 
@@ -45,7 +45,7 @@ def hierarchy() -> Hierarchy:
 
 
 def remote() -> Iterator[Plant]:
-    with served(IdealPlant(start())) as server, RemotePlant(server.address, robot()) as plant:
+    with serve_plant(IdealPlant(start())) as server, RemotePlant(server.address, robot()) as plant:
         yield plant
 
 
@@ -57,8 +57,8 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Stand": lambda: behaviors.Stand(robot()),
     "Squat": lambda: behaviors.Squat(robot()),
     "Walk": lambda: behaviors.Walk(robot()),
-    "Navigate": lambda: behaviors.Navigate(robot(), RandomStick()),
-    "Regulated": lambda: behaviors.Regulated(robot()),
+    "Navigate": lambda: behaviors.Navigate(robot(), RandomDevice()),
+    "Regulated": lambda: behaviors.ZmpBalance(robot()),
     "LiveSquat": lambda: behaviors.LiveSquat(robot()),
     "KinematicController": lambda: poise.KinematicController(hierarchy()),
     "TorqueController": lambda: TorqueController(behaviors.Stand(robot())),
@@ -71,13 +71,13 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "NullSpace": solvers.NullSpace,
     "Cascade": solvers.Cascade,
     "Script": lambda: Script([{"time": 0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]}]),
-    "RandomStick": RandomStick,
-    "Pilot": lambda: Pilot([], Workspace.of(robot())),
+    "RandomDevice": RandomDevice,
+    "GoalOperator": lambda: GoalOperator([], Workspace.of(robot())),
     "Operator": Operator,
-    "Person": Person,
+    "PageOperator": PageOperator,
 }
 #: Made from a measured walk, from a file, by a page of the studio, or with a joystick: signatures only.
-OTHERS = {"Treading", "Playback", "_Behavior", "Joystick", "HierarchyController"}
+OTHERS = {"GaitTracking", "Playback", "_ExchangeableHierarchy", "Joystick", "HierarchyController"}
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -126,7 +126,7 @@ def test_every_class_of_the_package_is_looked_at_here() -> None:
 
 def test_all_declared_members_are_there_and_of_the_declared_types(example: Any) -> None:
     kind = interface_of(type(example))
-    assert kind.of(example) is example
+    assert kind.adapt(example) is example
     hints = typing.get_type_hints(kind)
     for name in kind.members():
         value, declared = getattr(example, name), inspect.getattr_static(kind, name, None)
@@ -198,10 +198,10 @@ def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
 
 
 def test_an_own_plant_is_served_to_another_process() -> None:
-    with served(Still(start())) as server, RemotePlant(server.address, robot()) as plant:
+    with serve_plant(Still(start())) as server, RemotePlant(server.address, robot()) as plant:
         recording = poise.record(poise.KinematicController(hierarchy()), plant, seconds=0.05)
     assert len(recording) == 10
-    assert plant.sensed() is None
+    assert plant.readings() is None
 
 
 def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults() -> None:
@@ -215,10 +215,10 @@ def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults
 
         def advance(self) -> None: ...
 
-    wall = Plant.of(Wall())
+    wall = Plant.adapt(Wall())
     assert isinstance(wall, Plant)
     assert (type(wall).__name__, wall.fall, wall.fallen) == ("Wall", "it is a wall", True)
-    assert (wall.state(), wall.truth(), wall.sensed(), wall.notes) == (start(), start(), None, ())
+    assert (wall.state(), wall.truth(), wall.readings(), wall.notes) == (start(), start(), None, ())
     recording = poise.record(poise.KinematicController(hierarchy()), Wall(), seconds=0.01)  # type: ignore[arg-type]
     assert recording.provenance["plant"] == "Wall"
 
@@ -226,17 +226,17 @@ def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults
 def test_members_of_an_adapted_object_may_change() -> None:
     class Counter:
         def __init__(self) -> None:
-            self.done = False
+            self.finished = False
 
-        def read(self, time: float) -> Stick:
-            self.done = time > 1.0
-            return Stick()
+        def read(self, time: float) -> OperatorCommand:
+            self.finished = time > 1.0
+            return OperatorCommand()
 
     counter = Counter()
-    device = Device.of(counter)
-    assert (device.done, device.seconds) == (False, None)
+    device = Device.adapt(counter)
+    assert (device.finished, device.seconds) == (False, None)
     device.read(2.0)
-    assert device.done
+    assert device.finished
 
 
 def test_a_function_is_a_behavior_and_may_take_the_place_of_another() -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.robots import Robot, State, library_names, listing, load_robot, vertices
-from poise.robots.description import twin
-from poise.robots.urdf import extent, is_physical
+from poise.robots import Robot, State, library_names, listing, load_robot, shape_vertices
+from poise.robots.description import mirrored_name
+from poise.robots.urdf import is_physical, vertical_extent
 
 pytestmark = pytest.mark.needs_models
 
@@ -44,7 +44,7 @@ def mirrored_joints(robot: Robot) -> list[tuple[int, int, float]]:
     axes = pinocchio.getJointJacobian
     table = []
     for i, joint in enumerate(robot.joints):
-        k = names.index(twin(joint.name, names) or joint.name)
+        k = names.index(mirrored_name(joint.name, names) or joint.name)
         axis = axes(model, data, joint.index, pinocchio.WORLD)[3:, joint.v]
         other = axes(model, data, robot.joints[k].index, pinocchio.WORLD)[3:, robot.joints[k].v]
         sign = float(other @ (-MIRROR @ axis))
@@ -71,7 +71,7 @@ def test_it_is_as_published(robot: Robot) -> None:
 
 
 def test_its_declared_height_is_that_of_its_meshes(robot: Robot) -> None:
-    lowest, highest = extent(robot.model, straight(robot), robot.visual_geometry)
+    lowest, highest = vertical_extent(robot.model, straight(robot), robot.visual_geometry)
     assert highest - lowest == pytest.approx(robot.height, abs=0.001)
 
 
@@ -151,7 +151,7 @@ def test_soles_are_flat_on_the_ground_with_toes_forward(robot: Robot, start: Sta
 
 def test_the_soles_are_where_the_feet_are_drawn(robot: Robot, start: State) -> None:
     """The lowest point of the visual meshes is on the ground, and the soles lie under what the ankle carries."""
-    lowest, _ = extent(robot.model, start.q, robot.visual_geometry)
+    lowest, _ = vertical_extent(robot.model, start.q, robot.visual_geometry)
     assert lowest == pytest.approx(0.0, abs=2e-3)
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, start.q)
@@ -159,7 +159,8 @@ def test_the_soles_are_where_the_feet_are_drawn(robot: Robot, start: State) -> N
         shapes = [shape for shape in robot.visual_geometry.geometryObjects if shape.parentJoint == foot.joint]
         poses = [data.oMi[foot.joint] * shape.placement for shape in shapes]
         places = [
-            vertices(shape) @ pose.rotation.T + pose.translation for shape, pose in zip(shapes, poses, strict=True)
+            shape_vertices(shape) @ pose.rotation.T + pose.translation
+            for shape, pose in zip(shapes, poses, strict=True)
         ]
         points = np.vstack(places) - start.pose(foot).translation
         for axis, (low, high) in enumerate([(foot.sole.x_min, foot.sole.x_max), (foot.sole.y_min, foot.sole.y_max)]):

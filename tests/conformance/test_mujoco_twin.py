@@ -13,7 +13,7 @@ import pytest
 from poise.plants import MujocoPlant
 from poise.robots import Robot, State, library_names
 from poise.robots.urdf import is_physical
-from robot_states import random_state, robot_of
+from robot_states import installed_robot, random_state
 
 pytestmark = pytest.mark.needs_models
 
@@ -24,7 +24,7 @@ SEEDS = range(5)
 
 @pytest.fixture(scope="module", params=library_names())
 def robot(request: pytest.FixtureRequest) -> Robot:
-    return robot_of(request.param)
+    return installed_robot(request.param)
 
 
 @pytest.fixture(scope="module", params=SEEDS)

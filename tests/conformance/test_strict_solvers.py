@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exhaustive import exhaustive_slack
-from poise.campaign.kinds.solver_programs import SMALL_KINDS, small_program
+from brute_force_slack import exhaustive_slack
+from poise.campaign.kinds.solver_programs import SMALL_PROGRAM_KINDS, small_program
 from poise.errors import SolverError
 from poise.solvers import EQUALITY, INSIDE, LOWER, UPPER, Cascade, Lexicographic, Program, Rows
 
@@ -19,7 +19,7 @@ def strict(request: pytest.FixtureRequest) -> Strict:
     return request.param
 
 
-@pytest.mark.parametrize("kind", SMALL_KINDS)
+@pytest.mark.parametrize("kind", SMALL_PROGRAM_KINDS)
 def test_the_slack_of_every_level_is_that_of_brute_force(strict: Strict, kind: str) -> None:
     worst = []
     for seed in range(120):

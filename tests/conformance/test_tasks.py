@@ -10,14 +10,14 @@ import poise.constraints
 import poise.tasks
 from poise.robots import Robot, State, load_robot
 from poise.state import Snapshot
-from poise.tasks import ACCELERATION, VELOCITY, Assembly, Layout, MotionTask, Task
-from task_examples import AT_TARGET, FORCES, LIMITS, TwoMethods
+from poise.tasks import ACCELERATION, VELOCITY, Assembly, MotionTask, Task, VariableLayout
+from task_examples import FORCE_TASKS, LIMIT_TASKS, TASKS_AT_TARGET, ValueAndJacobianTask
 
 STEP = 1e-5  # of the finite differences: their error is about 1e-10 here, rounding another 1e-11
 
 #: Rotations about some axes only: what turns about the others leaks in, so the decay is exact only near the target.
 SOME_TURNS = {"orientation y", "pose parts", "relative pose parts"}
-pytestmark = pytest.mark.parametrize("name", AT_TARGET)
+pytestmark = pytest.mark.parametrize("name", TASKS_AT_TARGET)
 
 
 @pytest.fixture(scope="module", params=["g1", "talos"])
@@ -38,8 +38,8 @@ def moved(state: State, velocity: np.ndarray, seconds: float) -> State:
     return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
 
 
-def layout(robot: Robot, order: int) -> Layout:
-    return Layout(order, 0.005, robot.model.nv, robot.model.nv)
+def layout(robot: Robot, order: int) -> VariableLayout:
+    return VariableLayout(order, 0.005, robot.model.nv, robot.model.nv)
 
 
 def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, what: str) -> np.ndarray:
@@ -51,8 +51,8 @@ def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarr
 @pytest.mark.parametrize("seed", range(3))
 def test_the_jacobian_is_the_slope_of_the_error_at_the_target(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
-    task, snapshot = AT_TARGET[name](robot, state), Snapshot(robot)
-    if task.wants_rate:
+    task, snapshot = TASKS_AT_TARGET[name](robot, state), Snapshot(robot)
+    if task.velocity_only:
         pytest.skip("speaks of rates only")
     J = task.jacobian(snapshot.at(state)).copy()
     assert J.shape == (len(task.labels(robot)), robot.model.nv)
@@ -63,8 +63,8 @@ def test_the_jacobian_is_the_slope_of_the_error_at_the_target(robot: Robot, name
 @pytest.mark.parametrize("seed", range(3))
 def test_a_rate_against_the_error_makes_it_decay_from_anywhere(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
-    task, snapshot = AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
-    if task.wants_rate:
+    task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
+    if task.velocity_only:
         pytest.skip("speaks of rates only")
     J, e = task.jacobian(snapshot.at(state)).copy(), task.value(snapshot).copy()
     velocity = -np.linalg.pinv(J) @ e
@@ -80,7 +80,7 @@ def test_a_rate_against_the_error_makes_it_decay_from_anywhere(robot: Robot, nam
 @pytest.mark.parametrize("seed", range(3))
 def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
-    task, snapshot = AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
+    task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
     ahead, behind = (task.jacobian(snapshot.at(moved(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP))
     expected = (ahead - behind) / (2 * STEP)
     scale = max(1.0, np.abs(expected).max())
@@ -94,8 +94,8 @@ def test_without_a_drift_of_its_own_it_has_the_same_to_rounding(robot: Robot, na
         pytest.skip("its own drift is limited there, not that of its Jacobian")
     state = random_state(robot, 4)
     state = state.replace(v=speed * state.v)
-    task, snapshot = AT_TARGET[name](robot, random_state(robot, 54)), Snapshot(robot).at(state)
-    drift, expected = TwoMethods(task).drift(snapshot), task.drift(snapshot)
+    task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, 54)), Snapshot(robot).at(state)
+    drift, expected = ValueAndJacobianTask(task).drift(snapshot), task.drift(snapshot)
     scale = max(speed**2, np.abs(expected).max())
     sums = (np.abs(task.jacobian(snapshot)) @ np.abs(state.v)).max()
     # Of J v, through the ten joints of a chain, over the millisecond that is left to a robot that creeps.
@@ -105,9 +105,11 @@ def test_without_a_drift_of_its_own_it_has_the_same_to_rounding(robot: Robot, na
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 def test_two_methods_write_the_same_rows(robot: Robot, name: str, order: int) -> None:
-    task = AT_TARGET[name](robot, random_state(robot, 9))
+    task = TASKS_AT_TARGET[name](robot, random_state(robot, 9))
     snapshot = Snapshot(robot).at(random_state(robot, 2))
-    whole, short = (Assembly(snapshot, [("level", [t])], layout(robot, order)) for t in (task, TwoMethods(task)))
+    whole, short = (
+        Assembly(snapshot, [("level", [t])], layout(robot, order)) for t in (task, ValueAndJacobianTask(task))
+    )
     for seed in (3, 4):  # bound in another state than written
         snapshot.at(random_state(robot, seed))
         assert whole.write()
@@ -120,9 +122,9 @@ def test_two_methods_write_the_same_rows(robot: Robot, name: str, order: int) ->
 
 def test_the_difference_of_a_drift_disturbs_no_other_task(robot: Robot, name: str) -> None:
     """A task beside one without a drift writes what it writes alone, to the last bit."""
-    make, goal = AT_TARGET[name], random_state(robot, 9)
+    make, goal = TASKS_AT_TARGET[name], random_state(robot, 9)
     task, written = make(robot, goal), []
-    for beside in ([], [TwoMethods(make(robot, goal))]):
+    for beside in ([], [ValueAndJacobianTask(make(robot, goal))]):
         snapshot = Snapshot(robot).at(random_state(robot, 2))
         assembly = Assembly(snapshot, [("beside", beside), ("level", [task])], layout(robot, ACCELERATION))
         for seed in (3, 4):
@@ -136,26 +138,26 @@ def test_the_difference_of_a_drift_disturbs_no_other_task(robot: Robot, name: st
 
 
 def test_velocity_rows_ask_for_the_rate_of_the_reference(robot: Robot, name: str) -> None:
-    task, snapshot = AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(random_state(robot, 3))
+    task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(random_state(robot, 3))
     rows = task.rows(snapshot, layout(robot, VELOCITY))
     assert pytest.approx(task.jacobian(snapshot)) == rows.A
-    if not task.wants_rate and task.within is None:
-        gain = task.reference.gains(snapshot.time)[0] * np.asarray(task.gain_factors(robot))
+    if not task.velocity_only and task.tolerance is None:
+        gain = task.dynamics.gains(snapshot.time)[0] * np.asarray(task.gain_factors(robot))
         if (rows.lower == rows.upper).all():
             assert rows.lower == pytest.approx(-gain * task.value(snapshot))
 
 
 def test_acceleration_rows_hold_the_drift_and_damp(robot: Robot, name: str) -> None:
     state = random_state(robot, 3)
-    task, snapshot = AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(state)
+    task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(state)
     rows = task.rows(snapshot, layout(robot, ACCELERATION))
     J, d, e = task.jacobian(snapshot), task.drift(snapshot), task.value(snapshot)
     assert pytest.approx(J) == rows.A
     if not (rows.lower == rows.upper).all():
         pytest.skip("an interval")
-    g, _, k = task.reference.gains(snapshot.time)
+    g, _, k = task.dynamics.gains(snapshot.time)
     rate = task.target_rate(snapshot.time) if task.target_rate(snapshot.time) is not None else 0.0
-    if task.wants_rate:
+    if task.velocity_only:
         expected = -k * (J @ state.v - rate) - d
     else:
         g = g * np.asarray(task.gain_factors(robot))
@@ -164,7 +166,7 @@ def test_acceleration_rows_hold_the_drift_and_damp(robot: Robot, name: str) -> N
 
 
 def test_it_says_its_name_and_unit(robot: Robot, name: str) -> None:
-    task = AT_TARGET[name](robot, robot.stance("standing"))
+    task = TASKS_AT_TARGET[name](robot, robot.stance("standing"))
     assert task.name
     assert task.unit
     assert len(set(task.labels(robot))) == len(task.labels(robot))
@@ -172,11 +174,13 @@ def test_it_says_its_name_and_unit(robot: Robot, name: str) -> None:
 
 
 def test_every_public_task_has_an_example(name: str) -> None:
-    if name != next(iter(AT_TARGET)):
+    if name != next(iter(TASKS_AT_TARGET)):
         pytest.skip("asked once")
     robot = load_robot("g1")
     state = robot.stance("standing")
-    shown = {type(make(robot, state)) for make in (*AT_TARGET.values(), *LIMITS.values(), *FORCES.values())}
+    shown = {
+        type(make(robot, state)) for make in (*TASKS_AT_TARGET.values(), *LIMIT_TASKS.values(), *FORCE_TASKS.values())
+    }
     abstract = {"Task", "MotionTask", "FrameTask", "JointLimit", "ForceTask", "WrenchTask"}
     for module in (poise.tasks, poise.constraints):
         for word in set(module.__all__) - abstract:

@@ -15,14 +15,14 @@ from poise.robots import Robot, State
 from poise.solvers import Rows
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import layout, random_state, robot_of, run
+from robot_states import installed_robot, layout, random_state, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return robot_of("g1")
+    return installed_robot("g1")
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,12 @@ def rows_at(state: State, task: tasks.Task) -> Rows:
     return task.rows(Snapshot(state.robot).at(state), layout(state.robot, VELOCITY))
 
 
-def room(rows: Rows) -> float:
+def feasible_margin(rows: Rows) -> float:
     """Distance (m) of the centre of mass to the nearest edge: rows of velocity ask for no more than 5/s times that."""
     return float(rows.upper.min()) / 5.0
 
 
-def leaning(robot: Robot, start: State, constraint: tasks.Task, by: np.ndarray) -> Hierarchy:
+def leaning_hierarchy(robot: Robot, start: State, constraint: tasks.Task, by: np.ndarray) -> Hierarchy:
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     lean = Level("lean", [tasks.CenterOfMass(start.center_of_mass[:2] + by, axes="xy")])
     return Hierarchy([constraint], [feet, lean, Level("posture", [tasks.Posture(start)])])
@@ -51,8 +51,8 @@ def test_a_robot_that_leans_too_far_is_held_at_the_margin(
     robot: Robot, start: State, direction: float, order: int
 ) -> None:
     by = 0.3 * np.array([np.cos(direction), np.sin(direction)])
-    hierarchy = leaning(robot, start, constraints.CenterOfMassInside(margin=0.02), by)
-    found = run(hierarchy, start, 2.0, order=order)
+    hierarchy = leaning_hierarchy(robot, start, constraints.CenterOfMassInside(margin=0.02), by)
+    found = run_closed_loop(hierarchy, start, 2.0, order=order)
     margins = [margin(start.support_polygon, step.state.center_of_mass[:2]) for step in found]
     assert min(margins) > 0.02 - 2e-4
     assert margins[-1] == pytest.approx(0.02, abs=2e-3)
@@ -61,10 +61,10 @@ def test_a_robot_that_leans_too_far_is_held_at_the_margin(
 
 @given(seed=st.integers(0, 1000), keep=st.floats(-0.05, 0.0))
 def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(seed: int, keep: float) -> None:
-    state = random_state(robot_of("g1"), seed)
+    state = random_state(installed_robot("g1"), seed)
     rows = rows_at(state, constraints.CenterOfMassInside(margin=keep))
     A, b = half_planes(state.support_polygon)
-    assert room(rows) == pytest.approx(float(min(b - A @ state.center_of_mass[:2])) - keep, abs=1e-9)
+    assert feasible_margin(rows) == pytest.approx(float(min(b - A @ state.center_of_mass[:2])) - keep, abs=1e-9)
     edges = np.isfinite(rows.upper)
     assert edges.sum() == len(b)
     assert not rows.A[~edges].any()
@@ -73,7 +73,7 @@ def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(see
 
 @given(seed=st.integers(0, 1000))
 def test_a_polygon_that_is_given_is_the_same_as_that_of_the_contacts(seed: int) -> None:
-    state = random_state(robot_of("g1"), seed)
+    state = random_state(installed_robot("g1"), seed)
     moving, fixed = (
         rows_at(state, constraints.CenterOfMassInside(margin=0.005, polygon=polygon))
         for polygon in (None, state.support_polygon)
@@ -87,7 +87,7 @@ def test_one_foot_carries_on_its_own_sole(robot: Robot, start: State) -> None:
     left = start.replace(contacts=(robot.foot("left"),))
     rows = rows_at(left, constraints.CenterOfMassInside())
     assert np.isfinite(rows.upper).sum() == 4
-    assert room(rows) < 0.0, "between the feet is beside the left one"
+    assert feasible_margin(rows) < 0.0, "between the feet is beside the left one"
     assert rows_at(start, constraints.CenterOfMassInside()).upper.min() > 0.0
 
 
@@ -116,7 +116,7 @@ def test_without_contacts_nothing_is_asked(robot: Robot, start: State, order: in
     assert not rows.A.any()
     assert np.isposinf(rows.upper).all()
     assert np.isneginf(rows.lower).all()
-    found = run(leaning(robot, flying, task, np.array([0.2, 0.0])), flying, 2.0, order=order)
+    found = run_closed_loop(leaning_hierarchy(robot, flying, task, np.array([0.2, 0.0])), flying, 2.0, order=order)
     assert found[-1].state.center_of_mass[0] == pytest.approx(start.center_of_mass[0] + 0.2, abs=5e-3)
 
 
@@ -143,7 +143,7 @@ def test_only_as_many_contacts_count_as_there_are_rows_for(robot: Robot, start: 
     far = start.replace(contacts=(*robot.feet, hand))
     two, three = (rows_at(far, constraints.CenterOfMassInside(contacts=n)) for n in (2, 3))
     assert np.isfinite(two.upper).sum() == len(start.support_polygon)
-    assert room(two) == pytest.approx(margin(start.support_polygon, start.center_of_mass[:2]))
+    assert feasible_margin(two) == pytest.approx(margin(start.support_polygon, start.center_of_mass[:2]))
     assert np.isfinite(three.upper).sum() == len(half_planes(far.support_polygon)[1])
     assert len(three.upper) > len(two.upper)
     on_hand = rows_at(start.replace(contacts=(hand,)), constraints.CenterOfMassInside())
@@ -153,7 +153,7 @@ def test_only_as_many_contacts_count_as_there_are_rows_for(robot: Robot, start: 
 @given(seed=st.integers(0, 200) | st.just(36), keep=st.floats(0.0, 1.0))
 def test_a_margin_too_large_for_the_polygon_leaves_its_middle(seed: int, keep: float) -> None:
     corners = convex_hull(np.random.default_rng(seed).normal(0, 0.1, (6, 2)))
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     state = robot.stance("standing")
     task = constraints.CenterOfMassInside(margin=keep, polygon=corners)
     rows = rows_at(state, task)

@@ -10,26 +10,34 @@ import pinocchio
 import pytest
 
 from poise import constraints, tasks
-from poise.constraints.collision import ADJACENT, meeting_pairs
-from poise.constraints.distances import Gaps, Nearest
-from poise.control import Step
+from poise.constraints.collision import ADJACENT_JOINTS, collision_pairs
+from poise.constraints.distances import CapsulePairs, NearestPairs
+from poise.control import ControlStep
 from poise.errors import TaskError
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Capsule, Robot, State, capsules, load_robot
 from poise.state import FRAMES, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Decay
-from robot_states import layout, moved, not_none, random_state, robot_of, run, velocities
+from robot_states import (
+    commanded_velocities,
+    installed_robot,
+    integrate_state,
+    layout,
+    not_none,
+    random_state,
+    run_closed_loop,
+)
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 ROBOTS = pytest.mark.parametrize("robot", ["g1", "talos"], indirect=True)
 LIBRARY = pytest.mark.parametrize("robot", ["g1", "talos", "romeo", "icub"], indirect=True)
 STEP = 1e-5  # s, of finite differences
-TALOS = robot_of("talos")
+TALOS = installed_robot("talos")
 
 
 @pytest.fixture
 def robot(request: pytest.FixtureRequest) -> Robot:
-    return robot_of(getattr(request, "param", "g1"))
+    return installed_robot(getattr(request, "param", "g1"))
 
 
 def capsule(
@@ -70,7 +78,7 @@ def test_no_two_points_of_segments_are_nearer_than_the_gap_says(robot: Robot) ->
         if trial % 4 == 0:
             axes[1] = axes[0] * random.normal()  # parallel
         pair = [capsule(k, c, h, 0.0) for k, c, h in zip((2, 3), random.normal(0.0, 0.2, (2, 3)), axes, strict=True)]
-        gaps = Gaps(robot.model, pair, [(0, 1)])
+        gaps = CapsulePairs(robot.model, pair, [(0, 1)])
         (d,), s, t = gaps.measure(gaps.place([np.eye(3)] * 2, [np.zeros(3)] * 2))
         p, q = (c.center + along[:, None] * c.half_axis for c in pair)
         sampled = np.linalg.norm(p[:, None] - q[None], axis=2).min()
@@ -84,8 +92,8 @@ def test_rate_and_drift_of_every_pair_are_the_slopes_of_gap_and_rate(robot: Robo
     state, snapshot = random_state(robot, seed), Snapshot(robot)
     constraint = constraints.SelfCollision(robot, rows=1000)
     J, drift = constraint.jacobian(snapshot.at(state)).copy(), constraint.drift(snapshot.at(state)).copy()
-    sides = [constraint.value(snapshot.at(moved(state, state.v, s))).copy() for s in (STEP, -STEP)]
-    rates = [constraint.jacobian(snapshot.at(moved(state, state.v, s))) @ state.v for s in (STEP, -STEP)]
+    sides = [constraint.value(snapshot.at(integrate_state(state, state.v, s))).copy() for s in (STEP, -STEP)]
+    rates = [constraint.jacobian(snapshot.at(integrate_state(state, state.v, s))) @ state.v for s in (STEP, -STEP)]
     assert (sides[0] - sides[1]) / (2 * STEP) == pytest.approx(J @ state.v, abs=1e-6)
     assert (rates[0] - rates[1]) / (2 * STEP) == pytest.approx(drift, abs=1e-5, rel=1e-5)
     assert (J[:, :6] == 0.0).all(), "where the whole robot goes changes no gap"
@@ -98,13 +106,13 @@ def test_rate_and_drift_of_every_pair_are_the_slopes_of_gap_and_rate(robot: Robo
 def test_bodies_inside_each_other_have_a_direction_to_part(robot: Robot, half_axis: tuple, shift: float) -> None:
     state = random_state(robot, 4)
     snapshot = Snapshot(robot).at(state)
-    snapshot.fill(FRAMES)
+    snapshot.compute(FRAMES)
     joints = (robot.joint("left_elbow_joint").index, robot.joint("right_elbow_joint").index)
     first, second = (snapshot.data.oMi[joint].inverse() for joint in joints)
     here, along = np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.0, 0.1])
     a = capsule(joints[0], first.act(here), first.rotation @ along)
     b = capsule(joints[1], second.act(here + np.array([0.0, shift, 0.0])), second.rotation @ np.array(half_axis))
-    nearest = Nearest(snapshot, Gaps(robot.model, [a, b], [(0, 1)]), 1)
+    nearest = NearestPairs(snapshot, CapsulePairs(robot.model, [a, b], [(0, 1)]), 1)
     J, drift = np.zeros((1, robot.model.nv)), np.zeros(1)
     nearest.update()
     nearest.jacobian(J)
@@ -123,22 +131,22 @@ def test_bodies_inside_each_other_have_a_direction_to_part(robot: Robot, half_ax
 def test_found_pairs_are_apart_at_the_start_and_are_no_neighbours(robot: Robot) -> None:
     constraint, supports = constraints.SelfCollision(robot), robot.model.supports
     gaps = constraint.gaps(robot.stance("standing"))
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.wanted, strict=True))
-    assert constraint.wanted.max() == 0.02
+    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert constraint.min_gaps.max() == 0.02
     for pair in constraint.indices:
         first, second = (set(supports[capsules(robot)[k].joint]) for k in pair)
-        assert len(first ^ second) > ADJACENT
+        assert len(first ^ second) > ADJACENT_JOINTS
 
 
 def test_the_same_pairs_are_found_again() -> None:
     first, second = (constraints.SelfCollision(load_robot("romeo")) for _ in range(2))
     assert first.pairs == second.pairs
-    assert (first.wanted == second.wanted).all()
-    assert meeting_pairs(first.robot) is meeting_pairs(first.robot)
+    assert (first.min_gaps == second.min_gaps).all()
+    assert collision_pairs(first.robot) is collision_pairs(first.robot)
 
 
 def test_pairs_that_the_srdf_disables_are_left_out(tmp_path: Path) -> None:
-    romeo, file = robot_of("romeo"), tmp_path / "other.srdf"
+    romeo, file = installed_robot("romeo"), tmp_path / "other.srdf"
     beside = set(constraints.SelfCollision(romeo).pairs)
     assert ("body", "torso") not in beside  # by romeo.srdf, beside its URDF
     file.write_text(
@@ -176,13 +184,13 @@ def test_rows_are_the_nearest_pairs_and_far_ones_are_switched_off(robot: Robot) 
 def test_a_pair_keeps_its_row_while_it_is_among_the_nearest(robot: Robot) -> None:
     rows, snapshot = 12, Snapshot(robot)
     constraint = constraints.SelfCollision(robot)
-    gaps = Gaps(robot.model, capsules(robot), constraint.indices)
-    few, all_ = Nearest(snapshot, gaps, rows), Nearest(snapshot, gaps, len(constraint.pairs))
+    gaps = CapsulePairs(robot.model, capsules(robot), constraint.indices)
+    few, all_ = NearestPairs(snapshot, gaps, rows), NearestPairs(snapshot, gaps, len(constraint.pairs))
     before = np.full(rows, -1)
     stayed = changed = 0
     for tick in range(200):
         state = random_state(robot, tick // 50)  # jumps, now and then, further than bodies move within a tick
-        snapshot.at(moved(state, state.v, 0.01 * (tick % 50))).fill(FRAMES)
+        snapshot.at(integrate_state(state, state.v, 0.01 * (tick % 50))).compute(FRAMES)
         few.update()
         all_.update()
         assert set(few.pair) == set(np.argsort(all_.gap)[:rows])
@@ -197,10 +205,10 @@ def test_a_pair_keeps_its_row_while_it_is_among_the_nearest(robot: Robot) -> Non
 def test_a_state_that_is_not_finite_leaves_no_trace_in_the_rows(robot: Robot) -> None:
     state, constraint = random_state(robot, 5), constraints.SelfCollision(robot, rows=20)
     snapshot = Snapshot(robot)
-    nearest = Nearest(snapshot, Gaps(robot.model, capsules(robot), constraint.indices), 20)
+    nearest = NearestPairs(snapshot, CapsulePairs(robot.model, capsules(robot), constraint.indices), 20)
     A, drift = np.zeros((20, robot.model.nv)), np.zeros(20)
     for q in (state.q, np.full(robot.model.nq, np.nan), state.q):
-        snapshot.at(State._trusted(robot, q, state.v, 0.0, ())).fill(FRAMES)
+        snapshot.at(State._unchecked(robot, q, state.v, 0.0, ())).compute(FRAMES)
         nearest.update()
         nearest.jacobian(A)
         nearest.drift(drift)
@@ -211,7 +219,7 @@ def test_a_state_that_is_not_finite_leaves_no_trace_in_the_rows(robot: Robot) ->
 
 def test_a_velocity_row_lets_the_gap_shrink_as_the_reference_says(robot: Robot) -> None:
     constraint = constraints.SelfCollision(
-        robot, 0.03, [(robot.hand("left"), robot.chest)], reference=Decay(4.0), influence=1
+        robot, 0.03, [(robot.hand("left"), robot.chest)], dynamics=Decay(4.0), influence=1
     )
     snapshot = Snapshot(robot).at(random_state(robot, 3))
     rows = constraint.rows(snapshot, layout(robot, VELOCITY))
@@ -257,8 +265,8 @@ def test_hulls_are_slimmer_than_capsules_and_their_slopes_are_those_of_differenc
         gaps = slim.value(snapshot.at(state)).copy()
         J, drift = slim.jacobian(snapshot).copy(), slim.drift(snapshot).copy()
         assert (gaps > fat.value(snapshot)).all()
-        sides = [slim.value(snapshot.at(moved(state, state.v, s))).copy() for s in (STEP, -STEP)]
-        rates = [slim.jacobian(snapshot.at(moved(state, state.v, s))) @ state.v for s in (step, -step)]
+        sides = [slim.value(snapshot.at(integrate_state(state, state.v, s))).copy() for s in (STEP, -STEP)]
+        rates = [slim.jacobian(snapshot.at(integrate_state(state, state.v, s))) @ state.v for s in (step, -step)]
         assert (sides[0] - sides[1]) / (2 * STEP) == pytest.approx(J @ state.v, abs=1e-5)
         assert (rates[0] - rates[1]) / (2 * step) == pytest.approx(drift, abs=0.05)
 
@@ -273,7 +281,7 @@ def test_hulls_that_overlap_have_a_finite_row(robot: Robot) -> None:
 # -- in a closed loop --------------------------------------------------------------------------------------------------
 
 
-def reaching(robot: Robot, start: State, constraint: tasks.Task | None, **settings: Any) -> list[Step]:
+def run_reach(robot: Robot, start: State, constraint: tasks.Task | None, **settings: Any) -> list[ControlStep]:
     """Steps of a robot that stands and sends its left hand into its own chest."""
     inside = start.pose(not_none(robot.chest)).act(np.array([0.0, 0.0, 0.1]))
     limits = [constraints.JointRange(robot), constraints.JointSpeed(robot)]
@@ -286,23 +294,23 @@ def reaching(robot: Robot, start: State, constraint: tasks.Task | None, **settin
         Level("reach", [tasks.Position(robot.hand("left"), inside)]),
         Level("posture", [tasks.Posture(start)]),
     ]
-    return run(Hierarchy([*limits, *([constraint] if constraint else [])], levels), start, 2.0, **settings)
+    return run_closed_loop(Hierarchy([*limits, *([constraint] if constraint else [])], levels), start, 2.0, **settings)
 
 
-def least_room(constraint: constraints.SelfCollision, steps: list[Step]) -> float:
+def smallest_margin(constraint: constraints.SelfCollision, steps: list[ControlStep]) -> float:
     """The smallest gap of any pair beyond what is wanted of it, along a motion (m)."""
-    wanted = dict(zip(constraint.pairs, constraint.wanted, strict=True))
+    wanted = dict(zip(constraint.pairs, constraint.min_gaps, strict=True))
     return min(gap - wanted[pair] for s in steps[::4] for pair, gap in constraint.gaps(s.state).items())
 
 
 @ORDERS
 def test_a_hand_sent_into_the_chest_stays_outside_and_goes_in_without_the_constraint(robot: Robot, order: int) -> None:
     start, constraint = robot.stance("standing"), constraints.SelfCollision(robot)
-    free = reaching(robot, start, None, order=order)
+    free = run_reach(robot, start, None, order=order)
     assert min(constraint.gaps(free[-1].state).values()) < -0.1
-    kept = reaching(robot, start, constraint, order=order)
-    assert least_room(constraint, kept) > -0.002
-    assert np.isfinite(velocities(kept)).all()
+    kept = run_reach(robot, start, constraint, order=order)
+    assert smallest_margin(constraint, kept) > -0.002
+    assert np.isfinite(commanded_velocities(kept)).all()
     assert {step.command.fallback for step in kept} == {""}
     chest = ("torso_link", "left_rubber_hand")
     assert constraint.gaps(kept[-1].state)[chest] < 0.03, "it goes as far as it may"
@@ -310,14 +318,14 @@ def test_a_hand_sent_into_the_chest_stays_outside_and_goes_in_without_the_constr
 
 @ORDERS
 def test_bodies_that_start_inside_each_other_part(robot: Robot, order: int) -> None:
-    inside = reaching(robot, robot.stance("standing"), None)[-1].state.replace(v=np.zeros(robot.model.nv), time=0.0)
+    inside = run_reach(robot, robot.stance("standing"), None)[-1].state.replace(v=np.zeros(robot.model.nv), time=0.0)
     constraint = constraints.SelfCollision(robot)
     feet = Level("feet", [tasks.HoldPose(foot, at=inside) for foot in robot.feet])
     always = [constraints.JointRange(robot), constraints.JointSpeed(robot), constraint]
-    steps = run(Hierarchy(always, [feet, Level("rest", [tasks.LeastVelocity()])]), inside, 2.0, order=order)
+    steps = run_closed_loop(Hierarchy(always, [feet, Level("rest", [tasks.LeastVelocity()])]), inside, 2.0, order=order)
     assert min(constraint.gaps(inside).values()) < -0.1
-    assert least_room(constraint, steps[-5:]) > -0.002
-    assert np.isfinite(velocities(steps)).all()
+    assert smallest_margin(constraint, steps[-5:]) > -0.002
+    assert np.isfinite(commanded_velocities(steps)).all()
 
 
 def test_meshes_let_a_hand_come_nearer_than_capsules_do(robot: Robot) -> None:
@@ -325,7 +333,7 @@ def test_meshes_let_a_hand_come_nearer_than_capsules_do(robot: Robot) -> None:
     slim, fat = (constraints.SelfCollision(robot, pairs=pairs, shapes=s) for s in ("meshes", "capsules"))
     ends = {}
     for constraint in (slim, fat):
-        steps = reaching(robot, start, constraint)
-        assert least_room(constraint, steps) > -0.002
+        steps = run_reach(robot, start, constraint)
+        assert smallest_margin(constraint, steps) > -0.002
         ends[constraint] = slim.gaps(steps[-1].state)[slim.pairs[0]]
     assert ends[slim] < ends[fat]

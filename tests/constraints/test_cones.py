@@ -5,15 +5,22 @@ import pytest
 from scipy.optimize import linprog
 
 from contact_states import TRIANGLE, force_layout
-from poise.constraints import INNER, FrictionCone, NormalForces, PlanarContact, WrenchCone, contact_constraints
+from poise.constraints import (
+    INSCRIBED_PYRAMID,
+    FrictionCone,
+    NormalForces,
+    PlanarContact,
+    WrenchCone,
+    contact_constraints,
+)
 from poise.constraints.dynamics import wrench_cone
 from poise.errors import TaskError
 from poise.solvers import Rows
 from poise.state import Contact, Snapshot
 from poise.tasks import Task
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 FOOT = ROBOT.foot("left")
 
@@ -23,8 +30,8 @@ def rows_of(contact: Contact, tasks: list[Task]) -> list[Rows]:
     snapshot = Snapshot(ROBOT).at(START)
     layout = force_layout(snapshot, [contact])
     found = [task.rows(snapshot, layout) for task in tasks]
-    assert not any(rows.A[:, : layout.motion].any() for rows in found)
-    return [Rows(rows.A[:, layout.motion :], rows.lower, rows.upper) for rows in found]
+    assert not any(rows.A[:, : layout.nv].any() for rows in found)
+    return [Rows(rows.A[:, layout.nv :], rows.lower, rows.upper) for rows in found]
 
 
 def reachable(contact: Contact, rows: list[Rows], wrench: np.ndarray) -> bool:
@@ -66,9 +73,9 @@ def random_wrench(contact: Contact, mu: float, random: np.random.Generator) -> n
 @pytest.mark.parametrize("seed", range(20))
 def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int) -> None:
     random, contact = np.random.default_rng(seed), Contact(FOOT)
-    C = wrench_cone(*not_none(contact.rectangle), INNER * contact.friction)
+    C = wrench_cone(*not_none(contact.rectangle), INSCRIBED_PYRAMID * contact.friction)
     for _ in range(20):
-        wrench = corner_wrenches(contact, INNER * contact.friction, random)
+        wrench = corner_wrenches(contact, INSCRIBED_PYRAMID * contact.friction, random)
         assert (C @ wrench).min() >= -1e-9
 
 
@@ -80,7 +87,7 @@ def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
     random = np.random.default_rng(seed)
     corners = np.array([[a * shape[0], b * shape[1], 0.0] for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))])
     contact = Contact(FOOT, corners, friction=float(random.uniform(0.2, 1.2)), forces="vertices")
-    mu = INNER * contact.friction
+    mu = INSCRIBED_PYRAMID * contact.friction
     C, vertices = wrench_cone(*shape, mu), rows_of(contact, contact_constraints(contact))
     inside = []
     for _ in range(12):
@@ -94,7 +101,7 @@ def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
 
 def test_both_answers_occur_among_the_random_wrenches() -> None:
     random, contact = np.random.default_rng(0), Contact(FOOT)
-    mu = INNER * contact.friction
+    mu = INSCRIBED_PYRAMID * contact.friction
     C = wrench_cone(*not_none(contact.rectangle), mu)
     share = np.mean([(C @ random_wrench(contact, mu, random)).min() > 0.0 for _ in range(500)])
     assert 0.1 < share < 0.9
@@ -106,7 +113,10 @@ def test_all_ways_to_write_forces_allow_the_same_wrenches(seed: int) -> None:
     random = np.random.default_rng(seed)
     models = [Contact(FOOT, forces=forces) for forces in ("wrench", "vertices", "normals")]
     demands = [rows_of(contact, contact_constraints(contact)) for contact in models]
-    C, mu = wrench_cone(*not_none(models[0].rectangle), INNER * models[0].friction), INNER * models[0].friction
+    C, mu = (
+        wrench_cone(*not_none(models[0].rectangle), INSCRIBED_PYRAMID * models[0].friction),
+        INSCRIBED_PYRAMID * models[0].friction,
+    )
     for _ in range(8):
         wrench = random_wrench(models[0], mu, random)
         expected = (C @ wrench).min() > 0.0

@@ -12,9 +12,9 @@ from poise import constraints
 from poise.errors import TaskError
 from poise.state import Snapshot
 from poise.tasks import VELOCITY
-from robot_states import layout, robot_of
+from robot_states import installed_robot, layout
 
-ROBOT, OTHER = robot_of("g1"), robot_of("talos")
+ROBOT, OTHER = installed_robot("g1"), installed_robot("talos")
 HAND, FOOT = ROBOT.hand("left"), ROBOT.foot("left")
 NAN = float("nan")
 
@@ -62,7 +62,10 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     "no contacts": (lambda: constraints.CenterOfMassInside(contacts=0), ("contacts is 0", "one or more")),
     "half a contact": (lambda: constraints.CenterOfMassInside(contacts=1.5), ("contacts is 1.5", "one or more")),
     "contact of no frame": (lambda: constraints.PinnedContact("foot"), ("'foot' is not a frame",)),
-    "contact that blocks nothing": (lambda: constraints.PinnedContact(FOOT, axes="", turns=""), ("neither axes",)),
+    "contact that blocks nothing": (
+        lambda: constraints.PinnedContact(FOOT, axes="", rotation_axes=""),
+        ("neither axes",),
+    ),
     "contact of an unknown axis": (lambda: constraints.PinnedContact(FOOT, axes="a"), ("'a'", "x, y, z")),
     "contact without damping": (lambda: constraints.PinnedContact(FOOT, damping=0.0), ("damping is 0.0", "positive")),
 }

@@ -15,14 +15,14 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly
-from robot_states import PERIOD, layout, robot_of, run
+from robot_states import PERIOD, installed_robot, layout, run_closed_loop
 
 KINDS = (constraints.JointRange, constraints.JointSpeed, constraints.JointAcceleration)
 ORDERS = st.sampled_from([VELOCITY, ACCELERATION])
 ROBOTS = st.sampled_from(["g1", "talos", "romeo"])
 
 
-class Joints:
+class SimulatedJoints:
     """All joints of a robot with their three limits, stepping by themselves."""
 
     def __init__(self, robot: Robot, order: int, period: float = PERIOD, **settings: Any) -> None:
@@ -66,7 +66,7 @@ class Joints:
         return (self.outside() == 0.0) & (way <= ahead)
 
 
-def anywhere(joints: Joints, seed: int, excess: float) -> np.ndarray:
+def random_positions(joints: SimulatedJoints, seed: int, excess: float) -> np.ndarray:
     """A state that may be outside the range (by up to `excess` rad) and too fast (by up to 1 + 2 excess times)."""
     random = np.random.default_rng(seed)
     limits = joints.limits
@@ -75,7 +75,7 @@ def anywhere(joints: Joints, seed: int, excess: float) -> np.ndarray:
     return random.normal(0.0, 1.0, (1000, joints.count))
 
 
-def wishes(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
+def desired_velocities(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
     """What is asked of the joints: hard to one side, hard to and fro, anything, or nothing."""
     return {
         "up": np.full(noise.shape[1], 1e6),
@@ -91,8 +91,8 @@ WISHES = st.sampled_from(["up", "down", "to and fro", "anything", "nothing"])
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), period=st.sampled_from([0.0005, 0.002, 0.005, 0.02]))
 def test_the_limits_have_a_point_in_common_in_every_state(name: str, order: int, seed: int, period: float) -> None:
-    joints = Joints(robot_of(name), order, period)
-    anywhere(joints, seed, excess=1.0)
+    joints = SimulatedJoints(installed_robot(name), order, period)
+    random_positions(joints, seed, excess=1.0)
     lower, upper = joints.bounds()
     assert (lower <= upper).all()
     assert (lower.max(axis=0) <= upper.min(axis=0) + 1e-9).all()
@@ -100,12 +100,12 @@ def test_the_limits_have_a_point_in_common_in_every_state(name: str, order: int,
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
 def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: int, seed: int, wish: str) -> None:
-    joints = Joints(robot_of(name), order)
-    noise = anywhere(joints, seed, excess=0.0)
+    joints = SimulatedJoints(installed_robot(name), order)
+    noise = random_positions(joints, seed, excess=0.0)
     safe = np.zeros(joints.count, dtype=bool)
     for tick in range(300):
         safe |= joints.can_stop()
-        joints.step(wishes(wish, noise, tick))
+        joints.step(desired_velocities(wish, noise, tick))
         assert (joints.outside()[safe] <= 1e-9).all()
 
 
@@ -113,12 +113,12 @@ def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: 
 def test_speed_and_acceleration_stay_within_their_limits(
     name: str, order: int, seed: int, wish: str, excess: float
 ) -> None:
-    joints = Joints(robot_of(name), order)
-    noise = anywhere(joints, seed, excess)
+    joints = SimulatedJoints(installed_robot(name), order)
+    noise = random_positions(joints, seed, excess)
     limits = joints.limits
     for tick in range(150):
         before = joints.v.copy()
-        joints.step(wishes(wish, noise, tick))
+        joints.step(desired_velocities(wish, noise, tick))
         change = np.abs(joints.v - before)
         assert (change <= limits.acceleration * PERIOD + 1e-9).all()
         too_fast = np.abs(before) > limits.velocity
@@ -128,19 +128,19 @@ def test_speed_and_acceleration_stay_within_their_limits(
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
 def test_from_outside_every_joint_comes_back_for_good(name: str, order: int, seed: int, wish: str) -> None:
-    joints = Joints(robot_of(name), order)
-    noise = anywhere(joints, seed, excess=0.5)
+    joints = SimulatedJoints(installed_robot(name), order)
+    noise = random_positions(joints, seed, excess=0.5)
     safe = np.zeros(joints.count, dtype=bool)
     for tick in range(900):
         safe |= joints.can_stop()
-        joints.step(wishes(wish, noise, tick))
+        joints.step(desired_velocities(wish, noise, tick))
         assert (joints.outside()[safe] <= 1e-9).all()
     assert joints.outside().max() < 1e-5  # 37 % every tenth of a second
 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 def test_the_way_back_has_the_time_constant_of_the_recovery(order: int) -> None:
-    joints = Joints(robot_of("g1"), order, recovery=0.2)
+    joints = SimulatedJoints(installed_robot("g1"), order, recovery=0.2)
     joints.q[:], joints.v[:] = joints.limits.upper + 0.1, 0.0
     left = []
     for _ in range(200):
@@ -156,7 +156,7 @@ def test_the_way_back_has_the_time_constant_of_the_recovery(order: int) -> None:
 
 @pytest.mark.parametrize("name", ["g1", "romeo"])
 def test_pushed_against_its_end_a_joint_arrives_there_braking_with_all_it_has(name: str) -> None:
-    joints = Joints(robot_of(name), VELOCITY)
+    joints = SimulatedJoints(installed_robot(name), VELOCITY)
     limits = joints.limits
     joints.q[:], joints.v[:] = limits.lower, 0.0
     hardest = np.zeros(joints.count)
@@ -173,7 +173,7 @@ def test_pushed_against_its_end_a_joint_arrives_there_braking_with_all_it_has(na
 @pytest.mark.parametrize("name", ["g1", "romeo"])
 def test_at_acceleration_order_a_joint_meets_its_end_without_a_jump(name: str) -> None:
     """Torques follow accelerations, so these must not jump: a wall in speed would stop the joint within a period."""
-    joints = Joints(robot_of(name), ACCELERATION)
+    joints = SimulatedJoints(installed_robot(name), ACCELERATION)
     limits = joints.limits
     middle, wish = 0.5 * (limits.lower + limits.upper), 2.0  # rad/s²
     joints.q[:], joints.v[:] = middle, 0.0
@@ -193,8 +193,8 @@ def test_at_acceleration_order_a_joint_meets_its_end_without_a_jump(name: str) -
 @given(seed=st.integers(0, 10**6))
 def test_far_from_every_limit_only_speed_and_acceleration_are_felt(seed: int) -> None:
     """Where a joint could stop even from its greatest speed, the range allows that speed."""
-    joints = Joints(robot_of("g1"), VELOCITY)
-    anywhere(joints, seed, excess=0.0)
+    joints = SimulatedJoints(installed_robot("g1"), VELOCITY)
+    random_positions(joints, seed, excess=0.0)
     limits = joints.limits
     way = limits.velocity**2 / (2.0 * limits.acceleration) + 2.0 * limits.velocity * PERIOD
     lower, upper = joints.bounds()
@@ -204,7 +204,7 @@ def test_far_from_every_limit_only_speed_and_acceleration_are_felt(seed: int) ->
 
 
 def test_margin_scale_and_acceleration_are_what_was_asked_for() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     snapshot, some = Snapshot(robot).at(robot.stance("standing")), robot.joints[3:6]
     places = [joint.v - 6 for joint in some]
     inside = constraints.JointRange(robot, joints=some, margin=0.1)
@@ -219,7 +219,7 @@ def test_margin_scale_and_acceleration_are_what_was_asked_for() -> None:
 
 
 def test_rows_of_limits_pick_their_joints() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     snapshot = Snapshot(robot).at(robot.stance("standing"))
     rows = constraints.JointRange(robot, joints=robot.joints[4:9]).rows(snapshot, layout(robot, VELOCITY))
     v = np.random.default_rng(0).normal(size=robot.model.nv)
@@ -231,12 +231,12 @@ def test_rows_of_limits_pick_their_joints() -> None:
 @pytest.mark.parametrize("name", ["g1", "romeo"])
 def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) -> None:
     """In the closed loop of a controller: every joint is sent beyond one of its ends, fast."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing")
     beyond = np.where(np.arange(len(robot.joints)) % 2, robot.limits.upper + 0.5, robot.limits.lower - 0.5)
-    push = tasks.Posture(beyond, joints=robot.joints, reference=tasks.Decay(30.0))
+    push = tasks.Posture(beyond, joints=robot.joints, dynamics=tasks.Decay(30.0))
     hierarchy = Hierarchy([kind(robot) for kind in KINDS], [Level("push", [push])])
-    steps = run(hierarchy, start, 4.0, order=order)
+    steps = run_closed_loop(hierarchy, start, 4.0, order=order)
     q, v = np.array([s.state.q[7:] for s in steps]), np.array([s.state.v[6:] for s in steps])
     limits = robot.limits
     assert (q <= limits.upper + 1e-9).all()
@@ -251,7 +251,7 @@ def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) 
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "mighty"])
 def test_a_joint_that_must_stop_at_one_end_is_asked_nothing_else_by_the_other(name: str, order: int) -> None:
     """A millimetre from its end, at any speed: what the far end would have gently may not forbid to stop."""
-    robot, random = robot_of(name), np.random.default_rng(0)
+    robot, random = installed_robot(name), np.random.default_rng(0)
     start, limits, snapshot = robot.stance("standing"), robot.limits, Snapshot(robot)
     for speed in (0.0, 0.1, 0.5, 1.0, 5.0, 30.0):
         for end, sign in ((limits.upper, 1.0), (limits.lower, -1.0)):

@@ -10,14 +10,14 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import random_state, robot_of, run
+from robot_states import installed_robot, random_state, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return robot_of("g1")
+    return installed_robot("g1")
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +25,17 @@ def start(robot: Robot) -> State:
     return robot.stance("standing")
 
 
-def swaying(robot: Robot, start: State, **settings: Any) -> Hierarchy:
+def swaying_hierarchy(robot: Robot, start: State, **settings: Any) -> Hierarchy:
     """Both feet pinned, the centre of mass sways and sinks."""
     path = start.center_of_mass + np.array([[0, 0, 0], [0.03, 0.03, -0.03], [0, -0.03, -0.05], [0, 0, 0.0]])
     pinned = [constraints.PinnedContact(foot, **settings) for foot in robot.feet]
-    sway = Level("sway", [tasks.CenterOfMass(tasks.Path([0.0, 0.7, 1.4, 2.0], path))])
+    sway = Level("sway", [tasks.CenterOfMass(tasks.SplineTarget([0.0, 0.7, 1.4, 2.0], path))])
     return Hierarchy(pinned, [sway, Level("posture", [tasks.Posture(start)])])
 
 
 @ORDERS
 def test_a_pinned_foot_stays_where_it_is_while_the_body_moves(robot: Robot, start: State, order: int) -> None:
-    steps = run(swaying(robot, start), start, 2.0, order=order)
+    steps = run_closed_loop(swaying_hierarchy(robot, start), start, 2.0, order=order)
     assert not any(step.command.fallback for step in steps)
     moved = max(np.abs(step.state.center_of_mass - start.center_of_mass).max() for step in steps)
     assert moved > 0.04, "the body moves"
@@ -50,7 +50,7 @@ def test_a_pinned_foot_stays_where_it_is_while_the_body_moves(robot: Robot, star
 def test_shorter_ticks_creep_less(robot: Robot, start: State, order: int) -> None:
     creep = []
     for period in (0.008, 0.002):
-        end = run(swaying(robot, start), start, 1.0, order=order, period=period)[-1].state
+        end = run_closed_loop(swaying_hierarchy(robot, start), start, 1.0, order=order, period=period)[-1].state
         creep.append(max(np.abs(end.pose(f).translation - start.pose(f).translation).max() for f in robot.feet))
     assert creep[1] < 0.4 * creep[0]
 
@@ -60,7 +60,7 @@ def test_what_still_moves_is_stopped_at_the_rate_of_the_damping(robot: Robot) ->
     state = random_state(robot, 3, speed=0.3)
     foot = robot.foot("left")
     hierarchy = Hierarchy([constraints.PinnedContact(foot, damping=20.0)])
-    steps = run(hierarchy, state, 0.2, order=ACCELERATION, period=0.0005, ramp=0.0)
+    steps = run_closed_loop(hierarchy, state, 0.2, order=ACCELERATION, period=0.0005, ramp=0.0)
     snapshot = Snapshot(robot)
     before = snapshot.at(state).velocity(foot).copy()
     after = snapshot.at(steps[-1].state).velocity(foot)
@@ -71,8 +71,8 @@ def test_what_still_moves_is_stopped_at_the_rate_of_the_damping(robot: Robot) ->
 @ORDERS
 def test_only_the_chosen_motions_are_blocked(robot: Robot, start: State, order: int) -> None:
     foot = robot.foot("left")
-    hinge = constraints.PinnedContact(foot, axes="xyz", turns="xz")
-    steps = run(
+    hinge = constraints.PinnedContact(foot, axes="xyz", rotation_axes="xz")
+    steps = run_closed_loop(
         Hierarchy([hinge], [Level("tip", [tasks.Orientation(foot, _turned(start, foot, 0.3))])]),
         start,
         1.0,
@@ -89,7 +89,7 @@ def test_a_contact_speaks_of_rates(robot: Robot) -> None:
     contact = constraints.PinnedContact(robot.foot("left"))
     assert contact.row_unit(VELOCITY) == "m/s, rad/s"
     assert contact.row_unit(ACCELERATION) == "m/s², rad/s²"
-    assert contact.wants_rate
+    assert contact.velocity_only
 
 
 def _turned(state: State, foot: object, angle: float) -> np.ndarray:

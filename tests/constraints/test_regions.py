@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from poise import constraints, tasks
-from poise.control import Step
+from poise.control import ControlStep
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import layout, robot_of, run
+from robot_states import installed_robot, layout, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 #: A linearised side bends by half an acceleration times the period squared (m) before the next tick sees it.
@@ -43,7 +43,7 @@ SIDES: np.ndarray = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return robot_of("g1")
+    return installed_robot("g1")
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +51,17 @@ def start(robot: Robot) -> State:
     return robot.stance("standing")
 
 
-def pushed(region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: Any) -> list[Step]:
+def push_against(
+    region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: Any
+) -> list[ControlStep]:
     """Steps of a robot on its feet whose left hand is sent to a goal, with a region that must hold."""
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
     rest = Level("posture", [tasks.Posture(start)])
-    return run(Hierarchy([region], [feet, reach, rest]), start, 1.5, **settings)
+    return run_closed_loop(Hierarchy([region], [feet, reach, rest]), start, 1.5, **settings)
 
 
-def ways(steps: list[Step], robot: Robot, place: np.ndarray) -> np.ndarray:
+def displacements(steps: list[ControlStep], robot: Robot, place: np.ndarray) -> np.ndarray:
     return np.array([step.state.pose(robot.hand("left")).translation for step in steps]) - place
 
 
@@ -71,8 +73,8 @@ def test_a_hand_that_is_sent_out_of_a_region_stays_in_it(robot: Robot, start: St
     for seed in range(3):
         direction = np.random.default_rng(seed).normal(size=3)
         goal = place + 0.2 * direction / np.linalg.norm(direction) + [0.0, 0.0, 0.2]
-        steps = pushed(make(robot, place), robot, start, goal, order=order)
-        found = [outside(way) for way in ways(steps, robot, place)]
+        steps = push_against(make(robot, place), robot, start, goal, order=order)
+        found = [outside(way) for way in displacements(steps, robot, place)]
         assert max(found) < BEND
         assert not any(step.command.fallback for step in steps)
         if outside(goal - place) > 0.02:
@@ -85,8 +87,8 @@ def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: s
     make, outside = REGIONS[name]
     place = start.pose(robot.hand("left")).translation
     center = place + np.array([0.02, 0.1, -0.1])
-    steps = pushed(make(robot, center), robot, start, place, order=order)
-    found = np.array([outside(way) for way in ways(steps, robot, center)])
+    steps = push_against(make(robot, center), robot, start, place, order=order)
+    found = np.array([outside(way) for way in displacements(steps, robot, center)])
     assert found[0] > 0.03
     assert found[-1] < 1e-3
     assert (np.diff(found) < 1e-6).all(), "it comes nearer all the time"
@@ -97,9 +99,9 @@ def test_in_a_level_a_region_gives_way_to_what_is_above(robot: Robot, start: Sta
     goal = place + np.array([0.1, 0.1, 0.1])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
     box = Level("box", [constraints.Box(robot.hand("left"), place - 0.05, place + 0.05)])
-    end = run(Hierarchy(levels=[reach, box]), start, 1.5)[-1].state
+    end = run_closed_loop(Hierarchy(levels=[reach, box]), start, 1.5)[-1].state
     assert end.pose(robot.hand("left")).translation == pytest.approx(goal, abs=1e-3)
-    end = run(Hierarchy(levels=[box, reach]), start, 1.5)[-1].state
+    end = run_closed_loop(Hierarchy(levels=[box, reach]), start, 1.5)[-1].state
     assert end.pose(robot.hand("left")).translation == pytest.approx(place + 0.05, abs=1e-3)
 
 
@@ -122,7 +124,7 @@ def test_half_a_space_holds_the_center_of_mass(robot: Robot, start: State, order
     wall = constraints.HalfSpace(None, (1.0, 0.0, 0.0), x + 0.02)
     lean = Level("lean", [tasks.CenterOfMass((x + 0.1,), axes="x")])
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
-    steps = run(Hierarchy([wall], [feet, lean]), start, 1.5, order=order)
+    steps = run_closed_loop(Hierarchy([wall], [feet, lean]), start, 1.5, order=order)
     xs = np.array([step.state.center_of_mass[0] for step in steps]) - x
     assert xs.max() < 0.02 + BEND
     assert xs[-1] == pytest.approx(0.02, abs=1e-3)
@@ -131,5 +133,5 @@ def test_half_a_space_holds_the_center_of_mass(robot: Robot, start: State, order
 def test_a_box_of_no_size_is_a_point(robot: Robot, start: State) -> None:
     place = start.pose(robot.hand("left")).translation + np.array([0.05, 0.0, 0.05])
     box = constraints.Box(robot.hand("left"), place, place)
-    end = run(Hierarchy([box]), start, 1.5)[-1].state
+    end = run_closed_loop(Hierarchy([box]), start, 1.5)[-1].state
     assert end.pose(robot.hand("left")).translation == pytest.approx(place, abs=1e-3)

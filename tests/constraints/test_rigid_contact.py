@@ -9,15 +9,15 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly
-from robot_states import layout, moved, not_none, random_state, robot_of, run
+from robot_states import installed_robot, integrate_state, layout, not_none, random_state, run_closed_loop
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 FOOT = ROBOT.foot("left")
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
-def shifted(by: float) -> State:
+def shifted_state(by: float) -> State:
     """The whole robot further ahead, in m."""
     q = START.q.copy()
     q[0] += by
@@ -36,7 +36,7 @@ def test_with_forces_it_stops_the_contact_and_remembers_no_place(seed: int) -> N
     assert not rows.A[:, nv:].any(), "it speaks of motion only"
     step, J = 1e-5, rows.A[:, :nv]
     ahead, behind = (
-        task.rows(Snapshot(ROBOT).at(moved(state, state.v, s)), layout(ROBOT, ACCELERATION)).A @ state.v
+        task.rows(Snapshot(ROBOT).at(integrate_state(state, state.v, s)), layout(ROBOT, ACCELERATION)).A @ state.v
         for s in (step, -step)
     )
     drift = (ahead - behind) / (2 * step)
@@ -50,7 +50,7 @@ def test_its_rows_are_those_of_the_middle_of_the_sole() -> None:
     snapshot = Snapshot(ROBOT).at(state)
     rows = constraints.RigidContact(FOOT).rows(snapshot, layout(ROBOT, VELOCITY))
     middle = FOOT.corners.mean(axis=0)
-    after, before = (moved(state, state.v, s).pose(FOOT).act(middle) for s in (step, -step))
+    after, before = (integrate_state(state, state.v, s).pose(FOOT).act(middle) for s in (step, -step))
     assert rows.A[:3] @ state.v == pytest.approx((after - before) / (2 * step), abs=1e-6)
     assert rows.A[3:] @ state.v == pytest.approx(snapshot.velocity(FOOT)[3:], abs=1e-9)
 
@@ -67,19 +67,19 @@ def test_in_kinematics_it_holds_the_place(order: int) -> None:
     hierarchy = Hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(foot) for foot in ROBOT.feet]),
-            Level("sway", [tasks.CenterOfMass(tasks.Path([0.0, 0.5, 1.0], path))]),
+            Level("sway", [tasks.CenterOfMass(tasks.SplineTarget([0.0, 0.5, 1.0], path))]),
             Level("posture", [tasks.Posture(START)]),
         ]
     )
-    end = run(hierarchy, START, 1.5, order=order)[-1].state
+    end = run_closed_loop(hierarchy, START, 1.5, order=order)[-1].state
     for foot in ROBOT.feet:
         assert end.pose(foot).translation == pytest.approx(START.pose(foot).translation, abs=1e-4)
 
 
 @ORDERS
 def test_in_kinematics_it_undoes_what_is_wrong_at_the_start(order: int) -> None:
-    contacts = [constraints.RigidContact(foot, at=START, reference=tasks.Decay(20.0)) for foot in ROBOT.feet]
-    end = run(Hierarchy(contacts), shifted(0.02), 1.0, order=order)[-1].state
+    contacts = [constraints.RigidContact(foot, at=START, dynamics=tasks.Decay(20.0)) for foot in ROBOT.feet]
+    end = run_closed_loop(Hierarchy(contacts), shifted_state(0.02), 1.0, order=order)[-1].state
     for foot in ROBOT.feet:
         assert end.pose(foot).translation == pytest.approx(START.pose(foot).translation, abs=1e-5)
 
@@ -87,9 +87,9 @@ def test_in_kinematics_it_undoes_what_is_wrong_at_the_start(order: int) -> None:
 @ORDERS
 def test_in_kinematics_its_reference_may_change_with_time(order: int) -> None:
     """A minimum-jerk reference: half of the way at half of the time, all of it at the end."""
-    reference = tasks.MinimumJerk(duration=1.0)
-    contacts = [constraints.RigidContact(foot, at=START, reference=reference) for foot in ROBOT.feet]
-    found = run(Hierarchy(contacts), shifted(0.04), 1.6, order=order, ramp=0.0)
+    dynamics = tasks.MinimumJerk(duration=1.0)
+    contacts = [constraints.RigidContact(foot, at=START, dynamics=dynamics) for foot in ROBOT.feet]
+    found = run_closed_loop(Hierarchy(contacts), shifted_state(0.04), 1.6, order=order, ramp=0.0)
     off = [step.state.pose(FOOT).translation[0] - START.pose(FOOT).translation[0] for step in found]
     assert off[20] > 0.039, "it begins gently"
     assert off[100] == pytest.approx(0.02, abs=1e-3)
@@ -100,16 +100,16 @@ def test_a_contact_that_is_sought_goes_slowly_towards_the_surface() -> None:
     snapshot = Snapshot(ROBOT).at(START)
     contact = Contact(FOOT)
     forces = force_layout(snapshot, [contact])
-    not_none(forces.forces).sought[:] = 1.0
+    not_none(forces.forces).seeking[:] = 1.0
     rows = constraints.RigidContact(contact, damping=40.0).rows(snapshot, forces)
     assert rows.lower[:2] == pytest.approx(0.0, abs=1e-9)
-    assert rows.lower[2] == pytest.approx(-40.0 * constraints.contact.SEEKING)
+    assert rows.lower[2] == pytest.approx(-40.0 * constraints.contact.SEEKING_SPEED)
     assert rows.lower[3:] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_error_of_a_contact_that_was_led_is_its_slip_since_then() -> None:
     """Where a foot lands it is led to: bound once, it counts from there."""
-    place, contact, snapshot = tasks.Led(START.pose(FOOT)), Contact(FOOT), Snapshot(ROBOT).at(START)
+    place, contact, snapshot = tasks.FeedForwardTarget(START.pose(FOOT)), Contact(FOOT), Snapshot(ROBOT).at(START)
     task = constraints.RigidContact(contact, at=place)
     assembly = Assembly(snapshot, [("contact", [task])], force_layout(snapshot, [contact]))
 
@@ -119,10 +119,10 @@ def test_the_error_of_a_contact_that_was_led_is_its_slip_since_then() -> None:
         return assembly.column("error").copy()
 
     assert slip(START) == pytest.approx(0.0, abs=1e-12)
-    assert slip(shifted(0.3))[0] == pytest.approx(0.3)
-    place.lead(shifted(0.3).pose(FOOT))
-    assert slip(shifted(0.3)) == pytest.approx(0.0, abs=1e-12)
-    assert slip(shifted(0.31)) == pytest.approx([0.01, 0.0, 0.0, 0.0, 0.0, 0.0], abs=1e-12)
+    assert slip(shifted_state(0.3))[0] == pytest.approx(0.3)
+    place.set(shifted_state(0.3).pose(FOOT))
+    assert slip(shifted_state(0.3)) == pytest.approx(0.0, abs=1e-12)
+    assert slip(shifted_state(0.31)) == pytest.approx([0.01, 0.0, 0.0, 0.0, 0.0, 0.0], abs=1e-12)
 
 
 def test_a_contact_that_is_led_asks_for_the_same_motion() -> None:
@@ -131,7 +131,8 @@ def test_a_contact_that_is_led_asks_for_the_same_motion() -> None:
     snapshot, contact = Snapshot(ROBOT).at(state), Contact(FOOT)
     forces = force_layout(snapshot, [contact])
     still, led = (
-        constraints.RigidContact(contact, at=at).rows(snapshot, forces) for at in (START, tasks.Led(state.pose(FOOT)))
+        constraints.RigidContact(contact, at=at).rows(snapshot, forces)
+        for at in (START, tasks.FeedForwardTarget(state.pose(FOOT)))
     )
     np.testing.assert_allclose(led.A, still.A)
     assert led.lower == pytest.approx(still.lower)
@@ -139,10 +140,10 @@ def test_a_contact_that_is_led_asks_for_the_same_motion() -> None:
 
 @ORDERS
 def test_in_kinematics_a_contact_follows_where_it_is_led(order: int) -> None:
-    places = {foot: tasks.Led(START.pose(foot)) for foot in ROBOT.feet}
-    contacts = [constraints.RigidContact(foot, at=place, reference=tasks.Decay(20.0)) for foot, place in places.items()]
+    places = {foot: tasks.FeedForwardTarget(START.pose(foot)) for foot in ROBOT.feet}
+    contacts = [constraints.RigidContact(foot, at=place, dynamics=tasks.Decay(20.0)) for foot, place in places.items()]
     for foot, place in places.items():
-        place.lead(shifted(0.02).pose(foot))
-    end = run(Hierarchy(contacts), START, 1.0, order=order)[-1].state
+        place.set(shifted_state(0.02).pose(foot))
+    end = run_closed_loop(Hierarchy(contacts), START, 1.0, order=order)[-1].state
     for foot in ROBOT.feet:
-        assert end.pose(foot).translation == pytest.approx(shifted(0.02).pose(foot).translation, abs=1e-5)
+        assert end.pose(foot).translation == pytest.approx(shifted_state(0.02).pose(foot).translation, abs=1e-5)

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-from standing import Accelerating
+from standing_hierarchies import AcceleratingTarget
 
 from contact_states import forward_dynamics
 from poise import constraints, tasks
 from poise.control import Command, DampedHold, TorqueController
-from poise.control.torque_control import RATE
+from poise.control.torque_control import HOLD_RATE
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Contact, Snapshot
-from robot_states import moved, not_none, random_state, robot_of
+from robot_states import installed_robot, integrate_state, not_none, random_state
 from test_readme import block, numbers, words
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 LEFT = Contact(ROBOT.foot("left"))
 RIGHT = Contact(ROBOT.foot("right"), forces="normals")
 HAND = Contact(ROBOT.hand("left"), normal=(0.0, 0.0, 1.0))
@@ -38,7 +38,7 @@ def situation() -> tuple[State, Command]:
         always=[constraints.NonPenetration(HAND, damping=K)],
         levels=[
             Level("contact", [constraints.RigidContact(contact, damping=K) for contact in (LEFT, RIGHT)]),
-            Level("push", [tasks.CenterOfMass(Accelerating(start.center_of_mass, (2.0, 1.0, 0.0)))]),
+            Level("push", [tasks.CenterOfMass(AcceleratingTarget(start.center_of_mass, (2.0, 1.0, 0.0)))]),
             Level("posture", [tasks.Posture(start)]),
         ],
     )
@@ -68,7 +68,7 @@ def jacobian(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
 def drift(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
     """J̇ v by differences along the motion."""
     step = 1e-5
-    ahead, behind = (jacobian(moved(state, state.v, s), contact, point) @ state.v for s in (step, -step))
+    ahead, behind = (jacobian(integrate_state(state, state.v, s), contact, point) @ state.v for s in (step, -step))
     return (ahead - behind) / (2 * step)
 
 
@@ -131,10 +131,10 @@ def a_hold_is_critically_damped() -> None:
     start = random_state(ROBOT, 1, speed=0.2).replace(contacts=())
     snapshot = Snapshot(ROBOT).at(start)
     hold = DampedHold(snapshot, (), 0.002)
-    later = moved(start, start.v, 0.05)
+    later = integrate_state(start, start.v, 0.05)
     torque = hold.torque(not_none(snapshot.at(later).state))
     found = forward_dynamics(later, torque, {})[6:]
-    assert found == pytest.approx(-(RATE**2) * (later.q - start.q)[7:] - 2.0 * RATE * later.v[6:], abs=1e-6)
+    assert found == pytest.approx(-(HOLD_RATE**2) * (later.q - start.q)[7:] - 2.0 * HOLD_RATE * later.v[6:], abs=1e-6)
 
 
 EQUATIONS: dict[str, Callable[[], None]] = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bodies import limits, place_of, reaching
+from example_hierarchies import joint_limits, point_near_hand, reach_hierarchy
 
 from poise import constraints, tasks
 from poise.control import KinematicController
@@ -15,7 +15,7 @@ from poise.robots import Robot
 from poise.solvers import Cascade, Lexicographic, NullSpace, Weighted
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import PERIOD, joint_motion, not_none, robot_of, run, velocities
+from robot_states import PERIOD, commanded_velocities, installed_robot, joint_motion, not_none, run_closed_loop
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
@@ -23,7 +23,7 @@ ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 @pytest.fixture(scope="module", params=ROBOTS)
 def robot(request: pytest.FixtureRequest) -> Robot:
-    return robot_of(request.param)
+    return installed_robot(request.param)
 
 
 def inside_limits(found: list, robot: Robot, acceleration: bool = True) -> None:
@@ -39,9 +39,11 @@ def inside_limits(found: list, robot: Robot, acceleration: bool = True) -> None:
 @ORDERS
 def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, order: int) -> None:
     start = robot.stance("standing")
-    found = run(reaching(start), start, 3.0, order=order)
+    found = run_closed_loop(reach_hierarchy(start), start, 3.0, order=order)
     end = found[-1].state
-    assert end.pose(robot.hand("left")).translation == pytest.approx(place_of(start, (0.10, 0.04, 0.15)), abs=1e-4)
+    assert end.pose(robot.hand("left")).translation == pytest.approx(
+        point_near_hand(start, (0.10, 0.04, 0.15)), abs=1e-4
+    )
     for step in found[::20]:
         for foot in robot.feet:
             assert step.state.pose(foot).translation == pytest.approx(start.pose(foot).translation, abs=3e-4)
@@ -54,46 +56,48 @@ def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, o
 def test_weights_come_near_and_keep_what_must_hold(robot: Robot) -> None:
     """Weighted compromises below `always`: the hand stays short of where strict priorities bring it; limits hold."""
     start = robot.stance("standing")
-    found = run(reaching(start), start, 1.5, solver=Weighted())
-    goal = place_of(start, (0.10, 0.04, 0.15))
+    found = run_closed_loop(reach_hierarchy(start), start, 1.5, solver=Weighted())
+    goal = point_near_hand(start, (0.10, 0.04, 0.15))
     left = np.linalg.norm(found[-1].state.pose(robot.hand("left")).translation - goal)
-    assert 1e-3 < left < 0.4 * np.linalg.norm(place_of(start) - goal)
+    assert 1e-3 < left < 0.4 * np.linalg.norm(point_near_hand(start) - goal)
     assert not any(step.command.fallback for step in found)
     inside_limits(found, robot)
 
 
 @ORDERS
 def test_where_all_are_equalities_the_closed_form_gives_the_same_motion(order: int) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    hierarchy = reaching(start, by=(0.02, 0.01, 0.02), always=False)
-    strict, closed = (run(hierarchy, start, 0.5, order=order, solver=s) for s in (Lexicographic(), NullSpace()))
-    assert velocities(closed) == pytest.approx(velocities(strict), abs=1e-6)
+    hierarchy = reach_hierarchy(start, by=(0.02, 0.01, 0.02), always=False)
+    strict, closed = (
+        run_closed_loop(hierarchy, start, 0.5, order=order, solver=s) for s in (Lexicographic(), NullSpace())
+    )
+    assert commanded_velocities(closed) == pytest.approx(commanded_velocities(strict), abs=1e-6)
     assert not any(step.command.fallback for step in closed)
 
 
 @ORDERS
 def test_the_closed_form_says_that_it_ignores_inequalities(order: int) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    found = run(reaching(start), start, 0.05, order=order, solver=NullSpace())
+    found = run_closed_loop(reach_hierarchy(start), start, 0.05, order=order, solver=NullSpace())
     assert all("relaxed" in step.command.fallback for step in found)
-    assert np.isfinite(velocities(found)).all()
+    assert np.isfinite(commanded_velocities(found)).all()
 
 
 def test_the_slow_reference_gives_the_same_motion() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    hierarchy = reaching(start, by=(0.02, 0.01, 0.02))
-    strict, slow = (run(hierarchy, start, 0.1, solver=s) for s in (Lexicographic(), Cascade()))
-    assert velocities(slow) == pytest.approx(velocities(strict), abs=1e-6)
+    hierarchy = reach_hierarchy(start, by=(0.02, 0.01, 0.02))
+    strict, slow = (run_closed_loop(hierarchy, start, 0.1, solver=s) for s in (Lexicographic(), Cascade()))
+    assert commanded_velocities(slow) == pytest.approx(commanded_velocities(strict), abs=1e-6)
 
 
 @ORDERS
 def test_a_command_carries_what_justifies_it(order: int) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    found = run(reaching(start), start, 0.5, order=order)
+    found = run_closed_loop(reach_hierarchy(start), start, 0.5, order=order)
     command, state = found[-1].command, found[-1].state
     assert command.period == PERIOD
     assert command.torque is None
@@ -113,7 +117,7 @@ def test_a_command_carries_what_justifies_it(order: int) -> None:
         ("reach", "position of left_palm", "m"),
         ("posture", "posture", "rad"),
     ]
-    missing = state.pose(robot.hand("left")).translation - place_of(start, (0.10, 0.04, 0.15))
+    missing = state.pose(robot.hand("left")).translation - point_near_hand(start, (0.10, 0.04, 0.15))
     assert not_none(errors).values(6) == pytest.approx(missing)
     assert not_none(errors).values(7) == pytest.approx(state.q[7:] - start.q[7:])
     assert not_none(errors).tasks[6].labels == ("x", "y", "z")
@@ -121,17 +125,17 @@ def test_a_command_carries_what_justifies_it(order: int) -> None:
 
 
 def test_errors_inside_an_interval_are_zero() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    task = tasks.Position(robot.hand("left"), place_of(start) + np.array([0.2, 0.05, 0.0]), within=0.1)
+    task = tasks.Position(robot.hand("left"), point_near_hand(start) + np.array([0.2, 0.05, 0.0]), tolerance=0.1)
     command = KinematicController(Hierarchy(levels=[Level("reach", [task])])).step(start)
     assert not_none(command.errors).values(0) == pytest.approx([-0.1, 0.0, 0.0])
 
 
 def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    controller, plant = KinematicController(reaching(start)), IdealPlant(start)
+    controller, plant = KinematicController(reach_hierarchy(start)), IdealPlant(start)
     kept = []
     for step in steps(controller, plant, 0.1):
         kept.append(
@@ -146,12 +150,12 @@ def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
 
 def test_the_same_motion_twice(robot: Robot) -> None:
     start = robot.stance("standing")
-    first, again = (velocities(run(reaching(start), start, 0.3)) for _ in range(2))
+    first, again = (commanded_velocities(run_closed_loop(reach_hierarchy(start), start, 0.3)) for _ in range(2))
     assert np.array_equal(first, again)
 
 
 def test_one_controller_may_move_one_robot_after_the_other() -> None:
-    first, second = robot_of("g1"), robot_of("talos")
+    first, second = installed_robot("g1"), installed_robot("talos")
     posture = [tasks.LeastVelocity()]
     controller = KinematicController(Hierarchy(levels=[Level("still", posture)]))
     for robot in (first, second, first):
@@ -161,41 +165,43 @@ def test_one_controller_may_move_one_robot_after_the_other() -> None:
 
 
 def test_a_hierarchy_of_another_robot_is_refused_at_the_first_step() -> None:
-    first, second = robot_of("g1"), robot_of("talos")
-    controller = KinematicController(reaching(first.stance("standing")))
+    first, second = installed_robot("g1"), installed_robot("talos")
+    controller = KinematicController(reach_hierarchy(first.stance("standing")))
     with pytest.raises(PoiseError, match="made for g1, the state is of talos"):
         controller.step(second.stance("standing"))
 
 
 def test_the_same_tasks_in_another_object_are_no_change() -> None:
     """A behavior may build a hierarchy at every tick; as long as the tasks are the same, nothing starts anew."""
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    hierarchy = reaching(start)
+    hierarchy = reach_hierarchy(start)
 
     def anew(snapshot: Snapshot) -> Hierarchy:
         return Hierarchy(hierarchy.always, [Level(level.name, level.tasks) for level in hierarchy.levels])
 
-    assert velocities(run(anew, start, 0.4)) == pytest.approx(velocities(run(hierarchy, start, 0.4)), abs=1e-12)
+    assert commanded_velocities(run_closed_loop(anew, start, 0.4)) == pytest.approx(
+        commanded_velocities(run_closed_loop(hierarchy, start, 0.4)), abs=1e-12
+    )
 
 
 @ORDERS
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.01, 0.02])
 def test_every_period_leads_to_the_same_place(order: int, period: float) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    found = run(reaching(start), start, 3.0 if period > 0.001 else 2.0, order=order, period=period)
-    goal = place_of(start, (0.10, 0.04, 0.15))
+    found = run_closed_loop(reach_hierarchy(start), start, 3.0 if period > 0.001 else 2.0, order=order, period=period)
+    goal = point_near_hand(start, (0.10, 0.04, 0.15))
     assert found[-1].state.pose(robot.hand("left")).translation == pytest.approx(goal, abs=1e-3)
 
 
 @ORDERS
 def test_a_motion_that_starts_moving_starts_where_it_is(order: int) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
     moving = start.replace(v=0.3 * np.random.default_rng(0).normal(size=robot.model.nv))
     still = Hierarchy([constraints.JointAcceleration(robot)], [Level("posture", [tasks.Posture(start)])])
-    found = run(still, moving, 2.0, order=order)
+    found = run_closed_loop(still, moving, 2.0, order=order)
     change = np.abs(found[0].command.velocity - moving.v)
     assert (change[6:] <= robot.limits.acceleration * PERIOD + 1e-9).all()
     assert np.abs(found[-1].state.v[6:]).max() < 0.1
@@ -203,12 +209,12 @@ def test_a_motion_that_starts_moving_starts_where_it_is(order: int) -> None:
 
 def test_in_always_limits_stand_above_everything() -> None:
     """Even the feet give way to what must hold: with all joints slow, what they wish for is cut."""
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
     feet = [tasks.Position(foot, start.pose(foot).translation + np.array([0.5, 0.0, 0.5])) for foot in robot.feet]
     hold = Level("pelvis", [tasks.LeastVelocity()])
     slow = Hierarchy([constraints.JointSpeed(robot, scale=0.01)], [hold, Level("feet", feet)])
-    found = run(slow.reordered(["feet", "pelvis"]), start, 0.5)
+    found = run_closed_loop(slow.reorder(["feet", "pelvis"]), start, 0.5)
     _, v = joint_motion(found)
     assert (np.abs(v) <= 0.01 * robot.limits.velocity + 1e-9).all()
 
@@ -227,8 +233,8 @@ def test_in_always_limits_stand_above_everything() -> None:
     ],
 )
 def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[str, Any], words: str) -> None:
-    robot = robot_of("g1")
-    given = {"behavior": Hierarchy(limits(robot)), **settings}
+    robot = installed_robot("g1")
+    given = {"behavior": Hierarchy(joint_limits(robot)), **settings}
     with pytest.raises(PoiseError, match=words) as caught:
         KinematicController(**given)
     assert "\n" not in str(caught.value)
@@ -237,7 +243,7 @@ def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[st
 
 
 def test_what_does_not_fit_the_robot_is_said_at_the_first_step() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     wrong = Hierarchy(levels=[Level("posture", [tasks.Posture([0.1, 0.2])])])
     with pytest.raises(PoiseError, match="2 angles for 29 joints"):
         KinematicController(wrong).step(robot.stance("standing"))

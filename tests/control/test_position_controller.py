@@ -12,7 +12,7 @@ import poise
 from poise import constraints, tasks
 from poise.errors import PoiseError
 from poise.plants import PositionServos, steps
-from poise.state import Sensed, Snapshot
+from poise.state import SensorReadings, Snapshot
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def robot() -> poise.Robot:
     return poise.load_robot("mighty")
 
 
-def reaching(robot: poise.Robot) -> poise.Hierarchy:
+def reach_hierarchy(robot: poise.Robot) -> poise.Hierarchy:
     start = robot.stance("standing")
     goal = start.pose(robot.hand("left")).translation + np.array([0.04, 0.0, 0.03])
     return poise.Hierarchy(
@@ -37,8 +37,8 @@ def reaching(robot: poise.Robot) -> poise.Hierarchy:
 def test_its_reference_moves_like_a_robot_that_does_what_it_is_told(robot: poise.Robot) -> None:
     """The twin: a kinematic controller on an ideal plant."""
     start = robot.stance("standing")
-    ideal, kinematic = poise.IdealPlant(start), poise.KinematicController(reaching(robot))
-    controller = poise.PositionController(reaching(robot))
+    ideal, kinematic = poise.IdealPlant(start), poise.KinematicController(reach_hierarchy(robot))
+    controller = poise.PositionController(reach_hierarchy(robot))
     for mine, theirs in zip(steps(controller, poise.IdealPlant(start), 1.0), steps(kinematic, ideal, 1.0), strict=True):
         assert mine.command.position is not None
         assert np.allclose(mine.command.velocity, theirs.command.velocity, atol=1e-9)
@@ -47,7 +47,7 @@ def test_its_reference_moves_like_a_robot_that_does_what_it_is_told(robot: poise
 
 def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) -> None:
     plant = poise.MujocoPlant(robot.stance("standing"), actuators=PositionServos())
-    controller = poise.PositionController(reaching(robot))
+    controller = poise.PositionController(reach_hierarchy(robot))
     for _ in steps(controller, plant, 3.0):
         pass
     hand, reference = robot.hand("left"), controller.reference
@@ -59,15 +59,15 @@ def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) ->
 def test_an_observer_sees_the_real_body_and_moves_the_reference(robot: poise.Robot) -> None:
     class Observing:
         def __init__(self) -> None:
-            self.hierarchy = reaching(robot)
+            self.hierarchy = reach_hierarchy(robot)
             self.told: list[Any] = []
 
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return self.hierarchy
 
-        def observe(self, real: Snapshot, reference: Snapshot, sensed: Sensed | None) -> pinocchio.SE3 | None:
+        def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> pinocchio.SE3 | None:
             self.told.append(
-                (np.array(real.q), None if sensed is None else sum(f.sum() for f in sensed.cells.values()))
+                (np.array(real.q), None if readings is None else sum(f.sum() for f in readings.cells.values()))
             )
             if len(self.told) == 2:
                 return pinocchio.SE3(np.eye(3), np.array([0.1, 0.0, 0.0]))
@@ -93,7 +93,7 @@ def test_a_state_or_an_observer_that_is_no_good_leaves_a_finite_command(robot: p
         def observe(self, *_: object) -> None:
             raise RuntimeError("no")
 
-    hierarchy = reaching(robot)
+    hierarchy = reach_hierarchy(robot)
     controller = poise.PositionController(Raising())
     start = robot.stance("standing")
     assert controller.step(start).fallback == "not observed: RuntimeError: no"

@@ -9,54 +9,54 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio
 import pytest
-from bodies import Switch, place_of, reaching
+from example_hierarchies import SwitchBehavior, point_near_hand, reach_hierarchy
 
 from poise import constraints, tasks
-from poise.control import Step
+from poise.control import ControlStep
 from poise.hierarchy import Hierarchy, Level
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import PERIOD, not_none, robot_of, run, velocities
+from robot_states import PERIOD, commanded_velocities, installed_robot, not_none, run_closed_loop
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 AT, RAMP = 0.3, 0.2
 TICK = round(AT / PERIOD)
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
-BASE = reaching(START)
+BASE = reach_hierarchy(START)
 CHANGES: dict[str, Callable[[], Hierarchy]] = {
     "insert": lambda: BASE.with_level(
         Level("chest", [tasks.Orientation(not_none(ROBOT.chest), pinocchio.rpy.rpyToMatrix(0.0, 0.1, 0.2))]),
         before="posture",
     ),
-    "remove": lambda: BASE.without("reach"),
-    "reorder": lambda: BASE.reordered(["feet", "balance", "posture", "reach"]),
+    "remove": lambda: BASE.without_level("reach"),
+    "reorder": lambda: BASE.reorder(["feet", "balance", "posture", "reach"]),
     "target": lambda: BASE.with_tasks(
-        "reach", tasks.Position(ROBOT.hand("left"), place_of(START) + np.array([0.05, 0.2, 0.1]))
+        "reach", tasks.Position(ROBOT.hand("left"), point_near_hand(START) + np.array([0.05, 0.2, 0.1]))
     ),
 }
 
 
-def commands(found: list[Step], order: int) -> np.ndarray:
+def commands(found: list[ControlStep], order: int) -> np.ndarray:
     """What the solver decides about: velocities or accelerations."""
     return np.array([s.command.velocity if order == VELOCITY else s.command.acceleration for s in found])
 
 
-def jump(found: list[Step], order: int) -> float:
+def jump(found: list[ControlStep], order: int) -> float:
     """Largest change of the command at the tick at which the hierarchy changes."""
     x = commands(found, order)
     return float(np.abs(x[TICK] - x[TICK - 1]).max())
 
 
-def changed(name: str, order: int, ramp: float = RAMP, seconds: float = 0.6) -> list[Step]:
-    return run(Switch(BASE, CHANGES[name](), AT), START, seconds, order=order, ramp=ramp)
+def run_with_change(name: str, order: int, ramp: float = RAMP, seconds: float = 0.6) -> list[ControlStep]:
+    return run_closed_loop(SwitchBehavior(BASE, CHANGES[name](), AT), START, seconds, order=order, ramp=ramp)
 
 
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_jumps_without_a_ramp_and_hardly_with_one(name: str, order: int) -> None:
-    sharp, soft = jump(changed(name, order, ramp=0.0), order), jump(changed(name, order), order)
+    sharp, soft = jump(run_with_change(name, order, ramp=0.0), order), jump(run_with_change(name, order), order)
     assert sharp > (0.5 if order == VELOCITY else 1.5)
     assert soft < 0.06 * sharp
 
@@ -64,8 +64,8 @@ def test_a_change_jumps_without_a_ramp_and_hardly_with_one(name: str, order: int
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
 def test_no_tick_of_a_ramp_changes_the_command_much(name: str, order: int) -> None:
-    sharp = jump(changed(name, order, ramp=0.0), order)
-    x = commands(changed(name, order), order)
+    sharp = jump(run_with_change(name, order, ramp=0.0), order)
+    x = commands(run_with_change(name, order), order)
     passing = np.abs(np.diff(x[TICK - 1 : TICK + round(RAMP / PERIOD) + 2], axis=0)).max()
     assert passing < 0.12 * sharp
 
@@ -73,7 +73,7 @@ def test_no_tick_of_a_ramp_changes_the_command_much(name: str, order: int) -> No
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: int) -> None:
-    found = changed(name, order)[TICK : TICK + round(RAMP / PERIOD)]
+    found = run_with_change(name, order)[TICK : TICK + round(RAMP / PERIOD)]
     for step in found:
         program = not_none(step.command.solution).program
         x = step.command.velocity if order == VELOCITY else step.command.acceleration
@@ -87,7 +87,7 @@ def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: in
 def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
     """Beside what they creep without any change: half of J̇ v T² per tick, some microns here."""
     for name in ("remove", "reorder"):
-        for step in changed(name, order)[TICK:]:
+        for step in run_with_change(name, order)[TICK:]:
             for foot in ROBOT.feet:
                 assert step.state.pose(foot).translation == pytest.approx(START.pose(foot).translation, abs=1e-6)
 
@@ -95,7 +95,7 @@ def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
 def test_after_the_ramp_the_new_hierarchy_has_its_way(name: str, order: int) -> None:
-    found = changed(name, order)
+    found = run_with_change(name, order)
     for step in found[TICK + round(RAMP / PERIOD) :]:
         x = step.command.velocity if order == VELOCITY else step.command.acceleration
         assert np.array_equal(not_none(x), not_none(step.command.solution).x)
@@ -108,7 +108,7 @@ def test_after_the_ramp_the_new_hierarchy_has_its_way(name: str, order: int) -> 
 @ORDERS
 def test_limits_hold_during_every_ramp(order: int) -> None:
     for name in CHANGES:
-        found = changed(name, order)
+        found = run_with_change(name, order)
         v = np.array([step.state.v[6:] for step in found])
         assert (np.abs(v) <= ROBOT.limits.velocity + 1e-9).all()
         assert (np.abs(np.diff(v, axis=0)) <= ROBOT.limits.acceleration * PERIOD + 1e-9).all()
@@ -117,9 +117,9 @@ def test_limits_hold_during_every_ramp(order: int) -> None:
 def test_a_ramp_is_a_straight_line_between_two_commands_that_do_not_change() -> None:
     """x₋ + (T / r) (x - x₋) at each tick, r the time left, is the straight line from the old command to the new."""
     old, new = (_rate(speed) for speed in (0.2, 1.0))
-    found = run(Switch(Hierarchy(levels=[old]), Hierarchy(levels=[new]), AT), START, 0.6, ramp=RAMP)
+    found = run_closed_loop(SwitchBehavior(Hierarchy(levels=[old]), Hierarchy(levels=[new]), AT), START, 0.6, ramp=RAMP)
     joint = ROBOT.joints[3].v
-    v = velocities(found)[:, joint]
+    v = commanded_velocities(found)[:, joint]
     assert v[TICK - 1] == pytest.approx(0.2)
     count = round(RAMP / PERIOD)
     expected = 0.2 + 0.8 * np.arange(1, count + 1) / count
@@ -130,13 +130,13 @@ def test_a_ramp_is_a_straight_line_between_two_commands_that_do_not_change() -> 
 def _rate(speed: float) -> Level:
     """A level that wants one joint to turn at a speed."""
     far = START.q[ROBOT.joints[3].q] + 1e6
-    task = tasks.Posture([far], joints=ROBOT.joints[3:4], reference=tasks.Decay(1.0, speed=speed))
+    task = tasks.Posture([far], joints=ROBOT.joints[3:4], dynamics=tasks.Decay(1.0, speed=speed))
     return Level("turn", [task])
 
 
 @ORDERS
 def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
-    found = run(reaching(START), START, 0.3, order=order, ramp=RAMP)
+    found = run_closed_loop(reach_hierarchy(START), START, 0.3, order=order, ramp=RAMP)
     wish = np.abs(not_none(found[0].command.solution).x).max()
     assert np.abs(commands(found, order)[0]).max() == pytest.approx(wish * PERIOD / RAMP, rel=0.05)
 
@@ -148,9 +148,9 @@ def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> Non
     def behavior(snapshot: Snapshot) -> Hierarchy:
         return BASE if snapshot.time < AT - 1e-9 else first if snapshot.time < AT + 0.1 - 1e-9 else second
 
-    found = run(behavior, START, 0.9, order=order, ramp=RAMP)
+    found = run_closed_loop(behavior, START, 0.9, order=order, ramp=RAMP)
     x = commands(found, order)
-    sharp = jump(changed("target", order, ramp=0.0), order)
+    sharp = jump(run_with_change("target", order, ramp=0.0), order)
     assert np.abs(np.diff(x[TICK - 1 :], axis=0)).max() < 0.12 * sharp
     late = TICK + round((0.1 + RAMP) / PERIOD)
     assert np.array_equal(x[late], not_none(found[late].command.solution).x)
@@ -161,28 +161,29 @@ def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(
     """Two targets in turn, tick by tick: the command settles between them instead of going to and fro."""
     hand = ROBOT.hand("left")
     left, right = (
-        BASE.with_tasks("reach", tasks.Position(hand, place_of(START) + np.array([0.0, y, 0.1]))) for y in (0.15, -0.05)
+        BASE.with_tasks("reach", tasks.Position(hand, point_near_hand(START) + np.array([0.0, y, 0.1])))
+        for y in (0.15, -0.05)
     )
 
     def behavior(snapshot: Snapshot) -> Hierarchy:
         return (left, right)[round(snapshot.time / PERIOD) % 2]
 
-    soft, sharp = (run(behavior, START, 1.0, order=order, ramp=ramp) for ramp in (RAMP, 0.0))
+    soft, sharp = (run_closed_loop(behavior, START, 1.0, order=order, ramp=ramp) for ramp in (RAMP, 0.0))
     rough = [np.abs(np.diff(commands(found, order)[100:], axis=0)).max() for found in (soft, sharp)]
     assert rough[0] < 0.1 * rough[1]
 
 
 def test_what_must_hold_newly_holds_at_once() -> None:
     """A change of `always` itself is not ramped: limits hold from the first tick."""
-    free = reaching(START, always=False)
+    free = reach_hierarchy(START, always=False)
     slow = free.replace(always=[constraints.JointSpeed(ROBOT, scale=0.01, acceleration=1e6)])
-    found = run(Switch(free, slow, AT), START, 0.6, ramp=RAMP)
-    v = velocities(found)[TICK:, 6:]
+    found = run_closed_loop(SwitchBehavior(free, slow, AT), START, 0.6, ramp=RAMP)
+    v = commanded_velocities(found)[TICK:, 6:]
     assert (np.abs(v) <= 0.01 * ROBOT.limits.velocity + 1e-9).all()
 
 
 def test_a_ramp_needs_no_levels_in_common() -> None:
     still = Hierarchy(levels=[Level("still", [tasks.Posture(START)])])
-    found = run(Switch(BASE, still, AT), START, 0.6, ramp=RAMP)
+    found = run_closed_loop(SwitchBehavior(BASE, still, AT), START, 0.6, ramp=RAMP)
     assert jump(found, VELOCITY) < 0.1
     assert not any(step.command.fallback for step in found)

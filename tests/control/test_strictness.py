@@ -3,16 +3,16 @@
 import numpy as np
 import pinocchio
 import pytest
-from bodies import costs, limits
+from example_hierarchies import costs, joint_limits
 
 from poise import constraints, tasks
 from poise.robots import Robot, State
 from poise.solvers import Cascade, Lexicographic, Program
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly, Task
-from robot_states import layout, not_none, random_state, robot_of
+from robot_states import installed_robot, layout, not_none, random_state
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 Levels = list[tuple[str, list[Task]]]
 
 
@@ -23,21 +23,23 @@ def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task
     far = 10.0 ** random.uniform(-2, 0.5)
     point = pose.translation + far * random.normal(size=3)
     turn = pinocchio.exp3(min(far, 2.0) * random.normal(size=3)) @ pose.rotation
-    within = None if random.random() < 0.7 else float(random.uniform(0.01, 0.2))
+    tolerance = None if random.random() < 0.7 else float(random.uniform(0.01, 0.2))
     weight = float(10.0 ** random.uniform(-1, 1))
     axes = "".join(sorted(random.choice(list("xyz"), random.integers(1, 4), replace=False)))
     some = [robot.joints[i] for i in random.choice(len(robot.joints), random.integers(1, 12), replace=False)]
     goal = tasks.Decay(float(random.uniform(1.0, 20.0)))
     made: list[Task] = [
-        tasks.Position(frame, point, axes=axes, within=within, weight=weight, reference=goal),
-        tasks.Orientation(frame, turn, axes=axes, within=within, weight=weight, reference=goal),
-        tasks.Pose(frame, pinocchio.SE3(turn, point), weight=weight, reference=goal),
-        tasks.CenterOfMass(state.center_of_mass + 0.1 * random.normal(size=3), axes=axes, within=within, weight=weight),
+        tasks.Position(frame, point, axes=axes, tolerance=tolerance, weight=weight, dynamics=goal),
+        tasks.Orientation(frame, turn, axes=axes, tolerance=tolerance, weight=weight, dynamics=goal),
+        tasks.Pose(frame, pinocchio.SE3(turn, point), weight=weight, dynamics=goal),
+        tasks.CenterOfMass(
+            state.center_of_mass + 0.1 * random.normal(size=3), axes=axes, tolerance=tolerance, weight=weight
+        ),
         tasks.Gaze(robot.gaze, point, weight=weight),
         tasks.Direction(not_none(robot.chest), (0, 0, 1), random.normal(size=3), weight=weight),
         tasks.RelativePose(robot.foot("right"), robot.foot("left"), pinocchio.SE3(turn, point), weight=weight),
         tasks.AngularMomentum(random.normal(size=len(axes)), axes=axes, weight=weight),
-        tasks.Posture(random_state(robot, int(random.integers(1000))), joints=some, within=within, weight=weight),
+        tasks.Posture(random_state(robot, int(random.integers(1000))), joints=some, tolerance=tolerance, weight=weight),
         tasks.JointComfort(robot, weight=weight),
         constraints.Box(frame, point - 0.1, point + 0.1, weight=weight),
         constraints.HalfSpace(frame, random.normal(size=3), 0.5, weight=weight),
@@ -52,20 +54,20 @@ def random_stack(seed: int) -> tuple[State, Levels, int]:
     """Limits, then two to six levels of one to three tasks."""
     random = np.random.default_rng(seed)
     state = random_state(ROBOT, seed, speed=float(random.choice([0.0, 0.5])))
-    levels: Levels = [("always", limits(ROBOT) if random.random() < 0.7 else [])]
+    levels: Levels = [("always", joint_limits(ROBOT) if random.random() < 0.7 else [])]
     for k in range(random.integers(2, 7)):
         levels.append((f"level {k}", [random_task(random, ROBOT, state) for _ in range(random.integers(1, 4))]))
     return state, levels, int(random.choice([VELOCITY, ACCELERATION]))
 
 
-def assembled(state: State, levels: Levels, order: int) -> Assembly:
+def bind_stack(state: State, levels: Levels, order: int) -> Assembly:
     assembly = Assembly(Snapshot(ROBOT).at(state), levels, layout(ROBOT, order))
     assembly.write()
     return assembly
 
 
-def solved(state: State, levels: Levels, order: int) -> tuple[Program, np.ndarray]:
-    program = assembled(state, levels, order).stack.program()
+def solve_stack(state: State, levels: Levels, order: int) -> tuple[Program, np.ndarray]:
+    program = bind_stack(state, levels, order).stack.program()
     solution = Lexicographic().solve(program)
     assert solution.status == "optimal"
     return program, solution.x
@@ -74,10 +76,10 @@ def solved(state: State, levels: Levels, order: int) -> tuple[Program, np.ndarra
 def check(seed: int) -> None:
     """Without the levels from k on, what is above them is not better off by more than rounding."""
     state, levels, order = random_stack(seed)
-    program, x = solved(state, levels, order)
+    program, x = solve_stack(state, levels, order)
     everything = costs(program, x)
     for k in range(1, len(levels)):
-        alone = costs(*solved(state, levels[:k], order))
+        alone = costs(*solve_stack(state, levels[:k], order))
         assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"level {k} costs what is above it"
 
 
@@ -96,9 +98,9 @@ def test_a_lower_level_never_costs_a_higher_one_anything_on_many_stacks(seed: in
 def test_a_level_that_comes_between_changes_nothing_above_it(seed: int) -> None:
     state, levels, order = random_stack(seed)
     extra = random_task(np.random.default_rng(seed + 10_000), ROBOT, state)
-    before = costs(*solved(state, levels, order))
+    before = costs(*solve_stack(state, levels, order))
     for k in range(1, len(levels) + 1):
-        after = costs(*solved(state, [*levels[:k], ("new", [extra]), *levels[k:]], order))
+        after = costs(*solve_stack(state, [*levels[:k], ("new", [extra]), *levels[k:]], order))
         assert after[:k] == pytest.approx(before[:k], rel=1e-6, abs=1e-6)
 
 
@@ -106,15 +108,15 @@ def test_a_level_that_comes_between_changes_nothing_above_it(seed: int) -> None:
 def test_what_must_hold_holds_on_every_stack(seed: int) -> None:
     """Limits have a point in common in every state, so level 0 is met to rounding."""
     state, levels, order = random_stack(seed)
-    program, x = solved(state, [("always", limits(ROBOT)), *levels[1:]], order)
+    program, x = solve_stack(state, [("always", joint_limits(ROBOT)), *levels[1:]], order)
     assert costs(program, x)[0] < 1e-12
 
 
 @pytest.mark.parametrize("seed", range(15))
 def test_every_level_does_as_well_as_the_slow_reference_lets_it(seed: int) -> None:
     state, levels, order = random_stack(seed)
-    stack = assembled(state, levels, order).stack
-    stack.caution[:] = 0.0  # which the reference does without
+    stack = bind_stack(state, levels, order).stack
+    stack.singularity_damping[:] = 0.0  # which the reference does without
     program = stack.program()
     fast, slow = (costs(program, solver.solve(program).x) for solver in (Lexicographic(), Cascade()))
     assert fast == pytest.approx(slow, rel=1e-6, abs=1e-6)

@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
-from trials import BEGIN, ROBOTS, Trial, View, failing, start_of
+from standing_trials import BEGIN, ROBOTS, StandingTrial, View, is_fault_time, standing_state
 
 from poise.plants import MujocoPlant, Plate
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
 
 @ROBOTS
 @pytest.mark.parametrize("who", ["one foot", "both feet"])
 def test_a_contact_that_is_not_reported_for_a_moment_is_not_missed(name: str, who: str) -> None:
-    start = start_of(name)
+    start = standing_state(name)
     left = start.robot.feet[:1] if who == "one foot" else ()
-    view: View = lambda s: s.replace(contacts=left) if failing(s.time, BEGIN + 0.02) else s  # noqa: E731
-    trial = Trial(start, view=view, seconds=2.0)
+    view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.02) else s  # noqa: E731
+    trial = StandingTrial(start, view=view, seconds=2.0)
     assert trial.fallbacks() == {}
     assert trial.stands()
 
@@ -23,10 +23,10 @@ def test_a_contact_that_is_not_reported_for_a_moment_is_not_missed(name: str, wh
 @pytest.mark.parametrize("who", ["one foot", "both feet"])
 def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> None:
     """The state lacks what the plan has: after a while no force is planned there, until it is back."""
-    start = start_of(name)
+    start = standing_state(name)
     left = start.robot.feet[:1] if who == "one foot" else ()
-    view: View = lambda s: s.replace(contacts=left) if failing(s.time, BEGIN + 0.06) else s  # noqa: E731
-    trial = Trial(start, view=view, seconds=1.5, lost_after=0.03)
+    view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.06) else s  # noqa: E731
+    trial = StandingTrial(start, view=view, seconds=1.5, lost_after=0.03)
     words = ", ".join(foot.name for foot in start.robot.feet if foot not in left)
     (said, count), *others = trial.fallbacks().items()
     assert said == f"contact lost: {words}"
@@ -34,46 +34,48 @@ def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> Non
     assert not others
     lost = next(step.command for step in trial.steps if step.command.fallback)
     assert not_none(lost.forces)["right_sole" if name == "g1" else "right_sole_link"] == pytest.approx(0.0, abs=1e-9)
-    assert trial.stands(within=0.01)
+    assert trial.stands(tolerance=0.01)
 
 
 @ROBOTS
 def test_contacts_that_are_never_seen_again_leave_commands_finite_and_named(name: str) -> None:
     """Nothing can stand that believes itself in the air; what is asked is that it says so."""
-    trial = Trial(start_of(name), view=lambda s: s.replace(contacts=()) if s.time >= BEGIN else s, seconds=0.8)
+    trial = StandingTrial(
+        standing_state(name), view=lambda s: s.replace(contacts=()) if s.time >= BEGIN else s, seconds=0.8
+    )
     assert {said.partition(":")[0] for said in trial.fallbacks()} == {"contact lost"}
 
 
 @ROBOTS
 def test_a_foot_whose_ground_is_taken_away_finds_the_ground_below(name: str) -> None:
     """Both feet stand on plates of a centimetre; the right one vanishes."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     q = robot.stance("standing").q.copy()
     q[2] += 0.01
     start = robot.stance("standing").replace(q=q)
     middles = [start.pose(foot).act(foot.sole.center) for foot in robot.feet]
     plates = [Plate(middle, (0, 0, 1), size=(0.4, 0.16)) for middle in middles]
-    plant = MujocoPlant(start, things=plates)
+    plant = MujocoPlant(start, objects=plates)
 
     def world(time: float) -> None:
         if time >= BEGIN:
             plant.model.geom_contype[plant.model.geom("thing 1").id] = 0
 
-    trial = Trial(start, plant=plant, world=world, seconds=2.5)
+    trial = StandingTrial(start, plant=plant, world=world, seconds=2.5)
     assert any(len(step.state.contacts) < 2 for step in trial.steps if step.state.time > BEGIN), "it was in the air"
     assert trial.steps[-1].state.contacts == robot.feet
-    assert trial.stands(within=0.01)
+    assert trial.stands(tolerance=0.01)
 
 
 @ROBOTS
 @pytest.mark.parametrize("report", [True, False], ids=["reported", "not reported"])
 def test_a_contact_that_is_gained_unannounced_is_borne(name: str, report: bool) -> None:
     """A plate appears that presses on a hand from below, sensed or not; nothing plans a force there."""
-    start = start_of(name)
+    start = standing_state(name)
     hand = start.robot.hand("left")
-    plate = Plate.touching(start, hand, normal=(0, 0, 1), size=(0.1, 0.1))
+    plate = Plate.at_frame(start, hand, normal=(0, 0, 1), size=(0.1, 0.1))
     plant = MujocoPlant(
-        start, things=[Plate(np.asarray(plate.position) + np.array([0, 0, 0.003]), (0, 0, 1), (0.1, 0.1))]
+        start, objects=[Plate(np.asarray(plate.position) + np.array([0, 0, 0.003]), (0, 0, 1), (0.1, 0.1))]
     )
     geom = plant.model.geom("thing 0").id
     kind = int(plant.model.geom_contype[geom])
@@ -82,7 +84,7 @@ def test_a_contact_that_is_gained_unannounced_is_borne(name: str, report: bool) 
         plant.model.geom_contype[geom] = kind if time >= BEGIN else 0
 
     view: View = lambda s: s if report else s.replace(contacts=start.robot.feet)  # noqa: E731
-    trial = Trial(start, view=view, plant=plant, world=world, seconds=1.5)
+    trial = StandingTrial(start, view=view, plant=plant, world=world, seconds=1.5)
     assert any(hand in step.state.contacts for step in trial.steps), "it was felt"
     assert trial.fallbacks() == {}
-    assert trial.stands(within=0.01)
+    assert trial.stands(tolerance=0.01)

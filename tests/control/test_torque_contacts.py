@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from standing import TILT, Accelerating, feet, on_two_planes, standing
+from standing_hierarchies import TILT, AcceleratingTarget, feet, stance_on_two_planes, standing
 
 from contact_states import forward_dynamics
 from poise import constraints, tasks
@@ -14,7 +14,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, Plate, steps
 from poise.robots import State
 from poise.state import Contact
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 ALL = pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
@@ -22,7 +22,7 @@ ALL = pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
 
 @cache
 def two_planes(name: str) -> tuple[State, tuple[Contact, ...]]:
-    return on_two_planes(robot_of(name))
+    return stance_on_two_planes(installed_robot(name))
 
 
 def balance_of_forces(state: State, command: Command) -> np.ndarray:
@@ -48,7 +48,7 @@ def inside_its_cone(state: State, contact: Contact, command: Command) -> bool:
 
 @ALL
 def test_at_rest_the_forces_sum_to_the_weight(name: str) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     command = TorqueController(standing(start)).step(start)
     assert command.fallback == ""
     assert command.acceleration == pytest.approx(0.0, abs=1e-9)
@@ -61,7 +61,7 @@ def test_at_rest_the_forces_sum_to_the_weight(name: str) -> None:
 @ALL
 def test_at_rest_the_torques_are_those_of_statics(name: str) -> None:
     """τ = g_a - Σ J_caᵀ φ_c: the virtual work of all forces vanishes for every motion of the joints."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     command = TorqueController(standing(start)).step(start)
     wrenches = {
         contact: not_none(command.forces)[contact.name] for contact in feet(start.robot)
@@ -75,7 +75,7 @@ def test_any_number_of_contacts_on_different_planes_carries_the_weight(name: str
     start, contacts = two_planes(name)
     chosen = contacts[:count]
     if count == 1:  # above the left foot, or it would have to fall
-        start = robot_of(name).stance("standing")
+        start = installed_robot(name).stance("standing")
     hierarchy = standing(start.replace(contacts=[c.frame for c in chosen]), chosen)
     command = TorqueController(hierarchy).step(start.replace(contacts=[c.frame for c in chosen]))
     assert command.fallback == ""
@@ -100,46 +100,49 @@ def test_forces_on_two_planes_and_a_wall_are_those_of_mujoco(name: str) -> None:
     """At rest, after two seconds, within a tenth of the smallest force; commonly within a thirtieth."""
     start, contacts = two_planes(name)
     _, right, hand = start.contacts
-    plate = Plate.touching(start, right, size=(0.15, 0.35))
-    plant = MujocoPlant(start, things=[plate, Plate.touching(start, hand, normal=(0, -1, 0))])
+    plate = Plate.at_frame(start, right, size=(0.15, 0.35))
+    plant = MujocoPlant(start, objects=[plate, Plate.at_frame(start, hand, normal=(0, -1, 0))])
     *_, last = steps(TorqueController(standing(start, contacts)), plant, 2.0)
     assert not plant.fallen
     assert np.abs(plant.truth().v).max() < 0.01
     assert last.state.contacts == start.contacts
     for contact in contacts:
-        planned, felt = not_none(last.command.forces)[contact.name][:3], not_none(last.sensed).forces[contact.name][:3]
+        planned, felt = (
+            not_none(last.command.forces)[contact.name][:3],
+            not_none(last.readings).forces[contact.name][:3],
+        )
         assert np.linalg.norm(felt - planned) < 0.1 * np.linalg.norm(planned)
 
 
 def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequence[Level] = ()) -> list[Command]:
     """Commands with contacts written in different ways, while something moves."""
     hand, commands = start.robot.hand("right"), []
-    sinking = tasks.CenterOfMass(Accelerating(start.center_of_mass, (0.2, 0.0, -1.0)))
-    reaching = tasks.Position(hand, Accelerating(start.pose(hand).translation, (1.0, 1.0, 1.0)))
+    sinking = tasks.CenterOfMass(AcceleratingTarget(start.center_of_mass, (0.2, 0.0, -1.0)))
+    reach_hierarchy = tasks.Position(hand, AcceleratingTarget(start.pose(hand).translation, (1.0, 1.0, 1.0)))
     for contacts in models:
         hierarchy = standing(start, contacts).with_tasks("balance", sinking)
-        hierarchy = hierarchy.with_level(Level("reach", [reaching]), before="posture")
+        hierarchy = hierarchy.with_level(Level("reach", [reach_hierarchy]), before="posture")
         for level in extra:
             hierarchy = hierarchy.with_level(level)
         commands.append(TorqueController(hierarchy).step(start))
         assert commands[-1].fallback == ""
-        assert not_none(commands[-1].solution).careful == -1, (
+        assert not_none(commands[-1].solution).first_damped_level == -1, (
             "caution would damp, and depends on how forces are written"
         )
     return commands
 
 
-def written(contact: Contact, forces: str) -> Contact:
+def with_force_model(contact: Contact, forces: str) -> Contact:
     return Contact(contact.frame, normal=contact.frame_from_contact.rotation[:, 2], forces=forces)  # type: ignore[arg-type]
 
 
 @ROBOTS
 def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) -> None:
     """On one foot the accelerations decide the wrench, and with it the torques."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     start = start.replace(contacts=start.robot.feet[:1])
     foot = Contact(start.robot.foot("left"))
-    first, *others = same_motion(start, [[written(foot, f)] for f in ("wrench", "vertices", "normals")])
+    first, *others = same_motion(start, [[with_force_model(foot, f)] for f in ("wrench", "vertices", "normals")])
     assert np.abs(not_none(first.acceleration)).max() > 1.0
     for other in others:
         assert other.acceleration == pytest.approx(first.acceleration, abs=1e-6)
@@ -150,8 +153,8 @@ def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) 
 @ROBOTS
 def test_three_ways_to_write_forces_give_the_same_accelerations_on_two_feet(name: str) -> None:
     """How two feet share a load is free until a task says; then torques agree as well."""
-    start = robot_of(name).stance("standing")
-    models = [[written(foot, f) for foot in feet(start.robot)] for f in ("wrench", "vertices", "normals")]
+    start = installed_robot(name).stance("standing")
+    models = [[with_force_model(foot, f) for foot in feet(start.robot)] for f in ("wrench", "vertices", "normals")]
     first, *others = same_motion(start, models)
     for other in others:
         assert other.acceleration == pytest.approx(first.acceleration, abs=1e-6)
@@ -167,7 +170,7 @@ def test_three_ways_to_write_forces_give_the_same_accelerations_on_two_feet(name
 
 
 def test_contacts_are_those_of_the_state_where_no_task_names_any() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
     bare = Hierarchy(levels=[Level("posture", [tasks.Posture(start)])])
     for parts in (robot.feet, robot.feet[:1], ()):

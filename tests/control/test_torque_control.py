@@ -5,27 +5,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bodies import Switch
-from standing import feet, standing
+from example_hierarchies import SwitchBehavior
+from standing_hierarchies import feet, standing
 
 from poise import constraints, tasks
 from poise.control import TorqueController
-from poise.control.torque_control import physics, planned_contacts
+from poise.control.torque_control import physics_tasks, planned_contacts
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plants import IdealPlant, steps
 from poise.robots import State, load_robot
 from poise.solvers import Weighted
 from poise.state import Contact, Snapshot
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 LEFT, RIGHT = feet(ROBOT)
 
 
 def names(hierarchy: Hierarchy, contacts: tuple[Contact, ...] = ()) -> list[str]:
-    return [type(task).__name__ for task in physics(hierarchy, ROBOT, contacts or planned_contacts(hierarchy))]
+    return [type(task).__name__ for task in physics_tasks(hierarchy, ROBOT, contacts or planned_contacts(hierarchy))]
 
 
 # -- what physics adds -------------------------------------------------------------------------------------------------
@@ -144,7 +144,9 @@ def test_a_change_that_fails_leaves_the_old_hierarchy_and_its_contacts() -> None
 
 def test_without_a_ramp_the_new_hierarchy_speaks_at_once() -> None:
     lower = standing(START).with_tasks("balance", tasks.CenterOfMass(START.center_of_mass - 0.01))
-    found = list(steps(TorqueController(Switch(standing(START), lower, 0.01), ramp=0.0), IdealPlant(START), 0.02))
+    found = list(
+        steps(TorqueController(SwitchBehavior(standing(START), lower, 0.01), ramp=0.0), IdealPlant(START), 0.02)
+    )
     expected = TorqueController(lower).step(found[5].state)
     assert found[5].command.torque == pytest.approx(expected.torque, abs=1e-6)
 
@@ -155,7 +157,7 @@ def test_a_controller_serves_another_robot_after_the_first() -> None:
 
     controller = TorqueController(behavior)
     for name in ("g1", "talos", "g1"):
-        start = robot_of(name).stance("standing")
+        start = installed_robot(name).stance("standing")
         command = controller.step(start)
         assert len(not_none(command.torque)) == len(start.robot.joints)
         assert not_none(command.forces).total == pytest.approx([0.0, 0.0, 9.81 * start.robot.mass])
@@ -196,4 +198,4 @@ def test_the_first_state_must_be_one() -> None:
 
 def test_a_hierarchy_for_another_robot_is_refused_at_the_first_step() -> None:
     with pytest.raises(PoiseError, match="the hierarchy is made for talos, the state is of g1"):
-        TorqueController(standing(robot_of("talos").stance("standing"))).step(START)
+        TorqueController(standing(installed_robot("talos").stance("standing"))).step(START)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from standing import standing
-from trials import ROBOTS, Trial, failing, sometimes, start_of
+from standing_hierarchies import standing
+from standing_trials import ROBOTS, StandingTrial, behavior_failing_at_times, is_fault_time, standing_state
 
 from poise import constraints, tasks
 from poise.control import TorqueController
@@ -14,20 +14,20 @@ from poise.plants import MujocoPlant
 from poise.robots import State
 from poise.solvers import Lexicographic, Program, Solution, Weighted
 from poise.state import Snapshot
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
 
 @ROBOTS
 @pytest.mark.parametrize("solver", [Lexicographic, Weighted])
 def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str, solver: type) -> None:
     """A hand must be 5 cm higher and 5 cm lower; a weighted solver says that it had to relax, or holds."""
-    start = start_of(name)
+    start = standing_state(name)
     hand = start.robot.hand("left")
     place = start.pose(hand).translation
     above = constraints.HalfSpace(hand, (0, 0, -1), -(place[2] + 0.05), name="above")
     below = constraints.HalfSpace(hand, (0, 0, 1), place[2] - 0.05, name="below")
     hierarchy = standing(start)
-    trial = Trial(start, hierarchy.replace(always=[*hierarchy.always, above, below]), solver=solver())
+    trial = StandingTrial(start, hierarchy.replace(always=[*hierarchy.always, above, below]), solver=solver())
     words = {said.partition(":")[0] for said in trial.fallbacks()}
     assert words == set() if solver is Lexicographic else words <= {"relaxed", "weighted", "hold"}
     solution = next(step.command.solution for step in reversed(trial.steps) if step.command.solution is not None)
@@ -38,23 +38,23 @@ def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str,
 @ROBOTS
 def test_motors_that_may_give_nothing_are_obeyed(name: str) -> None:
     """Motors that may give next to nothing: a user may ask for that, too, and the robot falls within its limits."""
-    start = start_of(name)
+    start = standing_state(name)
     robot = start.robot
     weak = constraints.TorqueLimit(robot, scale=1e-3)
-    trial = Trial(start, standing(start).replace(always=[weak]), seconds=0.4)
+    trial = StandingTrial(start, standing(start).replace(always=[weak]), seconds=0.4)
     assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"contact lost"}
     assert max(np.abs(not_none(step.command.torque) / robot.limits.torque).max() for step in trial.steps) < 1.1e-3
 
 
 @ROBOTS
 def test_a_solver_without_time_still_stands(name: str) -> None:
-    trial = Trial(start_of(name), solver=Lexicographic(budget=0.0))
+    trial = StandingTrial(standing_state(name), solver=Lexicographic(budget=0.0))
     assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"budget", "weighted"}
     assert sum(trial.fallbacks().values()) == len(trial.steps)
     assert trial.stands()
 
 
-class Mad:
+class FaultySolver:
     """A solver that answers nonsense while it fails: not finite, or against all physics."""
 
     def __init__(self, nonsense: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -63,7 +63,7 @@ class Mad:
     def solve(self, program: Program) -> Solution:
         solution = self.solver.solve(program)
         self.calls += 1
-        if failing(0.002 * (self.calls - 1)):
+        if is_fault_time(0.002 * (self.calls - 1)):
             solution.x = self.nonsense(solution.x)
         return solution
 
@@ -79,7 +79,7 @@ NONSENSE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @ROBOTS
 @pytest.mark.parametrize("nonsense", NONSENSE)
 def test_a_solution_against_physics_is_replaced_by_the_weighted_one(name: str, nonsense: str) -> None:
-    trial = Trial(start_of(name), solver=Mad(NONSENSE[nonsense]))
+    trial = StandingTrial(standing_state(name), solver=FaultySolver(NONSENSE[nonsense]))
     assert trial.fallbacks() == {"weighted: physics does not allow the solution": trial.ticks()}
     assert trial.stands()
 
@@ -87,7 +87,7 @@ def test_a_solution_against_physics_is_replaced_by_the_weighted_one(name: str, n
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
 @pytest.mark.parametrize("period", [0.002, 0.01])
 def test_a_hold_stands_for_as_long_as_it_must_and_recovers_from_a_push(name: str, period: float) -> None:
-    start = start_of(name)
+    start = standing_state(name)
     robot = start.robot
 
     def fails() -> object:
@@ -98,14 +98,14 @@ def test_a_hold_stands_for_as_long_as_it_must_and_recovers_from_a_push(name: str
     def world(time: float) -> None:
         plant.data.xfrc_applied[1, :3] = (0.05 * 9.81 * robot.mass, 0.0, 0.0) if 0.5 <= time < 0.6 else 0.0
 
-    behavior = sometimes(standing(start), fails, end=2.0)
-    trial = Trial(start, behavior, plant=plant, world=world, seconds=2.0, period=period)
+    behavior = behavior_failing_at_times(standing(start), fails, end=2.0)
+    trial = StandingTrial(start, behavior, plant=plant, world=world, seconds=2.0, period=period)
     assert set(trial.fallbacks()) == {"hold: ValueError: no plan"}
     assert trial.stands()
 
 
 def test_a_hold_in_the_air_keeps_the_posture() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     q = robot.stance("standing").q.copy()
     q[2] += 3.0
     rates = np.concatenate([np.zeros(6), np.full(robot.model.nv - 6, 0.3)])

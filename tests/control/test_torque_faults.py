@@ -6,8 +6,8 @@ counted in the recording, and the robot stands again afterwards wherever physics
 
 import numpy as np
 import pytest
-from standing import standing
-from trials import BEGIN, END, ROBOTS, Trial, failing, sometimes, start_of
+from standing_hierarchies import standing
+from standing_trials import BEGIN, END, ROBOTS, StandingTrial, behavior_failing_at_times, is_fault_time, standing_state
 
 from poise import tasks
 from poise.control import TorqueController
@@ -28,18 +28,18 @@ from poise.robots import State
 def test_a_state_with_nan_is_answered_with_the_torques_before(name: str, seconds: float, entry: str) -> None:
     def view(state: State) -> State:
         q, v = state.q.copy(), state.v.copy()
-        if failing(state.time, BEGIN + seconds):
+        if is_fault_time(state.time, BEGIN + seconds):
             {"joint": q[9:10], "base": q[2:5], "rate": v[8:]}[entry][:] = np.nan
-        return State._trusted(state.robot, q, v, state.time, state.contacts)
+        return State._unchecked(state.robot, q, v, state.time, state.contacts)
 
-    trial = Trial(start_of(name), view=view)
+    trial = StandingTrial(standing_state(name), view=view)
     assert trial.fallbacks() == {"hold: the state has NaN or infinite entries": round(seconds / 0.002)}
     assert trial.stands()
 
 
 @ROBOTS
 def test_a_missing_sample_is_answered_with_the_torques_before(name: str) -> None:
-    trial = Trial(start_of(name), view=lambda state: None if failing(state.time) else state)
+    trial = StandingTrial(standing_state(name), view=lambda state: None if is_fault_time(state.time) else state)
     assert trial.fallbacks() == {"hold: no state was measured": trial.ticks()}
     assert trial.stands()
 
@@ -48,13 +48,13 @@ def test_a_missing_sample_is_answered_with_the_torques_before(name: str) -> None
 @pytest.mark.parametrize("jump", [0.1, 5.0, -0.2, 1e9])
 def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -> None:
     """Also in the middle of a change of hierarchies, which follows the clock."""
-    start = start_of(name)
+    start = standing_state(name)
     first, then = standing(start), standing(start).with_tasks("posture", tasks.Posture(start))
 
     def view(state: State) -> State:
         return state.replace(time=state.time + jump) if state.time >= END else state
 
-    trial = Trial(start, lambda snapshot: first if snapshot.time < BEGIN else then, view)
+    trial = StandingTrial(start, lambda snapshot: first if snapshot.time < BEGIN else then, view)
     assert trial.fallbacks() == {}
     assert trial.stands()
 
@@ -62,11 +62,11 @@ def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -
 @ROBOTS
 def test_ticks_that_come_too_late_do_no_harm(name: str) -> None:
     """For a while the controller is asked at every tenth tick only: the plant goes on with the last command."""
-    start = start_of(name)
+    start = standing_state(name)
     plant, controller = MujocoPlant(start), TorqueController(standing(start))
     command = controller.step(plant.state())
     for tick in range(500):
-        if not failing(0.002 * tick, 0.5) or tick % 10 == 0:
+        if not is_fault_time(0.002 * tick, 0.5) or tick % 10 == 0:
             command = controller.step(plant.state())
             assert command.fallback == ""
         plant.apply(command)
@@ -84,16 +84,16 @@ def test_a_behavior_that_raises_is_answered_with_a_hold(name: str, seconds: floa
     def fails() -> object:
         raise ZeroDivisionError("no step to take")
 
-    start = start_of(name)
-    trial = Trial(start, sometimes(standing(start), fails, BEGIN + seconds), seconds=1.2)
+    start = standing_state(name)
+    trial = StandingTrial(start, behavior_failing_at_times(standing(start), fails, BEGIN + seconds), seconds=1.2)
     assert trial.fallbacks() == {"hold: ZeroDivisionError: no step to take": round(seconds / 0.002)}
     assert trial.stands()
 
 
 @ROBOTS
 def test_a_behavior_that_returns_nothing_is_answered_with_a_hold(name: str) -> None:
-    start = start_of(name)
-    trial = Trial(start, sometimes(standing(start), lambda: None))
+    start = standing_state(name)
+    trial = StandingTrial(start, behavior_failing_at_times(standing(start), lambda: None))
     assert trial.fallbacks() == {"hold: PoiseError: the behavior returned None; expected a Hierarchy": trial.ticks()}
     assert trial.stands()
 
@@ -101,25 +101,25 @@ def test_a_behavior_that_returns_nothing_is_answered_with_a_hold(name: str) -> N
 @ROBOTS
 @pytest.mark.parametrize("level", ["contact", "balance", "chest", "posture"])
 def test_a_task_may_be_removed_for_a_while(name: str, level: str) -> None:
-    start = start_of(name)
-    without = standing(start).without(level)
-    trial = Trial(start, sometimes(standing(start), lambda: without), seconds=1.2)
+    start = standing_state(name)
+    without = standing(start).without_level(level)
+    trial = StandingTrial(start, behavior_failing_at_times(standing(start), lambda: without), seconds=1.2)
     assert trial.fallbacks() == {}
-    assert trial.stands(within=5e-3)
+    assert trial.stands(tolerance=5e-3)
 
 
 @ROBOTS
 def test_a_task_that_vanishes_while_it_is_written_is_answered_with_a_hold(name: str) -> None:
     """Someone else takes its target away in the middle of a step."""
-    start = start_of(name)
+    start = standing_state(name)
 
     class Taken:
         def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            if failing(time):
+            if is_fault_time(time):
                 raise KeyError("target")
             return start.center_of_mass, np.zeros(3), np.zeros(3)
 
-    trial = Trial(start, standing(start).with_tasks("balance", tasks.CenterOfMass(Taken())))
+    trial = StandingTrial(start, standing(start).with_tasks("balance", tasks.CenterOfMass(Taken())))
     assert trial.fallbacks() == {"hold: KeyError: 'target'": trial.ticks()}
     assert trial.stands()
 
@@ -127,14 +127,14 @@ def test_a_task_that_vanishes_while_it_is_written_is_answered_with_a_hold(name: 
 # -- targets -----------------------------------------------------------------------------------------------------------
 
 
-class Gone:
+class VanishingTarget:
     """A target that is somewhere else while it fails."""
 
     def __init__(self, value: np.ndarray, elsewhere: float) -> None:
         self.value, self.elsewhere = value, np.full_like(value, elsewhere)
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.elsewhere if failing(time) else self.value, np.zeros(3), np.zeros(3)
+        return self.elsewhere if is_fault_time(time) else self.value, np.zeros(3), np.zeros(3)
 
 
 @ROBOTS
@@ -149,15 +149,17 @@ class Gone:
 def test_a_target_that_is_no_place_is_answered_with_a_hold_that_names_it(
     name: str, elsewhere: float, level: str
 ) -> None:
-    start = start_of(name)
+    start = standing_state(name)
     hand = start.robot.hand("left")
-    reach = tasks.Position(hand, Gone(start.pose(hand).translation, elsewhere), name="reach")
-    balance = tasks.CenterOfMass(Gone(start.center_of_mass, elsewhere), reference=tasks.Decay(4.0), name="balance")
+    reach = tasks.Position(hand, VanishingTarget(start.pose(hand).translation, elsewhere), name="reach")
+    balance = tasks.CenterOfMass(
+        VanishingTarget(start.center_of_mass, elsewhere), dynamics=tasks.Decay(4.0), name="balance"
+    )
     hierarchy = {
         "balance": standing(start).with_tasks("balance", balance),
         "reach": standing(start).with_level(Level("reach", [reach]), before="posture"),
     }[level]
-    trial = Trial(start, hierarchy)
+    trial = StandingTrial(start, hierarchy)
     assert trial.fallbacks() == {f"hold: what '{level}' asks for is not finite": trial.ticks()}
     assert trial.stands()
 
@@ -165,17 +167,17 @@ def test_a_target_that_is_no_place_is_answered_with_a_hold_that_names_it(
 @ROBOTS
 @pytest.mark.parametrize("far", [10.0, 1e6])
 def test_a_hand_asked_for_a_place_far_away_does_not_throw_the_robot(name: str, far: float) -> None:
-    start = start_of(name)
+    start = standing_state(name)
     hand = start.robot.hand("left")
-    reach = tasks.Position(hand, Gone(start.pose(hand).translation, far))
-    trial = Trial(start, standing(start).with_level(Level("reach", [reach]), before="posture"), seconds=1.5)
+    reach = tasks.Position(hand, VanishingTarget(start.pose(hand).translation, far))
+    trial = StandingTrial(start, standing(start).with_level(Level("reach", [reach]), before="posture"), seconds=1.5)
     assert trial.fallbacks() == {}
-    assert trial.stands(within=0.01)
+    assert trial.stands(tolerance=0.01)
 
 
 def test_a_live_target_refuses_what_is_no_place() -> None:
-    point = tasks.Live((0.4, 0.2, 1.0))
+    point = tasks.LiveTarget((0.4, 0.2, 1.0))
     for wrong in ((np.nan, 0.0, 0.0), (np.inf, 0.0, 0.0), (0.0, 0.0)):
         with pytest.raises(TaskError, match="expected 3 finite numbers"):
-            point.move(wrong)
+            point.set(wrong)
     assert point.sample(0.0)[0] == pytest.approx([0.4, 0.2, 1.0])

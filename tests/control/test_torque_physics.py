@@ -7,15 +7,15 @@ import numpy as np
 import pinocchio
 import pytest
 
-from contact_states import forward_dynamics, inverse_dynamics, some_contacts
+from contact_states import example_contacts, forward_dynamics, inverse_dynamics
 from poise import constraints, tasks
 from poise.control import Command, TorqueController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant
-from poise.plants.engine.robot_model import Coordinates
+from poise.plants.engine.robot_model import CoordinateMap
 from poise.robots import State
 from poise.state import Contact
-from robot_states import not_none, random_state, robot_of
+from robot_states import installed_robot, not_none, random_state
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 SEEDS = pytest.mark.parametrize("seed", range(4))
@@ -24,7 +24,7 @@ UP = np.array([0.0, 0.0, 3.0])
 
 def floating(name: str, seed: int, contacts: Sequence[Contact] = ()) -> State:
     """Some state high above the ground, with its joints inside their range and everything moving."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     state = random_state(robot, seed)
     q = state.q.copy()
     q[:3] += UP
@@ -54,13 +54,13 @@ def command_for(state: State, contacts: Sequence[Contact] = ()) -> Command:
     return command
 
 
-class Twin:
+class ReferenceDynamics:
     """The robot in MuJoCo, high up, at one state, with the forces of a command."""
 
     def __init__(self, state: State, command: Command) -> None:
         plant = MujocoPlant(state)
         self.model, self.data, self.state = plant.model, plant.data, state
-        self.coordinates = Coordinates(state.robot, self.model)
+        self.coordinates = CoordinateMap(state.robot, self.model)
         self.coordinates.write(state.q, state.v, self.data)
         mujoco.mj_forward(self.model, self.data)
         assert self.data.ncon == 0
@@ -82,7 +82,7 @@ class Twin:
         a[:3] = R.T @ a[:3] - np.cross(w, v)
         return a
 
-    def generalised(self, acceleration: np.ndarray) -> np.ndarray:
+    def generalised_forces(self, acceleration: np.ndarray) -> np.ndarray:
         """What pinocchio's accelerations ask for beyond the applied forces, by MuJoCo's inverse dynamics."""
         a = acceleration.copy()
         R, v, w = self._base()
@@ -101,7 +101,7 @@ def test_without_contact_the_torques_make_the_accelerations_in_mujoco(name: str,
     state = floating(name, seed)
     command = command_for(state)
     assert len(not_none(command.forces).names) == 0
-    found = Twin(state, command).acceleration(not_none(command.torque))
+    found = ReferenceDynamics(state, command).acceleration(not_none(command.torque))
     assert found == pytest.approx(command.acceleration, abs=1e-6)
 
 
@@ -110,7 +110,7 @@ def test_without_contact_the_torques_make_the_accelerations_in_mujoco(name: str,
 def test_without_contact_the_accelerations_take_the_torques_in_mujoco(name: str, seed: int) -> None:
     state = floating(name, seed)
     command = command_for(state)
-    found = Twin(state, command).generalised(not_none(command.acceleration))
+    found = ReferenceDynamics(state, command).generalised_forces(not_none(command.acceleration))
     assert found[:6] == pytest.approx(0.0, abs=1e-6)
     assert found[6:] == pytest.approx(command.torque, abs=1e-6)
 
@@ -128,12 +128,14 @@ KINDS = {
 @pytest.mark.parametrize("kinds", KINDS)
 def test_torques_and_contact_forces_make_the_accelerations(name: str, seed: int, kinds: str) -> None:
     """In MuJoCo and in pinocchio, with the forces applied from outside instead of by a ground."""
-    contacts = [some_contacts(robot_of(name))[kind] for kind in KINDS[kinds]]
+    contacts = [example_contacts(installed_robot(name))[kind] for kind in KINDS[kinds]]
     state = floating(name, seed, contacts)
     contacts = [Contact(c.frame, c.corners, c.frame_from_contact.rotation[:, 2], forces=c.forces) for c in contacts]
     command = command_for(state, contacts)
     assert np.abs(not_none(command.forces).wrenches).max() > 1.0, "contacts push"
-    assert Twin(state, command).acceleration(not_none(command.torque)) == pytest.approx(command.acceleration, abs=1e-6)
+    assert ReferenceDynamics(state, command).acceleration(not_none(command.torque)) == pytest.approx(
+        command.acceleration, abs=1e-6
+    )
     wrenches = {contact: in_its_axes(state, contact, not_none(command.forces)[contact.name]) for contact in contacts}
     assert forward_dynamics(state, not_none(command.torque), wrenches) == pytest.approx(command.acceleration, abs=1e-6)
     tau = inverse_dynamics(state, not_none(command.acceleration), wrenches)

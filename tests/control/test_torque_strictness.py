@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from bodies import costs
-from standing import feet, on_two_planes, standing
+from example_hierarchies import costs
+from standing_hierarchies import feet, stance_on_two_planes, standing
 
 from poise import constraints, tasks
 from poise.control import TorqueController
@@ -11,9 +11,9 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.solvers import Cascade, Lexicographic, Program
 from poise.tasks import Task
-from robot_states import not_none, random_state, robot_of
+from robot_states import installed_robot, not_none, random_state
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 
 
 def random_level(random: np.random.Generator, state: State) -> list[Task]:
@@ -52,7 +52,10 @@ def program_of(seed: int) -> Program:
 
 def first_levels(program: Program, count: int) -> Program:
     """The same question without the less important levels."""
-    settings = {"damping": program.damping[:count].tolist(), "caution": program.caution[:count].tolist()}
+    settings = {
+        "damping": program.damping[:count].tolist(),
+        "singularity_damping": program.singularity_damping[:count].tolist(),
+    }
     return Program(program.levels[:count], variables=program.variables, center=program.center, **settings)
 
 
@@ -79,7 +82,7 @@ def test_no_level_gains_from_the_removal_of_lower_ones_on_many_stacks(seed: int)
 
 @pytest.mark.parametrize("name", ["g1", "talos"])
 def test_standing_on_two_planes_is_strict(name: str) -> None:
-    state, contacts = on_two_planes(robot_of(name))
+    state, contacts = stance_on_two_planes(installed_robot(name))
     moving = state.replace(v=0.1 * np.random.default_rng(0).normal(size=len(state.v)))
     hierarchy = standing(state, contacts).with_level(Level("relaxed", [tasks.JointTorque()]), before="posture")
     check_strictness(not_none(TorqueController(hierarchy).step(moving).solution).program)

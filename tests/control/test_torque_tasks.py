@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from standing import Accelerating, feet, on_two_planes, standing
+from standing_hierarchies import AcceleratingTarget, feet, stance_on_two_planes, standing
 
 from poise import constraints, tasks
 from poise.control import Command, TorqueController
@@ -13,12 +13,12 @@ from poise.robots import Joint, State
 from poise.solvers import UPPER, Weighted
 from poise.state import Contact
 from poise.tasks import Task
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 
 
-def asked(start: State, *extra: Task, before: str | None = "posture") -> Command:
+def command_with(start: State, *extra: Task, before: str | None = "posture") -> Command:
     """A standing robot that is asked for more, less important than balance unless said otherwise."""
     hierarchy = standing(start).with_level(Level("extra", extra), before=before)
     command = TorqueController(hierarchy).step(start)
@@ -40,11 +40,11 @@ def pressure(state: State, contact: Contact, command: Command) -> np.ndarray:
 # -- torques ----------------------------------------------------------------------------------------------------------
 
 
-def jerking(start: State, joint: Joint) -> Hierarchy:
+def jerking_hierarchy(start: State, joint: Joint) -> Hierarchy:
     """All joints hold still but one, which is asked for more than the tenth of its torque that it may use."""
     robot = start.robot
     others = [other for other in robot.joints if other != joint]
-    wild = tasks.Posture([start.q[joint.q] - 1.0], joints=[joint], reference=tasks.Decay(50.0))
+    wild = tasks.Posture([start.q[joint.q] - 1.0], joints=[joint], dynamics=tasks.Decay(50.0))
     levels = [
         Level("contact", [constraints.RigidContact(foot) for foot in robot.feet]),
         Level("others", [tasks.Posture(start, joints=others)]),
@@ -56,10 +56,10 @@ def jerking(start: State, joint: Joint) -> Hierarchy:
 @ROBOTS
 def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
     """An elbow asked for more than it may: its torque is the limit, the row is active, the explanation tells."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing")
     elbow = robot.joint({"g1": "left_elbow_joint", "talos": "arm_left_4_joint"}[name])
-    command = TorqueController(jerking(start, elbow)).step(start)
+    command = TorqueController(jerking_hierarchy(start, elbow)).step(start)
     place = elbow.v - 6
     assert abs(not_none(command.torque)[place]) == pytest.approx(0.1 * robot.limits.torque[place], rel=1e-9)
     assert np.abs(not_none(command.solution).active[1]) == [UPPER]
@@ -68,20 +68,20 @@ def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
 
 
 def test_a_limit_that_acts_is_found_in_the_recording() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    controller = TorqueController(jerking(start, robot.joint("left_elbow_joint")))
+    controller = TorqueController(jerking_hierarchy(start, robot.joint("left_elbow_joint")))
     recording = record(controller, IdealPlant(start), 0.02)
     assert any("torque limit[left_elbow_joint]" in found.row for found in recording.saturations())
 
 
 @ROBOTS
 def test_a_scaled_limit_of_some_joints_holds_where_it_stands(name: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing")
     knees = [joint for joint in robot.joints if "knee" in joint.name or joint.name.endswith("_4_joint")][:2]
     places = [joint.v - 6 for joint in knees]
-    free = asked(start, tasks.JointTorque(knees, target=0.0), before=None)
+    free = command_with(start, tasks.JointTorque(knees, target=0.0), before=None)
     scale = float(0.5 * np.abs(not_none(free.torque)[places]).max() / robot.limits.torque[places].max())
     limit = constraints.TorqueLimit(robot, knees, scale=scale)
     command = TorqueController(standing(start).replace(always=[limit])).step(start)
@@ -92,10 +92,10 @@ def test_a_scaled_limit_of_some_joints_holds_where_it_stands(name: str) -> None:
 
 @ROBOTS
 def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing")
     joint = robot.joints[-1]
-    command = asked(start, tasks.JointTorque([joint], target=0.4))
+    command = command_with(start, tasks.JointTorque([joint], target=0.4))
     assert not_none(command.torque)[joint.v - 6] == pytest.approx(0.4, abs=1e-9)
 
 
@@ -105,8 +105,8 @@ def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
 @ROBOTS
 @pytest.mark.parametrize("share", [0.48, 0.5, 0.53])
 def test_weight_shifts_between_the_feet(name: str, share: float) -> None:
-    start = robot_of(name).stance("standing")
-    command = asked(start, tasks.ForceDistribution(feet(start.robot), (share, 1.0 - share)))
+    start = installed_robot(name).stance("standing")
+    command = command_with(start, tasks.ForceDistribution(feet(start.robot), (share, 1.0 - share)))
     left, right = not_none(command.forces).wrenches[:, 2]
     assert left / (left + right) == pytest.approx(share, abs=1e-9)
     assert command.acceleration == pytest.approx(0.0, abs=1e-8), "nothing moves"
@@ -115,8 +115,8 @@ def test_weight_shifts_between_the_feet(name: str, share: float) -> None:
 @ROBOTS
 def test_weight_shifts_no_further_than_what_is_above_allows(name: str) -> None:
     """All on one foot, less important than the posture: the pressure reaches an edge of the soles, nothing moves."""
-    start = robot_of(name).stance("standing")
-    command = asked(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)), before=None)
+    start = installed_robot(name).stance("standing")
+    command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)), before=None)
     left, right = not_none(command.forces).wrenches[:, 2]
     assert 0.55 < left / (left + right) < 0.95
     assert command.acceleration == pytest.approx(0.0, abs=1e-8)
@@ -126,8 +126,8 @@ def test_weight_shifts_no_further_than_what_is_above_allows(name: str) -> None:
 @ROBOTS
 def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
     """More important than the posture: limbs swing so that one foot bears all, and the centre of mass stays at rest."""
-    start = robot_of(name).stance("standing")
-    command = asked(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)))
+    start = installed_robot(name).stance("standing")
+    command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)))
     left, right = not_none(command.forces).wrenches[:, 2]
     assert left == pytest.approx(9.81 * start.robot.mass, abs=1e-6)
     assert right == pytest.approx(0.0, abs=1e-6)
@@ -138,16 +138,16 @@ def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
 @ROBOTS
 @pytest.mark.parametrize("place", [(0.0, 0.0), (0.01, 0.0), (-0.02, 0.005)])
 def test_pressure_moves_to_where_it_is_asked_for(name: str, place: tuple[float, float]) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     left, _ = feet(start.robot)
-    command = asked(start, tasks.CenterOfPressure(left, place))
+    command = command_with(start, tasks.CenterOfPressure(left, place))
     assert pressure(start, left, command) == pytest.approx(place, abs=1e-9)
     assert level_slack(command, "balance") == pytest.approx(0.0, abs=1e-9)
 
 
 @ROBOTS
 def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
-    start, contacts = on_two_planes(robot_of(name))
+    start, contacts = stance_on_two_planes(installed_robot(name))
     *_, hand = contacts
     wall = tasks.ContactForce(hand, (0.0, 0.0, 20.0))
     command = TorqueController(standing(start, contacts).with_level(Level("push", [wall]), before="posture")).step(
@@ -159,13 +159,13 @@ def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
 
 @ROBOTS
 def test_pressure_is_where_mujoco_feels_it(name: str) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     left, right = feet(start.robot)
     forward = [tasks.CenterOfPressure(left, (0.02, 0.0)), tasks.ForceDistribution((left, right), (0.52, 0.48))]
     plant = MujocoPlant(start)
     controller = TorqueController(standing(start).with_level(Level("forces", forward), before="posture"))
     *_, last = steps(controller, plant, 1.0)
-    felt = not_none(last.sensed).forces
+    felt = not_none(last.readings).forces
     f, m = np.split(felt[left.name], 2)
     assert np.array([-m[1], m[0]]) / f[2] == pytest.approx([0.02, 0.0], abs=2e-3)
     assert f[2] / felt.total[2] == pytest.approx(0.52, abs=0.005)
@@ -176,14 +176,14 @@ def test_pressure_is_where_mujoco_feels_it(name: str) -> None:
 
 @ROBOTS
 def test_weighted_and_strict_agree_where_all_tasks_can_be_met(name: str) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     hand, contacts = start.robot.hand("left"), feet(start.robot)
     hierarchy = Hierarchy(
         always=[constraints.JointRange(start.robot)],
         levels=[
             Level("contact", [constraints.RigidContact(contact) for contact in contacts]),
-            Level("balance", [tasks.CenterOfMass(Accelerating(start.center_of_mass, (0.1, 0.05, -0.3)))]),
-            Level("hand", [tasks.Position(hand, Accelerating(start.pose(hand).translation, (0.5, 0.5, 0.5)))]),
+            Level("balance", [tasks.CenterOfMass(AcceleratingTarget(start.center_of_mass, (0.1, 0.05, -0.3)))]),
+            Level("hand", [tasks.Position(hand, AcceleratingTarget(start.pose(hand).translation, (0.5, 0.5, 0.5)))]),
             Level("share", [tasks.ForceDistribution(contacts, (0.52, 0.48))]),
         ],
     )
@@ -198,9 +198,9 @@ def test_weighted_and_strict_agree_where_all_tasks_can_be_met(name: str) -> None
 @ROBOTS
 def test_where_they_contradict_only_the_strict_answer_keeps_the_order(name: str) -> None:
     """The weighted one gives some of balance away for a hand out of reach; both keep physics."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     hand = start.robot.hand("left")
-    wild = tasks.Position(hand, Accelerating(start.pose(hand).translation, (30.0, 0.0, 0.0)))
+    wild = tasks.Position(hand, AcceleratingTarget(start.pose(hand).translation, (30.0, 0.0, 0.0)))
     hierarchy = standing(start).with_level(Level("wild", [wild]), before="posture")
     strict, weighted = (TorqueController(hierarchy, solver=s).step(start) for s in (None, Weighted()))
     miss = [np.abs(level_slack(command, "balance")).max() for command in (strict, weighted)]

@@ -141,8 +141,8 @@ def test_a_device_that_is_pulled_out_is_centred_and_works_again_when_it_is_back(
     library.axes, library.raw = {"LEFTY": -32768}, {4: -1.0}
     assert device.read(0.0).axes[0] == 1.0
     library.count, library.events = 0, [library.JOYDEVICEREMOVED]
-    assert device.read(0.1).still
-    assert device.read(0.2).still
+    assert device.read(0.1).is_zero
+    assert device.read(0.2).is_zero
     library.count, library.events = 1, [library.JOYDEVICEADDED]
     assert device.read(0.3).axes[0] == 1.0
 
@@ -152,11 +152,11 @@ def test_a_driver_that_fails_in_the_loop_is_a_centred_stick(
 ) -> None:
     device = Joystick()
     library.axes = {"LEFTY": -32768}
-    assert not device.read(0.0).still
+    assert not device.read(0.0).is_zero
     with monkeypatch.context() as broken:
         broken.setattr(FakePad, "get_axis", lambda *_: 1 / 0)
-        assert device.read(0.1).still
-    assert not device.read(0.2).still
+        assert device.read(0.1).is_zero
+    assert not device.read(0.2).is_zero
 
 
 def test_without_anything_plugged_in_one_line_says_so(library: FakeLibrary) -> None:

@@ -27,24 +27,26 @@ def browser() -> str:
     return found
 
 
-def _ran(arguments: list[str], profile: Path) -> tuple[str, list[str]]:
+def _run_browser(arguments: list[str], profile: Path) -> tuple[str, list[str]]:
     """What is printed, and the errors that the page or its program caused."""
     command = [browser(), *SETTINGS.split(), f"--user-data-dir={profile}", *arguments]
     result = run_to_end(command)
     return result.stdout, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
 
 
-def seen(page: Path, folder: Path, fragment: str = "", size: tuple[int, int] = (640, 480)) -> np.ndarray:
+def screenshot(page: Path, folder: Path, fragment: str = "", size: tuple[int, int] = (640, 480)) -> np.ndarray:
     """How a page looks, height x width x 3; nothing may be said on its console."""
     picture = folder / "seen.png"
     window = f"--window-size={size[0]},{size[1]}"
-    _, said = _ran([window, f"--screenshot={picture}", f"{page.as_uri()}{fragment}"], folder / "profile")
-    assert said == []
+    _, console_errors = _run_browser(
+        [window, f"--screenshot={picture}", f"{page.as_uri()}{fragment}"], folder / "profile"
+    )
+    assert console_errors == []
     return np.asarray(Image.open(picture).convert("RGB"))
 
 
 def document(page: Path, folder: Path, fragment: str = "") -> str:
     """The page after its program has run, as text."""
-    text, said = _ran(["--dump-dom", f"{page.as_uri()}{fragment}"], folder / "profile")
-    assert said == []
+    text, console_errors = _run_browser(["--dump-dom", f"{page.as_uri()}{fragment}"], folder / "profile")
+    assert console_errors == []
     return text

@@ -10,7 +10,7 @@ import bvhsdk
 import numpy as np
 import pinocchio
 import pytest
-from motions import biped, rail, recorded, wandered, wandering
+from random_motions import biped, make_recording, rail, random_configurations, random_recording
 
 from poise import exports
 from poise.exports.bvh import Skeleton, zxy_angles
@@ -26,7 +26,7 @@ def robots() -> list[Any]:
     return [*(pytest.param(name, marks=pytest.mark.needs_models) for name in library_names()), "biped"]
 
 
-def loaded(name: str) -> Robot:
+def load(name: str) -> Robot:
     return biped() if name == "biped" else load_robot(name)
 
 
@@ -40,9 +40,9 @@ def origins(robot: Robot, q: np.ndarray) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("name", robots())
 def test_an_independent_reader_finds_every_joint_where_pinocchio_has_it(name: str, tmp_path: Path) -> None:
-    robot = loaded(name)
-    q = wandering(robot, SAMPLES, seed=3, period=0.1, size=1.5)
-    path = exports.save(recorded(robot, q, period=0.1), tmp_path / "m.bvh", rate=10.0)
+    robot = load(name)
+    q = random_configurations(robot, SAMPLES, seed=3, period=0.1, size=1.5)
+    path = exports.save(make_recording(robot, q, period=0.1), tmp_path / "m.bvh", rate=10.0)
     animation = bvhsdk.ReadFile(str(path))
     joints = animation.getlistofjoints()
     assert (animation.frames, animation.frametime) == (SAMPLES, pytest.approx(0.1))
@@ -55,9 +55,9 @@ def test_an_independent_reader_finds_every_joint_where_pinocchio_has_it(name: st
 
 @pytest.mark.parametrize("name", robots())
 def test_chains_end_in_the_parts_that_the_robot_has_there(name: str, tmp_path: Path) -> None:
-    robot = loaded(name)
-    q = wandering(robot, 3, seed=5, period=0.1)
-    animation = bvhsdk.ReadFile(str(exports.save(recorded(robot, q, 0.1), tmp_path / "m.bvh", rate=10.0)))
+    robot = load(name)
+    q = random_configurations(robot, 3, seed=5, period=0.1)
+    animation = bvhsdk.ReadFile(str(exports.save(make_recording(robot, q, 0.1), tmp_path / "m.bvh", rate=10.0)))
     parents = set(robot.model.parents)
     last = [joint for joint in range(2, robot.model.njoints) if joint not in parents]
     data = robot.model.createData()
@@ -73,7 +73,7 @@ def test_chains_end_in_the_parts_that_the_robot_has_there(name: str, tmp_path: P
 
 def test_offsets_are_those_of_the_robot_with_all_joints_at_zero(tmp_path: Path) -> None:
     robot = biped()
-    text = exports.save(wandered(robot), tmp_path / "m.bvh").read_text()
+    text = exports.save(random_recording(robot), tmp_path / "m.bvh").read_text()
     rest = origins(robot, np.concatenate([np.zeros(3), robot.rest[3:7], np.zeros(robot.model.nq - 7)]))
     found = dict(re.findall(r"(?:ROOT|JOINT) (\S+)\n\s*{\n\s*OFFSET (.*)", text))
     assert found.keys() == rest.keys()
@@ -86,7 +86,7 @@ def test_offsets_are_those_of_the_robot_with_all_joints_at_zero(tmp_path: Path) 
 
 def test_the_file_has_the_shape_that_readers_expect(tmp_path: Path) -> None:
     robot = biped()
-    lines = exports.save(wandered(robot, 100), tmp_path / "m.bvh").read_text().splitlines()
+    lines = exports.save(random_recording(robot, 100), tmp_path / "m.bvh").read_text().splitlines()
     assert lines[0] == "HIERARCHY"
     assert lines[4] == "  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
     assert sum(line.strip() == "CHANNELS 3 Zrotation Xrotation Yrotation" for line in lines) == len(robot.joints)
@@ -99,14 +99,14 @@ def test_the_file_has_the_shape_that_readers_expect(tmp_path: Path) -> None:
 
 def test_a_joint_that_slides_moves_in_the_file(tmp_path: Path) -> None:
     robot = rail(tmp_path)
-    q = wandering(robot, SAMPLES)
-    animation = bvhsdk.ReadFile(str(exports.save(recorded(robot, q), tmp_path / "m.bvh", rate=100.0)))
+    q = random_configurations(robot, SAMPLES)
+    animation = bvhsdk.ReadFile(str(exports.save(make_recording(robot, q), tmp_path / "m.bvh", rate=100.0)))
     for frame in range(SAMPLES):
         for name, place in origins(robot, q[frame]).items():
             assert np.abs(animation.getJoint(name).getPosition(frame) - place).max() < 1e-5
 
 
-def turned(angles: np.ndarray) -> np.ndarray:
+def zxy_rotation(angles: np.ndarray) -> np.ndarray:
     """Rz(a) Rx(b) Ry(c) of angles (..., 3)."""
     axes = ([0, 0, 1], [1, 0, 0], [0, 1, 0])
     a, b, c = (so3.exp(angles[..., i, None] * np.array(axis, dtype=float)) for i, axis in enumerate(axes))
@@ -116,7 +116,7 @@ def turned(angles: np.ndarray) -> np.ndarray:
 def test_angles_give_the_rotation_back() -> None:
     random = np.random.default_rng(2)
     R = so3.exp(random.normal(0.0, 2.0, (300, 5, 3)))
-    assert np.abs(turned(zxy_angles(R)) - R).max() < 1e-12
+    assert np.abs(zxy_rotation(zxy_angles(R)) - R).max() < 1e-12
 
 
 @pytest.mark.parametrize("axis", np.eye(3))
@@ -130,12 +130,14 @@ def test_angles_are_whole_where_two_axes_fall_together() -> None:
     random = np.random.default_rng(4)
     given = random.uniform(-3.0, 3.0, (100, 2, 3))
     given[..., 1] = np.pi / 2 * random.choice([-1.0, 1.0], (100, 2))
-    R = turned(given)
-    assert np.abs(turned(zxy_angles(R)) - R).max() < 1e-7
+    R = zxy_rotation(given)
+    assert np.abs(zxy_rotation(zxy_angles(R)) - R).max() < 1e-7
 
 
 def test_angles_do_not_jump_where_the_motion_does_not() -> None:
     robot = biped()
-    _, rotation = Skeleton.of(robot).moved(exports.Trajectory.of(wandered(robot, 400, seed=1, period=0.005)))
+    _, rotation = Skeleton.of(robot).local_transforms(
+        exports.Trajectory.of(random_recording(robot, 400, seed=1, period=0.005))
+    )
     angles = zxy_angles(rotation)[:, 1:]  # the base turns freely, and may pass where two axes fall together
     assert np.abs(np.diff(angles, axis=0)).max() < 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from motions import biped, rail, recorded, wandered, wandering
+from random_motions import biped, make_recording, rail, random_configurations, random_recording
 
 from poise import exports
 from poise.exports import FORMATS, ExportError
@@ -21,7 +21,7 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def motion(robot: Robot) -> Recording:
-    return wandered(robot, 5)
+    return random_recording(robot, 5)
 
 
 def test_a_disk_that_is_full_is_named(motion: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def test_every_format_writes_a_file_of_its_name_and_nothing_beside(
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("mp4", "html")])
 def test_a_single_sample_can_be_exported(name: str, robot: Robot, tmp_path: Path) -> None:
-    path = exports.save(recorded(robot, wandering(robot, 1)), tmp_path / f"m.{name}")
+    path = exports.save(make_recording(robot, random_configurations(robot, 1)), tmp_path / f"m.{name}")
     assert path.stat().st_size > 500
 
 

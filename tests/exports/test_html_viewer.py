@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from browser import document, seen
-from motions import biped, recorded, wandered, wandering
+from browser import document, screenshot
+from random_motions import biped, make_recording, random_configurations, random_recording
 
 from poise import exports
 from poise.recording import Recording
-from poise.rendering import Mesh, figure, shape_mesh, surface
+from poise.rendering import Mesh, shape_mesh, surface_with_normals, visual_model_of
 from poise.rendering import scene_geometry as solids
-from poise.rendering.scene_geometry import MOST
+from poise.rendering.scene_geometry import MAX_TRIANGLES
 from poise.robots import Robot, library_names, load_robot
 
 SOLIDS = {
@@ -36,7 +36,7 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def motion(robot: Robot) -> Recording:
-    return wandered(robot, 101, seed=2)
+    return random_recording(robot, 101, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_points_and_normals_survive_their_packing(page: Path, robot: Robot) -> N
     packed = numbers(data["vertices"], np.dtype([("position", "<i2", 4), ("normal", "i1", 4)]))  # type: ignore[arg-type]
     index = numbers(data["indices"], "<u4")
     assert index.max() < len(packed)
-    drawn = figure(robot)
+    drawn = visual_model_of(robot)
     assert len(data["parts"]) == len(drawn.shapes)
     for part, shape in zip(data["parts"], drawn.shapes, strict=True):
         points = data["scale"] * packed["position"][index[part["first"] : part["first"] + part["count"]], :3] / 32767
@@ -94,16 +94,16 @@ def test_solids_are_closed_and_turned_outward(name: str) -> None:
     a, b, c = points[faces].transpose(1, 0, 2)
     found = float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)  # divergence theorem
     assert 0.95 * volume < found <= volume * (1 + 1e-12)
-    made = surface(0, (1, 1, 1, 1), Mesh(points, faces))
+    made = surface_with_normals(0, (1, 1, 1, 1), Mesh(points, faces))
     sides = made.points[made.faces]
     across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
     assert (np.einsum("ij,ikj->ik", across, made.normals[made.faces]) > 0.0).all()
 
 
 def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:
-    box = surface(0, (1, 1, 1, 1), Mesh(*solids.box((1.0, 1.0, 1.0))))
+    box = surface_with_normals(0, (1, 1, 1, 1), Mesh(*solids.box((1.0, 1.0, 1.0))))
     assert len(box.points) == 24  # each corner once for each of its three sides
-    ball = surface(0, (1, 1, 1, 1), Mesh(*solids.sphere(1.0)))
+    ball = surface_with_normals(0, (1, 1, 1, 1), Mesh(*solids.sphere(1.0)))
     middle = np.abs(ball.points[:, 2]) < 0.9
     assert np.einsum("ij,ij->i", ball.points, ball.normals)[middle].min() > 0.99
 
@@ -112,12 +112,12 @@ def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:
 @pytest.mark.parametrize("name", library_names())
 def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tmp_path: Path) -> None:
     robot = load_robot(name)
-    page = exports.save(wandered(robot, 200, period=0.1), tmp_path / "m.html")
+    page = exports.save(random_recording(robot, 200, period=0.1), tmp_path / "m.html")
     assert page.stat().st_size < 6e6
-    drawn = figure(robot)
+    drawn = visual_model_of(robot)
     for shape in drawn.shapes:
         mesh = shape_mesh(drawn, shape)
-        assert len(mesh.faces) <= 3 * MOST  # one of many separate pieces cannot become simpler than these
+        assert len(mesh.faces) <= 3 * MAX_TRIANGLES  # one of many separate pieces cannot become simpler than these
         within = np.array([shape.corners.min(axis=0), shape.corners.max(axis=0)])
         found = np.array([mesh.points.min(axis=0), mesh.points.max(axis=0)])
         assert (found[0] > within[0] - 0.004).all()
@@ -125,8 +125,8 @@ def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tm
 
 
 def test_an_hour_still_fits_a_page(robot: Robot, tmp_path: Path) -> None:
-    q = np.tile(wandering(robot, 60), (60, 1))
-    page = exports.save(recorded(robot, q, period=1.0), tmp_path / "m.html")
+    q = np.tile(random_configurations(robot, 60), (60, 1))
+    page = exports.save(make_recording(robot, q, period=1.0), tmp_path / "m.html")
     assert page.stat().st_size < 10e6
     assert content(page)["time"][-1] > 3590.0
 
@@ -135,7 +135,7 @@ def test_stairs_are_in_the_scene(motion: Recording, robot: Robot, tmp_path: Path
     facts = {**motion.provenance, "terrain": "stairs:0.1,0.3,4"}
     stepped = Recording(motion.channels.values(), facts, robot)
     data = content(exports.save(stepped, tmp_path / "m.html"))
-    assert len(data["parts"]) == len(figure(robot).shapes) + 4
+    assert len(data["parts"]) == len(visual_model_of(robot).shapes) + 4
     sloped = Recording(motion.channels.values(), {**motion.provenance, "terrain": "slope:10"}, robot)
     ground = np.reshape(content(exports.save(sloped, tmp_path / "n.html"))["ground"], (4, 4)).T
     assert ground[2, 0] == pytest.approx(np.sin(np.radians(10.0)))
@@ -149,7 +149,7 @@ def test_a_name_cannot_break_the_page(motion: Recording, robot: Robot, tmp_path:
 
 
 def test_a_browser_shows_the_robot_and_moves_it(page: Path, tmp_path: Path) -> None:
-    early, late = (seen(page, tmp_path, f"#t={time}") for time in (0.0, 0.5))
+    early, late = (screenshot(page, tmp_path, f"#t={time}") for time in (0.0, 0.5))
     assert early.shape == (480, 640, 3)
     scene = early[40:400]
     assert len(np.unique(scene.reshape(-1, 3), axis=0)) > 200  # not blank: shades of bodies, ground and sky

@@ -11,17 +11,17 @@ import numpy as np
 import pinocchio
 import pytest
 from mcap.reader import make_reader
-from motions import biped, wandered
+from random_motions import biped, random_recording
 
 from poise import exports
-from poise.exports.mcap_log import nearest
-from poise.recording import ABSENT, Channel, Recording
+from poise.exports.mcap_log import nearest_samples
+from poise.recording import ABSENT_CODE, Channel, Recording
 from poise.robots import Robot
 
 Messages = dict[str, list[tuple[int, dict[str, Any]]]]
 
 
-def refused(constant: str) -> NoReturn:
+def reject_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
@@ -33,7 +33,7 @@ def read(path: Path) -> tuple[Messages, dict[str, dict[str, Any]], dict[str, str
         for schema, channel, message in make_reader(file).iter_messages():
             assert schema is not None
             assert (schema.encoding, channel.message_encoding) == ("jsonschema", "json")
-            messages[channel.topic].append((message.log_time, json.loads(message.data, parse_constant=refused)))
+            messages[channel.topic].append((message.log_time, json.loads(message.data, parse_constant=reject_constant)))
             schemas[channel.topic], names[channel.topic] = json.loads(schema.data), schema.name
     return messages, schemas, names
 
@@ -49,14 +49,14 @@ def motion(robot: Robot) -> Recording:
     error = np.column_stack([np.linspace(0, 1, 40), np.full(40, np.nan)])
     error[:10] = np.nan
     sides = np.tile(np.array([[-1, 2]], dtype=np.int8), (40, 1))
-    sides[5] = ABSENT
+    sides[5] = ABSENT_CODE
     more = {
         "error": Channel("error/reach/hand", "m", error, ("x", '100% "y"'), "error/reach/position of hand"),
         "active": Channel("active/reach", "", sides, ("x", "y")),
         "phase": Channel("phase", "", np.array(['le "ft"'] * 40, dtype=object)),
         "time": Channel("solver/milliseconds", "ms", np.linspace(0.1, 0.2, 40)),
     }
-    return wandered(robot, 40, seed=2, **more)  # type: ignore[arg-type]
+    return random_recording(robot, 40, seed=2, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +146,8 @@ def test_where_it_comes_from_is_in_the_log(log: Path) -> None:
 @pytest.mark.parametrize("rate", [15.0, 50.0, 99.0, 400.0])
 def test_with_a_rate_the_nearest_samples_are_taken(motion: Recording, rate: float) -> None:
     whole = exports.Trajectory.of(motion)
-    found = nearest(whole, rate)
-    ticks = whole.resampled(rate).time
+    found = nearest_samples(whole, rate)
+    ticks = whole.resample(rate).time
     assert set(found.tolist()) <= {int(i) for t in ticks for i in np.flatnonzero(
         np.abs(whole.time - t) <= np.abs(whole.time - t).min() + 1e-9)}  # fmt: skip
     assert all(np.abs(whole.time[found] - t).min() <= 0.005 + 1e-9 for t in ticks)

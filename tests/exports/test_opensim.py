@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from motions import biped, rail, recorded, wandered, wandering
+from random_motions import biped, make_recording, rail, random_configurations, random_recording
 
 from poise import exports, human
 from poise.exports.opensim import joint_centers
@@ -21,15 +21,15 @@ def robots() -> list[Any]:
     return [*(pytest.param(name, marks=pytest.mark.needs_models) for name in library_names()), "biped"]
 
 
-def loaded(name: str) -> Robot:
+def load(name: str) -> Robot:
     return biped() if name == "biped" else load_robot(name)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_a_motion_file_holds_base_and_joints(name: str, tmp_path: Path) -> None:
-    robot = loaded(name)
-    q = wandering(robot, 12, seed=3, period=0.1, size=1.5)
-    motion = human.read_motion(exports.save(recorded(robot, q, period=0.1), tmp_path / "m.mot"))
+    robot = load(name)
+    q = random_configurations(robot, 12, seed=3, period=0.1, size=1.5)
+    motion = human.read_motion(exports.save(make_recording(robot, q, period=0.1), tmp_path / "m.mot"))
     assert motion.in_degrees
     assert motion.time == pytest.approx(0.1 * np.arange(12))
     for joint in robot.joints:
@@ -44,18 +44,18 @@ def test_a_motion_file_holds_base_and_joints(name: str, tmp_path: Path) -> None:
 
 def test_a_sliding_joint_stays_in_metres(tmp_path: Path) -> None:
     robot = rail(tmp_path)
-    q = wandering(robot, 5)
-    motion = human.read_motion(exports.save(recorded(robot, q), tmp_path / "m.mot", robot=robot))
+    q = random_configurations(robot, 5)
+    motion = human.read_motion(exports.save(make_recording(robot, q), tmp_path / "m.mot", robot=robot))
     assert motion.column("rail") == pytest.approx(q[:, robot.joint("rail").q], abs=1e-9)
     assert motion.column("hinge") == pytest.approx(np.degrees(q[:, robot.joint("hinge").q]), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_points_of_a_robot_are_where_pinocchio_has_them(name: str, tmp_path: Path) -> None:
-    robot = loaded(name)
-    q = wandering(robot, 6, seed=4, period=0.1)
+    robot = load(name)
+    q = random_configurations(robot, 6, seed=4, period=0.1)
     q[:, 2] += 1.0
-    trial = human.read_trial(exports.save(recorded(robot, q, period=0.1), tmp_path / "m.trc"), up="y")
+    trial = human.read_trial(exports.save(make_recording(robot, q, period=0.1), tmp_path / "m.trc"), up="y")
     assert trial.rate == pytest.approx(10.0)
     data = robot.model.createData()
     parts = [part for part in (*robot.feet, *robot.hands, robot.head) if part is not None]
@@ -69,10 +69,10 @@ def test_points_of_a_robot_are_where_pinocchio_has_them(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize("name", robots())
 def test_every_joint_center_has_a_point_and_no_place_has_two(name: str) -> None:
-    robot = loaded(name)
+    robot = load(name)
     chosen = joint_centers(robot)
     data = robot.model.createData()
-    for q in wandering(robot, 4, seed=8):
+    for q in random_configurations(robot, 4, seed=8):
         pinocchio.forwardKinematics(robot.model, data, q)
         places = np.array([data.oMi[joint].translation for joint in chosen.values()])
         for joint in robot.joints:
@@ -100,7 +100,7 @@ def test_the_markers_of_a_person_come_out_as_they_were_measured(tmp_path: Path) 
 
 def test_a_file_says_one_rate_even_if_the_samples_were_uneven(tmp_path: Path) -> None:
     robot = biped()
-    even = wandered(robot, 20)
+    even = random_recording(robot, 20)
     late = np.array(even.time)
     late[10:] += 0.013
     channels = [Channel("time", "s", late), *(c for name, c in even.channels.items() if name != "time")]
@@ -111,6 +111,6 @@ def test_a_file_says_one_rate_even_if_the_samples_were_uneven(tmp_path: Path) ->
 
 
 def test_a_marker_file_bears_the_name_of_what_moved_and_not_of_a_passing_one(tmp_path: Path) -> None:
-    path = exports.save(wandered(biped(), 5), tmp_path / "m.trc")
+    path = exports.save(random_recording(biped(), 5), tmp_path / "m.trc")
     assert path.read_text().splitlines()[0].endswith(f"\t{biped().name}.trc")
     assert [each.name for each in tmp_path.iterdir()] == ["m.trc"]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-from motions import biped, rail, recorded, wandered
+from random_motions import biped, make_recording, rail, random_recording
 
 import poise
-from poise.exports import REST, SETTLE, ExportError, Trajectory, replayed
-from poise.exports.replay import PERIOD, Playback
+from poise.exports import LEAD_IN, LEAD_OUT, ExportError, Trajectory, replay_trajectory
+from poise.exports.replay import PERIOD, OpenLoopController
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot
 
@@ -23,7 +23,7 @@ def robot() -> Robot:
     return biped()
 
 
-def bending(robot: Robot, depth: float, seconds: float = 1.0, lean: float = 0.0) -> Trajectory:
+def knee_bend(robot: Robot, depth: float, seconds: float = 1.0, lean: float = 0.0) -> Trajectory:
     """From standing down in the knees, and if asked to fall over the toes."""
     n = round(seconds / 0.02) + 1
     q = np.tile(robot.stance("standing").q, (n, 1))
@@ -32,24 +32,24 @@ def bending(robot: Robot, depth: float, seconds: float = 1.0, lean: float = 0.0)
         for name, part in (("hip_pitch", -0.5), ("knee", 1.0), ("ankle_pitch", -0.5)):
             q[:, robot.joint(f"{side}_{name}").q] += part * depth * share
         q[:, robot.joint(f"{side}_ankle_pitch").q] += lean * share
-    return Trajectory.of(recorded(robot, q, period=0.02))
+    return Trajectory.of(make_recording(robot, q, period=0.02))
 
 
 def test_targets_of_the_servos_are_the_trajectory(robot: Robot) -> None:
-    trajectory = bending(robot, 0.4)
+    trajectory = knee_bend(robot, 0.4)
     plant = MujocoPlant(robot.stance("standing"), actuators=PositionServos(), period=PERIOD)
     stiffness = robot.limits.torque / STIFF
-    playback = Playback(robot, trajectory, plant.data.ctrl.copy(), stiffness, lead=False)
+    controller = OpenLoopController(robot, trajectory, plant.data.ctrl.copy(), stiffness, torque_feedforward=False)
     damping = 2.0 * np.sqrt(stiffness * _inertia(robot))
-    for step in steps(playback, plant, playback.seconds):
+    for step in steps(controller, plant, controller.seconds):
         time, rate = step.state.time + PERIOD, step.command.velocity[6:]
         target = plant.data.ctrl - damping / stiffness * rate
-        assert np.abs(target - playback.wanted(time)).max() < 1e-9
-        if SETTLE <= time <= SETTLE + trajectory.duration:
-            meant = trajectory.at(np.array([time - SETTLE])).q[0, 7:]
-            assert np.abs(target - meant).max() < 1e-9
+        assert np.abs(target - controller.target_at(time)).max() < 1e-9
+        if LEAD_IN <= time <= LEAD_IN + trajectory.duration:
+            reference = trajectory.at(np.array([time - LEAD_IN])).q[0, 7:]
+            assert np.abs(target - reference).max() < 1e-9
     assert not plant.fallen
-    assert playback.seconds == pytest.approx(SETTLE + 1.0 + REST)
+    assert controller.seconds == pytest.approx(LEAD_IN + 1.0 + LEAD_OUT)
 
 
 def _inertia(robot: Robot) -> np.ndarray:
@@ -58,9 +58,9 @@ def _inertia(robot: Robot) -> np.ndarray:
 
 
 def test_a_bend_of_the_knees_survives_and_is_followed(robot: Robot) -> None:
-    recording, result = replayed(robot, bending(robot, 0.4))
+    recording, result = replay_trajectory(robot, knee_bend(robot, 0.4))
     assert (result["fell"], result["reason"]) == (False, None)
-    assert recording.time[-1] == pytest.approx(SETTLE + 1.0 + REST, abs=0.01)
+    assert recording.time[-1] == pytest.approx(LEAD_IN + 1.0 + LEAD_OUT, abs=0.01)
     assert result["tracking_rad"]["max"] < STIFF
     assert result["drift_m"] < 0.02
     assert abs(result["drift_rad"]) < 0.01
@@ -68,7 +68,7 @@ def test_a_bend_of_the_knees_survives_and_is_followed(robot: Robot) -> None:
 
 
 def test_who_is_told_to_lean_over_its_toes_falls_and_it_is_said(robot: Robot, tmp_path: Path) -> None:
-    recording, result = replayed(robot, bending(robot, 0.2, lean=0.6), path=tmp_path / "fall.poise")
+    recording, result = replay_trajectory(robot, knee_bend(robot, 0.2, lean=0.6), path=tmp_path / "fall.poise")
     assert result["fell"]
     assert result["reason"].startswith("fell at ")
     assert result["drift_m"] is None or result["drift_m"] > 0.1
@@ -76,7 +76,7 @@ def test_who_is_told_to_lean_over_its_toes_falls_and_it_is_said(robot: Robot, tm
 
 
 def test_the_result_has_the_keys_of_a_run(robot: Robot) -> None:
-    _, result = replayed(robot, bending(robot, 0.1, seconds=0.1))
+    _, result = replay_trajectory(robot, knee_bend(robot, 0.1, seconds=0.1))
     run = {"behavior", "robot", "mode", "plant", "seconds", "fell", "reason", "steps", "distance_m", "heading_rad",
            "worst_tilt_deg", "zmp_margin_m", "reach_errors_m", "control_ms", "realtime_factor", "fallbacks",
            "nonfinite_commands", "levels"}  # fmt: skip
@@ -85,36 +85,49 @@ def test_the_result_has_the_keys_of_a_run(robot: Robot) -> None:
 
 
 def test_leading_by_the_torques_makes_up_for_the_sag(robot: Robot) -> None:
-    stand = bending(robot, 0.0)
+    standing = knee_bend(robot, 0.0)
     plant = MujocoPlant(robot.stance("standing"), actuators=PositionServos(), period=PERIOD)
-    held = (plant.data.ctrl - plant.start.q[7:]) * robot.limits.torque / STIFF
-    known = Trajectory(stand.time, stand.q, stand.joints, stand.units, torque=np.tile(held, (len(stand.time), 1)))
-    sagging, leading = (replayed(robot, known, lead=lead)[1]["tracking_rad"]["rms"] for lead in (False, True))
+    holding_torque = (plant.data.ctrl - plant.start.q[7:]) * robot.limits.torque / STIFF
+    known = Trajectory(
+        standing.time,
+        standing.q,
+        standing.joints,
+        standing.units,
+        torque=np.tile(holding_torque, (len(standing.time), 1)),
+    )
+    sagging, leading = (
+        replay_trajectory(robot, known, torque_feedforward=torque_feedforward)[1]["tracking_rad"]["rms"]
+        for torque_feedforward in (False, True)
+    )
     assert leading < 0.1 * sagging
 
 
 def test_the_same_replay_is_the_same_to_the_last_bit(robot: Robot) -> None:
-    one, other = (replayed(robot, bending(robot, 0.3, seconds=0.2))[0] for _ in range(2))
+    one, other = (replay_trajectory(robot, knee_bend(robot, 0.3, seconds=0.2))[0] for _ in range(2))
     assert (one["q"] == other["q"]).all()
 
 
 def test_a_servo_that_was_overpowered_comes_back_to_the_trajectory(robot: Robot) -> None:
     weak = robot.limits.torque / STIFF
-    playback = Playback(robot, bending(robot, 0.0), robot.stance("standing").q[7:].copy(), weak, lead=False)
-    away = robot.stance("standing").q.copy()
-    away[7] += 0.5
-    state = poise.State(robot, away, time=SETTLE + 0.1)
-    playback.step(state)  # the joint is far off: its target can only be near it
-    back = playback.step(poise.State(robot, robot.stance("standing").q, time=SETTLE + 0.1 + PERIOD)).velocity[6]
+    controller = OpenLoopController(
+        robot, knee_bend(robot, 0.0), robot.stance("standing").q[7:].copy(), weak, torque_feedforward=False
+    )
+    displaced = robot.stance("standing").q.copy()
+    displaced[7] += 0.5
+    state = poise.State(robot, displaced, time=LEAD_IN + 0.1)
+    controller.step(state)  # the joint is far off: its target can only be near it
+    back = controller.step(poise.State(robot, robot.stance("standing").q, time=LEAD_IN + 0.1 + PERIOD)).velocity[6]
     assert abs(back) <= robot.limits.velocity[0] + 1e-9
     assert back < 0.0
 
 
 def test_a_trajectory_of_another_robot_is_refused(robot: Robot, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="not one of biped: it has no"):
-        replayed(robot, Trajectory.of(wandered(rail(tmp_path), 3)))
+        replay_trajectory(robot, Trajectory.of(random_recording(rail(tmp_path), 3)))
     with pytest.raises(ExportError, match="no feet"):
-        replayed(rail(tmp_path), Trajectory.of(wandered(rail(tmp_path), 3)))
-    stand = bending(robot, 0.0, seconds=0.1)
+        replay_trajectory(rail(tmp_path), Trajectory.of(random_recording(rail(tmp_path), 3)))
+    standing = knee_bend(robot, 0.0, seconds=0.1)
     with pytest.raises(ExportError, match="holds no torques"):
-        replayed(robot, Trajectory(stand.time, stand.q, stand.joints, stand.units), lead=True)
+        replay_trajectory(
+            robot, Trajectory(standing.time, standing.q, standing.joints, standing.units), torque_feedforward=True
+        )

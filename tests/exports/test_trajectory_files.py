@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-from motions import biped, recorded, wandered, wandering
+from random_motions import biped, make_recording, random_configurations, random_recording
 
 from poise import exports
 from poise.errors import PoiseError
 from poise.exports import ExportError, Trajectory
-from poise.recording import Body, Channel, Recording
+from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import Robot
 from robot_states import not_none
 
@@ -24,11 +24,11 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def motion(robot: Robot) -> Recording:
-    return wandered(robot)
+    return random_recording(robot)
 
 
 def test_arrays_come_back_bit_by_bit(motion: Recording, tmp_path: Path) -> None:
-    back = exports.trajectory(exports.save(motion, tmp_path / "m.npz"))
+    back = exports.read_trajectory(exports.save(motion, tmp_path / "m.npz"))
     assert (back.time == motion.time).all()
     assert np.abs(back.q - motion["q"]).max() < 1e-15  # quaternions are made unit again
     assert np.array_equal(not_none(back.v), motion["v"])
@@ -37,7 +37,7 @@ def test_arrays_come_back_bit_by_bit(motion: Recording, tmp_path: Path) -> None:
 
 
 def test_a_table_comes_back_to_nine_digits(motion: Recording, tmp_path: Path) -> None:
-    back = exports.trajectory(exports.save(motion, tmp_path / "m.csv"))
+    back = exports.read_trajectory(exports.save(motion, tmp_path / "m.csv"))
     for found, meant in ((back.q, motion["q"]), (back.v, motion["v"]), (back.torque, motion["command/torque"])):
         assert found is not None
         assert np.abs(found - meant).max() < 1e-8 * max(np.abs(meant).max(), 1.0)
@@ -63,8 +63,8 @@ def test_the_period_of_a_recording_is_in_its_arrays(motion: Recording, tmp_path:
 
 
 def test_halfway_between_two_samples_is_halfway_of_the_motion(robot: Robot) -> None:
-    q = wandering(robot, 2)
-    middle = Trajectory.of(recorded(robot, q)).at(np.array([0.005])).q[0]
+    q = random_configurations(robot, 2)
+    middle = Trajectory.of(make_recording(robot, q)).at(np.array([0.005])).q[0]
     oracle = pinocchio.interpolate(robot.model, q[0], q[1], 0.5)
     assert np.abs(middle[7:] - oracle[7:]).max() < 1e-12
     assert np.abs(middle[:3] - (q[0] + q[1])[:3] / 2).max() < 1e-12
@@ -76,29 +76,31 @@ def test_a_base_turns_evenly_between_samples(robot: Robot) -> None:
     turn[5] = 2.0
     q = np.array([start, pinocchio.integrate(robot.model, start, turn)])
     q[1, 3:7] *= -1.0  # the same orientation; a naive mean would be of length zero
-    parts = Trajectory.of(recorded(robot, q, period=1.0)).at(np.linspace(0.0, 1.0, 11)).q
+    parts = Trajectory.of(make_recording(robot, q, period=1.0)).at(np.linspace(0.0, 1.0, 11)).q
     angles = [pinocchio.difference(robot.model, start, part)[5] for part in parts]
     assert np.abs(np.diff(angles) - 0.2).max() < 1e-12
 
 
 def test_the_own_rate_changes_nothing(motion: Recording) -> None:
     whole = Trajectory.of(motion)
-    again = whole.resampled(100.0)
+    again = whole.resample(100.0)
     assert len(again.time) == len(whole.time)
     assert np.abs(again.q - whole.q).max() < 1e-9
 
 
 @pytest.mark.parametrize("rate", [7.0, 50.0, 333.0, 1000.0])
 def test_a_rate_gives_samples_that_far_apart_up_to_the_end(motion: Recording, rate: float) -> None:
-    found = Trajectory.of(motion).resampled(rate)
+    found = Trajectory.of(motion).resample(rate)
     assert np.abs(np.diff(found.time) * rate - 1.0).max() < 1e-9
     assert 0.0 <= motion.time[-1] - found.time[-1] < 1.0 / rate
 
 
 def test_what_truly_happened_is_exported_where_the_controller_saw_something_else(robot: Robot) -> None:
-    q, body = wandering(robot, 5), Body.of(robot)
-    seen = recorded(robot, q + 0.0, truth=Channel("true/q", body.q_units, wandering(robot, 5, seed=9), body.q_labels))
-    assert (Trajectory.of(seen).q[:, 7:] == wandering(robot, 5, seed=9)[:, 7:]).all()
+    q, body = random_configurations(robot, 5), CoordinateLabels.of(robot)
+    seen = make_recording(
+        robot, q + 0.0, truth=Channel("true/q", body.q_units, random_configurations(robot, 5, seed=9), body.q_labels)
+    )
+    assert (Trajectory.of(seen).q[:, 7:] == random_configurations(robot, 5, seed=9)[:, 7:]).all()
 
 
 def test_torques_that_were_not_known_stay_unknown(motion: Recording, tmp_path: Path) -> None:
@@ -108,15 +110,15 @@ def test_torques_that_were_not_known_stay_unknown(motion: Recording, tmp_path: P
     known = motion.channels["command/torque"]
     partly = Recording([*others, Channel(known.key, known.units, torque, known.labels)], {}, motion.robot)
     for name in ("m.csv", "m.npz"):
-        back = exports.trajectory(exports.save(partly, tmp_path / name)).torque
+        back = exports.read_trajectory(exports.save(partly, tmp_path / name)).torque
         assert back is not None
         assert (np.isnan(back) == np.isnan(torque)).all()
 
 
 def test_a_single_sample_is_a_trajectory(robot: Robot, tmp_path: Path) -> None:
     for name in ("m.csv", "m.npz"):
-        path = exports.save(recorded(robot, wandering(robot, 1)), tmp_path / name, rate=50.0)
-        assert len(exports.trajectory(path).time) == 1
+        path = exports.save(make_recording(robot, random_configurations(robot, 1)), tmp_path / name, rate=50.0)
+        assert len(exports.read_trajectory(path).time) == 1
 
 
 def one_line(error: pytest.ExceptionInfo[PoiseError]) -> str:
@@ -145,7 +147,7 @@ def test_a_file_that_is_no_trajectory_is_named_in_one_line(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(PoiseError) as error:
-        exports.trajectory(tmp_path / name)
+        exports.read_trajectory(tmp_path / name)
     assert evidence in one_line(error)
 
 
@@ -153,24 +155,24 @@ def test_a_file_that_is_cut_off_is_named_in_one_line(motion: Recording, tmp_path
     path = exports.save(motion, tmp_path / "m.csv")
     path.write_text(path.read_text()[:-40])
     with pytest.raises(ExportError, match=r"line 41 has .* columns") as error:
-        exports.trajectory(path)
+        exports.read_trajectory(path)
     one_line(error)
     whole = exports.save(motion, tmp_path / "m.npz").read_bytes()
     (tmp_path / "m.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ExportError, match="no file of arrays"):
-        exports.trajectory(tmp_path / "m.npz")
+        exports.read_trajectory(tmp_path / "m.npz")
 
 
 def test_what_is_missing_from_a_place_is_said(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="does not exist"):
-        exports.trajectory(tmp_path / "m.csv")
+        exports.read_trajectory(tmp_path / "m.csv")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(ExportError, match="is a folder"):
-        exports.trajectory(tmp_path / "folder.csv")
+        exports.read_trajectory(tmp_path / "folder.csv")
 
 
 def test_a_trajectory_that_makes_no_sense_is_refused(robot: Robot) -> None:
-    good = Trajectory.of(wandered(robot, 4))
+    good = Trajectory.of(random_recording(robot, 4))
     joints, units = good.joints, good.units
     wrong = good.q.copy()
     wrong[2, 8] = np.nan
@@ -187,4 +189,4 @@ def test_a_trajectory_that_makes_no_sense_is_refused(robot: Robot) -> None:
     with pytest.raises(ExportError, match="there is none"):
         Trajectory(good.time[:0], good.q[:0], joints, units)
     with pytest.raises(ExportError, match="no rate"):
-        good.resampled(0.0)
+        good.resample(0.0)

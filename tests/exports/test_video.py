@@ -7,12 +7,12 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from motions import biped, recorded, wandered
+from random_motions import biped, make_recording, random_recording
 
 from poise import exports
 from poise.errors import PoiseError
 from poise.exports import ExportError
-from poise.exports.video import followed
+from poise.exports.video import camera_path
 from poise.rendering.opengl_context import open_context
 from poise.robots import Robot, State
 
@@ -30,7 +30,7 @@ def robot() -> Robot:
     return biped()
 
 
-def striding(robot: Robot, samples: int = 21) -> np.ndarray:
+def gliding_configurations(robot: Robot, samples: int = 21) -> np.ndarray:
     """Glides six metres ahead, swaying."""
     q = np.tile(robot.stance("standing").q, (samples, 1))
     q[:, 0] += np.linspace(0.0, 6.0, samples)
@@ -47,7 +47,7 @@ def pictures(path: Path) -> tuple[np.ndarray, float]:
 
 
 def test_a_film_has_its_pictures_at_its_size_and_rate(robot: Robot, tmp_path: Path) -> None:
-    path = exports.save(wandered(robot, 61), tmp_path / "m.mp4", rate=20.0, size=(192, 144))
+    path = exports.save(random_recording(robot, 61), tmp_path / "m.mp4", rate=20.0, size=(192, 144))
     found, rate = pictures(path)
     assert (found.shape, rate) == ((13, 144, 192, 3), 20.0)
     assert all(len(np.unique(picture.reshape(-1, 3), axis=0)) > 200 for picture in found)  # none is blank
@@ -55,7 +55,7 @@ def test_a_film_has_its_pictures_at_its_size_and_rate(robot: Robot, tmp_path: Pa
 
 
 def test_the_camera_goes_along(robot: Robot, tmp_path: Path) -> None:
-    moving = recorded(robot, striding(robot), period=0.1)
+    moving = make_recording(robot, gliding_configurations(robot), period=0.1)
     found, _ = pictures(exports.save(moving, tmp_path / "m.mp4", rate=10.0, size=(160, 120)))
     assert len(found) == 21
     for picture in found[[0, 10, 20]]:
@@ -64,9 +64,9 @@ def test_the_camera_goes_along(robot: Robot, tmp_path: Path) -> None:
 
 
 def test_the_way_of_the_camera_is_smooth_and_near_the_robot(robot: Robot) -> None:
-    q = striding(robot, 201)
+    q = gliding_configurations(robot, 201)
     states = [State(robot, line) for line in q]
-    path, camera = followed(states, 50.0, 640, 480)
+    path, camera = camera_path(states, 50.0, 640, 480)
     assert np.abs(path[:, :2] - q[:, :2]).max() < 0.5
     assert np.abs(np.diff(path[:, 1], n=2)).max() < 0.2 * np.abs(np.diff(q[:, 1], n=2)).max()
     assert camera.distance is not None
@@ -76,11 +76,11 @@ def test_the_way_of_the_camera_is_smooth_and_near_the_robot(robot: Robot) -> Non
 @pytest.mark.parametrize("size", [(0, 100), (101, 100), (100, 33), (10000, 100)])
 def test_a_size_that_no_film_has_is_refused(robot: Robot, tmp_path: Path, size: tuple[int, int]) -> None:
     with pytest.raises(ExportError, match="expected even numbers"):
-        exports.save(wandered(robot, 3), tmp_path / "m.mp4", size=size)
+        exports.save(random_recording(robot, 3), tmp_path / "m.mp4", size=size)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_is_told_up_to_the_end(robot: Robot, tmp_path: Path) -> None:
     told: list[float] = []
-    exports.save(wandered(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=told.append)
+    exports.save(random_recording(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=told.append)
     assert told == pytest.approx([0.0, 0.1, 0.2, 0.3])

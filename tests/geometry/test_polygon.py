@@ -160,7 +160,7 @@ def test_nothing_raises_and_nothing_is_nan_however_degenerate_the_polygon(cloud:
     A, b = polygon.half_planes(cloud)
     results = [polygon.centroid(cloud), polygon.shrink(cloud, 0.1), A, b, polygon.project(hull, point)]
     if len(cloud):
-        results += [np.array([polygon.depth(cloud), polygon.margin(hull, point)])]
+        results += [np.array([polygon.inradius(cloud), polygon.margin(hull, point)])]
     assert all(np.isfinite(result).all() for result in results)
     # Vertices that coincide or stand in line change nothing.
     if len(hull) > 1:
@@ -192,7 +192,7 @@ def test_a_point_beyond_the_end_of_a_sliver_is_outside(heading: float, width: fl
 
 def test_nothing_supports_where_there_is_no_polygon() -> None:
     assert polygon.margin([], [1.0, 2.0]) == -math.inf
-    assert polygon.depth([]) == -math.inf
+    assert polygon.inradius([]) == -math.inf
     assert polygon.project([], [1.0, 2.0]).tolist() == [1.0, 2.0]
     assert polygon.centroid([]).tolist() == [0.0, 0.0]
     assert polygon.shrink([], 0.1).shape == (0, 2)
@@ -313,13 +313,13 @@ def test_the_depth_is_the_radius_of_the_largest_circle_inside(seed: int) -> None
     vertices = random_polygon(seed)
     A, b = polygon.half_planes(vertices)
     chebyshev = linprog([0, 0, -1], A_ub=np.column_stack([A, np.ones(len(b))]), b_ub=b, bounds=(None, None))
-    assert polygon.depth(vertices) == pytest.approx(-chebyshev.fun, rel=1e-6, abs=1e-9)
+    assert polygon.inradius(vertices) == pytest.approx(-chebyshev.fun, rel=1e-6, abs=1e-9)
 
 
 @given(seeds, st.floats(0.0, 0.95))
 def test_a_shrunk_polygon_is_the_intersection_of_the_half_planes_moved_inward(seed: int, part: float) -> None:
     vertices = random_polygon(seed)
-    by = part * polygon.depth(vertices)
+    by = part * polygon.inradius(vertices)
     A, b = polygon.half_planes(vertices)
     deepest = polygon.centroid(polygon.shrink(vertices, math.inf))
     try:
@@ -338,19 +338,19 @@ def test_a_shrunk_polygon_is_the_intersection_of_the_half_planes_moved_inward(se
 @given(seeds, st.floats(1.0, 10.0))
 def test_a_polygon_does_not_vanish_however_much_it_shrinks(seed: int, part: float) -> None:
     vertices = random_polygon(seed)
-    depth = polygon.depth(vertices)
-    innermost = polygon.shrink(vertices, part * depth + 1e-9)
+    inradius = polygon.inradius(vertices)
+    innermost = polygon.shrink(vertices, part * inradius + 1e-9)
     assert len(innermost) in (1, 2)
     for point in innermost:
-        assert polygon.margin(vertices, point) == pytest.approx(depth, abs=1e-9 * np.ptp(vertices, axis=0).max())
+        assert polygon.margin(vertices, point) == pytest.approx(inradius, abs=1e-9 * np.ptp(vertices, axis=0).max())
 
 
 @given(seeds, st.floats(0.0, 0.5), st.floats(0.0, 0.5))
 def test_shrinking_twice_is_shrinking_by_the_sum(seed: int, first: float, second: float) -> None:
     vertices = random_polygon(seed)
-    depth = polygon.depth(vertices)
-    twice = polygon.shrink(polygon.shrink(vertices, first * depth), second * depth)
-    once = polygon.shrink(vertices, (first + second) * depth)
+    inradius = polygon.inradius(vertices)
+    twice = polygon.shrink(polygon.shrink(vertices, first * inradius), second * inradius)
+    once = polygon.shrink(vertices, (first + second) * inradius)
     size = np.ptp(vertices, axis=0).max()
     for a, b in ((twice, once), (once, twice)):
         assert max(-polygon.margin(a, point) for point in b) <= 1e-7 * size
@@ -367,7 +367,7 @@ def test_a_rectangle_shrinks_to_its_middle_line_and_a_square_to_its_middle() -> 
 def test_a_regular_polygon_is_as_deep_as_its_inner_circle(sides: int) -> None:
     angles = np.linspace(0.0, 2 * math.pi, sides, endpoint=False)
     vertices = np.stack([np.cos(angles), np.sin(angles)], axis=1) + 100.0
-    assert polygon.depth(vertices) == pytest.approx(math.cos(math.pi / sides), abs=1e-9)
+    assert polygon.inradius(vertices) == pytest.approx(math.cos(math.pi / sides), abs=1e-9)
     np.testing.assert_allclose(polygon.shrink(vertices, 2.0).mean(axis=0), [100.0, 100.0], atol=1e-9)
 
 
@@ -411,7 +411,7 @@ def test_what_is_left_of_a_segment_a_point_or_nothing_is_found_as_well() -> None
 
 @pytest.mark.parametrize("shape", [(3,), (2,), (4, 3), (1, 4, 2)])
 def test_points_of_another_space_are_refused_and_their_shape_is_shown(shape: tuple[int, ...]) -> None:
-    for function in (polygon.convex_hull, polygon.centroid, polygon.half_planes, polygon.depth):
+    for function in (polygon.convex_hull, polygon.centroid, polygon.half_planes, polygon.inradius):
         with pytest.raises(GeometryError) as caught:
             function(np.zeros(shape))
         assert str(shape) in str(caught.value)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from poise.errors import GeometryError
-from poise.geometry import explore, polygon
+from poise.geometry import approximate_region, polygon
 from poise.geometry import polygon as region
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ seeds = st.integers(0, 2**32 - 1)
 @given(seeds, st.integers(1, 12))
 def test_a_polygon_is_found_exactly(seed: int, n: int) -> None:
     cloud = np.random.default_rng(seed).uniform(-5.0, 5.0, (n, 2))
-    found = explore(lambda d: cloud[(cloud @ d).argmax()], BOX)
+    found = approximate_region(lambda d: cloud[(cloud @ d).argmax()], BOX)
     hull = polygon.convex_hull(cloud)
     # A vertex that stands out by less than the tolerance may be missed; the outer polygon knows of it.
     assert all(polygon.margin(found.inner, vertex) >= -10.0 * region.TOLERANCE for vertex in hull)
@@ -40,8 +40,8 @@ def test_inner_and_outer_enclose_the_region_and_half_planes_touch_it(
     def ellipse(d: Array) -> Array:
         return middle + M @ (M.T @ d) / np.linalg.norm(M.T @ d)
 
-    found = explore(ellipse, BOX, tolerance, questions)
-    assert found.questions <= questions
+    found = approximate_region(ellipse, BOX, tolerance, questions)
+    assert found.queries <= questions
     for angle in np.linspace(0.0, 2.0 * math.pi, 40):
         d = np.array([math.cos(angle), math.sin(angle)])
         reach = d @ ellipse(d)
@@ -52,34 +52,34 @@ def test_inner_and_outer_enclose_the_region_and_half_planes_touch_it(
 
 @pytest.mark.parametrize("tolerance", [0.1, 0.01, 0.001])
 def test_the_gap_follows_the_tolerance_and_questions_its_root(tolerance: float) -> None:
-    disc = explore(lambda d: d, BOX, tolerance)
+    disc = approximate_region(lambda d: d, BOX, tolerance)
     assert disc.gap <= 1.1 * tolerance
-    assert disc.questions <= 16.0 / math.sqrt(tolerance)
+    assert disc.queries <= 16.0 / math.sqrt(tolerance)
 
 
 def test_what_was_not_settled_for_lack_of_questions_shows_in_the_gap() -> None:
-    disc = explore(lambda d: d, BOX, 1e-3, questions=8)
-    assert disc.questions == 8
+    disc = approximate_region(lambda d: d, BOX, 1e-3, max_queries=8)
+    assert disc.queries == 8
     assert disc.gap > 1e-2
 
 
 @pytest.mark.parametrize("cloud", [[[1.0, 2.0]], [[1.0, 2.0], [3.0, 5.0]], [[0.0, 0.0], [1.0, 0.0]]])
 def test_a_segment_and_a_point_are_regions_as_well(cloud: list[list[float]]) -> None:
     points = np.array(cloud)
-    found = explore(lambda d: points[(points @ d).argmax()], BOX)
+    found = approximate_region(lambda d: points[(points @ d).argmax()], BOX)
     assert np.array_equal(found.inner, polygon.convex_hull(points))
     assert len(found.outer) >= 1
     assert found.gap < 1e-9
 
 
 def test_a_region_that_does_not_exist_is_empty() -> None:
-    found = explore(lambda d: None, BOX)
+    found = approximate_region(lambda d: None, BOX)
     assert (len(found.inner), len(found.outer), found.gap) == (0, 0, 0.0)
 
 
 def test_a_tolerance_of_nothing_is_refused() -> None:
     with pytest.raises(GeometryError, match="above zero"):
-        explore(lambda d: d, BOX, 0.0)
+        approximate_region(lambda d: d, BOX, 0.0)
 
 
 def test_the_examples_of_the_documentation_hold() -> None:

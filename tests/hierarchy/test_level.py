@@ -9,13 +9,13 @@ from poise import constraints, tasks
 from poise.errors import HierarchyError, PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.state import Snapshot
-from robot_states import robot_of
+from robot_states import installed_robot
 
-ROBOT, OTHER = robot_of("g1"), robot_of("talos")
+ROBOT, OTHER = installed_robot("g1"), installed_robot("talos")
 START = ROBOT.stance("standing")
 RANGE = constraints.JointRange(ROBOT)
 FEET = Level("feet", [tasks.HoldPose(foot, at=START) for foot in ROBOT.feet])
-BALANCE = Level("balance", [tasks.CenterOfMass(START.support_center, axes="xy", within=0.01)])
+BALANCE = Level("balance", [tasks.CenterOfMass(START.support_center, axes="xy", tolerance=0.01)])
 REACH = Level("reach", [tasks.Position(ROBOT.hand("left"), (0.3, 0.2, 0.9), weight=[1.0, 1.0, 4.0])])
 POSTURE = Level("posture", [tasks.Posture(START)])
 
@@ -74,7 +74,7 @@ def test_what_does_not_fit_together_is_said_in_one_line(case: str) -> None:
 
 
 def test_an_unknown_level_is_answered_with_one_like_it(hierarchy: Hierarchy) -> None:
-    for ask in (hierarchy.level, hierarchy.without, lambda name: hierarchy.with_level(Level("new"), before=name)):
+    for ask in (hierarchy.level, hierarchy.without_level, lambda name: hierarchy.with_level(Level("new"), before=name)):
         with pytest.raises(HierarchyError, match="did you mean 'balance'"):
             ask("balanc")
         with pytest.raises(HierarchyError, match="there are feet, balance, reach, posture"):
@@ -131,7 +131,7 @@ def test_a_level_comes_in_above_the_one_named_or_last(hierarchy: Hierarchy) -> N
 
 
 def test_a_level_goes_or_takes_other_tasks(hierarchy: Hierarchy) -> None:
-    assert names(hierarchy.without("balance")) == ["feet", "reach", "posture"]
+    assert names(hierarchy.without_level("balance")) == ["feet", "reach", "posture"]
     other = tasks.Position(ROBOT.hand("right"), (0.3, -0.2, 0.9))
     calm = hierarchy.with_level(Level("gaze", [tasks.Gaze(ROBOT.gaze, (1, 0, 1))], damping=0.1))
     changed = calm.with_tasks("reach", other).with_tasks("gaze", [tasks.Gaze(ROBOT.gaze, (1, 1, 1))])
@@ -139,17 +139,17 @@ def test_a_level_goes_or_takes_other_tasks(hierarchy: Hierarchy) -> None:
     assert changed.level("gaze").damping == 0.1, "what is not said stays"
     assert changed.level("feet") is hierarchy.level("feet")
     with pytest.raises(HierarchyError, match="no task"):
-        Hierarchy(levels=[POSTURE]).without("posture")
+        Hierarchy(levels=[POSTURE]).without_level("posture")
 
 
 def test_the_same_levels_in_another_order(hierarchy: Hierarchy) -> None:
-    other = hierarchy.reordered(["reach", "posture", "feet", "balance"])
+    other = hierarchy.reorder(["reach", "posture", "feet", "balance"])
     assert names(other) == ["reach", "posture", "feet", "balance"]
     assert other.always == hierarchy.always
     assert set(other.tasks) == set(hierarchy.tasks)
     for order in (["feet"], ["feet", "feet", "reach", "posture"], ["feet", "balance", "reach", "gaze"], [1, 2, 3, 4]):
         with pytest.raises(HierarchyError, match="does not name each level once; there are feet"):
-            hierarchy.reordered(order)  # type: ignore[arg-type]
+            hierarchy.reorder(order)  # type: ignore[arg-type]
 
 
 def test_replace_exchanges_always_or_levels(hierarchy: Hierarchy) -> None:
@@ -162,11 +162,11 @@ def test_replace_exchanges_always_or_levels(hierarchy: Hierarchy) -> None:
 def test_common_levels_are_the_first_that_are_the_same_task_for_task(hierarchy: Hierarchy) -> None:
     assert hierarchy.common_levels(hierarchy) == 4
     assert hierarchy.common_levels(Hierarchy([RANGE], [FEET, BALANCE, REACH, POSTURE])) == 4
-    assert hierarchy.common_levels(hierarchy.without("posture")) == 3
-    assert hierarchy.common_levels(hierarchy.without("balance")) == 1
-    assert hierarchy.common_levels(hierarchy.without("feet")) == 0
+    assert hierarchy.common_levels(hierarchy.without_level("posture")) == 3
+    assert hierarchy.common_levels(hierarchy.without_level("balance")) == 1
+    assert hierarchy.common_levels(hierarchy.without_level("feet")) == 0
     assert hierarchy.common_levels(hierarchy.with_level(Level("x", [tasks.LeastVelocity()]))) == 4
-    assert hierarchy.common_levels(hierarchy.reordered(["feet", "reach", "balance", "posture"])) == 1
+    assert hierarchy.common_levels(hierarchy.reorder(["feet", "reach", "balance", "posture"])) == 1
     same_words = hierarchy.with_tasks("feet", [tasks.HoldPose(foot, at=START) for foot in ROBOT.feet])
     assert hierarchy.common_levels(same_words) == 0, "tasks are known by what they are, not by their names"
     assert hierarchy.common_levels(hierarchy.replace(always=())) == -1

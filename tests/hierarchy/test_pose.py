@@ -8,14 +8,14 @@ from poise import constraints, tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.robots import Robot, State
-from robot_states import random_state, robot_of
+from robot_states import installed_robot, random_state
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
 
 
 @pytest.fixture(scope="module", params=ROBOTS)
 def robot(request: pytest.FixtureRequest) -> Robot:
-    return robot_of(request.param)
+    return installed_robot(request.param)
 
 
 def stance(robot: Robot, *levels: Level) -> Hierarchy:
@@ -31,10 +31,10 @@ def inside(robot: Robot, state: State) -> bool:
     return bool((q >= robot.limits.lower - 1e-9).all() and (q <= robot.limits.upper + 1e-9).all())
 
 
-def reach(robot: Robot, by: ArrayLike, reference: object = None) -> Level:
+def reach(robot: Robot, by: ArrayLike, dynamics: object = None) -> Level:
     start = robot.stance("standing")
     place = start.pose(robot.hand("left")).translation + robot.height * np.asarray(by)
-    return Level("reach", [tasks.Position(robot.hand("left"), place, reference=reference)])  # type: ignore[arg-type]
+    return Level("reach", [tasks.Position(robot.hand("left"), place, dynamics=dynamics)])  # type: ignore[arg-type]
 
 
 def test_a_stance_is_found_from_a_disturbed_one(robot: Robot) -> None:
@@ -87,7 +87,7 @@ def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize(
-    "reference",
+    "dynamics",
     [
         tasks.Decay(0.5),
         tasks.Decay(50.0),
@@ -97,28 +97,28 @@ def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
     ],
     ids=["slow", "stiff", "limited", "not begun", "over"],
 )
-def test_how_and_how_fast_a_task_wants_does_not_matter(reference: object) -> None:
-    robot = robot_of("g1")
+def test_how_and_how_fast_a_task_wants_does_not_matter(dynamics: object) -> None:
+    robot = installed_robot("g1")
     start = robot.stance("standing")
-    plain, other = (solve_pose(stance(robot, reach(robot, [0.1, 0.05, 0.1], r)), start) for r in (None, reference))
+    plain, other = (solve_pose(stance(robot, reach(robot, [0.1, 0.05, 0.1], r)), start) for r in (None, dynamics))
     assert other.converged
     assert other.unmet == ()
     assert other.state.q == pytest.approx(plain.state.q, abs=1e-6)
 
 
 def test_a_moving_target_is_taken_as_it_stands_at_the_time_of_the_start() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing").replace(time=0.5)
     hand = robot.hand("left")
     place = start.pose(hand).translation
-    path = tasks.Path([0.0, 1.0], [place, place + np.array([0.2, 0.0, 0.2])])
+    path = tasks.SplineTarget([0.0, 1.0], [place, place + np.array([0.2, 0.0, 0.2])])
     posed = solve_pose(stance(robot, Level("reach", [tasks.Position(hand, path)])), start)
     assert posed.converged
     assert posed.state.pose(hand).translation == pytest.approx(place + np.array([0.1, 0.0, 0.1]), abs=1e-9)
 
 
 def test_rates_and_speeds_have_no_part_in_a_posture() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
     goal = reach(robot, [0.1, 0.0, 0.1])
     fast = start.replace(v=np.ones(robot.model.nv))
@@ -136,7 +136,7 @@ def test_rates_and_speeds_have_no_part_in_a_posture() -> None:
 
 
 def test_a_joint_that_starts_outside_its_range_is_brought_inside() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
     q = start.q.copy()
     q[7 + 15] = robot.limits.upper[15] + 0.4
@@ -149,7 +149,7 @@ def test_a_joint_that_starts_outside_its_range_is_brought_inside() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_ranges_hold_from_anywhere_to_anywhere(seed: int) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     random = np.random.default_rng(seed)
     far = reach(robot, random.normal(0, 0.4, 3))
     posed = solve_pose(Hierarchy([constraints.JointRange(robot)], [far]), random_state(robot, seed), iterations=60)
@@ -157,7 +157,7 @@ def test_ranges_hold_from_anywhere_to_anywhere(seed: int) -> None:
 
 
 def test_asking_twice_gives_the_same_answer() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     hierarchy, start = stance(robot, reach(robot, [0.1, 0.1, 0.1])), robot.stance("standing")
     first, second = solve_pose(hierarchy, start), solve_pose(hierarchy, start)
     assert np.array_equal(first.state.q, second.state.q)
@@ -165,16 +165,16 @@ def test_asking_twice_gives_the_same_answer() -> None:
 
 
 def test_the_given_state_and_hierarchy_do_not_change() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start, level = robot.stance("standing"), reach(robot, [0.1, 0.0, 0.0], tasks.MinimumJerk(2.0))
     q = start.q.copy()
     solve_pose(stance(robot, level), start)
     assert np.array_equal(start.q, q)
-    assert isinstance(level.tasks[0].reference, tasks.MinimumJerk)  # type: ignore[attr-defined]
+    assert isinstance(level.tasks[0].dynamics, tasks.MinimumJerk)  # type: ignore[attr-defined]
 
 
 def test_what_cannot_be_posed_is_said_at_once() -> None:
-    robot, other = robot_of("g1"), robot_of("talos")
+    robot, other = installed_robot("g1"), installed_robot("talos")
     start, hierarchy = robot.stance("standing"), stance(robot)
     for arguments, words in (
         ((hierarchy, start.q), "takes a Hierarchy and a State"),

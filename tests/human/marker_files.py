@@ -10,7 +10,7 @@ from typing import Any
 import ezc3d
 import numpy as np
 
-from shared_data import needed
+from shared_data import require_data
 
 #: Left half of a person in a T-pose, m, x forward, y left, z up; the span is 1.7 m, as much as the height.
 HALF = {
@@ -112,4 +112,4 @@ def patched(path: Path, *changes: tuple[int, str, float]) -> Path:
 
 def mocap(name: str) -> Path:
     """A file of recorded trials; the test is skipped where there is none."""
-    return needed(f"mocap/{name}")
+    return require_data(f"mocap/{name}")

@@ -6,18 +6,18 @@ import numpy as np
 import pinocchio
 import pytest
 
-from fitted_people import each_trial, recorded_fit
-from poise.human import dynamic, gait
+from example_fits import each_trial, recorded_fit
+from poise.human import dynamic_gait, gait
 from poise.plants import FLOOR_FRICTION
 from poise.recording import Recording
 from poise.robots import GRAVITY
-from sampled_walks import walk
+from sample_walks import synthesize_walk
 
 
 @cache
-def simulated() -> dynamic.Simulated:
-    reference = walk()
-    return dynamic.simulate(reference, reference.cycle(), physics=False)
+def simulated() -> dynamic_gait.DynamicGait:
+    reference = synthesize_walk()
+    return dynamic_gait.simulate_gait(reference, reference.cycle(), physics=False)
 
 
 def forces(recording: Recording) -> np.ndarray:
@@ -29,7 +29,7 @@ def forces(recording: Recording) -> np.ndarray:
 def test_the_equation_of_motion_holds_with_the_forces_of_the_points_that_bear() -> None:
     """Newton and Euler for the whole body: the sum of the forces is the rate of the momentum, gravity apart."""
     found = simulated()
-    recording, robot = found.ideal, found.reference.robot
+    recording, robot = found.ideal_recording, found.reference.robot
     data = robot.model.createData()
     total = forces(recording).sum(axis=0)
     acceleration = recording["command/acceleration"]
@@ -42,7 +42,7 @@ def test_the_equation_of_motion_holds_with_the_forces_of_the_points_that_bear() 
 
 
 def test_points_push_and_stay_inside_the_friction_of_the_floor() -> None:
-    each = forces(simulated().ideal)
+    each = forces(simulated().ideal_recording)
     assert each[..., 2].min() > -1e-6
     across = np.hypot(each[..., 0], each[..., 1])
     assert (across <= FLOOR_FRICTION * each[..., 2] + 1e-6).all()
@@ -50,12 +50,12 @@ def test_points_push_and_stay_inside_the_friction_of_the_floor() -> None:
 
 def test_only_points_of_feet_that_stand_bear() -> None:
     found = simulated()
-    for k in range(0, len(found.ideal), 5):
-        time = float(found.ideal.time[k])
-        bearing = {contact.name for contact in found.bearing.at(time)}
+    for k in range(0, len(found.ideal_recording), 5):
+        time = float(found.ideal_recording.time[k])
+        bearing = {contact.name for contact in found.schedule.active_contacts(time)}
         pushing = {
             channel.label.removeprefix("force/")
-            for name, channel in found.ideal.channels.items()
+            for name, channel in found.ideal_recording.channels.items()
             if name.startswith("force/") and np.nan_to_num(channel.values[k, :3]).any()
         }
         assert pushing <= bearing
@@ -64,7 +64,7 @@ def test_only_points_of_feet_that_stand_bear() -> None:
 def test_the_zero_moment_point_is_inside_the_feet() -> None:
     """The centre of pressure of forces that only push lies between the points at which they do."""
     found = simulated()
-    recording = found.ideal
+    recording = found.ideal_recording
     names = [name.removeprefix("force/") for name in recording.channels if name.startswith("force/")]
     for k in range(0, len(recording), 10):
         points, weights = [], []
@@ -84,7 +84,7 @@ def test_it_follows_the_walk_without_fallbacks() -> None:
     assert facts["fallbacks"] == {}
     assert facts["angle_rmse_deg"] < 3.0
     assert 0.5 < facts["vertical_force_of_weight"][0] < 1.0 < facts["vertical_force_of_weight"][1] < 1.6
-    assert recording_is_finite(found.ideal)
+    assert recording_is_finite(found.ideal_recording)
 
 
 def recording_is_finite(recording: Recording) -> bool:
@@ -92,9 +92,9 @@ def recording_is_finite(recording: Recording) -> bool:
 
 
 def test_a_repeated_cycle_goes_on_where_it_ended() -> None:
-    reference = walk()
+    reference = synthesize_walk()
     cycle = reference.cycle()
-    many = dynamic.repeated(reference, cycle, 3)
+    many = dynamic_gait.repeat_cycle(reference, cycle, 3)
     n = round(cycle.duration * 200.0)
     stride = many.q[n, :2] - many.q[0, :2]
     assert many.q[2 * n, :2] - many.q[n, :2] == pytest.approx(stride, abs=2e-3)
@@ -105,8 +105,8 @@ def test_a_repeated_cycle_goes_on_where_it_ended() -> None:
 
 def test_in_physics_it_walks_a_stride_at_least() -> None:
     """And says how it ended: measured walks go 1 to 4 strides, see docs/human.md."""
-    reference = walk()
-    recording, fall, went, asked, strides = dynamic.in_physics(reference, reference.cycle(), cycles=3)
+    reference = synthesize_walk()
+    recording, fall, went, asked, strides = dynamic_gait.simulate_physics(reference, reference.cycle(), cycles=3)
     assert strides > 1.0
     assert went > 0.8
     assert asked > went or not fall
@@ -115,8 +115,8 @@ def test_in_physics_it_walks_a_stride_at_least() -> None:
 
 @each_trial
 def test_recorded_walks_are_possible_within_physics(name: str) -> None:
-    reference = gait.Reference.of(recorded_fit(name))
-    facts = dynamic.simulate(reference, reference.cycle(), physics=False).summary()
+    reference = gait.ReferenceWalk.from_fit(recorded_fit(name))
+    facts = dynamic_gait.simulate_gait(reference, reference.cycle(), physics=False).summary()
     assert facts["fallbacks"] == {}
     assert facts["angle_rmse_deg"] < 3.0
     assert facts["friction_used"] <= FLOOR_FRICTION + 1e-6

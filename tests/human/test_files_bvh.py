@@ -77,7 +77,7 @@ def test_another_reader_finds_recorded_joints_in_the_same_places(name: str) -> N
 @pytest.mark.parametrize("name", ["07_01.bvh", "35_01.bvh"])
 def test_a_recorded_walk_is_a_person_of_human_size_who_walks_upright(name: str) -> None:
     motion = human.read_bvh(mocap(f"cmu_bvh/{name}"), scale=0.0254 / 0.45, skip=1)
-    trial = motion.as_trial()
+    trial = motion.to_trial()
     assert trial.rate == pytest.approx(120.0, rel=1e-3)
     assert trial.labels == motion.joints
     height = trial.marker("Head_end")[:, 2] - trial.positions[..., 2].min(axis=1)
@@ -113,7 +113,7 @@ def test_a_wrong_number_of_frames_is_only_remarked(tmp_path: Path) -> None:
 def test_names_that_are_there_twice_get_numbers(tmp_path: Path) -> None:
     motion = human.read_bvh(written(tmp_path, top=SKELETON.replace("Spine", "Leg")))
     assert motion.joints == ("Hips", "Leg", "Leg_end", "Leg_2", "Leg_end_2")
-    assert motion.as_trial().labels == motion.joints
+    assert motion.to_trial().labels == motion.joints
 
 
 def test_a_skeleton_nested_a_thousand_deep_is_read(tmp_path: Path) -> None:

@@ -128,9 +128,9 @@ def test_angles_with_names_of_their_own_are_found_by_the_group_that_lists_them(t
 def test_points_that_software_computed_stand_apart_in_metres(tmp_path: Path) -> None:
     place = np.full((5, 3), 0.9)
     trial = with_points(tmp_path, dict.fromkeys(("CentreOfMass", "PELO", "PELA", "PELL", "PELP", "LFEO"), place))
-    assert set(trial.computed) == {"CentreOfMass", "PELO", "PELA", "PELL", "PELP"}
+    assert set(trial.computed_points) == {"CentreOfMass", "PELO", "PELA", "PELL", "PELP"}
     assert trial.labels == (*PERSON, "LFEO")  # one of four points of a segment may be anybody's marker
-    np.testing.assert_allclose(trial.computed["CentreOfMass"], 0.9, atol=MM)
+    np.testing.assert_allclose(trial.computed_points["CentreOfMass"], 0.9, atol=MM)
 
 
 @pytest.mark.parametrize(

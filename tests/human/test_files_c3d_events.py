@@ -13,7 +13,7 @@ from poise import human
 FRAMES, RATE, FIRST = 200, 100.0, 342
 #: Seconds since the recording began, of which the file has the frames from 342 on: a strike and an off, minutes zero.
 TIMES = np.array([3.50, 4.25])
-MEANT = (human.Event(0.08, "left", "strike"), human.Event(0.83, "right", "off"))
+MEANT = (human.GaitEvent(0.08, "left", "strike"), human.GaitEvent(0.83, "right", "off"))
 
 
 def events(
@@ -28,7 +28,7 @@ def events(
     return human.read_trial(path)
 
 
-def assert_meant(found: tuple[human.Event, ...]) -> None:
+def assert_meant(found: tuple[human.GaitEvent, ...]) -> None:
     assert [(event.side, event.kind) for event in found] == [(event.side, event.kind) for event in MEANT]
     assert [event.time for event in found] == pytest.approx([event.time for event in MEANT], abs=1e-5)
 

@@ -10,7 +10,7 @@ import pytest
 from marker_files import standing, write_c3d
 
 from poise import human
-from poise.human.files.c3d_reader import LOADED, loaded
+from poise.human.files.c3d_reader import LOADED_FORCE, make_force_plate
 
 #: Corners of a plate on the floor, m, in the order of C3D.
 CORNERS = np.array([[0.6, 0.5, 0.0], [0.6, 0.1, 0.0], [0.0, 0.1, 0.0], [0.0, 0.5, 0.0]])
@@ -56,8 +56,8 @@ def test_a_push_comes_back_as_force_point_and_free_moment_on_the_body(kind: int,
     (plate,) = written(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind, sign).plates
     np.testing.assert_allclose(plate.corners, CORNERS, atol=1e-6)
     np.testing.assert_allclose(plate.force, np.tile(FORCE, (FRAMES, 1)), atol=1e-3)
-    np.testing.assert_allclose(plate.center, np.tile(CENTER, (FRAMES, 1)), atol=1e-5)
-    np.testing.assert_allclose(plate.moment, np.tile(FREE, (FRAMES, 1)), atol=1e-3)
+    np.testing.assert_allclose(plate.center_of_pressure, np.tile(CENTER, (FRAMES, 1)), atol=1e-5)
+    np.testing.assert_allclose(plate.free_moment, np.tile(FREE, (FRAMES, 1)), atol=1e-3)
 
 
 def test_a_frame_has_the_force_of_its_moment_when_that_grows(tmp_path: Path) -> None:
@@ -86,15 +86,15 @@ def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
 
 def test_below_twenty_newton_all_is_zero_and_an_empty_plate_is_kept(tmp_path: Path) -> None:
     nearest = np.minimum((np.arange(FRAMES * EACH) + EACH // 2) // EACH, FRAMES - 1)  # frame of each sample
-    steps = np.array([0.0, 0.9, 1.1, 30.0, 0.5, 0.0])[nearest, None] * np.array([0.1, 0.1, 1.0]) * LOADED
+    steps = np.array([0.0, 0.9, 1.1, 30.0, 0.5, 0.0])[nearest, None] * np.array([0.1, 0.1, 1.0]) * LOADED_FORCE
     (plate,) = written(tmp_path, steps).plates
     assert (np.abs(plate.force).max(axis=1) > 0.0).tolist() == [False, False, True, True, False, False]
-    assert not plate.center[[0, 1, 4, 5]].any()
-    assert not plate.moment[[0, 1, 4, 5]].any()
+    assert not plate.center_of_pressure[[0, 1, 4, 5]].any()
+    assert not plate.free_moment[[0, 1, 4, 5]].any()
     (empty,) = written(tmp_path, np.zeros((FRAMES * EACH, 3))).plates
     assert empty.force.shape == (FRAMES, 3)
     assert not empty.force.any()
-    assert not empty.center.any()
+    assert not empty.center_of_pressure.any()
 
 
 def test_a_plate_of_another_type_is_left_out_and_said(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_the_wrench_of_a_tilted_plate_is_that_of_force_point_and_free_moment() -
     corners = CORNERS @ tilt.T
     force = np.array([[20.0, 30.0, 600.0], [-50.0, 10.0, 400.0]]) @ tilt.T
     moment = rng.standard_normal((2, 3)) * 20.0
-    plate = loaded("tilted", corners, force, moment)
-    about = np.cross(plate.center - corners.mean(axis=0), plate.force) + plate.moment
+    plate = make_force_plate("tilted", corners, force, moment)
+    about = np.cross(plate.center_of_pressure - corners.mean(axis=0), plate.force) + plate.free_moment
     np.testing.assert_allclose(about, moment, atol=1e-9)
     normal = np.cross(corners[2] - corners[0], corners[3] - corners[1])
-    np.testing.assert_allclose((plate.center - corners[0]) @ normal, 0.0, atol=1e-12)
-    np.testing.assert_allclose(np.cross(plate.moment, normal), 0.0, atol=1e-9)
+    np.testing.assert_allclose((plate.center_of_pressure - corners[0]) @ normal, 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.cross(plate.free_moment, normal), 0.0, atol=1e-9)

@@ -9,14 +9,14 @@ import pytest
 from marker_files import PERSON, in_axes, standing, trc_rows, write_c3d, write_trc
 
 from poise import human
-from poise.human.files.file_conventions import Z_UP
+from poise.human.files.file_conventions import ROTATION_TO_Z_UP
 
 AXES = ["x", "y", "z", "-x", "-y", "-z"]
 
 
 @pytest.mark.parametrize("up", AXES)
 def test_turning_to_z_keeps_left_left(up: str) -> None:
-    R = Z_UP[up]
+    R = ROTATION_TO_Z_UP[up]
     np.testing.assert_allclose(R @ R.T, np.eye(3))
     assert np.linalg.det(R) == pytest.approx(1.0)
     axis = np.sign(1.0 if len(up) == 1 else -1.0) * np.eye(3)["xyz".index(up[-1])]

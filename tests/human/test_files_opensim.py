@@ -75,7 +75,7 @@ def test_without_a_word_on_degrees_the_size_of_the_angles_decides_and_translatio
     ],
 )  # fmt: skip
 def test_angles_are_told_from_lengths_and_forces_by_their_names(name: str, angle: bool) -> None:
-    motion = human.Motion((name,), TIME, np.full((4, 1), 0.5), in_degrees=False)
+    motion = human.OpenSimMotion((name,), TIME, np.full((4, 1), 0.5), in_degrees=False)
     assert motion.values_in_degrees[0, 0] == pytest.approx(np.degrees(0.5) if angle else 0.5)
 
 
@@ -91,7 +91,7 @@ def test_numbers_of_rows_and_columns_in_the_header_are_only_compared(tmp_path: P
 @pytest.mark.parametrize("in_degrees", [True, False])
 @pytest.mark.parametrize("suffix", ["mot", "sto"])
 def test_what_is_written_is_read_again(in_degrees: bool, suffix: str, tmp_path: Path) -> None:
-    motion = human.Motion(("knee_angle_r", "pelvis_ty"), TIME, np.stack([KNEE, SHIFT], axis=1), in_degrees)
+    motion = human.OpenSimMotion(("knee_angle_r", "pelvis_ty"), TIME, np.stack([KNEE, SHIFT], axis=1), in_degrees)
     path = human.write_motion(motion, tmp_path / f"walk.{suffix}")
     back = human.read_motion(path)
     assert (back.names, back.in_degrees, back.notes) == (motion.names, in_degrees, ())
@@ -123,7 +123,7 @@ def test_what_holds_no_motion_is_refused_on_one_line(text: str, words: str, tmp_
 
 
 def test_a_column_that_is_not_there_is_refused_with_near_misses() -> None:
-    motion = human.Motion(("knee_angle_r",), TIME, KNEE[:, None])
+    motion = human.OpenSimMotion(("knee_angle_r",), TIME, KNEE[:, None])
     with pytest.raises(human.TrialError, match="did you mean 'knee_angle_r'") as caught:
         motion.column("knee_angle")
     assert caught.value.near == ("knee_angle_r",)

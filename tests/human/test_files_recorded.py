@@ -13,17 +13,19 @@ ONE, HOLE = "pig_one/PiG_Motion-FlatFoot-One.c3d", "pig_hole/PiG_Motion-FlatFoot
 STATICS = "pig_one/PiG_Calibration-FlatFoot-One.c3d", "pig_hole/PiG_Calibration-FlatFoot-Hole.c3d"
 
 
-def side_of(plate: human.Plate, trial: human.Trial) -> tuple[str, np.ndarray]:
+def side_of(plate: human.ForcePlate, trial: human.Trial) -> tuple[str, np.ndarray]:
     """The foot nearest to the centre of pressure, and the frames in which the plate is loaded."""
     on = plate.force[:, 2] > 0.0
     feet = {
         side: trial.marker(f"{side[0].upper()}HEE") / 2 + trial.marker(f"{side[0].upper()}TOE") / 2
         for side in ("left", "right")
     }
-    return min(feet, key=lambda side: np.median(np.linalg.norm((feet[side] - plate.center)[on, :2], axis=1))), on
+    return min(
+        feet, key=lambda side: np.median(np.linalg.norm((feet[side] - plate.center_of_pressure)[on, :2], axis=1))
+    ), on
 
 
-def foot_inside(plate: human.Plate, trial: human.Trial) -> bool:
+def foot_inside(plate: human.ForcePlate, trial: human.Trial) -> bool:
     """Whether heel and toe are both above the plate in mid-stance, so that it felt all of the step."""
     side, on = side_of(plate, trial)
     frame = int(np.median(np.flatnonzero(on)))
@@ -35,8 +37,8 @@ def foot_inside(plate: human.Plate, trial: human.Trial) -> bool:
 @pytest.mark.parametrize("name", [ONE, HOLE, *STATICS])
 def test_plug_in_gait_files_have_their_35_markers_and_nothing_else(name: str) -> None:
     trial = human.read_trial(mocap(name))
-    matched = human.match(trial)
-    assert (matched.marker_set.name, len(matched.found), matched.unknown, matched.missing) == (
+    matched = human.match_markers(trial)
+    assert (matched.marker_set.name, len(matched.markers), matched.unknown_labels, matched.missing_markers) == (
         "plug_in_gait",
         35,
         {},
@@ -90,8 +92,8 @@ def test_forces_push_up_brake_first_and_drive_later(name: str) -> None:
         assert along[frames[:third]].mean() < 0.0 < along[frames[-third:]].mean()
         assert plate.force[on, 2].min() > 20.0
         low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
-        assert (plate.center[on] >= low - 0.02).all()
-        assert (plate.center[on] <= high + 0.02).all()
+        assert (plate.center_of_pressure[on] >= low - 0.02).all()
+        assert (plate.center_of_pressure[on] <= high + 0.02).all()
 
 
 @pytest.mark.parametrize("name", STATICS)
@@ -111,22 +113,29 @@ def test_centres_of_pressure_and_free_moments_are_those_of_the_reader(name: str)
         around = (raw[key].T[half:-half].reshape(-1, 2 * half, 3) for key in ("force", "center_of_pressure", "Tz"))
         force, center, free = around
         steady = np.flatnonzero((force[..., 2] > 300.0).all(axis=1))  # where one sample is like the next
-        np.testing.assert_allclose(plate.center[1:][steady], center[steady].mean(axis=1) / 1000.0, atol=1e-3)
-        np.testing.assert_allclose(plate.moment[1:][steady], free[steady].mean(axis=1) / 1000.0, atol=0.2)
+        np.testing.assert_allclose(
+            plate.center_of_pressure[1:][steady], center[steady].mean(axis=1) / 1000.0, atol=1e-3
+        )
+        np.testing.assert_allclose(plate.free_moment[1:][steady], free[steady].mean(axis=1) / 1000.0, atol=0.2)
 
 
 def test_the_computed_centre_of_mass_is_inside_the_pelvis() -> None:
     trial = human.read_trial(mocap(ONE))
     pelvis = np.mean([trial.marker(label) for label in ("LASI", "RASI", "LPSI", "RPSI")], axis=0)
-    apart = np.linalg.norm(trial.computed["CentreOfMass"] - pelvis, axis=1)
+    apart = np.linalg.norm(trial.computed_points["CentreOfMass"] - pelvis, axis=1)
     assert np.nanmedian(apart) < 0.12
 
 
 @pytest.mark.parametrize(("name", "frames"), [("walk_free_01", 73), ("walk_free_02", 75)])
 def test_opensim_walks_have_41_markers_in_the_frames_that_are_there(name: str, frames: int) -> None:
     trial = human.read_trial(mocap(f"opensim_subject01/{name}.trc"))
-    matched = human.match(trial)
-    assert (matched.marker_set.name, len(matched.found), matched.unknown, matched.missing) == ("opensim41", 41, {}, ())
+    matched = human.match_markers(trial)
+    assert (matched.marker_set.name, len(matched.markers), matched.unknown_labels, matched.missing_markers) == (
+        "opensim41",
+        41,
+        {},
+        (),
+    )
     assert (len(trial.time), trial.rate) == (frames, 60.0)
     assert f"The header says 900 frames, the file has {frames}." in trial.notes
     assert "y is up in the file, by where pelvis, feet and head are." in trial.notes
@@ -137,9 +146,14 @@ def test_opensim_walks_have_41_markers_in_the_frames_that_are_there(name: str, f
 
 def test_the_static_trial_has_its_49_markers_on_the_bones_they_are_named_after() -> None:
     trial = human.read_trial(mocap("static49/static.c3d"))
-    matched = human.match(trial)
-    assert (matched.marker_set.name, len(matched.found), matched.unknown, matched.missing) == ("skin49", 49, {}, ())
-    height = {marker.landmark: trial.marker(label)[:, 2].mean() for label, marker in matched.found.items()}
+    matched = human.match_markers(trial)
+    assert (matched.marker_set.name, len(matched.markers), matched.unknown_labels, matched.missing_markers) == (
+        "skin49",
+        49,
+        {},
+        (),
+    )
+    height = {marker.landmark: trial.marker(label)[:, 2].mean() for label, marker in matched.markers.items()}
     order = ["vertex", "c7", "left_acromion", "t10", "left_asis", "left_greater_trochanter", "left_lateral_knee"]
     tall = [height[word] for word in [*order, "left_tibial_tuberosity", "left_lateral_ankle"]]
     assert tall == sorted(tall, reverse=True)

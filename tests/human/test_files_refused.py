@@ -17,7 +17,7 @@ from poise.human.files import c3d_layout
 from poise.human.files import trial_reader as reading
 
 
-def refused(path: Path, words: str) -> human.TrialError:
+def trial_error(path: Path, words: str) -> human.TrialError:
     with pytest.raises(human.TrialError, match=words) as caught:
         human.read_trial(path)
     message = str(caught.value)
@@ -32,7 +32,7 @@ def refused(path: Path, words: str) -> human.TrialError:
     [("Empty.c3d", "empty"), ("badParameterOffset.c3d", "damaged C3D file"), ("Eb015si.c3d", "MIPS byte order")],
 )
 def test_malformed_files_from_the_wild_are_refused(name: str, words: str) -> None:
-    refused(mocap(f"malformed/{name}"), words)
+    trial_error(mocap(f"malformed/{name}"), words)
 
 
 @pytest.mark.parametrize("suffix", [".c3d", ".trc", ".dat"])
@@ -40,36 +40,36 @@ def test_malformed_files_from_the_wild_are_refused(name: str, words: str) -> Non
 def test_random_bytes_are_refused(suffix: str, seed: int, tmp_path: Path) -> None:
     path = tmp_path / f"noise{suffix}"
     path.write_bytes(random.Random(seed).randbytes(5000))
-    refused(path, "not a|neither|damaged|no line")
+    trial_error(path, "not a|neither|damaged|no line")
 
 
 def test_random_bytes_that_begin_like_a_c3d_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "noise.c3d"
     for seed in range(30):
         noise = random.Random(seed).randbytes(4000)
-        path.write_bytes(bytes([2, c3d_layout.KEY]) + noise[:513] + bytes([c3d_layout.INTEL]) + noise)
+        path.write_bytes(bytes([2, c3d_layout.C3D_KEY]) + noise[:513] + bytes([c3d_layout.INTEL]) + noise)
         with pytest.raises(human.TrialError):
             human.read_trial(path)
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "none.c3d", "no such file")
+    trial_error(tmp_path / "none.c3d", "no such file")
     (tmp_path / "folder.c3d").mkdir()
-    refused(tmp_path / "folder.c3d", "not a file")
+    trial_error(tmp_path / "folder.c3d", "not a file")
     (tmp_path / "empty.trc").touch()
-    refused(tmp_path / "empty.trc", "is empty")
+    trial_error(tmp_path / "empty.trc", "is empty")
 
 
 @pytest.mark.parametrize(("suffix", "reader"), [("mot", "read_motion"), ("sto", "read_motion")])
 def test_files_of_joints_are_refused_with_the_name_of_what_reads_them(suffix: str, reader: str, tmp_path: Path) -> None:
     path = tmp_path / f"walk.{suffix}"
     path.write_text("anything")
-    refused(path, reader)
+    trial_error(path, reader)
 
 
 def test_a_file_that_is_too_large_is_not_even_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LARGEST", 100)
-    refused(write_c3d(tmp_path / "t.c3d", standing()), "GB; expected at most")
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 100)
+    trial_error(write_c3d(tmp_path / "t.c3d", standing()), "GB; expected at most")
 
 
 def test_the_content_decides_whatever_the_file_is_called(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_content_decides_whatever_the_file_is_called(tmp_path: Path) -> None
 def test_a_point_rate_of_zero_is_refused(tmp_path: Path) -> None:
     path = write_c3d(tmp_path / "t.c3d", standing())
     rate = value_start(path.read_bytes(), "POINT", "RATE")
-    assert refused(patched(path, (rate, "<f", 0.0), (20, "<f", 0.0)), "point rate of 0 Hz").element == "POINT:RATE"
+    assert trial_error(patched(path, (rate, "<f", 0.0), (20, "<f", 0.0)), "point rate of 0 Hz").element == "POINT:RATE"
 
 
 def test_a_file_that_claims_more_frames_than_it_has_room_for_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_file_that_claims_more_frames_than_it_has_room_for_is_refused_before_i
     frames = value_start(path.read_bytes(), "POINT", "FRAMES")
     patched(path, (frames, "<H", 65000), (8, "<H", 65000))
     tracemalloc.start()
-    refused(path, "claims 65000 frames of 35 points .* truncated or damaged")
+    trial_error(path, "claims 65000 frames of 35 points .* truncated or damaged")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5e6
@@ -120,7 +120,7 @@ def test_no_damaged_byte_of_the_parameters_makes_it_claim_memory_or_crash(seed: 
 
 
 def test_a_file_without_a_marker_is_refused(tmp_path: Path) -> None:
-    refused(write_c3d(tmp_path / "t.c3d", np.ones((3, 2, 3)), ["*1", "*2"]), "no marker with a name and samples")
+    trial_error(write_c3d(tmp_path / "t.c3d", np.ones((3, 2, 3)), ["*1", "*2"]), "no marker with a name and samples")
 
 
 def test_an_axis_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_channels_without_scale_or_offset_are_refused_before_the_reader_crashes(
     assert found
     data[start + found.start()] = ord("X")
     path.write_bytes(data)
-    refused(path, f"ANALOG:{name} does not have a number for each of 1 channels")
+    trial_error(path, f"ANALOG:{name} does not have a number for each of 1 channels")
 
 
 def test_a_parameter_that_does_not_end_with_its_parts_is_refused(tmp_path: Path) -> None:
     path = write_c3d(tmp_path / "t.c3d", standing())
     at = value_start(path.read_bytes(), "POINT", "UNITS") - 2
-    refused(patched(path, (at, "<B", 255)), "damaged C3D file: parameter 'UNITS'")
+    trial_error(patched(path, (at, "<B", 255)), "damaged C3D file: parameter 'UNITS'")

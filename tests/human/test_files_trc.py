@@ -106,7 +106,7 @@ def test_without_a_rate_the_time_stamps_give_it(rate: str, tmp_path: Path) -> No
     assert human.read_trial(path).rate == pytest.approx(100.0)
 
 
-def refused(path: Path, words: str) -> None:
+def trial_error(path: Path, words: str) -> None:
     with pytest.raises(human.TrialError, match=words) as caught:
         human.read_trial(path)
     assert "\n" not in str(caught.value)
@@ -114,11 +114,11 @@ def refused(path: Path, words: str) -> None:
 
 def test_what_cannot_be_read_is_refused_with_its_line(tmp_path: Path) -> None:
     lines = rows()
-    refused(write_trc(tmp_path / "t.trc", [lines[0], lines[1].replace("\t", "\tabc", 3)], LABELS), "line 8: 'abc")
-    refused(write_trc(tmp_path / "t.trc", [], LABELS), "no row of numbers")
-    refused(write_trc(tmp_path / "t.trc", [lines[1], lines[0]], LABELS), "time does not increase")
+    trial_error(write_trc(tmp_path / "t.trc", [lines[0], lines[1].replace("\t", "\tabc", 3)], LABELS), "line 8: 'abc")
+    trial_error(write_trc(tmp_path / "t.trc", [], LABELS), "no row of numbers")
+    trial_error(write_trc(tmp_path / "t.trc", [lines[1], lines[0]], LABELS), "time does not increase")
     (tmp_path / "t.trc").write_text("PathFileType\t4\nnothing else\n")
-    refused(tmp_path / "t.trc", "no line that begins with Frame#")
+    trial_error(tmp_path / "t.trc", "no line that begins with Frame#")
 
 
 def test_rows_without_tabs_that_miss_a_number_are_refused(tmp_path: Path) -> None:
@@ -127,12 +127,12 @@ def test_rows_without_tabs_that_miss_a_number_are_refused(tmp_path: Path) -> Non
         human.read_trial(write_trc(tmp_path / "t.trc", lines, LABELS)).positions, standing(3), atol=MM
     )
     lines[1] = lines[1].rsplit(" ", 1)[0]
-    refused(write_trc(tmp_path / "t.trc", lines, LABELS), "no tabs to tell which")
+    trial_error(write_trc(tmp_path / "t.trc", lines, LABELS), "no tabs to tell which")
 
 
 def test_a_few_rows_under_a_million_columns_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
     wide = "1\t0.0" + "\t1" * 300_000
-    refused(
+    trial_error(
         write_trc(tmp_path / "t.trc", [wide, *(f"{i}\t{i / 100}\t1" for i in range(2, 4000))], LABELS),
         "hardly any number",
     )

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import poise
-from fitted_people import each_trial, recorded_fit, sample_fit
+from example_fits import each_trial, recorded_fit, sample_fit
 from poise import human
 from poise.human import Fit, TrialFailure, find_trials, fit, fit_trials, sample_trial, write_sample
-from poise.human.sample import sample_motion
+from poise.human.sample_trials import sample_motion
 from poise.human.trial_fitting import is_static
 from poise.robots import BodyShape
 
@@ -104,7 +104,7 @@ def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str,
     seen = walk.positions.copy()
     seen[60 : 60 + frames, walk.labels.index(label)] += [0.06, -0.048, 0.064]
     found, calm = fit(walk.replace(positions=seen), static), _calm()
-    assert found.tracked.ignored[:, walk.labels.index(label)].sum() == frames
+    assert found.tracking.ignored[:, walk.labels.index(label)].sum() == frames
     apart = np.degrees(found.q[:, 7:] - calm.q[:, 7:])
     assert np.abs(np.diff(apart, axis=0)).max() < 5.0
     assert np.abs(apart).max() < (3.0 if frames == 1 else 12.0)  # a toe hangs on one marker, 6 cm from its joint
@@ -123,9 +123,9 @@ def test_a_fit_is_a_recording_that_finds_its_body_again(tmp_path) -> None:  # ty
     loaded = poise.load_recording(tmp_path / "fit.poise")
     assert loaded["q"] == pytest.approx(found.q)
     assert loaded["markers/distance"] == pytest.approx(found.errors, nan_ok=True)
-    from poise.recording import named_robot
+    from poise.recording import robot_from_provenance
 
-    again = named_robot(loaded.provenance)
+    again = robot_from_provenance(loaded.provenance)
     assert again.mass == found.robot.mass  # type: ignore[union-attr]
     assert loaded.provenance["markers"]["C7"]["link"] == "torso"
 

@@ -10,31 +10,36 @@ import pytest
 from poise.analysis import EVENT_RULE, TABLE_I_JOINTS
 from poise.errors import GaitError
 from poise.human import BEST, PAPER
-from poise.human.gait.contact_schedule import alone, contacts, standing
-from poise.human.gait.population_study import Study, comparison, study, table_one
+from poise.human.gait.contact_schedule import single_support_mask, stance_mask, support_trajectory
 from poise.human.gait.reproduction import SIX_KEYS, TRACK
+from poise.human.gait.variant_comparison import (
+    VariantComparison,
+    compare_variants,
+    comparison_table,
+    range_of_motion_table,
+)
 from poise.robots import GRAVITY
-from sampled_walks import judged, run, walk
+from sample_walks import reproduce_sample, sample_quality, synthesize_walk
 
 PEOPLE = ("right", "left")
 
 
 def test_the_curves_are_those_of_the_motion() -> None:
-    measures, reproduction = judged(BEST), run(BEST)
-    knee = walk().robot.joint("right_knee_flexion").q
+    measures, reproduction = sample_quality(BEST), reproduce_sample(BEST)
+    knee = synthesize_walk().robot.joint("right_knee_flexion").q
     k = TABLE_I_JOINTS.index("right_knee_flexion")
     assert measures.curves[0, k] == pytest.approx(np.degrees(reproduction.q[0, knee]))
     assert measures.ranges[k] == pytest.approx(np.degrees(np.ptp(reproduction.q[:, knee])), abs=0.3)
     assert measures.reference_curves.shape == (101, 12)
-    assert measures.worst[1] == measures.differences[TABLE_I_JOINTS.index(measures.worst[0])]
+    assert measures.worst_joint[1] == measures.differences[TABLE_I_JOINTS.index(measures.worst_joint[0])]
 
 
 def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizontal_moment() -> None:
     """Against inverse dynamics: the wrench that the base needs, with all joints placed first."""
-    robot, cycle = walk().robot, walk().cycle()
+    robot, cycle = synthesize_walk().robot, synthesize_walk().cycle()
     time = np.linspace(cycle.initial_contact, cycle.end, 7)
-    q, v, a = (np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True))
-    found = contacts(walk(), cycle, time, q, v, a, ground=0.02).zmp
+    q, v, a = (np.array(part) for part in zip(*(synthesize_walk().sample(float(t)) for t in time), strict=True))
+    found = support_trajectory(synthesize_walk(), cycle, time, q, v, a, ground=0.02).zmp
     model = robot.model.copy()
     model.gravity.linear = np.array([0.0, 0.0, -GRAVITY])
     model.armature = np.zeros(model.nv)
@@ -50,73 +55,73 @@ def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizont
 
 @pytest.mark.parametrize("side", PEOPLE)
 def test_a_foot_stands_by_the_phases(side: str) -> None:
-    cycle = walk().cycle(side)  # type: ignore[arg-type]
+    cycle = synthesize_walk().cycle(side)  # type: ignore[arg-type]
     other = "left" if side == "right" else "right"
     middles = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
-    assert standing(cycle, side, middles).tolist() == [True, True, True, False]  # type: ignore[arg-type]
-    assert standing(cycle, other, middles).tolist() == [True, False, True, True]  # type: ignore[arg-type]
-    assert alone(cycle, side, middles).tolist() == [False, True, False, False]  # type: ignore[arg-type]
+    assert stance_mask(cycle, side, middles).tolist() == [True, True, True, False]  # type: ignore[arg-type]
+    assert stance_mask(cycle, other, middles).tolist() == [True, False, True, True]  # type: ignore[arg-type]
+    assert single_support_mask(cycle, side, middles).tolist() == [False, True, False, False]  # type: ignore[arg-type]
 
 
 def test_the_support_is_the_hull_of_the_soles_that_stand() -> None:
-    cycle = walk().cycle()
+    cycle = synthesize_walk().cycle()
     time = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
-    q, v, a = (np.array(part) for part in zip(*(walk().sample(float(t)) for t in time), strict=True))
-    hulls = contacts(walk(), cycle, time, q, v, a, ground=0.0).hulls
+    q, v, a = (np.array(part) for part in zip(*(synthesize_walk().sample(float(t)) for t in time), strict=True))
+    support_polygons = support_trajectory(synthesize_walk(), cycle, time, q, v, a, ground=0.0).support_polygons
 
     def area(hull: np.ndarray) -> float:
         x, y = hull.T
         return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
 
-    single = [area(hulls[k]) for k in (1, 3)]
+    single = [area(support_polygons[k]) for k in (1, 3)]
     assert 0.01 < min(single) <= max(single) < 0.025
-    assert min(area(hulls[0]), area(hulls[2])) > 2.0 * max(single)
+    assert min(area(support_polygons[0]), area(support_polygons[2])) > 2.0 * max(single)
 
 
 def test_the_reference_is_judged_by_the_same_rules() -> None:
     for variant in (PAPER, BEST, TRACK):
-        measures = judged(variant)
-        assert measures.reference_inside == judged(TRACK).reference_inside
+        measures = sample_quality(variant)
+        assert measures.reference_zmp_inside == sample_quality(TRACK).reference_zmp_inside
         assert measures.reference_penetration < 0.5
-        assert measures.reference_slide < 10.0
-    assert judged(TRACK).inside == pytest.approx(judged(TRACK).reference_inside, abs=0.05)
-    assert judged(TRACK).slide == pytest.approx(judged(TRACK).reference_slide, abs=1.0)
+        assert measures.reference_foot_slide < 10.0
+    assert sample_quality(TRACK).zmp_inside == pytest.approx(sample_quality(TRACK).reference_zmp_inside, abs=0.05)
+    assert sample_quality(TRACK).foot_slide == pytest.approx(sample_quality(TRACK).reference_foot_slide, abs=1.0)
 
 
-def the_study() -> Study:
-    return study([judged(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
+def the_study() -> VariantComparison:
+    return compare_variants([sample_quality(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
 
 
 def test_a_study_groups_by_variant_and_says_by_which_rules() -> None:
     found = the_study()
-    assert [each.variant for each in found.outcomes] == [PAPER, BEST, SIX_KEYS]
+    assert [each.variant for each in found.results] == [PAPER, BEST, SIX_KEYS]
     assert found.people == ("sample", "sample")
     assert EVENT_RULE in found.notes
     assert any("does not show equality" in note for note in found.notes)
     assert any("of one person" in note for note in found.notes)
-    best = found.outcome("best")
+    best = found.result("best")
     assert best.differences.shape == (2, 12)
-    assert best.beyond == 0
-    assert abs(best.worst[0]) == np.abs(best.differences).max()
+    assert best.beyond_bound == 0
+    assert abs(best.worst_difference[0]) == np.abs(best.differences).max()
     assert [test.name for test in best.tests] == list(TABLE_I_JOINTS)
-    assert best.mean_difference < found.outcome(PAPER).mean_difference
-    assert best.smallest("inside") <= best.mean("inside") <= best.largest("inside")
+    assert best.mean_difference < found.result(PAPER).mean_difference
+    assert best.smallest("zmp_inside") <= best.mean("zmp_inside") <= best.largest("zmp_inside")
     with pytest.raises(GaitError, match="it has paper, best"):
-        found.outcome("worst")
+        found.result("worst")
 
 
 def test_curves_of_left_cycles_begin_with_the_right_strike_as_well() -> None:
     """The sample walks the same on both sides: its two cycles must have one mean and next to no deviation."""
-    found = study([judged(TRACK, side) for side in PEOPLE]).outcomes[0]
-    assert found.reference_curves.mean == pytest.approx(judged(TRACK).reference_curves, abs=3.0)
+    found = compare_variants([sample_quality(TRACK, side) for side in PEOPLE]).results[0]
+    assert found.reference_curves.mean == pytest.approx(sample_quality(TRACK).reference_curves, abs=3.0)
     assert np.median(found.reference_curves.deviation) < 0.7
 
 
 def test_the_tables_hold_every_variant_and_every_rotation() -> None:
     found = the_study()
-    lines = comparison(found).splitlines()
+    lines = comparison_table(found).splitlines()
     assert [line.split("  ")[0] for line in lines[1:]] == ["paper", "best", "interpolation, six keys", "measured"]
-    table = table_one(found.outcome(BEST))
+    table = range_of_motion_table(found.result(BEST))
     assert len(table.splitlines()) == 2 + 12
     assert "Right knee flexion" in table
     assert all(len(line) < 180 for line in str(found).split("\n\n")[0].splitlines())
@@ -126,24 +131,24 @@ def test_the_summary_is_plain_and_says_the_same() -> None:
     found = the_study()
     facts = json.loads(json.dumps(found.summary()))
     best = facts["variants"]["best"]
-    assert best["worst_difference"] == pytest.approx(found.outcome(BEST).worst[0])
-    assert best["inside"]["worst"] == pytest.approx(found.outcome(BEST).smallest("inside"))
+    assert best["worst_difference"] == pytest.approx(found.result(BEST).worst_difference[0])
+    assert best["inside"]["worst"] == pytest.approx(found.result(BEST).smallest("zmp_inside"))
     assert list(best["rotations"]) == list(TABLE_I_JOINTS)
     assert np.array(best["differences"]).shape == (2, 12)
 
 
 def test_one_person_can_be_tabled_but_not_tested() -> None:
-    alone = study([run(BEST)])
-    assert {test.verdict for test in alone.outcomes[0].tests} == {"cannot be judged"}
+    alone = compare_variants([reproduce_sample(BEST)])
+    assert {test.verdict for test in alone.results[0].tests} == {"cannot be judged"}
     assert str(alone)
 
 
 def test_nothing_is_no_study() -> None:
     with pytest.raises(GaitError, match="nothing to study"):
-        study([])
+        compare_variants([])
 
 
 def test_variants_with_other_gains_are_told_apart() -> None:
     stiff = replace(BEST, name="stiff", gain=40.0)
-    found = study([judged(BEST), judged(stiff)])
-    assert [each.variant.name for each in found.outcomes] == ["best", "stiff"]
+    found = compare_variants([sample_quality(BEST), sample_quality(stiff)])
+    assert [each.variant.name for each in found.results] == ["best", "stiff"]

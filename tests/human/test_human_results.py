@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import poise
-from fitted_people import sample_fit
+from example_fits import sample_fit
 from poise import human
 from poise.errors import GaitError, PoiseError
 from poise.human import BEST, PAPER, Fit, GaitTrial, TrialFiles, gait, sample_trial, write_sample
@@ -72,7 +72,7 @@ def test_the_summary_of_a_fit_follows_from_its_motion_and_markers(fit: Fit) -> N
 def test_angles_that_are_three_degrees_off_are_said_to_be() -> None:
     fit = sample_fit()
     hip, knee = (np.degrees(fit.angles()[f"left_{name}"]) for name in ("hip_flexion", "knee_flexion"))
-    other = human.Motion(("hip_flexion_l", "knee_angle_l"), fit.time, np.column_stack([hip + 3.0, -knee]))
+    other = human.OpenSimMotion(("hip_flexion_l", "knee_angle_l"), fit.time, np.column_stack([hip + 3.0, -knee]))
     rows = {row.joint: row for row in human.compare_angles(fit, other)}
     assert set(rows) == {"left_hip_flexion", "left_knee_flexion"}
     assert rows["left_hip_flexion"].offset == pytest.approx(-3.0)
@@ -104,15 +104,15 @@ def test_a_study_holds_every_walk_and_says_why_one_is_missing(study: human.GaitS
     (trial,), (failure,) = study.trials, study.failures
     assert [type(each) for each in study.results] == [GaitTrial, human.TrialFailure]
     assert failure.trial == "static.c3d"
-    reference = gait.Reference.of(fit)
-    expected = [gait.measured(gait.reproduce(reference, variant=variant)) for variant in (PAPER, BEST)]
-    for found, same in zip(trial.measures, expected, strict=True):
+    reference = gait.ReferenceWalk.from_fit(fit)
+    expected = [gait.measure_reproduction(gait.reproduce(reference, variant=variant)) for variant in (PAPER, BEST)]
+    for found, same in zip(trial.qualities, expected, strict=True):
         assert found.differences == pytest.approx(same.differences, abs=1e-9)
-    assert trial.best.reproduction.variant == BEST
+    assert trial.best_quality.reproduction.variant == BEST
     facts = strict(study.summary())
-    assert facts["trials"][0]["worst_difference_deg"] == pytest.approx(expected[1].worst[1], abs=1e-9)
+    assert facts["trials"][0]["worst_difference_deg"] == pytest.approx(expected[1].worst_joint[1], abs=1e-9)
     assert facts["trials"][1] == failure.summary()
-    assert facts["variants"]["paper"]["worst_difference"] == pytest.approx(expected[0].worst[1], abs=1e-9)
+    assert facts["variants"]["paper"]["worst_difference"] == pytest.approx(expected[0].worst_joint[1], abs=1e-9)
     assert [line.split("  ")[0] for line in study.table().splitlines()[1:]] == ["paper", "best", "measured"]
     assert study.table() in study.text()
     assert f"static.c3d: failed: {failure.reason}" in str(study)
@@ -122,7 +122,7 @@ def test_a_study_is_the_same_from_a_file_and_from_its_fit(lab: Path, study: huma
     done: list[float] = []
     again = human.study_gait([lab], variants=[PAPER, BEST], progress=done.append)
     assert done == [1.0]
-    assert again.trials[0].best.curves == pytest.approx(study.trials[0].best.curves, abs=1e-9)
+    assert again.trials[0].best_quality.curves == pytest.approx(study.trials[0].best_quality.curves, abs=1e-9)
 
 
 def test_a_saved_study_is_read_back(study: human.GaitStudy, tmp_path: Path) -> None:
@@ -134,15 +134,15 @@ def test_a_saved_study_is_read_back(study: human.GaitStudy, tmp_path: Path) -> N
         assert [row["trial"] for row in csv.DictReader(stream)] == ["walk.c3d", "static.c3d"]
     (trial,) = study.trials
     assert poise.load_recording(files[2])["q"] == pytest.approx(trial.fit.q)
-    assert poise.load_recording(files[3])["q"] == pytest.approx(trial.best.reproduction.q)
+    assert poise.load_recording(files[3])["q"] == pytest.approx(trial.best_quality.reproduction.q)
 
 
 def test_walks_are_reproduced_by_the_variants_that_are_given(fit: Fit) -> None:
     done: list[float] = []
     trial = human.reproduce_walk(fit, variants=[PAPER], progress=done.append)
     assert done == [0.0]
-    assert trial.best.reproduction.variant == PAPER
-    assert trial.spatiotemporal["cadence"] == pytest.approx(120.0 / trial.cycle.duration, rel=1e-6)
+    assert trial.best_quality.reproduction.variant == PAPER
+    assert trial.spatiotemporal_parameters["cadence"] == pytest.approx(120.0 / trial.cycle.duration, rel=1e-6)
     with pytest.raises(GaitError, match="no variant"):
         human.reproduce_walk(fit, variants=[])
     assert gait.find_variant("paper") == PAPER
@@ -162,7 +162,7 @@ def test_a_study_without_a_walk_says_why_and_is_not_saved(lab: Path, tmp_path: P
 def test_the_summary_of_torques_follows_from_the_moments(fit: Fit) -> None:
     torques = human.compute_torques(fit)
     facts = strict(torques.summary())
-    ankle = human.moments(torques)["left ankle plantarflexor"]
+    ankle = human.internal_joint_moments(torques)["left ankle plantarflexor"]
     assert facts["moments_per_kg"]["left ankle plantarflexor"]["largest"] == pytest.approx(np.nanmax(ankle))
     assert facts["moments_per_kg"]["left ankle plantarflexor"]["samples"] == np.isfinite(ankle).sum()
     assert facts["residual_rms"]["force_n"] == pytest.approx(torques.residual_rms[:3])

@@ -10,7 +10,16 @@ import pytest
 from marker_files import mocap
 from torque_trials import known
 
-from poise.human import LEG, STORED_UNIT, Torques, against_stored, compute_torques, fit, moments, read_trial
+from poise.human import (
+    LEG_MOMENTS,
+    PLUG_IN_GAIT_UNIT,
+    Torques,
+    compare_stored_moments,
+    compute_torques,
+    fit,
+    internal_joint_moments,
+    read_trial,
+)
 from poise.robots import SIDES
 
 
@@ -24,27 +33,27 @@ def laboratory(name: str) -> Torques:
 
 def test_moments_are_torques_per_kg_with_extensors_positive() -> None:
     torques = compute_torques(known())
-    found = moments(torques)
+    found = internal_joint_moments(torques)
     for side in SIDES:
-        assert found[f"{side} knee extensor"] == pytest.approx(-torques.of(f"{side}_knee_flexion") / 75.0)
+        assert found[f"{side} knee extensor"] == pytest.approx(-torques.joint_torque(f"{side}_knee_flexion") / 75.0)
         plantarflexor = found[f"{side} ankle plantarflexor"]
         assert 1.0 < plantarflexor.max() < 2.2  # push-off of adults
         assert found[f"{side} hip abductor"].max() > 0.5  # holds the pelvis on one leg
-    assert found["lumbar extensor"] == pytest.approx(torques.of("lumbar_extension") / 75.0)
+    assert found["lumbar extensor"] == pytest.approx(torques.joint_torque("lumbar_extension") / 75.0)
 
 
 def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
     walk = known()
-    ours = moments(compute_torques(walk))
+    ours = internal_joint_moments(compute_torques(walk))
     stored: dict[Any, Any] = {}
     for side in SIDES:
-        for own in LEG:
-            values = stored.setdefault(f"{side[0].upper()}{own.stored}", np.zeros((len(walk.time), 3)))
-            values[:, own.component] = ours[f"{side} {own.title}"] / STORED_UNIT
+        for own in LEG_MOMENTS:
+            values = stored.setdefault(f"{side[0].upper()}{own.plug_in_gait_channel}", np.zeros((len(walk.time), 3)))
+            values[:, own.component] = ours[f"{side} {own.title}"] / PLUG_IN_GAIT_UNIT
     stored.pop("L"), stored.pop("R")
     noted = type(walk)(walk.robot, walk.trial.replace(moments=stored), walk.time, walk.q, walk.v, walk.a)
-    rows = against_stored(compute_torques(noted))
-    assert len(rows) == 2 * sum(bool(own.stored) for own in LEG)
+    rows = compare_stored_moments(compute_torques(noted))
+    assert len(rows) == 2 * sum(bool(own.plug_in_gait_channel) for own in LEG_MOMENTS)
     for row in rows:
         assert row.agreement.correlation == pytest.approx(1.0)
         assert row.agreement.error == pytest.approx(0.0, abs=1e-9)
@@ -52,12 +61,12 @@ def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
 
 
 def test_a_trial_without_stored_moments_has_nothing_to_compare() -> None:
-    assert against_stored(compute_torques(known())) == ()
+    assert compare_stored_moments(compute_torques(known())) == ()
 
 
 @pytest.mark.parametrize("name", ["one", "hole"])
 def test_ankle_and_knee_have_the_shape_and_the_size_that_the_laboratory_stored(name: str) -> None:
-    rows = {(row.side, row.title): row.agreement for row in against_stored(laboratory(name))}
+    rows = {(row.side, row.title): row.agreement for row in compare_stored_moments(laboratory(name))}
     ankles = [own for (_, title), own in rows.items() if title == "ankle plantarflexor"]
     knees = [own for (_, title), own in rows.items() if title == "knee extensor"]
     assert ankles
@@ -72,18 +81,23 @@ def test_ankle_and_knee_have_the_shape_and_the_size_that_the_laboratory_stored(n
 
 
 def test_signs_at_the_hip_are_those_of_the_laboratory() -> None:
-    rows = [row for name in ("one", "hole") for row in against_stored(laboratory(name)) if row.title.startswith("hip")]
+    rows = [
+        row
+        for name in ("one", "hole")
+        for row in compare_stored_moments(laboratory(name))
+        if row.title.startswith("hip")
+    ]
     assert len(rows) >= 6
     assert all(row.agreement.correlation > 0.7 for row in rows)
 
 
 def test_plates_that_the_feet_of_real_people_miss_are_found_out() -> None:
     """The left toes are 3 cm beyond the second plate in one trial, the right foot lands half beside it in the other."""
-    one, hole = laboratory("one").ground, laboratory("hole").ground
-    assert [(each.side, each.whole) for each in one.intervals] == [("right", True), ("left", False)]
-    assert one.intervals[1].beyond == pytest.approx(0.03, abs=0.01)
-    assert {(each.side, each.whole) for each in hole.intervals} == {("left", True), ("right", False)}
-    assert max(each.beyond for each in hole.intervals) > 0.15
+    one, hole = laboratory("one").foot_wrenches, laboratory("hole").foot_wrenches
+    assert [(each.side, each.complete) for each in one.plate_contacts] == [("right", True), ("left", False)]
+    assert one.plate_contacts[1].overhang == pytest.approx(0.03, abs=0.01)
+    assert {(each.side, each.complete) for each in hole.plate_contacts} == {("left", True), ("right", False)}
+    assert max(each.overhang for each in hole.plate_contacts) > 0.15
 
 
 def test_the_residual_of_a_real_walk_is_small_along_the_ground() -> None:

@@ -7,33 +7,33 @@ from dataclasses import replace
 import numpy as np
 import pinocchio
 import pytest
-from torque_trials import Known, known
+from torque_trials import KnownMotion, known
 
 import poise
 from poise.human import Torques, TrialError, compute_torques, fit, sample_trial
-from poise.human.torques.joint_torques import UNKNOWN, mass_from_plates
+from poise.human.torques.joint_torques import MASS_NOT_GIVEN, mass_from_plates
 from poise.robots import SIDES
 
 WEIGHT = 75.0 * 9.81
 
 
 @pytest.fixture(scope="module")
-def walk() -> Known:
+def walk() -> KnownMotion:
     return known()
 
 
 @pytest.fixture(scope="module")
-def torques(walk: Known) -> Torques:
+def torques(walk: KnownMotion) -> Torques:
     return compute_torques(walk)
 
 
-def whole(walk: Known) -> np.ndarray:
+def whole(walk: KnownMotion) -> np.ndarray:
     """Frames in which no plate bears so little that it does not count."""
     return np.all([(p.force[:, 2] > 20.0) | (p.force[:, 2] == 0.0) for p in walk.trial.plates], axis=0)
 
 
 def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motors(
-    walk: Known, torques: Torques
+    walk: KnownMotion, torques: Torques
 ) -> None:
     """M a + h - Σ Jᵀ w, by other algorithms than the recursion that was used."""
     robot = walk.robot
@@ -48,7 +48,7 @@ def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motor
             foot = robot.foot(side)
             J = pinocchio.computeFrameJacobian(model, data, q, foot.index, pinocchio.LOCAL_WORLD_ALIGNED)
             place = data.oMf[foot.index].translation
-            force, moment = torques.ground.force[side][k], torques.ground.moment[side][k]
+            force, moment = torques.foot_wrenches.force[side][k], torques.foot_wrenches.moment[side][k]
             left = left - J.T @ np.concatenate([force, moment - np.cross(place, force)])
         assert torques.torque[k, 6:] == pytest.approx(left[6:], abs=1e-8)
         R = pinocchio.Quaternion(q[3:7]).matrix()
@@ -56,52 +56,52 @@ def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motor
     assert not torques.torque[:, :6].any()
 
 
-def test_a_motion_on_the_plates_that_measured_it_leaves_no_residual(walk: Known, torques: Torques) -> None:
+def test_a_motion_on_the_plates_that_measured_it_leaves_no_residual(walk: KnownMotion, torques: Torques) -> None:
     assert torques.residual[whole(walk)] == pytest.approx(0.0, abs=1e-6)
     assert (torques.residual_rms[:3] < 0.005 * WEIGHT).all()  # loads below 20 N do not count
 
 
-def test_every_joint_of_the_legs_is_known_and_toes_in_the_air_alone(walk: Known, torques: Torques) -> None:
+def test_every_joint_of_the_legs_is_known_and_toes_in_the_air_alone(walk: KnownMotion, torques: Torques) -> None:
     for joint in walk.robot.joints:
         if "toes" not in joint.name:
             assert torques.valid(joint.name).all()
-            assert np.isfinite(torques.of(joint.name)).all()
-    assert np.array_equal(torques.valid("left_toes_extension"), ~torques.ground.stands["left"])
+            assert np.isfinite(torques.joint_torque(joint.name)).all()
+    assert np.array_equal(torques.valid("left_toes_extension"), ~torques.foot_wrenches.stance["left"])
 
 
-def test_torques_of_back_neck_and_arms_do_not_depend_on_the_plates(walk: Known, torques: Torques) -> None:
+def test_torques_of_back_neck_and_arms_do_not_depend_on_the_plates(walk: KnownMotion, torques: Torques) -> None:
     empty = replace(walk.trial.plates[0], force=np.zeros((len(walk.time), 3)))
     without = compute_torques(walk.on(empty))
     for joint in walk.robot.joints:
         above = not any(word in joint.name for word in ("hip", "knee", "ankle", "toes"))
-        alike = np.allclose(without.of(joint.name, True), torques.of(joint.name, True), atol=1e-9)
+        alike = np.allclose(without.joint_torque(joint.name, True), torques.joint_torque(joint.name, True), atol=1e-9)
         assert alike == (above or "toes" in joint.name)
     assert without.valid("lumbar_extension").all()
 
 
-def test_a_foot_beside_the_plates_leaves_its_own_leg_unknown_and_no_other(walk: Known) -> None:
+def test_a_foot_beside_the_plates_leaves_its_own_leg_unknown_and_no_other(walk: KnownMotion) -> None:
     plates = walk.trial.plates
     gone = plates[2]
     less = compute_torques(walk.on(*(plate for plate in plates if plate is not gone)))
     full = compute_torques(walk)
-    step = full.ground.intervals[2]
+    step = full.foot_wrenches.plate_contacts[2]
     middle = slice(step.begin + 6, step.end - 6)
     other = next(side for side in SIDES if side != step.side)
-    assert np.isnan(less.of(f"{step.side}_knee_flexion")[middle]).all()
-    assert less.of(f"{other}_knee_flexion") == pytest.approx(full.of(f"{other}_knee_flexion"))
-    assert not less.ground.known[middle].any()
+    assert np.isnan(less.joint_torque(f"{step.side}_knee_flexion")[middle]).all()
+    assert less.joint_torque(f"{other}_knee_flexion") == pytest.approx(full.joint_torque(f"{other}_knee_flexion"))
+    assert not less.foot_wrenches.known[middle].any()
     assert less.residual_rms[2] == pytest.approx(full.residual_rms[2], abs=2.0)
     assert any(f"{step.side} foot beside the plates" in note for note in less.notes)
 
 
-def test_the_residual_is_zero_where_all_is_measured_and_shows_a_wrong_mass(walk: Known, torques: Torques) -> None:
+def test_the_residual_is_zero_where_all_is_measured_and_shows_a_wrong_mass(walk: KnownMotion, torques: Torques) -> None:
     heavy = replace(walk, robot=poise.load_robot("human", height=1.77, mass=82.5, sex="male"))
     found = compute_torques(heavy)
     assert found.residual[:, 2].mean() == pytest.approx(0.1 * WEIGHT, rel=0.05)
     assert found.mass == pytest.approx(82.5)
 
 
-def test_plates_weigh_a_person_who_walks(walk: Known) -> None:
+def test_plates_weigh_a_person_who_walks(walk: KnownMotion) -> None:
     assert mass_from_plates(walk) == pytest.approx(75.0, abs=0.1)
     part = slice(55, 100)  # falling and rising do not cancel here: the mean force alone would be off
     some = replace(
@@ -112,36 +112,36 @@ def test_plates_weigh_a_person_who_walks(walk: Known) -> None:
     assert mass_from_plates(some) == pytest.approx(75.0, abs=0.3)
 
 
-def test_a_mass_that_nobody_knew_is_that_which_the_plates_bear(walk: Known, torques: Torques) -> None:
+def test_a_mass_that_nobody_knew_is_that_which_the_plates_bear(walk: KnownMotion, torques: Torques) -> None:
     guessed = poise.load_robot("human", height=1.77, mass=60.0, sex="male")
-    found = compute_torques(replace(walk, robot=guessed, notes=(f"{UNKNOWN}: 22.5 kg/m² of the height",)))
+    found = compute_torques(replace(walk, robot=guessed, notes=(f"{MASS_NOT_GIVEN}: 22.5 kg/m² of the height",)))
     assert found.mass == pytest.approx(75.0, abs=0.1)
     assert found.torque == pytest.approx(torques.torque, abs=0.5)
     assert any("as the plates bear it" in note for note in found.notes)
 
 
-def test_plates_that_never_bear_all_of_a_person_cannot_weigh_one(walk: Known) -> None:
+def test_plates_that_never_bear_all_of_a_person_cannot_weigh_one(walk: KnownMotion) -> None:
     with pytest.raises(TrialError, match="give the mass"):
         mass_from_plates(walk.on(replace(walk.trial.plates[0], force=np.zeros((len(walk.time), 3)))))
 
 
-def test_filtered_forces_are_smoother_and_bear_the_same(walk: Known, torques: Torques) -> None:
+def test_filtered_forces_are_smoother_and_bear_the_same(walk: KnownMotion, torques: Torques) -> None:
     found = compute_torques(walk, cutoff=6.0)
     for side in SIDES:
-        raw, smooth = torques.ground.force[side][:, 2], found.ground.force[side][:, 2]
+        raw, smooth = torques.foot_wrenches.force[side][:, 2], found.foot_wrenches.force[side][:, 2]
         assert smooth.sum() == pytest.approx(raw.sum(), rel=0.02)
         assert np.abs(np.diff(smooth, n=2)).max() < 0.7 * np.abs(np.diff(raw, n=2)).max()
     knee = "left_knee_flexion"
-    assert np.corrcoef(found.of(knee, True), torques.of(knee, True))[0, 1] > 0.95
+    assert np.corrcoef(found.joint_torque(knee, True), torques.joint_torque(knee, True))[0, 1] > 0.95
 
 
-def test_a_trial_without_plates_is_refused_in_one_line(walk: Known) -> None:
+def test_a_trial_without_plates_is_refused_in_one_line(walk: KnownMotion) -> None:
     with pytest.raises(TrialError, match="no force plates") as error:
         compute_torques(walk.on())
     assert "\n" not in str(error.value)
 
 
-def test_a_motion_of_another_length_than_its_trial_is_refused(walk: Known) -> None:
+def test_a_motion_of_another_length_than_its_trial_is_refused(walk: KnownMotion) -> None:
     with pytest.raises(TrialError, match="fit it again"):
         compute_torques(replace(walk, time=walk.time[:-1]))
 
@@ -153,7 +153,7 @@ def test_torques_of_a_fitted_walk_with_noisy_markers_are_those_of_the_walk(torqu
     for joint, least in (("ankle_dorsiflexion", 0.99), ("knee_flexion", 0.97), ("hip_flexion", 0.95)):
         for side in SIDES:
             name = f"{side}_{joint}"
-            own, exact = found.of(name, True)[inner], torques.of(name, True)[inner]
+            own, exact = found.joint_torque(name, True)[inner], torques.joint_torque(name, True)[inner]
             assert np.corrcoef(own, exact)[0, 1] > least, name
     assert (found.residual_rms[:3] < 0.06 * WEIGHT).all()
     assert (found.residual_rms[3:] < 15.0).all()

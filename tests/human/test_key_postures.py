@@ -6,17 +6,25 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.human.gait.key_postures import Ahead, ArrivingAtKey, DecayPerPhase, LeastJerk, NextKey, TimeToGo, keys
-from poise.human.gait.reference_walk import continuous, motion_of, rates_of
-from sampled_walks import walk
+from poise.human.gait.key_postures import (
+    ArrivalTarget,
+    DecayPerPhase,
+    MidpointTarget,
+    MinimumJerkPath,
+    NextPostureTarget,
+    TimeToGo,
+    find_key_postures,
+)
+from poise.human.gait.reference_walk import continuous_quaternions, derivatives_from_motion, motion_from_derivatives
+from sample_walks import synthesize_walk
 
-MODEL = walk().robot.model
-CYCLE = walk().cycle()
-SIX = keys(walk(), CYCLE, "six")
+MODEL = synthesize_walk().robot.model
+CYCLE = synthesize_walk().cycle()
+SIX = find_key_postures(synthesize_walk(), CYCLE, "six")
 STEP = 1e-4
 
 
-def drawn(time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def curve_function(time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers of a configuration, quaternion of any length, as sines, with their derivatives."""
     random = np.random.default_rng(0)
     middle, size, rate = random.normal(0, 1, MODEL.nq), random.normal(0, 0.3, MODEL.nq), random.uniform(1, 4, MODEL.nq)
@@ -29,32 +37,34 @@ def drawn(time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("time", [0.0, 0.7, 1.9])
 def test_velocity_and_acceleration_are_the_slopes_of_the_configuration(time: float) -> None:
-    (q0, v0, _), (q1, v, a), (q2, v2, _) = (motion_of(*drawn(time + dt)) for dt in (-STEP, 0.0, STEP))
+    (q0, v0, _), (q1, v, a), (q2, v2, _) = (
+        motion_from_derivatives(*curve_function(time + dt)) for dt in (-STEP, 0.0, STEP)
+    )
     assert np.linalg.norm(q1[3:7]) == pytest.approx(1.0)
     assert pinocchio.difference(MODEL, q0, q2) / (2 * STEP) == pytest.approx(v, abs=1e-6)
     assert (v2 - v0) / (2 * STEP) == pytest.approx(a, abs=1e-6)
 
 
 def test_the_numbers_of_a_motion_come_back() -> None:
-    y, rate, bent = drawn(0.4)
-    q, v, a = motion_of(y, rate, bent)
-    back = motion_of(q, *rates_of(q, v, a))
+    y, rate, bent = curve_function(0.4)
+    q, v, a = motion_from_derivatives(y, rate, bent)
+    back = motion_from_derivatives(q, *derivatives_from_motion(q, v, a))
     for one, two in zip(back, (q, v, a), strict=True):
         assert one == pytest.approx(two)
-    assert rates_of(q, v)[1] == pytest.approx(np.zeros(MODEL.nq))
+    assert derivatives_from_motion(q, v)[1] == pytest.approx(np.zeros(MODEL.nq))
 
 
 def test_quaternions_are_made_neighbours() -> None:
-    q = walk().q.copy()
+    q = synthesize_walk().q.copy()
     q[::3, 3:7] *= -1.0
-    fixed = continuous(q)
+    fixed = continuous_quaternions(q)
     assert (np.einsum("ij,ij->i", fixed[1:, 3:7], fixed[:-1, 3:7]) > 0.9).all()
     assert np.abs(fixed[:, 3:7]) == pytest.approx(np.abs(q[:, 3:7]))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_a_path_passes_its_keys_as_asked(order: int) -> None:
-    path = LeastJerk(SIX, order)
+    path = MinimumJerkPath(SIX, order)
     for key in SIX:
         q, v, a = path.sample(key.time)
         assert pinocchio.difference(MODEL, key.q, q) == pytest.approx(np.zeros(MODEL.nv), abs=1e-9)
@@ -63,23 +73,23 @@ def test_a_path_passes_its_keys_as_asked(order: int) -> None:
             assert a == pytest.approx(key.a if order else np.zeros(MODEL.nv), abs=1e-8)
 
 
-def jerk(path: LeastJerk) -> np.ndarray:
+def jerk(path: MinimumJerkPath) -> np.ndarray:
     """Integral of the squared third derivative of each number, by differences of the second."""
     time = np.linspace(SIX[0].time, SIX[-1].time, 4001)
-    second = np.array([path.drawn(float(t))[2] for t in time])
+    second = np.array([path.curve_function(float(t))[2] for t in time])
     return np.sum(np.diff(second, axis=0) ** 2, axis=0) / (time[1] - time[0])
 
 
 def test_of_all_paths_with_these_velocities_the_accelerations_chosen_give_the_least_jerk() -> None:
-    least = jerk(LeastJerk(SIX, 1))
-    assert (least <= jerk(LeastJerk(SIX, 2)) * (1 + 1e-3) + 1e-9).all()
+    least = jerk(MinimumJerkPath(SIX, 1))
+    assert (least <= jerk(MinimumJerkPath(SIX, 2)) * (1 + 1e-3) + 1e-9).all()
 
 
 def test_the_jerk_does_not_jump_at_keys_and_vanishes_at_the_ends() -> None:
-    path = LeastJerk(SIX, 1)
+    path = MinimumJerkPath(SIX, 1)
 
     def third(time: float) -> np.ndarray:
-        return (path.drawn(time + STEP / 2)[2] - path.drawn(time - STEP / 2)[2]) / STEP
+        return (path.curve_function(time + STEP / 2)[2] - path.curve_function(time - STEP / 2)[2]) / STEP
 
     size = max(np.abs(third(key.time + STEP)).max() for key in SIX[:-1])
     for key in SIX[1:-1]:
@@ -89,7 +99,7 @@ def test_the_jerk_does_not_jump_at_keys_and_vanishes_at_the_ends() -> None:
 
 
 def test_the_next_key_stays_until_its_time_and_then_the_one_after_it_counts() -> None:
-    target = NextKey(SIX)
+    target = NextPostureTarget(SIX)
     for k, key in enumerate(SIX[1:]):
         begin = SIX[k].time
         for time in (begin, (begin + key.time) / 2, key.time - 1e-6):
@@ -99,15 +109,15 @@ def test_the_next_key_stays_until_its_time_and_then_the_one_after_it_counts() ->
 
 
 def test_what_arrives_at_a_key_is_there_in_time_with_its_velocity() -> None:
-    target = ArrivingAtKey(SIX)
+    target = ArrivalTarget(SIX)
     q, v, _ = target.sample(SIX[3].time - 1e-7)
     assert q == pytest.approx(SIX[3].q, abs=1e-5)
     assert v == pytest.approx(SIX[3].v, abs=1e-5)
 
 
 def test_half_a_period_ahead_only_the_acceleration_is() -> None:
-    q, v, a = Ahead(walk(), 0.01).sample(1.0)
-    now, later = walk().sample(1.0), walk().sample(1.005)
+    q, v, a = MidpointTarget(synthesize_walk(), 0.01).sample(1.0)
+    now, later = synthesize_walk().sample(1.0), synthesize_walk().sample(1.005)
     assert np.array_equal(q, now[0])
     assert np.array_equal(v, now[1])
     assert np.array_equal(a, later[2])
@@ -124,7 +134,7 @@ def simulated(law: DecayPerPhase | TimeToGo, begin: float, end: float, e: float,
 
 
 def test_a_phase_leaves_the_same_part_of_an_error_however_long_it_is() -> None:
-    law = DecayPerPhase(NextKey(SIX), 6.0)
+    law = DecayPerPhase(NextPostureTarget(SIX), 6.0)
     for one, two in itertools.pairwise(SIX):
         left, _ = simulated(law, one.time, two.time, 1.0, 0.0)
         assert left == pytest.approx(7.0 * np.exp(-6.0), rel=1e-2)
@@ -132,7 +142,7 @@ def test_a_phase_leaves_the_same_part_of_an_error_however_long_it_is() -> None:
 
 def test_with_time_to_go_the_error_is_gone_in_time_and_its_rate_with_it() -> None:
     """A cubic that ends at rest; over the last 30 ms, for which gains stay as they are, it only decays."""
-    law = TimeToGo(NextKey(SIX))
+    law = TimeToGo(NextPostureTarget(SIX))
     begin, end = SIX[2].time, SIX[3].time
     T, soon = end - begin, end - 0.03
     e, rate = simulated(law, begin, soon, 1.0, 0.0)

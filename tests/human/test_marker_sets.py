@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poise import human
-from poise.human.markers import landmark_links, plain, segments
+from poise.human.markers import landmark_links, normalized_label, segments
 from poise.robots import BodyShape, landmarks
 
 SETS = sorted(human.marker_sets())
@@ -58,7 +58,7 @@ def test_weights_follow_from_the_segment() -> None:
 
 
 def test_labels_are_compared_without_subject_case_and_separators() -> None:
-    assert {plain(word) for word in ("R.ASIS", "r_asis", "Anna:RASIS", " R ASIS ", "R-asis")} == {"rasis"}
+    assert {normalized_label(word) for word in ("R.ASIS", "r_asis", "Anna:RASIS", " R ASIS ", "R-asis")} == {"rasis"}
 
 
 def test_a_set_of_ones_own_is_read_with_both_sides_written_once(tmp_path: Path) -> None:

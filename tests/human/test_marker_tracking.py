@@ -7,10 +7,10 @@ import pytest
 
 import poise
 from poise.human import load_marker_set
-from poise.human.fitting.body_fit import motion
-from poise.human.fitting.marker_tracking import Points, Tracker
-from poise.human.sample import sample_motion
-from poise.human.synthetic_walk import sample_walk
+from poise.human.fitting.body_fit import filter_motion
+from poise.human.fitting.marker_tracking import BodyPoints, MarkerTracker
+from poise.human.sample_trials import sample_motion
+from poise.human.synthetic_walk import synthesize_walk
 from poise.robots import BodyShape, Robot, landmarks
 
 RIGHT: dict[str, Any] = {"height": 1.77, "mass": 75.0, "sex": "male"}
@@ -34,12 +34,12 @@ def known(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def tracker(robot: Robot) -> Tracker:
+def tracker(robot: Robot) -> MarkerTracker:
     markers = load_marker_set("skin49").markers.values()
-    places = landmarks(BodyShape.of(**RIGHT))
+    locations = landmarks(BodyShape.of(**RIGHT))
     joints = [robot.model.frames[robot.model.getFrameId(marker.segment)].parentJoint for marker in markers]
-    points = Points(robot.model, joints, [places[str(marker.landmark)][1] for marker in markers])
-    return Tracker(robot, points, np.array([marker.weight for marker in markers]))
+    points = BodyPoints(robot.model, joints, [locations[str(marker.landmark)][1] for marker in markers])
+    return MarkerTracker(robot, points, np.array([marker.weight for marker in markers]))
 
 
 def degrees(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -47,36 +47,38 @@ def degrees(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(np.abs(a[:, 7:] - b[:, 7:]))
 
 
-def test_points_move_as_their_jacobians_say(tracker: Tracker, known: tuple[np.ndarray, np.ndarray]) -> None:
+def test_points_move_as_their_jacobians_say(tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]) -> None:
     import pinocchio
 
     points, model, q = tracker.points, tracker.robot.model, known[1][20]
-    _, J = points.moving(q)
+    _, J = points.positions_and_jacobians(q)
     rng = np.random.default_rng(0)
     v = rng.normal(size=model.nv)
     h = 1e-6
-    ahead, behind = (points.world(pinocchio.integrate(model, q, s * h * v)) for s in (1.0, -1.0))
+    ahead, behind = (points.positions(pinocchio.integrate(model, q, s * h * v)) for s in (1.0, -1.0))
     assert J @ v == pytest.approx((ahead - behind) / (2 * h), abs=1e-7)
 
 
 def test_a_known_motion_is_recovered_to_a_twentieth_of_a_degree(
-    tracker: Tracker, known: tuple[np.ndarray, np.ndarray]
+    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]
 ) -> None:
     _, q = known
-    found = tracker.track(np.array([tracker.points.world(each) for each in q]), q[0])
+    found = tracker.track(np.array([tracker.points.positions(each) for each in q]), q[0])
     assert degrees(found.q, q).max() < 0.05
     assert np.nanmax(found.errors) < 1e-4
 
 
-def test_markers_that_drop_out_at_random_make_no_spikes(tracker: Tracker, known: tuple[np.ndarray, np.ndarray]) -> None:
+def test_markers_that_drop_out_at_random_make_no_spikes(
+    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]
+) -> None:
     """15 % of all markers in each frame, and gaps filled as `fit` does."""
-    from poise.human import Trial, filled
+    from poise.human import Trial, fill_gaps
 
     time, q = known
-    seen = np.array([tracker.points.world(each) for each in q])
+    seen = np.array([tracker.points.positions(each) for each in q])
     seen[np.random.default_rng(1).random(seen.shape[:2]) < 0.15] = np.nan
     labels = tuple(f"m{k}" for k in range(seen.shape[1]))
-    whole = filled(Trial("made", 100.0, time, labels, seen)).positions
+    whole = fill_gaps(Trial("made", 100.0, time, labels, seen)).positions
     assert degrees(tracker.track(whole, q[0]).q, q)[5:-5].max() < 3.0  # a gap at the ends has nothing to be filled from
     raw = degrees(tracker.track(seen, q[0]).q, q)
     legs = [k for k, joint in enumerate(tracker.robot.joints) if "hip" in joint.name or "knee" in joint.name]
@@ -85,32 +87,32 @@ def test_markers_that_drop_out_at_random_make_no_spikes(tracker: Tracker, known:
 
 @pytest.mark.parametrize("label", ["LASIS", "RLFE", "LCAL", "RMFH1", "RLM", "LLHE", "RRS", "C7", "SEL"])
 def test_a_marker_ten_centimetres_off_makes_no_spike(
-    tracker: Tracker, known: tuple[np.ndarray, np.ndarray], label: str
+    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray], label: str
 ) -> None:
     """In the filtered motion, which is what a user gets, no joint jumps by 10 degrees between two frames."""
     time, q = known
-    seen = np.array([tracker.points.world(each) for each in q])
+    seen = np.array([tracker.points.positions(each) for each in q])
     which = list(load_marker_set("skin49").markers).index(label)
     seen[40:60, which] += 0.1 * np.array([0.6, -0.48, 0.64])
     found = tracker.track(seen, q[0])
     assert found.ignored[40:60, which].sum() >= 15
     assert not found.ignored[:40].any()
-    smooth = motion(tracker.robot, time, found.q, 6.0).q
+    smooth = filter_motion(tracker.robot, time, found.q, 6.0).q
     spikes = np.degrees(np.abs(np.diff(smooth[:, 7:] - q[:, 7:], axis=0)))
     assert spikes.max() < 10.0
     assert degrees(smooth, q)[45:55][:, [j.v - 6 for j in tracker.robot.joints if "knee" in j.name]].max() < 5.0
 
 
-def test_joints_stay_in_their_ranges_whatever_markers_say(tracker: Tracker, robot: Robot) -> None:
+def test_joints_stay_in_their_ranges_whatever_markers_say(tracker: MarkerTracker, robot: Robot) -> None:
     rng = np.random.default_rng(2)
-    seen = tracker.points.world(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
+    seen = tracker.points.positions(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
     found = tracker.track(seen[None], robot.rest).q[0]
     assert (found[7:] >= robot.limits.lower - 1e-12).all()
     assert (found[7:] <= robot.limits.upper + 1e-12).all()
     assert np.isfinite(found).all()
 
 
-def test_nothing_seen_leaves_the_body_where_it_is(tracker: Tracker, robot: Robot) -> None:
+def test_nothing_seen_leaves_the_body_where_it_is(tracker: MarkerTracker, robot: Robot) -> None:
     seen = np.full((5, len(tracker.weights), 3), np.nan)
     found = tracker.track(seen, robot.rest)
     assert found.q == pytest.approx(np.tile(robot.rest, (5, 1)), abs=1e-9)
@@ -119,8 +121,8 @@ def test_nothing_seen_leaves_the_body_where_it_is(tracker: Tracker, robot: Robot
 def test_velocities_and_accelerations_are_those_of_the_motion(robot: Robot) -> None:
     """Of a walk that is a sum of sines, whose derivatives are known."""
     time = np.arange(250) / 200.0
-    q, v, a = sample_walk(robot).at(time)
-    moved = motion(robot, time, q, None)
+    q, v, a = synthesize_walk(robot).at(time)
+    moved = filter_motion(robot, time, q, None)
     assert moved.v[10:-10] == pytest.approx(v[10:-10], abs=1e-3)
     assert moved.a[10:-10] == pytest.approx(a[10:-10], abs=0.15)
 
@@ -131,6 +133,6 @@ def test_the_filter_is_that_of_its_note(robot: Robot) -> None:
     q = np.tile(robot.rest, (600, 1))
     knee = robot.joint("left_knee_flexion").q
     q[:, knee] = 0.5 + 0.2 * np.sin(2.0 * np.pi * 6.0 * time)
-    moved = motion(robot, time, q, 6.0)
+    moved = filter_motion(robot, time, q, 6.0)
     assert np.ptp(moved.q[200:400, knee]) / 0.4 == pytest.approx(np.sqrt(0.5), abs=0.01)
     assert "6 Hz" in moved.note

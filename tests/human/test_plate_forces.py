@@ -7,109 +7,112 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from torque_trials import Known, known
+from torque_trials import KnownMotion, known
 
-from poise.human import Plate, compute_torques
-from poise.human.torques.plate_forces import BEYOND, footing, ground
+from poise.human import ForcePlate, compute_torques
+from poise.human.torques.plate_forces import EDGE_TOLERANCE, detect_stance, foot_wrenches
 from poise.robots import SIDES
 
 
 @pytest.fixture(scope="module")
-def walk() -> Known:
+def walk() -> KnownMotion:
     return known()
 
 
-def joined(one: Plate, two: Plate) -> Plate:
+def joined(one: ForcePlate, two: ForcePlate) -> ForcePlate:
     """One large plate in the place of two."""
     force = one.force + two.force
     load = np.maximum(force[:, 2:], 1e-9)
-    center = (one.force[:, 2:] * one.center + two.force[:, 2:] * two.center) / load
-    about = sum(np.cross(p.center - center, p.force) + p.moment for p in (one, two))
+    center = (one.force[:, 2:] * one.center_of_pressure + two.force[:, 2:] * two.center_of_pressure) / load
+    about = sum(np.cross(p.center_of_pressure - center, p.force) + p.free_moment for p in (one, two))
     on = force[:, 2:] > 0.0
     both = np.vstack([one.corners, two.corners])
     (x, y, _), (X, Y, _) = both.min(axis=0), both.max(axis=0)
     corners = np.array([[x, y, 0.0], [X, y, 0.0], [X, Y, 0.0], [x, Y, 0.0]])
-    return Plate("large plate", corners, force, np.where(on, center, 0.0), np.where(on, about, 0.0))
+    return ForcePlate("large plate", corners, force, np.where(on, center, 0.0), np.where(on, about, 0.0))
 
 
-def test_each_plate_belongs_to_the_foot_of_its_step(walk: Known) -> None:
-    found = ground(walk)
-    assert [each.plate for each in found.intervals] == list(range(len(walk.trial.plates)))
-    sides = [each.side for each in found.intervals]
+def test_each_plate_belongs_to_the_foot_of_its_step(walk: KnownMotion) -> None:
+    found = foot_wrenches(walk)
+    assert [each.plate for each in found.plate_contacts] == list(range(len(walk.trial.plates)))
+    sides = [each.side for each in found.plate_contacts]
     assert all(one != two for one, two in itertools.pairwise(sides))
-    for each in found.intervals:
-        y = walk.trial.plates[each.plate].center[each.begin : each.end, 1].mean()
+    for each in found.plate_contacts:
+        y = walk.trial.plates[each.plate].center_of_pressure[each.begin : each.end, 1].mean()
         assert (y > 0.0) == (each.side == "left")
-        assert each.whole
+        assert each.complete
 
 
-def test_the_wrenches_of_the_feet_are_those_of_the_plates_together(walk: Known) -> None:
-    found = ground(walk)
+def test_the_wrenches_of_the_feet_are_those_of_the_plates_together(walk: KnownMotion) -> None:
+    found = foot_wrenches(walk)
     loaded = [np.where(p.force[:, 2:] > 20.0, 1.0, 0.0) for p in walk.trial.plates]
     force = sum(on * p.force for on, p in zip(loaded, walk.trial.plates, strict=True))
-    moment = sum(on * (np.cross(p.center, p.force) + p.moment) for on, p in zip(loaded, walk.trial.plates, strict=True))
+    moment = sum(
+        on * (np.cross(p.center_of_pressure, p.force) + p.free_moment)
+        for on, p in zip(loaded, walk.trial.plates, strict=True)
+    )
     assert sum(found.force[side] for side in SIDES) == pytest.approx(force)
     assert sum(found.moment[side] for side in SIDES) == pytest.approx(moment)
 
 
-def test_feet_stand_by_their_motion_when_the_events_say_so(walk: Known) -> None:
-    told = footing(walk)
-    seen = footing(replace(walk, trial=walk.trial.replace(events=())))
+def test_feet_stand_by_their_motion_when_the_events_say_so(walk: KnownMotion) -> None:
+    told = detect_stance(walk)
+    seen = detect_stance(replace(walk, trial=walk.trial.replace(events=())))
     for side in SIDES:
-        assert np.mean(told.stands[side] == seen.stands[side]) > 0.94
+        assert np.mean(told.stance[side] == seen.stance[side]) > 0.94
         strikes = [event.time for event in walk.trial.events if event.side == side and event.kind == "strike"]
         for time in strikes:
             k = int(np.searchsorted(walk.time, time - 1e-9))
-            assert told.stands[side][k]
-            assert not told.stands[side][k - 2]
+            assert told.stance[side][k]
+            assert not told.stance[side][k - 2]
 
 
-def test_a_foot_on_a_treadmill_stands_though_it_moves(walk: Known) -> None:
+def test_a_foot_on_a_treadmill_stands_though_it_moves(walk: KnownMotion) -> None:
     speed = (walk.q[-1, 0] - walk.q[0, 0]) / (walk.time[-1] - walk.time[0])
     q = walk.q.copy()
     q[:, 0] -= speed * walk.time
     belt = replace(walk, q=q, trial=walk.trial.replace(events=()))
     floor = replace(walk, trial=walk.trial.replace(events=()))
     for side in SIDES:
-        assert np.mean(footing(belt).stands[side] == footing(floor).stands[side]) > 0.95
+        assert np.mean(detect_stance(belt).stance[side] == detect_stance(floor).stance[side]) > 0.95
 
 
-def test_a_foot_that_is_partly_beyond_the_edge_of_its_plate_is_not_measured(walk: Known) -> None:
+def test_a_foot_that_is_partly_beyond_the_edge_of_its_plate_is_not_measured(walk: KnownMotion) -> None:
     plates = list(walk.trial.plates)
-    step = ground(walk).intervals[2]
-    toe = ground(walk).footing.points[step.side][(step.begin + step.end) // 2, 3, 0]
+    step = foot_wrenches(walk).plate_contacts[2]
+    toe = foot_wrenches(walk).foot_stance.points[step.side][(step.begin + step.end) // 2, 3, 0]
     corners = plates[2].corners.copy()
     corners[:, 0] = np.minimum(corners[:, 0], toe - 0.04)
     plates[2] = replace(plates[2], corners=corners)
     found = compute_torques(walk.on(*plates))
-    cut = found.ground.intervals[2]
-    assert cut.beyond > BEYOND
-    assert cut.beyond == pytest.approx(0.04, abs=0.02)
-    assert np.isnan(found.of(f"{step.side}_ankle_dorsiflexion")[step.begin : step.end]).all()
+    cut = found.foot_wrenches.plate_contacts[2]
+    assert cut.overhang > EDGE_TOLERANCE
+    assert cut.overhang == pytest.approx(0.04, abs=0.02)
+    assert np.isnan(found.joint_torque(f"{step.side}_ankle_dorsiflexion")[step.begin : step.end]).all()
     assert any("beyond the edge" in note for note in found.notes)
-    assert found.of(f"{step.side}_ankle_dorsiflexion", everywhere=True) == pytest.approx(
-        compute_torques(walk).of(f"{step.side}_ankle_dorsiflexion", everywhere=True)
+    assert found.joint_torque(f"{step.side}_ankle_dorsiflexion", include_unknown=True) == pytest.approx(
+        compute_torques(walk).joint_torque(f"{step.side}_ankle_dorsiflexion", include_unknown=True)
     )
 
 
-def test_a_plate_with_both_feet_on_it_tells_of_neither(walk: Known) -> None:
+def test_a_plate_with_both_feet_on_it_tells_of_neither(walk: KnownMotion) -> None:
     plates = walk.trial.plates
     found = compute_torques(walk.on(*plates[:1], joined(plates[1], plates[2]), *plates[3:]))
-    shared = next(each for each in found.ground.intervals if each.plate == 1)
+    shared = next(each for each in found.foot_wrenches.plate_contacts if each.plate == 1)
     assert shared.shared
-    assert not shared.whole
-    assert not found.ground.known[shared.begin + 6 : shared.end - 6].any()
+    assert not shared.complete
+    assert not found.foot_wrenches.known[shared.begin + 6 : shared.end - 6].any()
 
 
-def test_a_plate_that_rings_is_no_step(walk: Known) -> None:
+def test_a_plate_that_rings_is_no_step(walk: KnownMotion) -> None:
     plates = list(walk.trial.plates)
     force = plates[4].force.copy()
     force[30:33, 2] = 40.0
     plates[4] = replace(plates[4], force=force)
-    assert len(ground(walk.on(*plates)).intervals) == len(plates)
+    assert len(foot_wrenches(walk.on(*plates)).plate_contacts) == len(plates)
 
 
-def test_what_plates_bear_too_little_of_is_said(walk: Known) -> None:
+def test_what_plates_bear_too_little_of_is_said(walk: KnownMotion) -> None:
     weak = [replace(plate, force=0.7 * plate.force) for plate in walk.trial.plates]
     notes = compute_torques(walk.on(*weak)).notes
     assert any("alone bears 70 % of what the motion asks for" in note for note in notes)

@@ -5,33 +5,35 @@ import pinocchio
 import pytest
 
 from poise.errors import GaitError
-from poise.human import Reference
-from poise.human.gait.key_postures import keys, knee_peak, shank_upright
+from poise.human import ReferenceWalk
+from poise.human.gait.key_postures import find_key_postures, knee_peak, shank_upright
 from poise.robots import SIDES
-from sampled_walks import sampled, turned, walk
+from sample_walks import sample_walk_data, synthesize_walk, turned_walk
 
 STEP = 1e-4
 
 
 @pytest.mark.parametrize("time", [0.613, 1.2, 1.787])
 def test_heels_center_and_momentum_move_as_their_derivatives_say(time: float) -> None:
-    before, now, after = (walk().at(time + dt) for dt in (-STEP, 0.0, STEP))
+    before, now, after = (synthesize_walk().at(time + dt) for dt in (-STEP, 0.0, STEP))
     for part in (*SIDES, None):
-        x0, x, x2 = (m.heels[part] if part else m.center for m in (before, now, after))
+        x0, x, x2 = (m.heels[part] if part else m.center_of_mass for m in (before, now, after))
         assert (x2[0] - x0[0]) / (2 * STEP) == pytest.approx(x[1], abs=1e-5)
         assert (x2[1] - x0[1]) / (2 * STEP) == pytest.approx(x[2], abs=1e-3)
-    assert (after.spin[0] - before.spin[0]) / (2 * STEP) == pytest.approx(now.spin[1], abs=2e-2)
+    assert (after.angular_momentum[0] - before.angular_momentum[0]) / (2 * STEP) == pytest.approx(
+        now.angular_momentum[1], abs=2e-2
+    )
 
 
 def test_the_momentum_is_that_of_pinocchio() -> None:
-    robot, moment = walk().robot, walk().at(1.1)
+    robot, moment = synthesize_walk().robot, synthesize_walk().at(1.1)
     h = pinocchio.computeCentroidalMomentum(robot.model, robot.model.createData(), moment.q, moment.v)
-    assert moment.spin[0] == pytest.approx(h.angular)
-    assert moment.center[1] == pytest.approx(h.linear / robot.mass)
+    assert moment.angular_momentum[0] == pytest.approx(h.angular)
+    assert moment.center_of_mass[1] == pytest.approx(h.linear / robot.mass)
 
 
 def test_moments_are_the_same_whenever_they_are_asked_for() -> None:
-    fresh = Reference(walk().robot, *sampled()[1:])
+    fresh = ReferenceWalk(synthesize_walk().robot, *sample_walk_data()[1:])
     first = fresh.at(1.0)
     for time in np.linspace(0.5, 2.0, 9):
         fresh.at(float(time))
@@ -40,46 +42,46 @@ def test_moments_are_the_same_whenever_they_are_asked_for() -> None:
 
 
 def test_a_walk_on_a_belt_is_put_on_the_floor() -> None:
-    robot, (_, time, q) = walk().robot, sampled()
+    robot, (_, time, q) = synthesize_walk().robot, sample_walk_data()
     speed = (q[-1, 0] - q[0, 0]) / (time[-1] - time[0])
     belt = q.copy()
     belt[:, 0] -= speed * (time - time[0])
-    found = Reference(robot, time, belt)
-    assert found.belt == pytest.approx(speed, abs=0.03)
+    found = ReferenceWalk(robot, time, belt)
+    assert found.belt_speed == pytest.approx(speed, abs=0.03)
     assert found.q[:, 0] == pytest.approx(q[:, 0], abs=0.05)
-    assert Reference(robot, time, belt, floor=False).belt == 0.0
-    assert [event.kind for event in found.events] == [event.kind for event in walk().events]
+    assert ReferenceWalk(robot, time, belt, overground=False).belt_speed == 0.0
+    assert [event.kind for event in found.events] == [event.kind for event in synthesize_walk().events]
 
 
 def test_somebody_who_stands_walks_nowhere() -> None:
-    robot = walk().robot
-    still = Reference(robot, np.linspace(0.0, 1.0, 50), np.tile(robot.stance("standing").q, (50, 1)))
-    assert still.belt == 0.0
+    robot = synthesize_walk().robot
+    still = ReferenceWalk(robot, np.linspace(0.0, 1.0, 50), np.tile(robot.stance("standing").q, (50, 1)))
+    assert still.belt_speed == 0.0
     with pytest.raises(GaitError, match="no complete gait cycle"):
         still.cycle()
 
 
 def test_the_cycle_is_of_the_right_foot_if_it_has_one() -> None:
-    assert walk().cycle().side == "right"
-    assert walk().cycle("left").side == "left"
-    assert walk().cycle().duration == pytest.approx(walk().cycle("left").duration, abs=0.03)
+    assert synthesize_walk().cycle().side == "right"
+    assert synthesize_walk().cycle("left").side == "left"
+    assert synthesize_walk().cycle().duration == pytest.approx(synthesize_walk().cycle("left").duration, abs=0.03)
 
 
 def test_the_direction_of_walking_changes_neither_events_nor_angles() -> None:
-    other = turned(2.0)
-    assert other.cycle() == walk().cycle()
-    assert other.q[:, 7:] == pytest.approx(walk().q[:, 7:])
+    other = turned_walk(2.0)
+    assert other.cycle() == synthesize_walk().cycle()
+    assert other.q[:, 7:] == pytest.approx(synthesize_walk().q[:, 7:])
 
 
 @pytest.mark.parametrize(("kind", "count"), [("two", 2), ("four", 4), ("six", 6), ("eight", 8)])
 def test_keys_come_in_the_order_of_time_and_are_postures_of_the_reference(kind: str, count: int) -> None:
-    cycle = walk().cycle()
-    found = keys(walk(), cycle, kind)  # type: ignore[arg-type]
+    cycle = synthesize_walk().cycle()
+    found = find_key_postures(synthesize_walk(), cycle, kind)  # type: ignore[arg-type]
     assert len(found) == count + 1
     assert (found[0].time, found[-1].time) == (cycle.initial_contact, cycle.end)
     assert (np.diff([key.time for key in found]) > 0.0).all()
     for key in found:
-        q, v, a = walk().sample(key.time)
+        q, v, a = synthesize_walk().sample(key.time)
         assert np.array_equal(key.q, q)
         assert np.array_equal(key.v, v)
         assert np.array_equal(key.a, a)
@@ -87,42 +89,44 @@ def test_keys_come_in_the_order_of_time_and_are_postures_of_the_reference(kind: 
 
 
 def test_the_keys_of_four_phases_are_their_ends() -> None:
-    cycle = walk().cycle()
-    assert tuple(key.time for key in keys(walk(), cycle, "four")) == cycle.times
+    cycle = synthesize_walk().cycle()
+    assert tuple(key.time for key in find_key_postures(synthesize_walk(), cycle, "four")) == cycle.times
 
 
 @pytest.mark.parametrize("side", SIDES)
 def test_a_knee_peaks_where_its_rate_changes_sign_and_the_shank_stands_up_after_it(side: str) -> None:
-    cycle = walk().cycle(side)  # type: ignore[arg-type]
-    knee = walk().robot.joint(f"{side}_knee_flexion")
-    peak = knee_peak(walk(), side, cycle.toe_off, cycle.end)  # type: ignore[arg-type]
-    assert abs(walk().sample(peak)[1][knee.v]) < 0.2
-    assert walk().sample(peak)[0][knee.q] > 0.9
-    upright = shank_upright(walk(), side, peak, cycle.end)  # type: ignore[arg-type]
+    cycle = synthesize_walk().cycle(side)  # type: ignore[arg-type]
+    knee = synthesize_walk().robot.joint(f"{side}_knee_flexion")
+    peak = knee_peak(synthesize_walk(), side, cycle.toe_off, cycle.end)  # type: ignore[arg-type]
+    assert abs(synthesize_walk().sample(peak)[1][knee.v]) < 0.2
+    assert synthesize_walk().sample(peak)[0][knee.q] > 0.9
+    upright = shank_upright(synthesize_walk(), side, peak, cycle.end)  # type: ignore[arg-type]
     assert peak < upright < cycle.end
-    data = walk().robot.model.createData()
-    pinocchio.framesForwardKinematics(walk().robot.model, data, walk().sample(upright)[0])
-    ankle, shank = (data.oMf[walk().robot.frame(f"{side}_{name}").index].translation for name in ("foot", "shank"))
+    data = synthesize_walk().robot.model.createData()
+    pinocchio.framesForwardKinematics(synthesize_walk().robot.model, data, synthesize_walk().sample(upright)[0])
+    ankle, shank = (
+        data.oMf[synthesize_walk().robot.frame(f"{side}_{name}").index].translation for name in ("foot", "shank")
+    )
     assert abs(ankle[0] - shank[0]) < 0.01
 
 
 def test_what_is_no_walk_is_refused_in_one_line() -> None:
-    robot, (_, time, q) = walk().robot, sampled()
+    robot, (_, time, q) = synthesize_walk().robot, sample_walk_data()
     for bad_time, bad_q in ((time, q[:, :-1]), (time[:3], q[:3]), (time[::-1], q)):
         with pytest.raises(GaitError, match="give four or more of 43 numbers, times rising"):
-            Reference(robot, bad_time, bad_q)
+            ReferenceWalk(robot, bad_time, bad_q)
     hole = q.copy()
     hole[5, 9] = np.nan
     with pytest.raises(GaitError, match="fill gaps"):
-        Reference(robot, time, hole)
+        ReferenceWalk(robot, time, hole)
     with pytest.raises(GaitError, match="expected one of two, four, six, eight"):
-        keys(walk(), walk().cycle(), "three")  # type: ignore[arg-type]
+        find_key_postures(synthesize_walk(), synthesize_walk().cycle(), "three")  # type: ignore[arg-type]
 
 
 def test_filtering_takes_the_noise_and_leaves_the_walk() -> None:
-    robot, (_, time, q) = walk().robot, sampled()
+    robot, (_, time, q) = synthesize_walk().robot, sample_walk_data()
     noisy = q.copy()
     noisy[:, 7:] += np.random.default_rng(0).normal(0.0, 0.01, noisy[:, 7:].shape)
-    found = Reference.filtered(robot, time, noisy)
+    found = ReferenceWalk.from_measured(robot, time, noisy)
     inner = slice(20, -20)
     assert np.sqrt(np.mean((found.q - q)[inner, 7:] ** 2)) < 0.005

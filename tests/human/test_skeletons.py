@@ -9,8 +9,8 @@ from marker_files import mocap
 import poise
 from poise import exports, human
 from poise.human import sample_trial
-from poise.human.files.bvh_reader import UNITS
-from poise.human.sample import sample_motion
+from poise.human.files.bvh_reader import UNIT_LENGTHS
+from poise.human.sample_trials import sample_motion
 
 #: A person in two bones; heights in metres.
 STICK = """HIERARCHY
@@ -43,9 +43,9 @@ Frame Time: 0.01
 """
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", UNIT_LENGTHS)
 def test_the_unit_is_that_in_which_a_person_is_as_tall_as_a_person(tmp_path: Path, unit: str) -> None:
-    size = 1.0 / UNITS[unit]
+    size = 1.0 / UNIT_LENGTHS[unit]
     row = f"0 {0.9 * size} 0 0 0 0 0 0 0 0 0 0\n"
     file = tmp_path / "stick.bvh"
     file.write_text(STICK.format(low=-0.85 * size, high=0.75 * size) + 3 * row)

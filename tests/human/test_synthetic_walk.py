@@ -12,10 +12,10 @@ from poise.analysis import (
     normative_band,
     root_mean_square_error,
     share_inside,
-    sliding,
-    support_hulls,
+    sliding_distance,
+    support_polygons,
 )
-from poise.human.synthetic_walk import CONTACTS, OFF, PeriodicMotion, ground_wrench, sample_walk
+from poise.human.synthetic_walk import CONTACT_PHASES, TOE_OFF, PeriodicMotion, ground_wrench, synthesize_walk
 
 PHASES = np.arange(200) / 200
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.30, 28.0, "male"), (2.05, 110.0, "male")]
@@ -24,13 +24,13 @@ BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.30, 28.0, "male"), (2
 @pytest.fixture(scope="module", params=BODIES, ids=lambda body: f"{body[0]} m")
 def walk(request: pytest.FixtureRequest) -> PeriodicMotion:
     height, mass, sex = request.param
-    return sample_walk(poise.load_robot("human", height=height, mass=mass, sex=sex))
+    return synthesize_walk(poise.load_robot("human", height=height, mass=mass, sex=sex))
 
 
 def points(walk: PeriodicMotion) -> np.ndarray:
     """Points under both feet over a cycle, (200, 8, 3), the left ones first."""
     robot, data = walk.robot, walk.robot.model.createData()
-    frames = [robot.frame(f"{side}_{name}").index for side in ("left", "right") for name in CONTACTS]
+    frames = [robot.frame(f"{side}_{name}").index for side in ("left", "right") for name in CONTACT_PHASES]
     found = []
     for q in walk.at(PHASES * walk.period)[0]:
         pinocchio.framesForwardKinematics(robot.model, data, q)
@@ -41,7 +41,7 @@ def points(walk: PeriodicMotion) -> np.ndarray:
 def standing() -> np.ndarray:
     """Which of these points are to stand, (200, 8)."""
     return np.array(
-        [[a <= (phi + late) % 1.0 <= b for late in (0.5, 0.0) for a, b in CONTACTS.values()] for phi in PHASES]
+        [[a <= (phi + late) % 1.0 <= b for late in (0.5, 0.0) for a, b in CONTACT_PHASES.values()] for phi in PHASES]
     )
 
 
@@ -49,18 +49,18 @@ def test_feet_that_stand_neither_slide_nor_sink_nor_hover_by_more_than_half_a_ce
     where, on = points(walk), standing()
     assert ground_penetration(where[..., 2]).worst < 0.003
     assert where[on][:, 2].max() < 0.006
-    assert max(sliding(where[:, k], on[:, k]) for k in range(8) if k >= 4) < 0.006
+    assert max(sliding_distance(where[:, k], on[:, k]) for k in range(8) if k >= 4) < 0.006
 
 
 def test_a_foot_that_swings_is_in_the_air(walk: PeriodicMotion) -> None:
     feet = points(walk)[:, 4:, 2].min(axis=1)
-    assert feet[(PHASES > OFF + 0.03) & (PHASES < 0.97)].min() > 0.001
+    assert feet[(PHASES > TOE_OFF + 0.03) & (PHASES < 0.97)].min() > 0.001
 
 
 def test_the_zero_moment_point_is_under_the_feet_at_every_instant(walk: PeriodicMotion) -> None:
-    loaded = np.repeat([[(phi + late) % 1.0 <= OFF for late in (0.5, 0.0)] for phi in PHASES], 4, axis=1)
+    loaded = np.repeat([[(phi + late) % 1.0 <= TOE_OFF for late in (0.5, 0.0)] for phi in PHASES], 4, axis=1)
     _, point, _ = ground_wrench(walk, PHASES * walk.period)
-    assert share_inside(point, support_hulls(points(walk), loaded)) == 1.0
+    assert share_inside(point, support_polygons(points(walk), loaded)) == 1.0
 
 
 def test_the_ground_only_pushes_and_its_friction_is_enough(walk: PeriodicMotion) -> None:

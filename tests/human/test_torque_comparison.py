@@ -8,7 +8,7 @@ from torque_trials import known
 
 from poise.analysis import anatomical_walk, compare_strides
 from poise.errors import GaitError
-from poise.human import Torques, compare_walks, compute_torques, human_strides
+from poise.human import Torques, compare_walks, compute_torques, human_anatomical_walk
 from poise.recording import Channel, Recording
 from poise.robots import SIDES
 
@@ -28,7 +28,7 @@ def changed(recording: Recording, **values: np.ndarray) -> Recording:
 
 
 def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
-    strides = human_strides(torques)
+    strides = human_anatomical_walk(torques)
     made = {side: [e.time for e in torques.trial.events if e.side == side and e.kind == "strike"] for side in SIDES}
     assert len(strides.cycles) == sum(len(times) - 1 for times in made.values())
     for cycle in strides.cycles:
@@ -39,7 +39,7 @@ def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
 
 def test_left_and_right_tell_of_the_same_walk(torques: Torques) -> None:
     """The sample walk is the same on both sides, half a cycle apart; the middle of the body is mirrored."""
-    strides = human_strides(torques)
+    strides = human_anatomical_walk(torques)
     left = next(k for k, cycle in enumerate(strides.cycles) if cycle.side == "left")
     right = next(k for k, cycle in enumerate(strides.cycles) if cycle.side == "right")
     for rotation in ("hip adduction", "knee flexion", "lumbar bending", "lumbar rotation", "neck rotation"):
@@ -48,11 +48,11 @@ def test_left_and_right_tell_of_the_same_walk(torques: Torques) -> None:
 
 
 def test_a_walk_agrees_with_itself_in_everything(torques: Torques) -> None:
-    strides = human_strides(torques)
+    strides = human_anatomical_walk(torques)
     found = compare_strides(strides, strides)
     assert len(found.rows) == 12
-    assert found.overlap == pytest.approx(1.0)
-    assert found.order == pytest.approx(1.0)
+    assert found.effort_overlap == pytest.approx(1.0)
+    assert found.rank_correlation == pytest.approx(1.0)
     assert found.jerk[0] == pytest.approx(found.jerk[1])
     for row in found.rows:
         assert row.torque.correlation == pytest.approx(1.0)
@@ -67,7 +67,7 @@ def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -
     for row in found.rows:
         assert row.torque.correlation > 0.97, row.degree_of_freedom
         assert row.torque.peak_ratio == pytest.approx(1.0, abs=0.1)
-    assert found.overlap > 0.97
+    assert found.effort_overlap > 0.97
 
 
 def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torques: Torques) -> None:
@@ -90,7 +90,7 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
     spiked = changed(recording, command_torque=rough)
     found = compare_walks(torques, spiked, torques.robot)
     assert found.jerk[0] < found.jerk[1] - 1.0
-    assert found.crest[0] > found.crest[1]
+    assert found.crest_factor[0] > found.crest_factor[1]
     smooth = compare_walks(torques, spiked, torques.robot, cutoff=6.0)
     assert smooth.jerk[0] > found.jerk[0] + 1.0
 
@@ -98,8 +98,8 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
 def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
     """With one step on a plate, one leg tells of the stance and both of the swing."""
     walk = known()
-    some = human_strides(compute_torques(walk.on(walk.trial.plates[2])))
-    whole = human_strides(torques)
+    some = human_anatomical_walk(compute_torques(walk.on(walk.trial.plates[2])))
+    whole = human_anatomical_walk(torques)
     for rotation in ("ankle dorsiflexion", "hip adduction"):
         mean = some.curves("torque", rotation).mean
         assert np.isfinite(mean[5:-5]).all()

@@ -12,7 +12,7 @@ import poise
 from poise.analysis import analyze_walk
 from poise.exports import save
 from poise.human import compute_torques
-from poise.recording import named_robot
+from poise.recording import robot_from_provenance
 from poise.report import save_page
 from poise.robots import Robot
 
@@ -20,25 +20,27 @@ from poise.robots import Robot
 def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
     torques = compute_torques(known())
     recording = torques.recording()
-    assert recording["command/torque/left_knee_flexion"] == pytest.approx(torques.of("left_knee_flexion"))
-    assert recording["torque_per_kg/left_knee_flexion"] == pytest.approx(torques.of("left_knee_flexion") / 75.0)
+    assert recording["command/torque/left_knee_flexion"] == pytest.approx(torques.joint_torque("left_knee_flexion"))
+    assert recording["torque_per_kg/left_knee_flexion"] == pytest.approx(
+        torques.joint_torque("left_knee_flexion") / 75.0
+    )
     assert recording.units["torque_per_kg/left_knee_flexion"] == "N m/kg"
     assert recording["residual"] == pytest.approx(torques.residual)
     assert recording.provenance["behavior"] == "human torques"
     feet = [foot.name for foot in torques.robot.feet]
     load = np.nansum([recording[f"sensed/force/{name}/fz"] for name in feet], axis=0)
-    assert load == pytest.approx(sum(torques.ground.force[side][:, 2] for side in ("left", "right")))
+    assert load == pytest.approx(sum(torques.foot_wrenches.force[side][:, 2] for side in ("left", "right")))
     for k in (40, 120):
         place, wrench = recording[f"sensed/force_point/{feet[0]}"][k], recording[f"sensed/force/{feet[0]}"][k]
         if np.isfinite(wrench).all():
             about_origin = wrench[3:] + np.cross(place, wrench[:3])
-            assert about_origin == pytest.approx(torques.ground.moment["left"][k])
+            assert about_origin == pytest.approx(torques.foot_wrenches.moment["left"][k])
 
 
 def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
     compute_torques(known()).recording().save(tmp_path / "walk.poise")
     again = poise.load_recording(tmp_path / "walk.poise")
-    robot = named_robot(again.provenance)
+    robot = robot_from_provenance(again.provenance)
     assert isinstance(robot, Robot)
     assert robot.mass == pytest.approx(75.0)
     assert [step.side for step in analyze_walk(again, robot).steps][:2] in (["left", "right"], ["right", "left"])

@@ -16,8 +16,8 @@ COUNT = np.arange(3.0 * N).reshape(N, 3)
 
 
 def made(**fields: Any) -> human.Trial:
-    plate = human.Plate("plate 1", np.zeros((4, 3)), COUNT, COUNT, COUNT)
-    events = (human.Event(0.2, "left", "strike"), human.Event(0.8, "right", "off"))
+    plate = human.ForcePlate("plate 1", np.zeros((4, 3)), COUNT, COUNT, COUNT)
+    events = (human.GaitEvent(0.2, "left", "strike"), human.GaitEvent(0.8, "right", "off"))
     trial = human.Trial("made", 10.0, TIME, ("A", "B"), np.stack([COUNT, -COUNT], axis=1), events, (plate,))
     return trial.replace(angles={"LKneeAngles": COUNT}, **fields)
 
@@ -38,7 +38,7 @@ def test_a_part_has_its_own_clock_and_everything_that_belongs_to_it() -> None:
     np.testing.assert_array_equal(part.marker("A"), COUNT[2:7])
     np.testing.assert_array_equal(part.plates[0].force, COUNT[2:7])
     np.testing.assert_array_equal(part.angles["LKneeAngles"], COUNT[2:7])
-    assert part.events == (human.Event(0.0, "left", "strike"),)
+    assert part.events == (human.GaitEvent(0.0, "left", "strike"),)
     assert part.notes == ("Cut to 0.200 .. 0.600 s.",)
 
 
@@ -54,7 +54,7 @@ def test_a_part_without_a_frame_is_refused() -> None:
         ({"rate": 0.0}, "a rate of 0.0 Hz"),
         ({"labels": ("A", "A")}, "'A' is there twice"),
         ({"moments": {"LKneeMoment": np.zeros((2, 3))}}, "'LKneeMoment' is"),
-        ({"plates": (human.Plate("plate 1", np.zeros((4, 3)), COUNT[:3], COUNT, COUNT),)}, "plate 1 is"),
+        ({"plates": (human.ForcePlate("plate 1", np.zeros((4, 3)), COUNT[:3], COUNT, COUNT),)}, "plate 1 is"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(fields: dict[str, Any], words: str) -> None:

@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 
 import poise
-from poise.human import Plate, Trial, sample_trial
-from poise.human.sample import MARGIN
-from poise.human.synthetic_walk import sample_walk
+from poise.human import ForcePlate, Trial, sample_trial
+from poise.human.sample_trials import MARGIN
+from poise.human.synthetic_walk import synthesize_walk
 from poise.robots import Robot
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownMotion:
     """A motion that needs no fitting."""
 
     robot: Robot
@@ -26,16 +26,16 @@ class Known:
     a: np.ndarray
     notes: tuple[str, ...] = ()
 
-    def on(self, *plates: Plate) -> Known:
+    def on(self, *plates: ForcePlate) -> KnownMotion:
         """The same on other plates."""
         return replace(self, trial=self.trial.replace(plates=plates))
 
 
 @cache
-def known() -> Known:
+def known() -> KnownMotion:
     """Two strides of the mean man."""
     walk, _ = sample_trial(noise=0.0, cycles=2)
     robot = poise.load_robot("human", height=1.77, mass=75.0, sex="male")
-    motion = sample_walk(robot)
+    motion = synthesize_walk(robot)
     q, v, a = motion.at(walk.time - MARGIN * motion.period)
-    return Known(robot, walk, walk.time, q, v, a)
+    return KnownMotion(robot, walk, walk.time, q, v, a)

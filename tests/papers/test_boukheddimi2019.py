@@ -12,15 +12,15 @@ from poise.analysis import TABLE_I_JOINTS
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.human import PAPER, TWO_PHASES
-from poise.human.gait.key_postures import keys
-from poise.human.gait.reproduction import hierarchy
+from poise.human.gait.key_postures import find_key_postures
+from poise.human.gait.reproduction import gait_hierarchy
 from poise.robots import State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import not_none
-from sampled_walks import judged, walk
+from sample_walks import sample_quality, sample_walk
 
-ROBOT, CYCLE = walk().robot, walk().cycle()
+ROBOT, CYCLE = sample_walk().robot, sample_walk().cycle()
 MODEL = ROBOT.model
 STEP = 1e-5
 #: A quarter of a second after the strike, off the reference by a few degrees and millimetres.
@@ -31,14 +31,14 @@ RANK = 1e-9
 
 def state(seed: int = 0) -> State:
     random = np.random.default_rng(seed)
-    q, v, _ = walk().sample(TIME)
+    q, v, _ = sample_walk().sample(TIME)
     q = pinocchio.integrate(MODEL, q, random.normal(0.0, 0.02, MODEL.nv))
     return State(ROBOT, q, v + random.normal(0.0, 0.1, MODEL.nv), TIME)
 
 
 def levels() -> dict[str, list[tasks.MotionTask]]:
     """Heels, center of mass, posture: the equality tasks of the paper, without the inequalities above them."""
-    found = hierarchy(walk(), CYCLE, PAPER)
+    found = gait_hierarchy(sample_walk(), CYCLE, PAPER)
     return {level.name: list(level.tasks) for level in found.levels}  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def stacked(name: str, at: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def asked(name: str, order: int, at: State) -> np.ndarray:
     """ė or ë - J̇ q̇ that the tasks of a level ask for, from their rows."""
     snapshot = Snapshot(ROBOT).at(at)
-    layout = tasks.Layout(order, 0.005, MODEL.nv, MODEL.nv)
+    layout = tasks.VariableLayout(order, 0.005, MODEL.nv, MODEL.nv)
     return np.concatenate([task.rows(snapshot, layout).lower for task in levels()[name]])
 
 
@@ -130,16 +130,18 @@ def test_equation_9_the_tasks_above_the_posture_have_the_second_derivative_that_
 def test_the_second_order_dynamics_of_every_task() -> None:
     """ë = -λ_p e - λ_d ė with λ_p = w² and λ_d = 2 w; targets that move add what they do themselves."""
     at, w = state(), 25.0
-    moment, later = walk().at(TIME), walk().at(TIME + 0.0025)
+    moment, later = sample_walk().at(TIME), sample_walk().at(TIME + 0.0025)
     e, J, drift = stacked("center of mass", at)
-    rate = J @ at.v - moment.center[1]
-    assert asked("center of mass", ACCELERATION, at) + drift == pytest.approx(later.center[2] - w**2 * e - 2 * w * rate)
+    rate = J @ at.v - moment.center_of_mass[1]
+    assert asked("center of mass", ACCELERATION, at) + drift == pytest.approx(
+        later.center_of_mass[2] - w**2 * e - 2 * w * rate
+    )
     # The posture: to a fixed vector of 42 numbers, w = c / T with the duration of the phase.
     e, _, drift = stacked("posture", at)
     phase = next(each for each in CYCLE.phases if each.begin <= TIME < each.end)
     w = 6.0 / (phase.end - phase.begin)
     assert asked("posture", ACCELERATION, at) + drift == pytest.approx(-(w**2) * e - 2 * w * at.v)
-    target = next(key for key in keys(walk(), CYCLE, "four") if key.time == phase.end)
+    target = next(key for key in find_key_postures(sample_walk(), CYCLE, "four") if key.time == phase.end)
     assert e == pytest.approx(pinocchio.difference(MODEL, target.q, at.q))
 
 
@@ -153,7 +155,7 @@ def test_section_iv_the_third_task_is_a_vector_of_42_and_the_others_are_four_and
 
 def test_section_v_ranges_are_equal_or_lower_and_the_knee_loses_most() -> None:
     """ "The ROM remain always equal or at lower value compared to the reference": its own table has no exception."""
-    differences = judged(PAPER).differences
+    differences = sample_quality(PAPER).differences
     assert differences.max() < 1.0
     assert TABLE_I_JOINTS[int(np.argmin(differences))].endswith("knee_flexion")
     assert np.sum(np.abs(differences) < 5.0) >= 6, "often below 5 degrees"
@@ -162,4 +164,4 @@ def test_section_v_ranges_are_equal_or_lower_and_the_knee_loses_most() -> None:
 def test_section_vi_two_phases_give_a_straight_knee_in_swing() -> None:
     for side in ("right", "left"):
         knee = TABLE_I_JOINTS.index(f"{side}_knee_flexion")
-        assert judged(TWO_PHASES).ranges[knee] < 20.0 < 45.0 < judged(PAPER).ranges[knee]
+        assert sample_quality(TWO_PHASES).ranges[knee] < 20.0 < 45.0 < sample_quality(PAPER).ranges[knee]

@@ -11,11 +11,11 @@ import pytest
 
 from poise import human
 from poise.analysis import TABLE_I_JOINTS, GaitCycle, gait_cycles
-from poise.human import BEST, PAPER, TWO_PHASES, Reference, fit
-from poise.human.gait.population_study import study
-from poise.human.gait.reproduction import EIGHT, FOUR_KEYS, SIX_KEYS, TRACK, VARIANTS, reproduce
-from poise.human.gait.reproduction_quality import measured
-from shared_data import needed
+from poise.human import BEST, PAPER, TWO_PHASES, ReferenceWalk, fit
+from poise.human.gait.reproduction import BEST_EIGHT_KEYS, FOUR_KEYS, SIX_KEYS, TRACK, VARIANTS, reproduce
+from poise.human.gait.reproduction_quality import measure_reproduction
+from poise.human.gait.variant_comparison import compare_variants
+from shared_data import require_data
 
 #: Walks, and static trials where there is one.
 TRIALS = {
@@ -29,11 +29,11 @@ KNEES = [TABLE_I_JOINTS.index(f"{side}_knee_flexion") for side in ("right", "lef
 
 
 @cache
-def reference(name: str) -> Reference:
+def reference(name: str) -> ReferenceWalk:
     walk, static = TRIALS[name]
-    trials = [human.read_trial(needed(f"mocap/{file}")) for file in (walk, static) if file]
+    trials = [human.read_trial(require_data(f"mocap/{file}")) for file in (walk, static) if file]
     found = fit(*trials)
-    return Reference.of(found)
+    return ReferenceWalk.from_fit(found)
 
 
 def cycles(name: str) -> tuple[GaitCycle, ...]:
@@ -43,50 +43,50 @@ def cycles(name: str) -> tuple[GaitCycle, ...]:
 @ALL
 def test_six_key_postures_in_motion_bring_every_range_within_five_degrees(name: str) -> None:
     for cycle in cycles(name):
-        measures = measured(reproduce(reference(name), cycle, BEST))
-        assert np.abs(measures.differences).max() < 5.0, measures.worst
-        assert measures.inside >= 0.8
-        assert measures.inside >= measures.reference_inside - 0.05
+        measures = measure_reproduction(reproduce(reference(name), cycle, BEST))
+        assert np.abs(measures.differences).max() < 5.0, measures.worst_joint
+        assert measures.zmp_inside >= 0.8
+        assert measures.zmp_inside >= measures.reference_zmp_inside - 0.05
 
 
 @ALL
 def test_eight_leave_less_than_half_of_that(name: str) -> None:
     for cycle in cycles(name):
-        measures = measured(reproduce(reference(name), cycle, EIGHT))
-        assert np.abs(measures.differences).max() < 2.5, measures.worst
-        assert measures.inside >= 0.8
+        measures = measure_reproduction(reproduce(reference(name), cycle, BEST_EIGHT_KEYS))
+        assert np.abs(measures.differences).max() < 2.5, measures.worst_joint
+        assert measures.zmp_inside >= 0.8
 
 
 @ALL
 def test_two_phases_leave_the_swing_knee_straight(name: str) -> None:
-    two, paper = (measured(reproduce(reference(name), variant=variant)) for variant in (TWO_PHASES, PAPER))
+    two, paper = (measure_reproduction(reproduce(reference(name), variant=variant)) for variant in (TWO_PHASES, PAPER))
     assert (two.ranges[KNEES] < 0.45 * two.reference_ranges[KNEES]).all()
     assert (paper.ranges[KNEES] > two.ranges[KNEES] + 8.0).all()
 
 
 @ALL
 def test_the_posture_of_the_reference_itself_is_followed_without_loss(name: str) -> None:
-    measures = measured(reproduce(reference(name), variant=TRACK))
+    measures = measure_reproduction(reproduce(reference(name), variant=TRACK))
     assert measures.errors.max() < 0.15
-    assert measures.inside == pytest.approx(measures.reference_inside, abs=0.04)
+    assert measures.zmp_inside == pytest.approx(measures.reference_zmp_inside, abs=0.04)
 
 
 def test_the_study_of_all_trials() -> None:
     """Four walks of two people, which is too few for the tests to mean much."""
-    found = study([reproduce(reference(name), variant=variant) for name in TRIALS for variant in VARIANTS])
-    paper, best = found.outcome(PAPER), found.outcome(BEST)
+    found = compare_variants([reproduce(reference(name), variant=variant) for name in TRIALS for variant in VARIANTS])
+    paper, best = found.result(PAPER), found.result(BEST)
     # The paper: 5.8 degrees on nine men, with 14 at worst; all ranges equal or lower.
     assert 4.0 < paper.mean_difference < 9.0
     assert np.mean(paper.differences < 1.0) > 0.9
     assert best.mean_difference < 1.5
-    assert best.beyond == 0
-    assert best.equivalent == 12 > paper.equivalent
-    assert best.error < paper.error / 3.0
+    assert best.beyond_bound == 0
+    assert best.equivalent_count == 12 > paper.equivalent_count
+    assert best.rms_error < paper.rms_error / 3.0
     # What tasks bring beside the same keys without any.
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):
-        ours, theirs = found.outcome(tasks), found.outcome(bare)
+        ours, theirs = found.result(tasks), found.result(bare)
         assert theirs.mean_difference == pytest.approx(ours.mean_difference, abs=0.6)
-        assert theirs.smallest("heels") > 10.0 * ours.largest("heels")
+        assert theirs.smallest("heel_error") > 10.0 * ours.largest("heel_error")
         assert ours.largest("penetration") < 0.2 < theirs.smallest("penetration")
-    assert best.smallest("inside") > found.outcome(PAPER).largest("inside")
-    assert max(each.reproduction.fallbacks for outcome in found.outcomes for each in outcome.measures) == 0
+    assert best.smallest("zmp_inside") > found.result(PAPER).largest("zmp_inside")
+    assert max(each.reproduction.fallbacks for outcome in found.results for each in outcome.qualities) == 0

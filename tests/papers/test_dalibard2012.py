@@ -5,7 +5,7 @@ import pinocchio
 import pytest
 from scipy.linalg import null_space
 
-from contact_states import force_layout, random_situation
+from contact_states import force_layout, random_dynamics_sample
 from poise import constraints, tasks
 from poise.control import Command, TorqueController
 from poise.hierarchy import Hierarchy, Level
@@ -13,7 +13,7 @@ from poise.plants import IdealPlant, MujocoPlant, steps
 from poise.robots import Foot, State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION
-from robot_states import layout, moved, not_none, random_state, robot_of
+from robot_states import installed_robot, integrate_state, layout, not_none, random_state
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 SEEDS = pytest.mark.parametrize("seed", range(3))
@@ -38,7 +38,7 @@ def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> 
 @SEEDS
 def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
     """H q̈ + p = Sᵀ τ + J_Cᵀ φ, with H, p and J_C by pinocchio and φ a force at each corner of the soles."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing")
     random, snapshot = np.random.default_rng(seed), Snapshot(robot).at(start)
     free = null_space(np.vstack([snapshot.jacobian(foot) for foot in robot.feet]))
@@ -79,14 +79,14 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
 @SEEDS
 def test_equation_4_is_what_the_rows_say(name: str, seed: int) -> None:
     """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives what sinks time to stop."""
-    state = random_state(robot_of(name), seed)
+    state = random_state(installed_robot(name), seed)
     foot, k = state.robot.foot("left"), 20.0
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
     rows = constraints.NonPenetration(foot, damping=k).rows(
         Snapshot(state.robot).at(state), layout(state.robot, ACCELERATION)
     )
     step, pose = 1e-6, state.pose(foot)
-    after = moved(state, state.v, step).pose(foot)
+    after = integrate_state(state, state.v, step).pose(foot)
     speeds = np.array([(after.act(corner) - pose.act(corner))[2] / step for corner in foot.corners])
     expected = corner_accelerations(state, foot, acceleration) + k * speeds
     assert rows.A @ acceleration - rows.lower == pytest.approx(expected, abs=2e-3)
@@ -110,7 +110,7 @@ def wishing(start: State, foot: Foot, wish: float) -> Command:
 
 @ROBOTS
 def test_a_foot_may_lift(name: str) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     foot = start.robot.foot("left")
     command = wishing(start, foot, 0.02)
     assert corner_accelerations(start, foot, not_none(command.acceleration)).mean() == pytest.approx(
@@ -122,7 +122,7 @@ def test_a_foot_may_lift(name: str) -> None:
 
 @ROBOTS
 def test_a_foot_does_not_sink(name: str) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     foot = start.robot.foot("left")
     command = wishing(start, foot, -0.02)
     for part in start.robot.feet:
@@ -134,7 +134,7 @@ def test_a_foot_does_not_sink(name: str) -> None:
 
 def test_a_corner_that_sinks_comes_to_rest() -> None:
     """nᵀ(J_i v̇ + J̇_i v) >= -k nᵀJ_i v: the speed into the surface falls as exp(-k t)."""
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     start = robot.stance("standing")
     foot, k = robot.foot("left"), 20.0
     falling = start.replace(v=np.concatenate([[0.0, 0.0, -0.1], np.zeros(robot.model.nv - 3)]))
@@ -152,11 +152,11 @@ def test_a_corner_that_sinks_comes_to_rest() -> None:
 @ROBOTS
 def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str) -> None:
     """The paper found that static contacts need not be enforced: forces inside the cone do."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     hierarchy = Hierarchy(
         always=[constraints.JointRange(start.robot), *(constraints.NonPenetration(foot) for foot in start.robot.feet)],
         levels=[
-            Level("balance", [tasks.CenterOfMass(start.center_of_mass, reference=tasks.Decay(4.0))]),
+            Level("balance", [tasks.CenterOfMass(start.center_of_mass, dynamics=tasks.Decay(4.0))]),
             Level(
                 "chest",
                 [tasks.Orientation(not_none(start.robot.chest), start.pose(not_none(start.robot.chest)).rotation)],
@@ -178,7 +178,7 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
 @SEEDS
 def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
     """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, wherever our bounds can lead to."""
-    robot, period = robot_of(name), 0.005
+    robot, period = installed_robot(name), 0.005
     random, limits = np.random.default_rng(seed), robot.limits
     task = constraints.JointRange(robot)
     q = random.uniform(limits.lower, limits.upper)
@@ -201,21 +201,21 @@ def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
 @SEEDS
 def test_equation_6_is_what_the_rows_say(name: str, seed: int) -> None:
     """τ_min <= τ <= τ_max, with τ by inverse dynamics of any accelerations and forces."""
-    state = random_state(robot_of(name), seed)
+    state = random_state(installed_robot(name), seed)
     robot, snapshot = state.robot, Snapshot(state.robot).at(state)
     contacts = [Contact(foot) for foot in robot.feet]
-    situation = random_situation(state, contacts, seed)
+    situation = random_dynamics_sample(state, contacts, seed)
     rows = constraints.TorqueLimit(robot).rows(snapshot, force_layout(snapshot, contacts))
-    torque, most = situation.generalised[6:], robot.limits.torque
+    torque, most = situation.generalised_forces[6:], robot.limits.torque
     assert rows.A @ situation.x - rows.lower == pytest.approx(torque + most)
     assert rows.A @ situation.x - rows.upper == pytest.approx(torque - most)
 
 
 @ROBOTS
 def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> None:
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     contact = [constraints.RigidContact(foot) for foot in start.robot.feet]
-    leap = tasks.CenterOfMass(start.center_of_mass + np.array([0.0, 0.0, 5.0]), reference=tasks.Decay(20.0))
+    leap = tasks.CenterOfMass(start.center_of_mass + np.array([0.0, 0.0, 5.0]), dynamics=tasks.Decay(20.0))
     hierarchy = Hierarchy(levels=[Level("contact", contact), Level("leap", [leap])])
     command = TorqueController(hierarchy).step(start)
     share = np.abs(not_none(command.torque)) / start.robot.limits.torque
@@ -228,7 +228,7 @@ def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> No
 
 def test_contacts_of_the_paper_are_expressed_in_the_basis_of_the_cone() -> None:
     """Section III.A.2: the normal force is positive or null, the force inside the linearised cone, at every point."""
-    start = robot_of("g1").stance("standing")
+    start = installed_robot("g1").stance("standing")
     contacts = [Contact(foot, forces="vertices") for foot in start.robot.feet]
     far = tasks.CenterOfMass(start.center_of_mass + np.array([1.0, 0.5, 0.5]))
     hierarchy = Hierarchy(

@@ -5,7 +5,7 @@ import pinocchio
 import pytest
 from scipy.linalg import null_space
 
-from contact_states import force_layout, random_situation
+from contact_states import force_layout, random_dynamics_sample
 from poise import constraints, tasks
 from poise.control import TorqueController
 from poise.hierarchy import Hierarchy, Level
@@ -13,7 +13,7 @@ from poise.plants import IdealPlant, steps
 from poise.robots import State
 from poise.state import Contact, Snapshot
 from poise.tasks import ACCELERATION, Assembly
-from robot_states import layout, not_none, random_state, robot_of
+from robot_states import installed_robot, layout, not_none, random_state
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 RATE = 6.0
@@ -21,7 +21,7 @@ RATE = 6.0
 
 def turning(name: str) -> State:
     """A body that twists over feet at rest."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     snapshot = Snapshot(start.robot).at(start)
     free = null_space(np.vstack([snapshot.jacobian(foot) for foot in start.robot.feet]))
     return start.replace(v=free @ np.random.default_rng(1).normal(0.0, 0.2, free.shape[1]))
@@ -36,23 +36,23 @@ def features(state: State) -> dict[str, tasks.MotionTask]:
     foot, q = robot.foot("left"), robot.stance("standing").q
     return {
         "place of a foot": tasks.Position(
-            foot, state.pose(foot).translation + np.array([0.1, -0.05, 0.2]), reference=decay
+            foot, state.pose(foot).translation + np.array([0.1, -0.05, 0.2]), dynamics=decay
         ),
         "chest that stays parallel": tasks.Direction(
-            not_none(robot.chest), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0), reference=decay
+            not_none(robot.chest), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0), dynamics=decay
         ),
-        "centre of mass, 2D": tasks.CenterOfMass(state.center_of_mass[:2] + 0.1, axes="xy", reference=decay),
-        "centre of mass, 3D": tasks.CenterOfMass(state.center_of_mass + 0.1, reference=decay),
-        "rest pose": tasks.Posture(q, reference=decay),
+        "centre of mass, 2D": tasks.CenterOfMass(state.center_of_mass[:2] + 0.1, axes="xy", dynamics=decay),
+        "centre of mass, 3D": tasks.CenterOfMass(state.center_of_mass + 0.1, dynamics=decay),
+        "rest pose": tasks.Posture(q, dynamics=decay),
     }
 
 
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("feature", features(robot_of("g1").stance("standing")))
+@pytest.mark.parametrize("feature", features(installed_robot("g1").stance("standing")))
 def test_the_rows_of_a_feature_are_its_acceleration_beside_the_one_wanted(name: str, seed: int, feature: str) -> None:
     """ÿ - ÿ* with ÿ* = -λ_p (y - y*) - λ_D ẏ and λ_D = 2 √λ_p; y, ẏ and ÿ by differences of the error y - y* itself."""
-    state = random_state(robot_of(name), seed, speed=0.5)
+    state = random_state(installed_robot(name), seed, speed=0.5)
     task, snapshot, step = features(state)[feature], Snapshot(state.robot).at(state), 1e-4
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
     assembly = Assembly(snapshot, [("feature", [task])], layout(state.robot, ACCELERATION))
@@ -76,7 +76,7 @@ def test_the_rows_of_a_feature_are_its_acceleration_beside_the_one_wanted(name: 
 def test_a_level_is_solved_by_the_least_square_of_that_difference(name: str) -> None:
     """Equation 10: of all accelerations that contacts allow, none has a smaller |ÿ - ÿ*|²."""
     state = turning(name)
-    far = tasks.CenterOfMass(state.center_of_mass + np.array([0.3, 0.1, 0.0]), reference=tasks.Decay(RATE))
+    far = tasks.CenterOfMass(state.center_of_mass + np.array([0.3, 0.1, 0.0]), dynamics=tasks.Decay(RATE))
     held = [constraints.RigidContact(foot) for foot in state.robot.feet]
     hierarchy = Hierarchy(levels=[Level("contact", held), Level("far", [far])])
     command = TorqueController(hierarchy).step(state)
@@ -93,11 +93,11 @@ def test_a_level_is_solved_by_the_least_square_of_that_difference(name: str) -> 
 @pytest.mark.parametrize("rate", [2.0, 5.0, 20.0])
 def test_a_decay_is_the_proportional_derivative_law_with_critical_damping(rate: float) -> None:
     """ÿ* = -λ_p (y - y*) - λ_D ẏ with λ_D = 2 √λ_p, for λ_p the square of our rate."""
-    state = random_state(robot_of("g1"), 3)
+    state = random_state(installed_robot("g1"), 3)
     hand = state.robot.hand("left")
-    task = tasks.Position(hand, (0.4, 0.2, 1.0), reference=tasks.Decay(rate))
+    task = tasks.Position(hand, (0.4, 0.2, 1.0), dynamics=tasks.Decay(rate))
     snapshot = Snapshot(state.robot).at(state)
-    g, _, k = task.reference.gains(0.0)
+    g, _, k = task.dynamics.gains(0.0)
     proportional, derivative = g * k, g + k
     assert derivative == pytest.approx(2.0 * np.sqrt(proportional))
     y, speed = snapshot.position(hand), snapshot.velocity(hand)[:3]
@@ -129,7 +129,7 @@ def angular_momentum(state: State) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(3))
 def test_angular_momentum_is_linear_in_the_velocity(name: str, seed: int) -> None:
     """Equation 12: L = J_AM q̇."""
-    state = random_state(robot_of(name), seed)
+    state = random_state(installed_robot(name), seed)
     snapshot = Snapshot(state.robot).at(state)
     expected = angular_momentum(state)
     assert tasks.AngularMomentum().jacobian(snapshot) @ state.v == pytest.approx(expected, abs=1e-9)
@@ -139,7 +139,7 @@ def test_angular_momentum_is_linear_in_the_velocity(name: str, seed: int) -> Non
 @pytest.mark.parametrize("seed", range(3))
 def test_its_rate_follows_from_the_accelerations(name: str, seed: int) -> None:
     """Equation 13: L̇ = J_AM q̈ + J̇_AM q̇, the left side by differences."""
-    state = random_state(robot_of(name), seed)
+    state = random_state(installed_robot(name), seed)
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
     step, task, snapshot = 1e-5, tasks.AngularMomentum(), Snapshot(state.robot).at(state)
     expected = task.jacobian(snapshot) @ acceleration + task.drift(snapshot)
@@ -159,7 +159,7 @@ def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
     hierarchy = Hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(foot) for foot in state.robot.feet]),
-            Level("momentum", [tasks.AngularMomentum(reference=tasks.Decay(5.0))]),
+            Level("momentum", [tasks.AngularMomentum(dynamics=tasks.Decay(5.0))]),
             Level("posture", [tasks.LeastVelocity()]),
         ]
     )
@@ -174,9 +174,9 @@ def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_rows_of_angular_momentum_are_its_rate_beside_the_one_wanted(name: str, seed: int) -> None:
     """Equation 14: L̇ - L̇* with L̇* = -λ_p L, L̇ by differences."""
-    state = random_state(robot_of(name), seed)
+    state = random_state(installed_robot(name), seed)
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
-    rows = tasks.AngularMomentum(reference=tasks.Decay(RATE)).rows(
+    rows = tasks.AngularMomentum(dynamics=tasks.Decay(RATE)).rows(
         Snapshot(state.robot).at(state), layout(state.robot, ACCELERATION)
     )
     step = 1e-5
@@ -204,7 +204,7 @@ def arms(state: State) -> list:
 @ROBOTS
 def test_torque_minimisation_relaxes_the_arms(name: str) -> None:
     """E_τ = |T τ|²: less than with a posture, and zero where nothing else needs the arms."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     joints = arms(start)
     places = [joint.v - 6 for joint in joints]
     feet = [Level("contact", [constraints.RigidContact(foot) for foot in start.robot.feet])]
@@ -229,11 +229,11 @@ def test_torque_minimisation_relaxes_the_arms(name: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_its_rows_select_the_torques_of_these_joints(name: str, seed: int) -> None:
     """T τ, with T a selection and τ by inverse dynamics of any accelerations and forces."""
-    state = random_state(robot_of(name), seed)
+    state = random_state(installed_robot(name), seed)
     snapshot, joints = Snapshot(state.robot).at(state), arms(state)
     contacts = [Contact(foot) for foot in state.robot.feet]
-    situation = random_situation(state, contacts, seed)
+    situation = random_dynamics_sample(state, contacts, seed)
     rows = tasks.JointTorque(joints).rows(snapshot, force_layout(snapshot, contacts))
     T = np.eye(len(state.robot.joints))[[joint.v - 6 for joint in joints]]
-    assert rows.A @ situation.x - rows.lower == pytest.approx(T @ situation.generalised[6:])
+    assert rows.A @ situation.x - rows.lower == pytest.approx(T @ situation.generalised_forces[6:])
     assert rows.labels == tuple(joint.name for joint in joints)

@@ -12,10 +12,10 @@ from poise import constraints, tasks
 from poise.behaviors import Walk, WalkSettings
 from poise.behaviors.walk_tasks import WEIGHTS
 from poise.control.torque_control import planned_contacts
-from poise.plans import STYLES, Motion, Phase, Route, Sinusoid, Style
-from poise.plans.footstep_plan import Wish
-from robot_states import robot_of
-from walking import Trial
+from poise.plans import STYLES, CenterState, FootstepPlan, GaitPhase, SinusoidReference, Style
+from poise.plans.footstep_plan import CenterCommand
+from robot_states import installed_robot
+from walk_trials import WalkTrial
 
 pytestmark = pytest.mark.needs_models
 
@@ -31,9 +31,9 @@ BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sw
 
 def test_weights_are_those_of_the_paper() -> None:
     """Support feet 100; centre of mass and swinging foot 10; chest 1; rest configuration 0.1."""
-    walk = Walk(robot_of("g1"), steps=2)
-    levels = {level.name: level for level in walk.levels.hierarchies["left"].levels}
-    high = walk.body.height
+    walk = Walk(installed_robot("g1"), steps=2)
+    levels = {level.name: level for level in walk.task_set.hierarchies["left"].levels}
+    high = walk.body.com_height
     assert walk.weights == pytest.approx([*WEIGHTS[:3], *(weight * high**2 for weight in WEIGHTS[3:])], rel=1e-3)
     weights = dict(zip(levels, WEIGHTS, strict=True))
     assert [weights[name] for name in ("contact", "balance", "swing", "chest", "style")] == [100, 10, 10, 1, 0.1]
@@ -50,20 +50,20 @@ def test_weights_are_those_of_the_paper() -> None:
 
 
 def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> None:
-    walk = Walk(robot_of("g1"), Style(angular_momentum=2.0, torque=3.0), steps=2)
-    (style,) = (level for level in walk.levels.hierarchies["left"].levels if level.name == "style")
-    dials = {type(task): task.weight for task in style.tasks if isinstance(task.weight, tasks.Dial)}
-    assert {tasks.AngularMomentum, tasks.JointTorque} <= dials.keys()
-    assert all((np.asarray(dial) > 0.0).any() for dial in dials.values())
+    walk = Walk(installed_robot("g1"), Style(angular_momentum=2.0, torque=3.0), steps=2)
+    (style,) = (level for level in walk.task_set.hierarchies["left"].levels if level.name == "style")
+    weights = {type(task): task.weight for task in style.tasks if isinstance(task.weight, tasks.TunableWeight)}
+    assert {tasks.AngularMomentum, tasks.JointTorque} <= weights.keys()
+    assert all((np.asarray(dial) > 0.0).any() for dial in weights.values())
 
 
 # -- section III.C: the state machine ---------------------------------------------------------------------------------
 
 
 @cache
-def walked(name: str) -> tuple[Trial, dict[str, list[np.ndarray]]]:
+def walked(name: str) -> tuple[WalkTrial, dict[str, list[np.ndarray]]]:
     """Six steps, and where each foot was while it bore alone."""
-    trial = Trial(Walk(robot_of(name), steps=6))
+    trial = WalkTrial(Walk(installed_robot(name), steps=6))
     places: dict[str, list[np.ndarray]] = {}
 
     def look() -> None:
@@ -74,14 +74,14 @@ def walked(name: str) -> tuple[Trial, dict[str, list[np.ndarray]]]:
             places.setdefault(f"{foot.side} {phase.steps}", []).append(place)
 
     while not trial.plant.fallen and trial.walk.phase().steps < 6:
-        trial.go(0.1, look)
-    return trial.finish(), places
+        trial.run(0.1, look)
+    return trial.run_to_stop(), places
 
 
 @ROBOTS
 def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
     trial, _ = walked(name)
-    states = [state for state in trial.names if state.endswith("support")]
+    states = [state for state in trial.phase_names if state.endswith("support")]
     assert set(states) == {"left support", "right support", "double support"}
     single = states[::2]
     assert set(states[1::2]) == {"double support"}, "between two single supports there is a double one"
@@ -99,10 +99,10 @@ def test_a_foot_that_supports_stays(name: str) -> None:
 
 
 def test_only_feet_that_stand_have_forces() -> None:
-    walk = Walk(robot_of("g1"), steps=2)
+    walk = Walk(installed_robot("g1"), steps=2)
     standing = {
         name: {contact.frame.side for contact in planned_contacts(hierarchy)}  # type: ignore[attr-defined]
-        for name, hierarchy in walk.levels.hierarchies.items()
+        for name, hierarchy in walk.task_set.hierarchies.items()
     }
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
 
@@ -112,21 +112,23 @@ def test_only_feet_that_stand_have_forces() -> None:
 
 def balanced(name: str, style: Style) -> Style:
     """The style with the sway that a pendulum would have."""
-    walk = Walk(robot_of(name), style.but(**BALANCE))
-    return style.but(**BALANCE, sway=Sinusoid.balanced(walk.route) / walk.body.leg)
+    walk = Walk(installed_robot(name), style.replace(**BALANCE))
+    return style.replace(
+        **BALANCE, sway=SinusoidReference.balanced_amplitude(walk.footstep_plan) / walk.body.leg_length
+    )
 
 
 def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
-    trial = Trial(Walk(robot_of("nao"), balanced("nao", STYLES["neutral"]), steps=12, settings=PAPER))
+    trial = WalkTrial(Walk(installed_robot("nao"), balanced("nao", STYLES["neutral"]), steps=12, settings=PAPER))
     sway: list[float] = []
-    trial.go(1.8)  # it stands, starts, and makes two steps
-    trial.go(2.0, lambda: sway.append(trial.plant.truth().center_of_mass[1]))
+    trial.run(1.8)  # it stands, starts, and makes two steps
+    trial.run(2.0, lambda: sway.append(trial.plant.truth().center_of_mass[1]))
     assert not trial.plant.fallen
-    cycle = 2.0 * trial.walk.route.pace.timing.whole
+    cycle = 2.0 * trial.walk.footstep_plan.gait.timing.step
     time = trial.controller.period * np.arange(len(sway))
     powers = {share: wave(np.array(sway), time, share * cycle) for share in (0.25, 0.5, 1.0, 2.0)}
     assert max(powers, key=powers.__getitem__) == 1.0
-    wanted = trial.walk.style.sway * trial.walk.body.leg
+    wanted = trial.walk.style.sway * trial.walk.body.leg_length
     assert powers[1.0] == pytest.approx(wanted, rel=0.5), "a law that knows no preview follows from afar"
 
 
@@ -140,10 +142,10 @@ def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
 def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> None:
     """Section IV.B: "after one or two steps". So it is on G1; NAO and Talos get away with steps this short."""
     style = balanced("g1", STYLES["neutral"])
-    still = Trial(Walk(robot_of("g1"), style.but(sway=0.0), steps=8, settings=PAPER)).finish()
+    still = WalkTrial(Walk(installed_robot("g1"), style.replace(sway=0.0), steps=8, settings=PAPER)).run_to_stop()
     assert still.plant.fallen
     assert still.walk.phase().steps <= 3
-    swaying = Trial(Walk(robot_of("g1"), style, steps=8, settings=PAPER)).finish()
+    swaying = WalkTrial(Walk(installed_robot("g1"), style, steps=8, settings=PAPER)).run_to_stop()
     assert swaying.plant.fall == ""
     assert swaying.walk.phase().steps == 8
 
@@ -153,17 +155,19 @@ def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> No
 
 @pytest.mark.parametrize("style", ["relaxed", "cautious", "proud", "sad"])
 def test_a_nao_walks_in_the_styles_of_the_paper_with_its_own_reference(style: str) -> None:
-    trial = Trial(Walk(robot_of("nao"), balanced("nao", STYLES[style]), steps=8, settings=PAPER)).finish()
+    trial = WalkTrial(
+        Walk(installed_robot("nao"), balanced("nao", STYLES[style]), steps=8, settings=PAPER)
+    ).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 8
     assert trial.walk.phase().kind == "standing"
     ahead = trial.plant.truth().center_of_mass[0] - trial.plant.start.center_of_mass[0]
-    assert ahead == pytest.approx(7 * 0.1 * trial.walk.body.leg, rel=0.35)
+    assert ahead == pytest.approx(7 * 0.1 * trial.walk.body.leg_length, rel=0.35)
 
 
 @pytest.mark.parametrize("style", ["relaxed", "sad"])
 def test_a_nao_walks_in_these_styles_with_the_divergent_component_as_well(style: str) -> None:
-    trial = Trial(Walk(robot_of("nao"), style, steps=6)).finish()
+    trial = WalkTrial(Walk(installed_robot("nao"), style, steps=6)).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.stands
 
@@ -174,23 +178,23 @@ def test_a_nao_walks_in_these_styles_with_the_divergent_component_as_well(style:
 class Unaware:
     """The pressure of the plan, wherever the body is."""
 
-    def wish(self, route: Route, phase: Phase, time: float, now: Motion) -> Wish:
-        xi, z = route.reference(phase, phase.elapsed(time))
-        return Wish(z, xi)
+    def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, now: CenterState) -> CenterCommand:
+        xi, z = plan.dcm_reference(phase, phase.elapsed(time))
+        return CenterCommand(z, xi)
 
 
 class UnawareWalk(Walk):
     """A walk without feedback on the divergent mode."""
 
     @property
-    def reference(self) -> Unaware:
+    def center_reference(self) -> Unaware:
         return Unaware()
 
 
 @ROBOTS
 def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
     """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
-    trial = Trial(UnawareWalk(robot_of(name), steps=12, settings=WalkSettings(adapt=False))).finish()
+    trial = WalkTrial(UnawareWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt=False))).run_to_stop()
     assert trial.plant.fallen
     assert trial.walk.phase().steps < 8
 
@@ -199,7 +203,11 @@ def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
 def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> None:
     """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
     kept, undone = (
-        np.abs(Trial(Walk(robot_of(name), steps=10, settings=WalkSettings(feedback=k, adapt=False))).finish().errors)
+        np.abs(
+            WalkTrial(Walk(installed_robot(name), steps=10, settings=WalkSettings(feedback=k, adapt=False)))
+            .run_to_stop()
+            .errors
+        )
         for k in (0.0, 4.0)
     )
     assert undone.max() < 0.03

@@ -12,19 +12,19 @@ import pinocchio
 import pytest
 
 from poise import tasks
-from poise.behaviors import Pressed, Regulated, RegulatedSettings, error_of_zmp, regulation_of
-from poise.behaviors.zmp_balance import Levels
-from poise.behaviors.zmp_regulation import Regulator
+from poise.behaviors import SoleLoad, ZmpBalance, ZmpBalanceSettings, regulation_settings, zmp_error
+from poise.behaviors.zmp_balance import ZmpBalanceTasks
+from poise.behaviors.zmp_regulation import ZmpRegulator
 from poise.control import KinematicController
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.solvers import NullSpace
 from poise.state import Snapshot, sole_pressure
-from regulated_bodies import PERIOD, cells_of, observed
-from robot_states import robot_of
+from robot_states import installed_robot
+from zmp_balance_runs import PERIOD, cell_forces, observe_cells
 
-HOAP3 = robot_of("hoap3")
+HOAP3 = installed_robot("hoap3")
 LEFT, RIGHT = HOAP3.foot("left"), HOAP3.foot("right")
 SEEDS = pytest.mark.parametrize("seed", range(6))
 #: As NullSpace has it; the projectors of (18) and (20) have singular values of exactly zero and one.
@@ -76,7 +76,7 @@ def paper_error(present: pinocchio.SE3, desired: pinocchio.SE3) -> np.ndarray:
 
 
 def feet_task(desired: pinocchio.SE3) -> tasks.RelativePose:
-    return tasks.RelativePose(RIGHT, seen_from=LEFT, target=desired)
+    return tasks.RelativePose(RIGHT, reference_frame=LEFT, target=desired)
 
 
 # -- first task: relative feet pose ------------------------------------------------------------------------------------
@@ -163,12 +163,12 @@ def test_equations_9_to_12_the_error_of_the_zmp(seed: int) -> None:
         f = cells[foot.side]
         A[foot.side] = f.sum()
         measured[foot.side] = sum(f[i] * foot.corners[i, :2] for i in range(4)) / f.sum()
-        amplitude, zmp = sole_pressure(foot, f)
-        felt[foot.side] = Pressed(float(amplitude), complex(*zmp))
+        force, zmp = sole_pressure(foot, f)
+        felt[foot.side] = SoleLoad(float(force), complex(*zmp))
     desired = np.zeros(2)  # "kept constant at the center of each foot", where HOAP-3 has the frames of its soles
     alpha = A["left"] / (A["left"] + A["right"])
     error = alpha * (desired - measured["left"]) + (1.0 - alpha) * (desired - measured["right"])
-    ours = error_of_zmp(felt["left"], felt["right"])
+    ours = zmp_error(felt["left"], felt["right"])
     assert [ours.real, ours.imag] == pytest.approx(error, abs=1e-15)
 
 
@@ -177,8 +177,8 @@ def test_equations_9_to_12_the_error_of_the_zmp(seed: int) -> None:
 def test_equation_13_the_proportional_derivative_law(smooth: float, seed: int) -> None:
     """K_p ε + K_d dε/dt, of any history of ε; with a filter of first order, T dε/dt = raw - ε, where one is wanted."""
     K_p, K_d = 0.2, 0.03
-    numbers = RegulatedSettings(proportional=K_p, derivative=K_d, across=1.0, trim=0.0, smooth=smooth)
-    regulator, random = Regulator(numbers, 0.05), np.random.default_rng(seed)
+    numbers = ZmpBalanceSettings(proportional=K_p, derivative=K_d, across=1.0, trim=0.0, smooth=smooth)
+    regulator, random = ZmpRegulator(numbers, 0.05), np.random.default_rng(seed)
     before = 0.0
     for raw in random.normal(0.0, 0.02, (50, 2)) @ (1, 1j):
         eps = (smooth * before + PERIOD * raw) / (smooth + PERIOD)  # backward Euler
@@ -190,16 +190,16 @@ def test_equation_13_the_proportional_derivative_law(smooth: float, seed: int) -
 def test_equation_13_is_the_error_of_the_second_task(seed: int) -> None:
     """ε_CoM&ZMP = ε_CoM + K_p ε_ZMP + K_d dε_ZMP/dt: at rest, after the cells were believed for a while."""
     random = np.random.default_rng(seed)
-    numbers = regulation_of(HOAP3, proportional=0.2, derivative=0.03, across=1.0, trim=0.0, smooth=0.01, spin=0.0)
-    body = Regulated(HOAP3, settings=numbers, closed=True)
+    numbers = regulation_settings(HOAP3, proportional=0.2, derivative=0.03, across=1.0, trim=0.0, smooth=0.01, spin=0.0)
+    body = ZmpBalance(HOAP3, settings=numbers, closed_form=True)
     weights, places = 9.81 * HOAP3.mass * np.array([0.6, 0.4]), random.uniform(-0.02, 0.02, (2, 2))
     feet = (LEFT, RIGHT)
-    told = {foot.side: cells_of(foot, w, z) for foot, w, z in zip(feet, weights, places, strict=True)}
-    observed(body, lambda time: told, 1.0)
+    told = {foot.side: cell_forces(foot, w, z) for foot, w, z in zip(feet, weights, places, strict=True)}
+    observe_cells(body, lambda time: told, 1.0)
     snapshot = Snapshot(HOAP3).at(posture(seed))
     hierarchy = body(snapshot)
     eps_zmp = 0.6 * -places[0] + 0.4 * -places[1]
-    eps_com = body.course.sample(0.0).center - center_seen(posture(seed))
+    eps_com = body.trajectory.sample(0.0).center - center_seen(posture(seed))
     both = eps_com + np.append(numbers.proportional * eps_zmp, 0.0)  # dε/dt has died away
     (center,) = hierarchy.levels[1].tasks
     assert -center.value(snapshot) == pytest.approx(both, abs=1e-9)  # type: ignore[attr-defined]
@@ -244,7 +244,7 @@ def plus(A: np.ndarray) -> np.ndarray:
     return np.linalg.pinv(A, rcond=RANK)
 
 
-def paper_law(levels: Levels, state: State, numbers: RegulatedSettings) -> list[np.ndarray]:
+def paper_law(levels: ZmpBalanceTasks, state: State, numbers: ZmpBalanceSettings) -> list[np.ndarray]:
     """ε_q1, ε_q2 and ε_q3 of equations (16) to (20), written out; errors as above, times the rates of our tasks."""
     snapshot = Snapshot(HOAP3).at(state)
     (feet,), (center,) = (level.tasks for level in levels.equalities.levels[:2])
@@ -264,16 +264,16 @@ def paper_law(levels: Levels, state: State, numbers: RegulatedSettings) -> list[
 
 
 @pytest.fixture(scope="module")
-def law() -> tuple[Levels, RegulatedSettings]:
+def law() -> tuple[ZmpBalanceTasks, ZmpBalanceSettings]:
     """The three levels, with references that a random posture is far from."""
-    numbers = regulation_of(HOAP3, spin=0.0, comfort="middle")
-    return Levels(HOAP3, HOAP3.stance("standing"), numbers, carries=False), numbers
+    numbers = regulation_settings(HOAP3, spin=0.0, comfort="middle")
+    return ZmpBalanceTasks(HOAP3, HOAP3.stance("standing"), numbers, carries=False), numbers
 
 
 @pytest.mark.parametrize("count", [1, 2, 3], ids=["equation 16", "equations 17 and 18", "equations 19 and 20"])
 @SEEDS
 def test_the_recursive_law_is_the_answer_of_null_space(
-    law: tuple[Levels, RegulatedSettings], seed: int, count: int
+    law: tuple[ZmpBalanceTasks, ZmpBalanceSettings], seed: int, count: int
 ) -> None:
     levels, numbers = law
     state = posture(seed)
@@ -287,7 +287,7 @@ def test_the_recursive_law_is_the_answer_of_null_space(
 
 @SEEDS
 def test_each_equation_of_the_law_changes_nothing_of_those_before(
-    law: tuple[Levels, RegulatedSettings], seed: int
+    law: tuple[ZmpBalanceTasks, ZmpBalanceSettings], seed: int
 ) -> None:
     """What (17) adds to (16) moves no foot, and what (19) adds moves neither feet nor centre of mass."""
     levels, numbers = law
@@ -304,10 +304,10 @@ def test_each_equation_of_the_law_changes_nothing_of_those_before(
 
 def test_the_whole_law_is_that_of_the_body_which_poise_runs() -> None:
     """Regulated, with a solver in closed form, is (16) to (20) on its own references."""
-    numbers = regulation_of(HOAP3, spin=0.0)
-    body = Regulated(HOAP3, settings=numbers, closed=True)
+    numbers = regulation_settings(HOAP3, spin=0.0)
+    body = ZmpBalance(HOAP3, settings=numbers, closed_form=True)
     state = posture(3)
     command = KinematicController(body, NullSpace(), period=PERIOD, ramp=0.0).step(state)
     assert [level.name for level in body.hierarchy.levels] == ["feet", "center", "comfort"]
-    expected = paper_law(body.levels, state, numbers)[-1]
+    expected = paper_law(body.task_set, state, numbers)[-1]
     assert command.velocity[6:] == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())

@@ -18,7 +18,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.robots import State
 from poise.state import Contact
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 COUNTS = pytest.mark.parametrize("count", [1, 2])
@@ -28,7 +28,7 @@ K = 8.0
 @cache
 def moving(name: str, count: int) -> State:
     """A body that moves over one foot at rest, as in the paper, or over two."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing") if count == 2 else one_foot_stance(robot, "right")
     J = np.vstack([_jacobian(start, Contact(part)) for part in start.contacts])
     free = null_space(J)
@@ -165,7 +165,7 @@ def test_equation_6_holds_for_every_task(name: str, count: int) -> None:
 
     rate = (error(step) - error(-step)) / (2 * step)
     found = (error(step) - 2 * error(0.0) + error(-step)) / step**2
-    g, _, k = hand.reference.gains(0.0)
+    g, _, k = hand.dynamics.gains(0.0)
     assert found == pytest.approx(-g * k * error(0.0) - (g + k) * rate, abs=1e-4)
 
 
@@ -228,7 +228,7 @@ def test_a_task_out_of_reach_costs_physics_and_contacts_nothing(name: str, count
 @ROBOTS
 def test_one_definition_serves_kinematics_and_dynamics(name: str) -> None:
     """Section 3.2: the same stack of tasks is applied to both models of the robot; both hands arrive."""
-    start = robot_of(name).stance("standing")
+    start = installed_robot(name).stance("standing")
     hierarchy = as_written(start, contacts_of(start), equality_tasks(start, reach=0.03))
     goal = start.pose(start.robot.hand("right")).translation + np.array([0.03, 0.0, 0.0])
     for controller in (KinematicController(hierarchy, period=0.005), TorqueController(hierarchy, period=0.005)):

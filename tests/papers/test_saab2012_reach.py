@@ -9,7 +9,7 @@ import pytest
 
 from poise import Recording, runs
 from poise.behaviors import Reach
-from robot_states import robot_of
+from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
 
@@ -19,7 +19,7 @@ MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]
 
 @cache
 def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording, runs.Result]:
-    return runs.Reach(robot=robot, mode=mode, plant=plant, profile=profile).run()
+    return runs.ReachMotion(robot=robot, mode=mode, plant=plant, profile=profile).run()
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ def test_one_stack_reaches_all_targets_in_every_mode(robot: str, mode: str, plan
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_in_physics_it_keeps_balance_boxes_sole_and_torque_limits(robot: str, profile: str) -> None:
     recording, result = reached(robot, "torque", "mujoco", profile)
-    body = robot_of(robot)
+    body = installed_robot(robot)
     reach, states = Reach(body), list(recording.states(body))
     assert not result["fell"]
     assert max(result["reach_errors_m"]) < 0.01
     off = max(np.linalg.norm(state.center_of_mass[:2] - reach.start.support_center) for state in states)
     assert off < 0.01
-    assert max(reach.leaves_box(part, states) for part in ("hand", "foot")) < 0.005
+    assert max(reach.box_violation(part, states) for part in ("hand", "foot")) < 0.005
     sole = [state.pose(body.foot("right")).rotation[2, 2] for state in states]
     assert np.degrees(np.arccos(min(min(sole), 1.0))) < 1.0
     assert (np.abs(recording["command/torque"]) <= body.limits.torque + 1e-9).all()

@@ -11,30 +11,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.plans import Body, Segment
-from poise.plans.segment.center_path import Severity
-from robot_states import robot_of
+from poise.plans import MotionSegment, ThreeMassModel
+from poise.plans.segment.center_path import RelaxationWeights
+from robot_states import installed_robot
 
 FIGURE = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/figure8.py"))
 #: What the figure is drawn with: the paper's one mass, and soles that are used up to their edge.
 MASS = "concentrated mass"
 
 
-def steps(body: str, corrected: bool, phases: Any = FIGURE["PHASES"], severity: Severity = FIGURE["GENTLE"]) -> Any:
+def steps(
+    body: str, corrected: bool, phases: Any = FIGURE["PHASES"], relaxation: RelaxationWeights = FIGURE["GENTLE_WEIGHTS"]
+) -> Any:
     """The segments, and for each how far inside the zero moment point is at every sample (m)."""
-    robot, chosen, how = robot_of("mighty"), bodies()[body], FIGURE["settings"](phases, severity)
-    found: list[Segment] = FIGURE["steps"](robot, chosen, how, corrected)
-    return found, [FIGURE["watched"](chosen, segment) for segment in found]
+    robot, chosen, how = installed_robot("mighty"), bodies()[body], FIGURE["segment_settings"](phases, relaxation)
+    found: list[MotionSegment] = FIGURE["plan_steps"](robot, chosen, how, corrected)
+    return found, [FIGURE["trace_segment"](chosen, segment) for segment in found]
 
 
 @cache
-def bodies() -> dict[str, Body]:
-    return FIGURE["bodies"](robot_of("mighty"))
+def bodies() -> dict[str, ThreeMassModel]:
+    return FIGURE["body_models"](installed_robot("mighty"))
 
 
 def test_both_steps_go_three_centimetres_to_the_right() -> None:
     found, _ = steps(MASS, corrected=True)
-    feet = [found[0].beginning.points.feet, *(segment.goal.points.feet for segment in found)]
+    feet = [found[0].initial.points.feet, *(segment.goal.points.feet for segment in found)]
     assert np.diff([each["right"].y for each in feet]) == pytest.approx([-0.03, -0.03])
     assert [each["left"].y for each in feet] == pytest.approx([0.042] * 3)
 
@@ -66,8 +68,8 @@ def test_only_the_second_step_is_prolonged_to_about_a_second() -> None:
 def test_no_shorter_duration_would_do() -> None:
     """A planner that may take one increment less gives the second step up, and keeps the feet where they are."""
     (_, second), _ = steps(MASS, corrected=True)
-    hurried = replace(FIGURE["settings"](), longest=second.seconds - 0.1)
-    found: list[Segment] = FIGURE["steps"](robot_of("mighty"), bodies()[MASS], hurried, True)
+    hurried = replace(FIGURE["segment_settings"](), longest=second.seconds - 0.1)
+    found: list[MotionSegment] = FIGURE["plan_steps"](installed_robot("mighty"), bodies()[MASS], hurried, True)
     assert [segment.outcome for segment in found] == ["commanded", "kept"]
     assert found[1].goal.step is None
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from poise import Recording, runs
-from poise.report.guided_motion import actual, planned
-from poise.report.recording_view import subjects
+from poise.report.guided_motion import actual_paths, planned_paths
+from poise.report.recording_view import recording_views
 from poise.runs import Scenario
-from robot_states import robot_of
+from robot_states import installed_robot
 
 RUNS = [
     pytest.param("mighty", "kinematic", id="mighty, kinematics"),
@@ -24,19 +24,19 @@ scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)
 
 @cache
 def ran(name: str, mode: str) -> tuple[Recording, runs.Result]:
-    return runs.Navigate(robot=name, mode=mode, scenario=True).run()
+    return runs.NavigateMotion(robot=name, mode=mode, scenario=True).run()
 
 
 @scenarios
 def test_the_scenario_ends_with_both_feet_in_the_room_and_the_left_hand_at_the_door(name: str, mode: str) -> None:
     recording, result = ran(name, mode)
     assert (result["fell"], result["reason"]) == (False, None)
-    robot = robot_of(name)
+    robot = installed_robot(name)
     stage = Scenario.of(robot).stage
     last = recording.state(len(recording) - 1, robot)
     hand = last.pose(robot.hand("left")).translation
     assert np.linalg.norm(hand - stage.target) <= 0.01
-    assert hand[0] < stage.wall
+    assert hand[0] < stage.door_x
     for foot in robot.feet:
         corners = foot.corners @ last.pose(foot).rotation.T + last.pose(foot).translation
         assert corners[:, 0].min() > stage.edges[-1]
@@ -78,13 +78,13 @@ def test_the_zero_moment_point_is_planned_inside_the_support(name: str, mode: st
 @scenarios
 def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
     """All four corners of each sole are planned onto one tread."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     stage = Scenario.of(robot).stage
     footsteps = [each for each in ran(name, mode)[0].provenance["segments"] if each["step"] and each["lifted"] is None]
     assert len(footsteps) >= stage.count
     for each in footsteps:
         x, y, z = each["goal"][f"{each['step']} foot"]
-        ends = {stage.elevation(x - stage.half[0], y), stage.elevation(x + stage.half[0], y)}
+        ends = {stage.elevation(x - stage.sole_half_size[0], y), stage.elevation(x + stage.sole_half_size[0], y)}
         assert len(ends) == 1
         assert z == pytest.approx(ends.pop(), abs=1e-3)
 
@@ -93,16 +93,16 @@ def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
 def test_actual_loci_follow_the_planned_ones(name: str, mode: str) -> None:
     """Figures 10 and 11: where a foot was to be put, it is put, to a centimetre or so of slip."""
     recording, _ = ran(name, mode)
-    (subject,) = subjects({name: recording})
+    (view,) = recording_views({name: recording})
     found = recording.provenance["segments"]
-    wanted = planned(found)
-    did = actual(subject, list(wanted))
-    assert did is not None
-    assert set(did) == set(wanted) == {"center", "left foot", "right foot", "left hand", "right hand"}
+    wanted = planned_paths(found)
+    actual_points = actual_paths(view, list(wanted))
+    assert actual_points is not None
+    assert set(actual_points) == set(wanted) == {"center", "left foot", "right foot", "left hand", "right hand"}
     feet = [f"{side} foot" for side in ("left", "right")]
     for each, after in pairwise(found):
         now = min(int(np.searchsorted(recording.time, after["time"] - 1e-6)), len(recording) - 1)
         for name_of_point in feet:
             goal = np.array(each["goal"][name_of_point])
-            assert np.linalg.norm(did[name_of_point][now] - goal) < 0.012
-        assert np.linalg.norm(did["center"][now] - np.array(each["goal"]["center"])) < 0.03
+            assert np.linalg.norm(actual_points[name_of_point][now] - goal) < 0.012
+        assert np.linalg.norm(actual_points["center"][now] - np.array(each["goal"]["center"])) < 0.03

@@ -8,22 +8,30 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from planned_walks import fallen
+from planned_walks import integrate_dcm
 from poise.plans import Footstep
-from poise.plans.footsteps import Gait
-from poise.plans.gait_parameters import Timing, before_double, before_single, steady_offset, where_to_begin
+from poise.plans.footsteps import StepGeometry
+from poise.plans.gait_parameters import (
+    StepTiming,
+    dcm_in_double_support,
+    dcm_in_single_support,
+    initial_dcm,
+    steady_dcm_offset,
+)
 from poise.state import natural_frequency
 
 OMEGA = natural_frequency(0.7)
-TIMING = Timing(single=0.4, double=0.1)
+TIMING = StepTiming(single_support=0.4, double_support=0.1)
 LAST, FOOT, END = 0.1j, 0.2 - 0.1j, 0.35 - 0.02j
 
 
 def stepped(xi: complex, feet: list[complex]) -> complex:
     """ξ after a walk over these feet, by integration."""
     for last, foot in pairwise(feet):
-        xi = fallen(xi, lambda t, a=last, b=foot: a + (b - a) * t / TIMING.double, TIMING.double, OMEGA)  # type: ignore[misc]
-        xi = fallen(xi, lambda t, b=foot: b, TIMING.single, OMEGA)  # type: ignore[misc]
+        xi = integrate_dcm(
+            xi, lambda t, a=last, b=foot: a + (b - a) * t / TIMING.double_support, TIMING.double_support, OMEGA
+        )  # type: ignore[misc]
+        xi = integrate_dcm(xi, lambda t, b=foot: b, TIMING.single_support, OMEGA)  # type: ignore[misc]
     return xi
 
 
@@ -33,33 +41,33 @@ def test_omega_is_that_of_a_pendulum_of_this_height() -> None:
 
 
 def test_on_one_foot_it_ends_where_it_should() -> None:
-    begin = before_single(FOOT, END, 0.4, OMEGA)
-    assert fallen(begin, lambda t: FOOT, 0.4, OMEGA) == pytest.approx(END, abs=1e-9)
+    begin = dcm_in_single_support(FOOT, END, 0.4, OMEGA)
+    assert integrate_dcm(begin, lambda t: FOOT, 0.4, OMEGA) == pytest.approx(END, abs=1e-9)
 
 
 @pytest.mark.parametrize("left", [0.1, 0.06, 0.0])
 def test_on_both_feet_it_ends_where_it_should(left: float) -> None:
-    begin, z = before_double(LAST, FOOT, END, left, 0.1, OMEGA)
-    assert fallen(begin, lambda t: z + (FOOT - LAST) * t / 0.1, left, OMEGA) == pytest.approx(END, abs=1e-9)
+    begin, z = dcm_in_double_support(LAST, FOOT, END, left, 0.1, OMEGA)
+    assert integrate_dcm(begin, lambda t: z + (FOOT - LAST) * t / 0.1, left, OMEGA) == pytest.approx(END, abs=1e-9)
     assert z == pytest.approx(LAST + (FOOT - LAST) * (0.1 - left) / 0.1)
 
 
 def test_a_walk_that_begins_right_ends_right() -> None:
     feet = [LAST, FOOT, 0.4 + 0.1j]
-    assert stepped(where_to_begin(feet, END, TIMING, OMEGA), feet) == pytest.approx(END, abs=1e-8)
+    assert stepped(initial_dcm(feet, END, TIMING, OMEGA), feet) == pytest.approx(END, abs=1e-8)
 
 
 def test_arrays_are_points_as_well() -> None:
     feet = [LAST, FOOT, 0.4 + 0.1j]
     arrays = [np.array([foot.real, foot.imag]) for foot in feet]
-    found = where_to_begin(arrays, np.array([END.real, END.imag]), TIMING, OMEGA)
-    expected = where_to_begin(feet, END, TIMING, OMEGA)
+    found = initial_dcm(arrays, np.array([END.real, END.imag]), TIMING, OMEGA)
+    expected = initial_dcm(feet, END, TIMING, OMEGA)
     assert found == pytest.approx([expected.real, expected.imag])
 
 
 def test_a_steady_walk_repeats_itself() -> None:
     stride, back = 0.15 - 0.2j, 0.15 + 0.2j
-    offset = steady_offset(stride, back, TIMING, OMEGA)
+    offset = steady_dcm_offset(stride, back, TIMING, OMEGA)
     feet = [0j, stride, stride + back]
     assert stepped(offset, feet) == pytest.approx(feet[-1] + offset, abs=1e-8)
 
@@ -67,12 +75,12 @@ def test_a_steady_walk_repeats_itself() -> None:
 @pytest.mark.parametrize("turn", [0.3, -0.15])
 @pytest.mark.parametrize("sideways", [0.0, 0.05])
 def test_a_steady_walk_that_turns_repeats_itself_turned(turn: float, sideways: float) -> None:
-    gait = Gait(forward=0.2, sideways=sideways, turn=turn, width=0.2)
+    step_geometry = StepGeometry(forward=0.2, sideways=sideways, turn=turn, width=0.2)
     steps = [Footstep("left", 0.1, 0.3, 0.7)]
     for _ in range(4):
-        steps.append(gait.after(steps[-1]))
+        steps.append(step_geometry.next_footstep(steps[-1]))
     feet = [step.place for step in steps]
-    offset = steady_offset(feet[1] - feet[0], feet[2] - feet[1], TIMING, OMEGA, 2.0 * turn)
+    offset = steady_dcm_offset(feet[1] - feet[0], feet[2] - feet[1], TIMING, OMEGA, 2.0 * turn)
     xi = feet[0] + offset
     for cycle in (1, 2):
         xi = stepped(xi, feet[2 * cycle - 2 : 2 * cycle + 1])

@@ -12,21 +12,23 @@ from poise.behaviors import Walk, WalkSettings
 from poise.plans import (
     STYLES,
     BodyDimensions,
-    Divergent,
+    CenterState,
+    DcmReference,
     Footstep,
-    Motion,
-    Phase,
-    Route,
-    Sinusoid,
+    FootstepPlan,
+    GaitPhase,
+    SinusoidReference,
     Style,
-    paced,
-    repaired,
-    verdict,
+    check_feasibility,
+    gait_of_style,
+    repair_style,
 )
-from poise.plans.feasibility import BALANCE, SAFE, tried
+from poise.plans.feasibility import BALANCE_PARAMETERS, SAFE_MARGIN, check_walk
 from poise.plants import MujocoPlant
 
-BODY = BodyDimensions(leg=0.69, width=0.24, height=0.67, hip=0.66, sole=(0.17, 0.05), strength=0.6)
+BODY = BodyDimensions(
+    leg_length=0.69, stance_width=0.24, com_height=0.67, hip_height=0.66, sole_size=(0.17, 0.05), leg_strength=0.6
+)
 
 
 @cache
@@ -44,21 +46,26 @@ def walks(robot: str, style: Style, center: str, steps: int = 6) -> bool:
     return walk.phase().steps == steps
 
 
-def single(now: Motion, speed: float = 0.3) -> tuple[Route, Phase]:
+def single(now: CenterState, speed: float = 0.3) -> tuple[FootstepPlan, GaitPhase]:
     """On the right foot, half a second before the left one lands."""
-    route = Route(paced(STYLES["neutral"], BODY, (speed, 0.0, 0.0)), math.inf)
+    plan = FootstepPlan(gait_of_style(STYLES["neutral"], BODY, (speed, 0.0, 0.0)), math.inf)
     right, left = Footstep("right", 0.0, -0.12), Footstep("left", -0.1, 0.12)
-    return route, Phase("single", 0.0, route.pace.timing.single, right, left, route.footstep(right, 1))
+    return plan, GaitPhase("single", 0.0, plan.gait.timing.single_support, right, left, plan.footstep(right, 1))
 
 
 def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
-    route, phase = single(Motion(0j, 0j))
-    xi, _ = route.reference(phase, 0.0)
-    found = verdict(
-        route, phase, 0.0, Motion(phase.support.place, (xi - phase.support.place) * route.pace.omega), Divergent(), BODY
+    plan, phase = single(CenterState(0j, 0j))
+    xi, _ = plan.dcm_reference(phase, 0.0)
+    found = check_feasibility(
+        plan,
+        phase,
+        0.0,
+        CenterState(phase.support.place, (xi - phase.support.place) * plan.gait.omega),
+        DcmReference(),
+        BODY,
     )
-    assert found.walks
-    assert 0.0 < found.margin <= 0.5 * BODY.sole[1]
+    assert found.feasible
+    assert 0.0 < found.margin <= 0.5 * BODY.sole_size[1]
     assert "steady" in found.reason
 
 
@@ -66,21 +73,21 @@ def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
     ("push", "word"), [(0.05, "inner side of the right foot"), (-0.05, "outer side of the right foot")]
 )
 def test_it_says_on_which_side_the_pressure_would_have_to_be(push: float, word: str) -> None:
-    route, phase = single(Motion(0j, 0j))
-    xi, _ = route.reference(phase, 0.0)
-    off = (xi + 1j * push - phase.support.place) * route.pace.omega
-    found = verdict(route, phase, 0.0, Motion(phase.support.place, off), Divergent(), BODY, steps=1)
-    assert not found.walks
+    plan, phase = single(CenterState(0j, 0j))
+    xi, _ = plan.dcm_reference(phase, 0.0)
+    off = (xi + 1j * push - phase.support.place) * plan.gait.omega
+    found = check_feasibility(plan, phase, 0.0, CenterState(phase.support.place, off), DcmReference(), BODY, steps=1)
+    assert not found.feasible
     assert word in found.reason
 
 
 def test_steps_that_the_legs_cannot_make_are_named_as_such() -> None:
-    assert "too long for legs" in tried(STYLES["neutral"].but(step_length=0.75), BODY).reason
-    assert "cannot swing" in tried(STYLES["neutral"].but(step_length=0.5, single_support=0.25), BODY).reason
+    assert "too long for legs" in check_walk(STYLES["neutral"].replace(step_length=0.75), BODY).reason
+    assert "cannot swing" in check_walk(STYLES["neutral"].replace(step_length=0.5, single_support=0.25), BODY).reason
 
 
 def test_what_walks_is_left_alone() -> None:
-    found = repaired(STYLES["neutral"], BODY)
+    found = repair_style(STYLES["neutral"], BODY)
     assert found.style == STYLES["neutral"]
     assert found.changes == ()
 
@@ -88,58 +95,58 @@ def test_what_walks_is_left_alone() -> None:
 @pytest.mark.parametrize("center", ["divergent", "sinusoid"])
 @pytest.mark.parametrize("style", ["cautious", "proud"])
 def test_a_repair_touches_the_balance_alone_and_is_safe(style: str, center: str) -> None:
-    wanted = STYLES[style].but(step_length=0.7) if center == "divergent" else STYLES[style]
-    found = repaired(wanted, BODY, center)
-    assert found.verdict.margin >= 0.99 * SAFE * min(BODY.sole)
+    wanted = STYLES[style].replace(step_length=0.7) if center == "divergent" else STYLES[style]
+    found = repair_style(wanted, BODY, center)
+    assert found.check.margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
     changed = {name for name in wanted.__dataclass_fields__ if getattr(wanted, name) != getattr(found.style, name)}
-    assert changed <= set(BALANCE)
+    assert changed <= set(BALANCE_PARAMETERS)
     assert len(found.changes) == len(changed) > 0
 
 
 @pytest.mark.parametrize(("center", "wanted"), [("divergent", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
 def test_a_walk_that_is_too_fast_becomes_slower(center: str, wanted: tuple[float, float, float]) -> None:
-    assert not tried(STYLES["neutral"], BODY, center, wanted).walks
-    found = repaired(STYLES["neutral"], BODY, center, wanted)
+    assert not check_walk(STYLES["neutral"], BODY, center, wanted).feasible
+    found = repair_style(STYLES["neutral"], BODY, center, wanted)
     assert found.speed is not None
     assert 0.1 * wanted[0] < found.speed[0] < wanted[0]
     assert found.speed[2] / found.speed[0] == pytest.approx(wanted[2] / wanted[0]), "on the same curve"
-    assert tried(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE * min(BODY.sole)
+    assert check_walk(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
     assert any(line.startswith("speed 1 -> ") for line in found.changes)
     assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
 
 
 def test_half_of_a_repair_would_not_do() -> None:
-    wanted = STYLES["neutral"].but(step_length=0.75)
-    found = repaired(wanted, BODY).style
-    assert not tried(wanted.mixed(found, 0.5), BODY).walks
+    wanted = STYLES["neutral"].replace(step_length=0.75)
+    found = repair_style(wanted, BODY).style
+    assert not check_walk(wanted.blend(found, 0.5), BODY).feasible
 
 
 def test_the_sway_of_a_sinusoid_leads_by_what_the_body_lags() -> None:
-    route = Route(paced(STYLES["sad"], BODY), math.inf)
-    asked = Sinusoid(0.03, 0.1)
-    amplitude, phase = asked.leading(route)
-    turn = math.pi / route.pace.timing.whole
+    plan = FootstepPlan(gait_of_style(STYLES["sad"], BODY), math.inf)
+    asked = SinusoidReference(0.03, 0.1)
+    amplitude, phase = asked.lead_compensation(plan)
+    turn = math.pi / plan.gait.timing.step
     late = 1.0 / (1.0 + 1j * turn / math.sqrt(asked.gain)) ** 2
     assert amplitude * abs(late) == pytest.approx(asked.amplitude)
-    # A greater phase of `Sinusoid` comes later.
+    # A greater phase of `SinusoidReference` comes later.
     assert phase - math.atan2(late.imag, late.real) == pytest.approx(asked.phase)
 
 
 @pytest.mark.parametrize("robot", ["g1", "nao"])
 def test_the_sinusoid_of_the_paper_falls_as_it_is_and_walks_when_repaired(robot: str) -> None:
     style, body = STYLES["sad"], Walk(walker(robot)).body
-    assert not tried(style, body, "sinusoid").walks
+    assert not check_walk(style, body, "sinusoid").feasible
     assert not walks(robot, style, "sinusoid")
-    better = repaired(style, body, "sinusoid")
-    assert better.verdict.walks
+    better = repair_style(style, body, "sinusoid")
+    assert better.check.feasible
     assert walks(robot, better.style, "sinusoid")
 
 
 def test_a_style_too_hasty_for_its_legs_falls_and_walks_when_repaired() -> None:
-    wanted = STYLES["neutral"].but(step_length=0.6, single_support=0.25)
+    wanted = STYLES["neutral"].replace(step_length=0.6, single_support=0.25)
     walk = Walk(walker("g1"), wanted)
-    assert not walk.verdict().walks
+    assert not walk.check_feasibility().feasible
     assert not walks("g1", wanted, "divergent")
     assert walk.repair()
-    assert walk.verdict().walks
+    assert walk.check_feasibility().feasible
     assert walks("g1", walk.style, "divergent")

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from planned_walks import STAIRS, fallen, pace_of, phases
-from poise.plans import Divergent, Footstep, Motion, Phase, Route, swinging
+from planned_walks import STAIRS, integrate_dcm, phases, plain_gait
+from poise.plans import CenterState, DcmReference, Footstep, FootstepPlan, GaitPhase, capture_feet
 
 WALKS: dict[str, tuple[tuple[float, float, float], Callable[[Footstep], Footstep] | None]] = {
     "forward": ((0.3, 0.0, 0.0), None),
@@ -18,27 +18,27 @@ WALKS: dict[str, tuple[tuple[float, float, float], Callable[[Footstep], Footstep
     "to the right": ((0.0, -0.15, 0.0), None),
     "turning": ((0.2, 0.0, 0.4), None),
     "on the spot": ((0.0, 0.0, 0.0), None),
-    "up stairs": ((0.3, 0.0, 0.0), STAIRS.under),
+    "up stairs": ((0.3, 0.0, 0.0), STAIRS.place_on_tread),
 }
 each_walk = pytest.mark.parametrize("name", WALKS)
 
 
-def walked(name: str, steps: float, most: int = 20) -> tuple[Route, list[Phase]]:
+def walked(name: str, steps: float, most: int = 20) -> tuple[FootstepPlan, list[GaitPhase]]:
     speed, ground = WALKS[name]
-    route = Route(pace_of(speed), steps, ground)
-    return route, list(phases(route, most, speed))
+    plan = FootstepPlan(plain_gait(speed), steps, ground)
+    return plan, list(phases(plan, most, speed))
 
 
-def lasting(phase: Phase) -> float:
+def lasting(phase: GaitPhase) -> float:
     return phase.seconds if math.isfinite(phase.seconds) else 1.0
 
 
 @each_walk
 def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
-    route, found = walked(name, 8)
+    plan, found = walked(name, 8)
     for phase in found:
-        begin, end = (route.reference(phase, elapsed)[0] for elapsed in (0.0, lasting(phase)))
-        after = fallen(begin, lambda t, p=phase: route.reference(p, t)[1], lasting(phase), route.pace.omega)  # type: ignore[misc]
+        begin, end = (plan.dcm_reference(phase, elapsed)[0] for elapsed in (0.0, lasting(phase)))
+        after = integrate_dcm(begin, lambda t, p=phase: plan.dcm_reference(p, t)[1], lasting(phase), plan.gait.omega)  # type: ignore[misc]
         assert after == pytest.approx(end, abs=1e-8)
 
 
@@ -46,17 +46,17 @@ def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
 @pytest.mark.parametrize("steps", [1, 2, 8, math.inf])
 def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
     """Only where the end comes into sight, two steps ahead; less than anybody can measure."""
-    route, found = walked(name, steps, most=10)
-    ends = [route.reference(phase, lasting(phase))[0] for phase in found]
-    begins = [route.reference(phase, 0.0)[0] for phase in found[1:]]
+    plan, found = walked(name, steps, most=10)
+    ends = [plan.dcm_reference(phase, lasting(phase))[0] for phase in found]
+    begins = [plan.dcm_reference(phase, 0.0)[0] for phase in found[1:]]
     assert max(abs(begin - end) for begin, end in zip(begins, ends, strict=False)) < 1e-3
 
 
 @pytest.mark.parametrize("name", [name for name in WALKS if name != "up stairs"])
 def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
-    route, found = walked(name, math.inf, most=10)
+    plan, found = walked(name, math.inf, most=10)
     for phase, after in pairwise(found):
-        end, begin = route.reference(phase, phase.seconds)[0], route.reference(after, 0.0)[0]
+        end, begin = plan.dcm_reference(phase, phase.seconds)[0], plan.dcm_reference(after, 0.0)[0]
         assert begin == pytest.approx(end, abs=1e-9)
 
 
@@ -64,15 +64,15 @@ def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
 @pytest.mark.parametrize("push", [0j, 0.02 - 0.01j])
 def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str, push: complex) -> None:
     """c̈ = ω² (c - z) with the pressure z that the plan asks for, wherever the pendulum starts."""
-    route, found = walked(name, 6)
-    omega, period = route.pace.omega, 0.002
+    plan, found = walked(name, 6)
+    omega, period = plan.gait.omega, 0.002
     c, v, time, worst = 0.0 + push, 0j, 0.0, 0.0
     for phase in found:
         while time < phase.begin + lasting(phase):
-            wish = Divergent(4.0).wish(route, phase, time, Motion(c, v))
-            off = abs(c + v / omega - wish.xi)
+            command = DcmReference(4.0).command(plan, phase, time, CenterState(c, v))
+            off = abs(c + v / omega - command.dcm)
             worst = max(worst, off if phase.kind != "starting" else 0.0)
-            a = omega**2 * (c - wish.pressure)
+            a = omega**2 * (c - command.zmp)
             c, v, time = c + period * (v + 0.5 * period * a), v + period * a, time + period
     assert worst < 3e-3 + 0.1 * abs(push)
     assert found[-1].kind == "standing"
@@ -82,34 +82,34 @@ def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str
 
 @each_walk
 def test_a_walk_ends_side_by_side(name: str) -> None:
-    route, found = walked(name, 7)
-    support, last = found[-1].support, found[-1].last
+    plan, found = walked(name, 7)
+    support, last = found[-1].support, found[-1].other_foot
     seen = (last.place - support.place) * support.heading.conjugate()
-    assert abs(seen) == pytest.approx(route.pace.gait.width, abs=1e-9)
+    assert abs(seen) == pytest.approx(plan.gait.step_geometry.width, abs=1e-9)
     assert seen.real == pytest.approx(0.0, abs=1e-9)
     assert support.yaw == pytest.approx(last.yaw)
     assert found[-1].steps == 7
 
 
 def test_a_weight_shifts_within_the_feet_before_the_first_step() -> None:
-    route, found = walked("forward", 4)
-    pressures = [route.reference(found[0], 0.8 * i / 100)[1] for i in range(101)]
+    plan, found = walked("forward", 4)
+    pressures = [plan.dcm_reference(found[0], 0.8 * i / 100)[1] for i in range(101)]
     assert pressures[0] == pytest.approx(found[0].middle)
     assert pressures[-1] == pytest.approx(found[0].support.place)
-    half = 0.5 * route.pace.gait.width
+    half = 0.5 * plan.gait.step_geometry.width
     assert max(abs(z.imag) for z in pressures) < 1.3 * half, "and little beyond"
 
 
 def test_on_a_slope_the_next_foot_lands_as_much_higher() -> None:
-    route = Route(pace_of((0.3, 0.0, 0.0)), math.inf, slope=0.1 + 0.05j)
+    plan = FootstepPlan(plain_gait((0.3, 0.0, 0.0)), math.inf, slope=0.1 + 0.05j)
     support = Footstep("right", 1.0, 2.0, 0.3, 0.5)
-    step = route.footstep(support, 1)
+    step = plan.footstep(support, 1)
     assert step.z - 0.5 == pytest.approx(0.1 * (step.x - 1.0) + 0.05 * (step.y - 2.0))
 
 
 @pytest.mark.parametrize(("xi", "steps"), [(0.3 + 0.05j, "right"), (0.3 - 0.05j, "left"), (-0.3 - 0.01j, "left")])
 def test_the_foot_that_is_further_from_the_body_catches_it(xi: complex, steps: str) -> None:
     _, found = walked("forward", 4)
-    stays, goes = swinging(found[0], xi)
-    assert goes.side == steps
-    assert {stays.side, goes.side} == {"left", "right"}
+    support_foot, swing_foot = capture_feet(found[0], xi)
+    assert swing_foot.side == steps
+    assert {support_foot.side, swing_foot.side} == {"left", "right"}

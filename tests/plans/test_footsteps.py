@@ -9,26 +9,26 @@ import numpy as np
 import pytest
 
 from poise.plans import Footstep
-from poise.plans.footsteps import Gait
+from poise.plans.footsteps import StepGeometry
 
 
 @pytest.mark.parametrize(
     "speed", [(0.3, 0.0, 0.0), (-0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, -0.15, 0.0), (0.2, 0.1, 0.0)]
 )
 def test_footsteps_go_at_the_speed_that_was_asked_for(speed: tuple[float, float, float]) -> None:
-    gait, step = Gait.of_speed(speed, 0.5, 0.2), Footstep("right", 0.0, -0.1)
+    step_geometry, step = StepGeometry.from_speed(speed, 0.5, 0.2), Footstep("right", 0.0, -0.1)
     for _ in range(20):
-        step = gait.after(step)
-    assert step.point == pytest.approx([10.0 * speed[0], 10.0 * speed[1] - 0.1], abs=1e-9)
+        step = step_geometry.next_footstep(step)
+    assert step.position_xy == pytest.approx([10.0 * speed[0], 10.0 * speed[1] - 0.1], abs=1e-9)
     assert step.side == "right"
 
 
 def test_turning_on_the_spot_comes_back_after_a_full_turn() -> None:
-    gait, first = Gait(turn=math.tau / 24, width=0.2), Footstep("right", 0.0, -0.1)
+    step_geometry, first = StepGeometry(turn=math.tau / 24, width=0.2), Footstep("right", 0.0, -0.1)
     step = first
     for _ in range(24):
-        step = gait.after(step)
-    assert step.point == pytest.approx(first.point, abs=1e-9)
+        step = step_geometry.next_footstep(step)
+    assert step.position_xy == pytest.approx(first.position_xy, abs=1e-9)
     assert step.yaw == pytest.approx(math.tau), "a walk may turn many times"
 
 
@@ -37,7 +37,7 @@ def test_turning_on_the_spot_comes_back_after_a_full_turn() -> None:
 def test_feet_never_cross(side: str, sideways: float) -> None:
     step = Footstep(side, 0.0, 0.0, 0.4)  # type: ignore[arg-type]
     for _ in range(6):
-        after = Gait(forward=0.2, sideways=sideways, width=0.2).after(step)
+        after = StepGeometry(forward=0.2, sideways=sideways, width=0.2).next_footstep(step)
         seen = (after.place - step.place) * step.heading.conjugate()
         assert (seen.imag if after.side == "left" else -seen.imag) >= 0.2 - 1e-9
         step = after
@@ -45,7 +45,7 @@ def test_feet_never_cross(side: str, sideways: float) -> None:
 
 def test_beside_is_side_by_side() -> None:
     support = Footstep("left", 1.0, 0.5, 0.3, 0.05)
-    found = Gait(forward=0.3, sideways=0.1, turn=0.2, width=0.22).beside(support)
+    found = StepGeometry(forward=0.3, sideways=0.1, turn=0.2, width=0.22).footstep_beside(support)
     assert found.place - support.place == pytest.approx(-0.22j * cmath.exp(0.3j))
     assert (found.side, found.yaw, found.z) == ("right", 0.3, 0.05)
 
@@ -54,8 +54,8 @@ def test_a_footstep_says_the_same_in_all_its_forms() -> None:
     step = Footstep("left", 0.3, -0.2, 0.6, 0.1)
     assert step.rotation @ [1.0, 0.0, 0.0] == pytest.approx([step.heading.real, step.heading.imag, 0.0])
     assert step.rotation.T @ step.rotation == pytest.approx(np.eye(3))
-    assert complex(*step.point) == step.place
+    assert complex(*step.position_xy) == step.place
     assert step.position == pytest.approx([0.3, -0.2, 0.1])
-    moved = step.moved(1.0 + 2.0j)
+    moved = step.with_place(1.0 + 2.0j)
     assert (moved.place, moved.yaw, moved.z, moved.side) == (1.0 + 2.0j, 0.6, 0.1, "left")
-    assert step.moved(0j, 0.4).z == 0.4
+    assert step.with_place(0j, 0.4).z == 0.4

@@ -7,10 +7,10 @@ import numpy as np
 import pinocchio
 import pytest
 
-from planned_walks import BODY, pace_of
+from planned_walks import BODY, plain_gait
 from poise.errors import PoiseError
-from poise.plans import Footstep, Pattern, Route, Wanted
-from poise.plans.reference_trajectory import GRID
+from poise.plans import Footstep, FootstepPlan, TrajectorySample, WalkingPattern
+from poise.plans.reference_trajectory import SAMPLE_PERIOD
 from poise.robots import other_side
 
 SPEEDS = {
@@ -23,33 +23,33 @@ SPEEDS = {
 }
 WALKS = pytest.mark.parametrize("speed", SPEEDS.values(), ids=SPEEDS.keys())
 SIDES = pytest.mark.parametrize("reference", ["left", "right"])
-LEFT, RIGHT = Footstep("left", 0.0, 0.5 * BODY.width), Footstep("right", 0.0, -0.5 * BODY.width)
+LEFT, RIGHT = Footstep("left", 0.0, 0.5 * BODY.stance_width), Footstep("right", 0.0, -0.5 * BODY.stance_width)
 STEPS = 6
 #: Of finite differences (s): a few of the grid.
-H = 4 * GRID
+H = 4 * SAMPLE_PERIOD
 
 
-def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **given: Any) -> Pattern:
-    return Pattern(Route(pace_of(speed), steps), LEFT, RIGHT, BODY.height, **given)
+def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **given: Any) -> WalkingPattern:
+    return WalkingPattern(FootstepPlan(plain_gait(speed), steps), LEFT, RIGHT, BODY.com_height, **given)
 
 
-def times(walk: Pattern, spacing: float = 0.01) -> np.ndarray:
+def times(walk: WalkingPattern, spacing: float = 0.01) -> np.ndarray:
     """On the grid, from before it begins until after its end."""
     count = round((walk.seconds + 0.5) / spacing)
     return np.round(np.arange(-0.1, count * spacing, spacing), 3)
 
 
-def bends(walk: Pattern, time: float) -> bool:
+def bends(walk: WalkingPattern, time: float) -> bool:
     """Whether a phase begins or ends nearby: accelerations jump there."""
     return any(abs(time - phase.begin) < 2.0 * H for phase in walk.phases)
 
 
-def goals(walk: Pattern) -> list[Footstep]:
+def goals(walk: WalkingPattern) -> list[Footstep]:
     """The footsteps that its route asks for, one after the other."""
     first = walk.phases[2].goal.side
     support, asked = (RIGHT if first == "left" else LEFT), []
-    for number in range(1, int(walk.route.steps) + 1):
-        support = walk.route.footstep(support, number)
+    for number in range(1, int(walk.footstep_plan.steps) + 1):
+        support = walk.footstep_plan.footstep(support, number)
         asked.append(support)
     return asked
 
@@ -62,11 +62,11 @@ def goals(walk: Pattern) -> list[Footstep]:
 def test_positions_are_continuous(speed: tuple[float, float, float] | None, reference: str) -> None:
     """No faster than a swinging foot: twice the mean of a quintic, and 3 m/s in all."""
     walk = pattern(speed, reference=reference)
-    samples = [walk.sample(float(t)) for t in np.arange(0.0, walk.seconds, GRID)]
+    samples = [walk.sample(float(t)) for t in np.arange(0.0, walk.seconds, SAMPLE_PERIOD)]
     centers = np.array([wanted.center for wanted in samples])
-    feet = np.array([wanted.other.homogeneous[:3].ravel() for wanted in samples])
-    assert np.abs(np.diff(centers, axis=0)).max() < 3.0 * GRID
-    assert np.abs(np.diff(feet, axis=0)).max() < 3.0 * GRID
+    feet = np.array([wanted.other_sole.homogeneous[:3].ravel() for wanted in samples])
+    assert np.abs(np.diff(centers, axis=0)).max() < 3.0 * SAMPLE_PERIOD
+    assert np.abs(np.diff(feet, axis=0)).max() < 3.0 * SAMPLE_PERIOD
 
 
 @WALKS
@@ -78,19 +78,19 @@ def test_rates_are_the_derivatives_of_positions(speed: tuple[float, float, float
         before, now, after = (walk.sample(float(time) + s) for s in (-H, 0.0, H))
         slack = 3e-2 if bends(walk, time) else 3e-3  # m/s; feet go at 1 m/s
         assert now.center_rate == pytest.approx((after.center - before.center) / (2.0 * H), abs=slack), time
-        moved = (after.other.translation - before.other.translation) / (2.0 * H)
-        assert now.other_rate[:3] == pytest.approx(moved, abs=slack), time
-        turned = pinocchio.log3(after.other.rotation @ before.other.rotation.T) / (2.0 * H)
-        assert now.other_rate[3:] == pytest.approx(turned, abs=slack), time
+        moved = (after.other_sole.translation - before.other_sole.translation) / (2.0 * H)
+        assert now.other_sole_rate[:3] == pytest.approx(moved, abs=slack), time
+        turned = pinocchio.log3(after.other_sole.rotation @ before.other_sole.rotation.T) / (2.0 * H)
+        assert now.other_sole_rate[3:] == pytest.approx(turned, abs=slack), time
 
 
 def test_both_soles_see_the_same_walk() -> None:
     left, right = (pattern(SPEEDS["to the left"], reference=side) for side in ("left", "right"))
     for time in times(left, 0.05):
         a, b = left.sample(float(time)), right.sample(float(time))
-        assert b.other.homogeneous == pytest.approx(a.other.inverse().homogeneous, abs=1e-12)
-        assert b.center == pytest.approx(a.other.actInv(a.center), abs=1e-12)
-        assert b.share == pytest.approx(1.0 - a.share, abs=1e-12)
+        assert b.other_sole.homogeneous == pytest.approx(a.other_sole.inverse().homogeneous, abs=1e-12)
+        assert b.center == pytest.approx(a.other_sole.actInv(a.center), abs=1e-12)
+        assert b.load_share == pytest.approx(1.0 - a.load_share, abs=1e-12)
 
 
 def test_asking_twice_gives_the_same_answer() -> None:
@@ -119,7 +119,7 @@ def test_feet_stand_where_the_route_has_them(speed: tuple[float, float, float] |
 def test_the_foot_that_bears_does_not_move(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
     for phase in walk.phases:
-        for foot in phase.standing:
+        for foot in phase.stance_feet:
             for share in (0.0, 0.3, 0.9):
                 time = phase.begin + share * min(phase.seconds, 1.0)
                 (place, yaw), rates = walk.foot(foot.side, time)
@@ -131,23 +131,23 @@ def test_a_foot_that_swings_is_lifted_as_high_as_the_pace_has_it_and_never_sinks
     walk = pattern()
     phase = next(phase for phase in walk.phases if phase.kind == "single")
     heights = [walk.foot(phase.goal.side, phase.begin + t)[0][0][2] for t in np.linspace(0.0, phase.seconds, 101)]
-    assert max(heights) == pytest.approx(walk.route.pace.lift)
+    assert max(heights) == pytest.approx(walk.footstep_plan.gait.step_height)
     assert min(heights) >= 0.0
 
 
 # -- centre of mass ----------------------------------------------------------------------------------------------------
 
 
-def pressure(walk: Pattern, time: float) -> np.ndarray:
+def pressure(walk: WalkingPattern, time: float) -> np.ndarray:
     """z of c̈ = ω² (c - z), by differences of the velocity: what the ground has to bear."""
     center = walk.center(time)[0][:2]
     acceleration = (walk.center(time + H)[1] - walk.center(time - H)[1])[:2] / (2.0 * H)
-    return center - acceleration / walk.route.pace.omega**2
+    return center - acceleration / walk.footstep_plan.gait.omega**2
 
 
 def distance(point: np.ndarray, feet: tuple[Footstep, ...]) -> float:
     """From the line between the middles of soles (m), or from the one there is."""
-    a, b = feet[0].point, feet[-1].point
+    a, b = feet[0].position_xy, feet[-1].position_xy
     way = b - a
     share = np.clip((point - a) @ way / (way @ way), 0.0, 1.0) if way.any() else 0.0
     return float(np.linalg.norm(point - a - share * way))
@@ -161,8 +161,8 @@ def test_the_soles_that_stand_bear_the_center_of_mass(speed: tuple[float, float,
         phase = walk.phase(float(time))
         if bends(walk, time) or time < 0.01:
             continue
-        away = distance(pressure(walk, float(time)), phase.standing)
-        assert away < (1e-3 if phase.kind in ("single", "double") else 0.5 * BODY.sole[1]), (time, phase.kind)
+        away = distance(pressure(walk, float(time)), phase.stance_feet)
+        assert away < (1e-3 if phase.kind in ("single", "double") else 0.5 * BODY.sole_size[1]), (time, phase.kind)
 
 
 @WALKS
@@ -170,18 +170,18 @@ def test_it_starts_and_ends_at_rest_between_the_feet(speed: tuple[float, float, 
     walk = pattern(speed)
     for time in (-1.0, 0.0, walk.seconds, walk.seconds + 10.0):
         wanted = walk.sample(time)
-        assert wanted.center[:2] == pytest.approx(0.5 * wanted.other.translation[:2], abs=1e-3)
+        assert wanted.center[:2] == pytest.approx(0.5 * wanted.other_sole.translation[:2], abs=1e-3)
         assert wanted.center_rate == pytest.approx(0.0, abs=5e-3)
-        assert wanted.other_rate == pytest.approx(0.0, abs=1e-12)
-        assert wanted.share == pytest.approx(0.5, abs=0.02)
+        assert wanted.other_sole_rate == pytest.approx(0.0, abs=1e-12)
+        assert wanted.load_share == pytest.approx(0.5, abs=0.02)
     feet = [walk.foot(side, walk.seconds)[0][0] for side in ("left", "right")]
-    assert np.linalg.norm(feet[0] - feet[1]) == pytest.approx(BODY.width), "side by side"
+    assert np.linalg.norm(feet[0] - feet[1]) == pytest.approx(BODY.stance_width), "side by side"
 
 
 def test_the_height_passes_to_that_of_the_pace() -> None:
     walk = pattern()
-    assert walk.center(0.0)[0][2] == pytest.approx(BODY.height)
-    assert walk.center(walk.seconds)[0][2] == pytest.approx(walk.route.pace.height)
+    assert walk.center(0.0)[0][2] == pytest.approx(BODY.com_height)
+    assert walk.center(walk.seconds)[0][2] == pytest.approx(walk.footstep_plan.gait.com_height)
 
 
 # -- share of the weight -----------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_the_share_is_all_or_nothing_on_one_foot_and_between_on_both(
 ) -> None:
     walk = pattern(speed, reference=reference)
     for time in times(walk):
-        phase, share = walk.phase(float(time)), walk.sample(float(time)).share
+        phase, share = walk.phase(float(time)), walk.sample(float(time)).load_share
         if phase.kind == "single":
             assert share == (1.0 if phase.support.side == reference else 0.0)
         else:
@@ -208,15 +208,15 @@ def test_the_share_is_that_of_a_pressure_between_the_feet() -> None:
         phase = walk.phase(float(time))
         if phase.kind != "double" or bends(walk, time):
             continue
-        share, z = walk.sample(float(time)).share, pressure(walk, float(time))
-        feet = {foot.side: foot.point for foot in phase.standing}
+        share, z = walk.sample(float(time)).load_share, pressure(walk, float(time))
+        feet = {foot.side: foot.position_xy for foot in phase.stance_feet}
         assert share * feet["left"] + (1.0 - share) * feet["right"] == pytest.approx(z, abs=2e-3)
 
 
 def test_the_share_never_jumps() -> None:
     walk = pattern()
-    shares = [walk.sample(float(t)).share for t in np.arange(0.0, walk.seconds, GRID)]
-    quickest = GRID / walk.route.pace.timing.double
+    shares = [walk.sample(float(t)).load_share for t in np.arange(0.0, walk.seconds, SAMPLE_PERIOD)]
+    quickest = SAMPLE_PERIOD / walk.footstep_plan.gait.timing.double_support
     assert np.abs(np.diff(shares)).max() < 3.0 * quickest
 
 
@@ -227,17 +227,17 @@ def test_no_steps_are_standing() -> None:
     walk = pattern(steps=0)
     first = walk.sample(0.0)
     for time in (0.0, 0.7, walk.seconds):
-        wanted: Wanted = walk.sample(time)
-        assert wanted.other == first.other
+        wanted: TrajectorySample = walk.sample(time)
+        assert wanted.other_sole == first.other_sole
         assert wanted.center[:2] == pytest.approx(first.center[:2], abs=1e-12)
 
 
 def test_one_step_brings_the_feet_side_by_side() -> None:
     walk = pattern(steps=1)
     side = walk.phases[2].goal.side
-    stays = {"left": LEFT, "right": RIGHT}[other_side(side)]
+    support_foot = {"left": LEFT, "right": RIGHT}[other_side(side)]
     (place, _), _ = walk.foot(side, walk.seconds)
-    assert place[:2] == pytest.approx(walk.route.pace.gait.beside(stays).point)
+    assert place[:2] == pytest.approx(walk.footstep_plan.gait.step_geometry.footstep_beside(support_foot).position_xy)
 
 
 def test_an_endless_route_is_refused_in_one_line() -> None:

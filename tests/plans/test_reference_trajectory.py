@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.plans import Squatting, Standing
-from poise.plans.reference_trajectory import eased
+from poise.plans import SquatReference, StandReference
+from poise.plans.reference_trajectory import minimum_jerk_step
 
 CENTER = np.array([0.01, -0.05, 0.35])
 OTHER = pinocchio.SE3(pinocchio.exp3(np.array([0.0, 0.0, 0.1])), np.array([0.0, -0.1, 0.0]))
@@ -15,25 +15,25 @@ DEPTH, FREQUENCY, CYCLES, BEGIN = 0.05, 0.5, 3, 1.0
 STEP = 1e-4
 
 
-def squats() -> Squatting:
-    return Squatting(CENTER, OTHER, DEPTH, FREQUENCY, CYCLES, BEGIN)
+def squats() -> SquatReference:
+    return SquatReference(CENTER, OTHER, DEPTH, FREQUENCY, CYCLES, BEGIN)
 
 
 def test_who_stands_stays() -> None:
-    course = Standing(CENTER, OTHER, seconds=7.0)
+    course = StandReference(CENTER, OTHER, seconds=7.0)
     assert course.seconds == 7.0
     for time in (-1.0, 0.0, 3.0, 100.0):
         wanted = course.sample(time)
         assert np.array_equal(wanted.center, CENTER)
-        assert wanted.other == OTHER
+        assert wanted.other_sole == OTHER
         assert not wanted.center_rate.any()
-        assert not wanted.other_rate.any()
-        assert wanted.share == 0.5
+        assert not wanted.other_sole_rate.any()
+        assert wanted.load_share == 0.5
 
 
 def test_a_standing_course_keeps_what_it_was_given() -> None:
     given = CENTER.copy()
-    course = Standing(given, OTHER)
+    course = StandReference(given, OTHER)
     given[:] = 9.0
     assert np.array_equal(course.sample(1.0).center, CENTER)
 
@@ -43,9 +43,9 @@ def test_only_the_height_changes_in_a_squat_and_feet_stay(time: float) -> None:
     wanted = squats().sample(float(time))
     assert wanted.center[:2].tolist() == CENTER[:2].tolist()
     assert CENTER[2] - DEPTH - 1e-12 <= wanted.center[2] <= CENTER[2]
-    assert wanted.other == OTHER
-    assert not wanted.other_rate.any()
-    assert wanted.share == 0.5
+    assert wanted.other_sole == OTHER
+    assert not wanted.other_sole_rate.any()
+    assert wanted.load_share == 0.5
 
 
 @pytest.mark.parametrize("cycle", range(CYCLES))
@@ -80,8 +80,8 @@ def test_a_squat_begins_and_ends_at_rest() -> None:
 
 @pytest.mark.parametrize("elapsed", np.linspace(-1.0, 3.0, 41) + 0.011)
 def test_what_is_eased_goes_from_zero_to_one_with_its_derivative(elapsed: float) -> None:
-    (before, _), (value, rate), (after, _) = (eased(float(elapsed) + s, 2.0) for s in (-STEP, 0.0, STEP))
+    (before, _), (value, rate), (after, _) = (minimum_jerk_step(float(elapsed) + s, 2.0) for s in (-STEP, 0.0, STEP))
     assert 0.0 <= value <= 1.0
     assert rate == pytest.approx((after - before) / (2.0 * STEP), abs=1e-6)
-    assert math.isclose(eased(0.0, 2.0)[0], 0.0)
-    assert math.isclose(eased(2.0, 2.0)[0], 1.0)
+    assert math.isclose(minimum_jerk_step(0.0, 2.0)[0], 0.0)
+    assert math.isclose(minimum_jerk_step(2.0, 2.0)[0], 1.0)

@@ -53,7 +53,7 @@ def test_every_number_has_a_unit_a_range_and_a_sentence() -> None:
     for name, parameter in PARAMETERS.items():
         assert parameter.low <= getattr(NEUTRAL, name) <= parameter.high
         assert parameter.low < parameter.high
-        assert len(parameter.about.split()) > 3
+        assert len(parameter.description.split()) > 3
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -66,18 +66,18 @@ def test_a_style_comes_back_from_its_file_as_it_was(style: Style, tmp_path: Path
 
 
 def test_a_file_says_what_its_numbers_are() -> None:
-    text = OWN.text()
+    text = OWN.to_toml()
     for name, parameter in PARAMETERS.items():
         (line,) = (line for line in text.splitlines() if line.startswith(f"{name} ="))
-        assert parameter.about in line
+        assert parameter.description in line
         assert parameter.unit in line
     assert tomllib.loads(text)["rest"] == OWN.rest
-    assert "[rest]" not in NEUTRAL.text()
+    assert "[rest]" not in NEUTRAL.to_toml()
 
 
 def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) -> None:
     style = read("step_height = 0.1\n[rest]\nelbow = 1\n", tmp_path)
-    assert style == NEUTRAL.but(name="odd", step_height=0.1, rest={"elbow": 1})
+    assert style == NEUTRAL.replace(name="odd", step_height=0.1, rest={"elbow": 1})
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
 def test_styles_mix(share: float) -> None:
     proud, sad = STYLES["proud"], STYLES["sad"]
-    mixed = proud.mixed(sad, share)
+    mixed = proud.blend(sad, share)
     for name in PARAMETERS:
         assert getattr(mixed, name) == pytest.approx((1.0 - share) * getattr(proud, name) + share * getattr(sad, name))
     assert mixed.name == "proud to sad"
@@ -127,26 +127,26 @@ def test_styles_mix(share: float) -> None:
 
 @pytest.mark.parametrize("share", [0.0, -0.5])
 def test_at_its_ends_a_mixture_is_one_of_the_two(share: float) -> None:
-    assert OWN.mixed(STYLES["sad"], share) is OWN
-    assert STYLES["sad"].mixed(OWN, 1.0 - share) is OWN
+    assert OWN.blend(STYLES["sad"], share) is OWN
+    assert STYLES["sad"].blend(OWN, 1.0 - share) is OWN
 
 
 def test_rest_postures_mix_joint_by_joint() -> None:
     other = Style("other", rest={"left_elbow_joint": 1.5, "neck": 0.2})
-    mixed = OWN.mixed(other, 0.25)
+    mixed = OWN.blend(other, 0.25)
     assert mixed.rest == pytest.approx({"left_elbow_joint": 0.75, "right_elbow_joint": -0.25, "neck": 0.2})
     assert mixed.torque_joints == "head"
-    assert OWN.mixed(other, 0.75).torque_joints == other.torque_joints
+    assert OWN.blend(other, 0.75).torque_joints == other.torque_joints
 
 
 def test_but_changes_what_it_is_told_and_nothing_else() -> None:
-    style = OWN.but(step_height=0.1, torque_joints="arms")
+    style = OWN.replace(step_height=0.1, torque_joints="arms")
     assert style.step_height == 0.1
-    assert style.but(step_height=OWN.step_height, torque_joints="head") == OWN
+    assert style.replace(step_height=OWN.step_height, torque_joints="head") == OWN
     with pytest.raises(UsageError, match="did you mean 'step_height'"):
-        OWN.but(step_heigth=0.1)
+        OWN.replace(step_heigth=0.1)
     with pytest.raises(UsageError, match=r"step_height is 3\.0"):
-        OWN.but(step_height=3.0)
+        OWN.replace(step_height=3.0)
 
 
 @pytest.mark.parametrize("word", TORQUE_JOINTS)

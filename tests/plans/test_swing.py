@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from poise.geometry import Quintic
-from poise.plans import Footstep, Swing
-from poise.plans.footsteps import LANDING, SEEKING, toward
+from poise.plans import Footstep, SwingTrajectory
+from poise.plans.footsteps import SEARCH_SPEED, TOUCHDOWN_SPEED, quintic_point
 
 PERIOD, SECONDS, LIFT = 0.002, 0.4, 0.06
 START, GOAL = Footstep("left", 0.0, 0.1), Footstep("left", 0.3, 0.12, 0.2)
@@ -17,18 +17,18 @@ MOVED = Footstep("left", 0.36, 0.10, 0.2)
 STAIR = Footstep("left", 0.3, 0.12, 0.0, 0.08)
 
 
-def swung(start: Footstep, goal: Footstep, later: Footstep | None = None, late: float = 0.0) -> list[Swing]:
+def swung(start: Footstep, goal: Footstep, later: Footstep | None = None, late: float = 0.0) -> list[SwingTrajectory]:
     """All of a swing; half way the goal may move, and in the end there may be no ground."""
-    swing = Swing.of(start, goal, LIFT)
+    swing = SwingTrajectory.of(start, goal, LIFT)
     found = [swing]
     for tick in range(round((SECONDS + late) / PERIOD)):
         elapsed = tick * PERIOD
-        swing = swing.after(later if later and elapsed >= 0.5 * SECONDS else goal, elapsed, SECONDS - elapsed, PERIOD)
+        swing = swing.advance(later if later and elapsed >= 0.5 * SECONDS else goal, elapsed, SECONDS - elapsed, PERIOD)
         found.append(swing)
     return found
 
 
-def heights(found: list[Swing]) -> np.ndarray:
+def heights(found: list[SwingTrajectory]) -> np.ndarray:
     return np.array([swing.height[0].real for swing in found])
 
 
@@ -38,7 +38,7 @@ def test_toward_is_the_quintic_between_two_motions(seed: int, after: float) -> N
     random = np.random.default_rng(seed)
     parts = random.normal(0.0, 1.0, (2, 3, 2))
     now, end = (tuple(complex(*number) for number in motion) for motion in parts)
-    found = toward(now, end, 0.5, after)  # type: ignore[arg-type]
+    found = quintic_point(now, end, 0.5, after)  # type: ignore[arg-type]
     expected = Quintic(tuple(parts[0]), tuple(parts[1]), 0.5).sample(after)
     for number, both in zip(found, expected, strict=True):
         assert [number.real, number.imag] == pytest.approx(both, abs=1e-9)
@@ -47,8 +47,8 @@ def test_toward_is_the_quintic_between_two_motions(seed: int, after: float) -> N
 def test_going_on_from_where_it_is_stays_on_the_same_curve() -> None:
     """What makes it safe to plan anew at every tick."""
     now, end = (0j, 0.1 + 0.2j, 1.0 + 0j), (0.3 + 0.1j, 0j, 0j)
-    halfway = toward(now, end, 0.5, 0.2)
-    assert toward(halfway, end, 0.3, 0.1) == pytest.approx(toward(now, end, 0.5, 0.3))
+    halfway = quintic_point(now, end, 0.5, 0.2)
+    assert quintic_point(halfway, end, 0.3, 0.1) == pytest.approx(quintic_point(now, end, 0.5, 0.3))
 
 
 @pytest.mark.parametrize("later", [None, MOVED])
@@ -56,12 +56,12 @@ def test_a_swing_lands_on_its_footstep_and_never_jumps(later: Footstep | None) -
     found = swung(START, GOAL, later)
     goal = later or GOAL
     for before, after in pairwise(found):
-        for part in ("plane", "height", "turn"):
+        for part in ("plane", "height", "yaw"):
             (x, v, _), (y, w, _) = getattr(before, part), getattr(after, part)
             assert abs(y - x - 0.5 * PERIOD * (v + w)) < 2e-4, "its rate is the rate of its value"
             assert abs(y - x) < 3.0 * PERIOD
     assert found[-1].plane[0] == pytest.approx(goal.place, abs=2e-3)
-    assert found[-1].turn[0].real == pytest.approx(goal.yaw, abs=2e-3)
+    assert found[-1].yaw[0].real == pytest.approx(goal.yaw, abs=2e-3)
     assert heights(found).max() == pytest.approx(LIFT, abs=3e-3)
     assert heights(found)[-1] == pytest.approx(0.0, abs=3e-3)
     assert heights(found).min() > -3e-3
@@ -69,7 +69,7 @@ def test_a_swing_lands_on_its_footstep_and_never_jumps(later: Footstep | None) -
 
 def test_it_lands_slowly() -> None:
     last = swung(START, GOAL)[-1]
-    assert last.height[1].real == pytest.approx(-LANDING, abs=0.05)
+    assert last.height[1].real == pytest.approx(-TOUCHDOWN_SPEED, abs=0.05)
     assert abs(last.plane[1]) < 0.05
 
 
@@ -78,7 +78,7 @@ def test_a_foot_that_finds_no_ground_goes_on_down_and_never_fast() -> None:
     after = found[round(SECONDS / PERIOD) + 1 :]
     rates = np.array([swing.height[1].real for swing in after])
     assert (np.diff(rates) <= 1e-9).all()
-    assert rates.min() == pytest.approx(-SEEKING)
+    assert rates.min() == pytest.approx(-SEARCH_SPEED)
     assert heights(after)[-1] < -0.05
     assert {swing.plane[0] for swing in after} == {after[0].plane[0]}, "straight down"
 
@@ -95,7 +95,7 @@ def test_onto_a_stair_the_foot_is_lifted_before_it_goes_ahead() -> None:
 
 
 def test_a_swing_never_changes() -> None:
-    swing = Swing.of(START, GOAL, LIFT)
-    one, two = (swing.after(GOAL, 0.0, SECONDS, PERIOD) for _ in range(2))
+    swing = SwingTrajectory.of(START, GOAL, LIFT)
+    one, two = (swing.advance(GOAL, 0.0, SECONDS, PERIOD) for _ in range(2))
     assert one == two
-    assert swing == Swing.of(START, GOAL, LIFT)
+    assert swing == SwingTrajectory.of(START, GOAL, LIFT)

@@ -8,8 +8,8 @@ from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, PositionServos, Push, servo_gains, steps
 from poise.robots import Robot, library_names
-from robot_states import robot_of
-from simulated import biped, flying, stood, torques
+from robot_states import installed_robot
+from simulated_robots import airborne_state, biped, run_standing, torque_command
 
 
 def standing(robot: Robot) -> Hierarchy:
@@ -29,17 +29,17 @@ def standing(robot: Robot) -> Hierarchy:
 
 def test_torques_beyond_their_limits_are_cut_off_and_counted_by_joint() -> None:
     robot = biped()
-    plant = MujocoPlant(flying(robot))
+    plant = MujocoPlant(airborne_state(robot))
     asked = np.zeros(len(robot.joints))
     asked[[1, 4]] = 3.0 * robot.limits.torque[[1, 4]] * [1.0, -1.0]
     asked[2] = robot.limits.torque[2]  # to the last bit
     for _ in range(5):
-        plant.apply(torques(robot, asked))
+        plant.apply(torque_command(robot, asked))
         plant.advance()
     given = plant.data.actuator_force
     assert given[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
     assert given[2] == pytest.approx(robot.limits.torque[2])
-    assert plant.cut_off.tolist() == [5 * (i in (1, 4)) for i in range(len(asked))]
+    assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(asked))]
     assert plant.counts == {"torque cut off": 5}
 
 
@@ -59,7 +59,7 @@ def test_motors_without_torques_are_told_of_servos() -> None:
 @pytest.mark.parametrize("name", library_names())
 def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name: str) -> None:
     """A tenth of what throws it over: an impulse of 0.1 m/s."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     start = robot.stance("standing")
     push = Push((robot.mass, 0, 0), duration=0.1, time=0.5)
     plant = MujocoPlant(robot, actuators=PositionServos(), pushes=[push])
@@ -70,7 +70,7 @@ def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name:
     assert max(sway[:100]) < 1e-3  # before the push
     assert max(sway) < 0.02
     assert sway[-1] < 2e-3
-    assert plant.sensed().forces.total[2] == pytest.approx(9.81 * robot.mass, rel=0.01)
+    assert plant.readings().forces.total[2] == pytest.approx(9.81 * robot.mass, rel=0.01)
 
 
 def test_servos_hold_their_start_without_being_told() -> None:
@@ -85,7 +85,7 @@ def test_servos_hold_their_start_without_being_told() -> None:
 
 def test_servos_follow_the_velocities_of_commands() -> None:
     robot = biped()
-    plant = MujocoPlant(flying(robot), actuators=PositionServos())
+    plant = MujocoPlant(airborne_state(robot), actuators=PositionServos())
     velocity = np.zeros(robot.model.nv)
     velocity[6:] = np.linspace(-1.0, 1.0, len(robot.joints))
     for _ in range(40):
@@ -99,7 +99,7 @@ def test_servos_follow_the_velocities_of_commands() -> None:
 def test_a_target_stays_within_reach_of_its_joint() -> None:
     """A joint at its end stop is pressed by no more than its servo can give, and turns back at once."""
     robot = biped()
-    plant = MujocoPlant(flying(robot, height=20.0), actuators=PositionServos())
+    plant = MujocoPlant(airborne_state(robot, height=20.0), actuators=PositionServos())
     away = np.zeros(robot.model.nv)
     away[8] = 4.0
     for velocity, count in ((away, 200), (-away, 40)):
@@ -108,7 +108,7 @@ def test_a_target_stays_within_reach_of_its_joint() -> None:
             plant.advance()
         assert np.isfinite(plant.truth().q).all()
     assert plant.truth().q[9] < robot.limits.upper[2] - 0.5
-    assert plant.cut_off[2] > 0
+    assert plant.saturation_counts[2] > 0
 
 
 def test_a_velocity_that_is_no_number_stops_the_targets() -> None:
@@ -137,20 +137,20 @@ def test_usual_gains_are_critical_and_give_the_full_torque_at_a_degree() -> None
 
 @pytest.mark.needs_models
 def test_what_is_drawn_does_not_change_the_motion() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     plain, drawn = MujocoPlant(robot), MujocoPlant(robot, visuals=True)
     assert drawn.model.nmesh > 20
     assert drawn.notes == []
     for plant in (plain, drawn):
-        stood(plant, 0.05)
+        run_standing(plant, 0.05)
     assert np.array_equal(plain.truth().q, drawn.truth().q)
 
 
 @pytest.mark.needs_models
 def test_bodies_that_may_collide_do_not_do_so_in_the_stance() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     plant = MujocoPlant(robot, self_collision=True)
-    stood(plant, 0.2)
+    run_standing(plant, 0.2)
     assert not plant.fallen
-    assert plant.sensed().forces.total[2] == pytest.approx(9.81 * robot.mass, rel=1e-3)
+    assert plant.readings().forces.total[2] == pytest.approx(9.81 * robot.mass, rel=1e-3)
     assert plant.data.ncon == 8

@@ -12,10 +12,10 @@ from poise import PositionController, TorqueController
 from poise.behaviors import Squat, SquatSettings, Stand
 from poise.control import Command
 from poise.errors import RobotError
-from poise.plants import Carried, MujocoPlant, PlantError, PositionServos, Table, steps
+from poise.plants import CarriedBox, MujocoPlant, PlantError, PositionServos, Table, steps
 from poise.robots import Robot, load_robot
-from simulated import biped, driven, flying
-from small_robots import BIPED, BIPED_PARTS, written
+from simulated_robots import airborne_state, biped, run_torques
+from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 SHARE = 0.1
 
@@ -25,7 +25,7 @@ def two_handed() -> Robot:
     """The small biped with two hands, both on its trunk."""
     hands = {"hands": {"frame": "head", "name": "{side}_hand", "position": [0.2, 0.15, -0.2]}}
     with TemporaryDirectory() as folder:
-        return load_robot(written(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
+        return load_robot(write_urdf(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
 
 
 def middle(plant: MujocoPlant) -> np.ndarray:
@@ -48,7 +48,7 @@ def carrying(request: pytest.FixtureRequest) -> tuple[MujocoPlant, list[float], 
     """A robot that has stood for 3 s with a tenth of its mass in its hands: where the box was, and its tilt."""
     robot = load_robot(request.param)
     stand = Stand(robot, start=robot.stance("carrying"))
-    plant = MujocoPlant(stand.start, carried=Carried.share(robot, SHARE))
+    plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE))
     away, turned = [], []
     for _ in steps(TorqueController(stand), plant, 3.0):
         away.append(float(np.linalg.norm(plant.data.body("carried").xpos - middle(plant))))
@@ -66,7 +66,7 @@ def test_a_robot_stands_with_a_tenth_of_its_mass_in_its_hands(carrying: tuple) -
 def test_feet_carry_the_robot_and_the_box(carrying: tuple) -> None:
     plant, _, _ = carrying
     expected = 9.81 * plant.robot.mass * (1.0 + SHARE)
-    assert plant.sensed().forces.total[2] == pytest.approx(expected, rel=0.005)
+    assert plant.readings().forces.total[2] == pytest.approx(expected, rel=0.005)
 
 
 def test_the_box_stays_between_the_hands(carrying: tuple) -> None:
@@ -95,7 +95,7 @@ def test_the_box_is_seen_by_nobody_but_the_engine(carrying: tuple) -> None:
 def test_a_robot_squats_with_it() -> None:
     robot = load_robot("hoap3")
     squat = Squat(robot, SquatSettings(cycles=1.0), start=robot.stance("carrying"))
-    plant = MujocoPlant(squat.start, carried=Carried.share(robot, SHARE))
+    plant = MujocoPlant(squat.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE))
     heights = []
     for _ in steps(TorqueController(squat), plant, squat.seconds):
         heights.append(float(plant.data.body("carried").xpos[2]))
@@ -108,7 +108,7 @@ def test_servos_hold_it_where_it_was() -> None:
     """Stiff servos under a controller that does not know of the box: the hands sink by millimetres, not more."""
     robot = load_robot("hoap3")
     stand = Stand(robot, start=robot.stance("carrying"))
-    plant = MujocoPlant(stand.start, carried=Carried.share(robot, SHARE), actuators=PositionServos())
+    plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE), actuators=PositionServos())
     for _ in steps(PositionController(stand), plant, 2.0):
         pass
     assert not plant.fallen, plant.fall
@@ -122,7 +122,7 @@ def test_servos_hold_it_where_it_was() -> None:
 
 def test_it_starts_midway_between_the_hands_and_level() -> None:
     robot, size = two_handed(), (0.1, 0.2, 0.3)
-    plant = MujocoPlant(robot, carried=Carried(2.0, size))
+    plant = MujocoPlant(robot, carried_box=CarriedBox(2.0, size))
     box, start = plant.data.body("carried"), plant.start
     expected = np.mean([start.pose(hand).translation for hand in robot.hands], axis=0)
     assert box.xpos == pytest.approx(expected, abs=3e-4)  # the start is pressed into the ground
@@ -136,15 +136,17 @@ def test_it_starts_midway_between_the_hands_and_level() -> None:
 
 def test_the_ground_carries_it_from_the_first_tick() -> None:
     robot = two_handed()
-    plant = MujocoPlant(robot, carried=Carried(2.0))
-    assert plant.sensed().forces.total[2] == pytest.approx(9.81 * (robot.mass + 2.0), rel=1e-3)
+    plant = MujocoPlant(robot, carried_box=CarriedBox(2.0))
+    assert plant.readings().forces.total[2] == pytest.approx(9.81 * (robot.mass + 2.0), rel=1e-3)
 
 
 def test_servos_start_with_what_bears_it() -> None:
     """By virtual work: a joint of an arm that turns a little lifts half of the weight with its hand."""
     robot, turn = load_robot("hoap3"), 1e-6
     start, mass = robot.stance("carrying"), SHARE * robot.mass
-    held, bare = (MujocoPlant(start, carried=given)._simulation.holding for given in (Carried(mass), None))
+    held, bare = (
+        MujocoPlant(start, carried_box=given)._simulation.holding_torque for given in (CarriedBox(mass), None)
+    )
     for i, joint in enumerate(robot.joints):
         turned = start.q.copy()
         turned[joint.q] += turn
@@ -175,30 +177,34 @@ def test_in_flight_holding_it_changes_neither_momentum_nor_energy() -> None:
     q, v = start.q.copy(), np.zeros(robot.model.nv)
     q[2] += 3.0
     v[:6] = 0.3, 0.2, 0.1, 0.5, 1.0, 0.3
-    plant = MujocoPlant(start.replace(q=q, v=v, contacts=()), carried=Carried.share(robot, SHARE), period=2e-4)
+    plant = MujocoPlant(
+        start.replace(q=q, v=v, contacts=()), carried_box=CarriedBox.of_mass_fraction(robot, SHARE), period=2e-4
+    )
     plant.model.opt.gravity[:] = 0.0
     momentum, energy = totals(plant)
     for _ in range(5):
-        driven(plant, 0.02)
+        run_torques(plant, 0.02)
         now, left = totals(plant)
         assert now == pytest.approx(momentum, abs=2e-3 * np.abs(momentum).max())
         assert left <= energy * (1.0 + 1e-6)
         energy = left
-    assert energy > 0.9 * totals(MujocoPlant(plant.start, carried=Carried.share(robot, SHARE)))[1]
+    assert energy > 0.9 * totals(MujocoPlant(plant.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE)))[1]
 
 
 def test_it_moves_with_the_hands_from_the_start() -> None:
     robot = two_handed()
     v = np.zeros(robot.model.nv)
     v[:6] = 0.3, -0.2, 0.1, 0.4, 0.5, -0.6
-    plant = MujocoPlant(flying(robot, v=v), carried=Carried(2.0), period=1e-4)
+    plant = MujocoPlant(airborne_state(robot, v=v), carried_box=CarriedBox(2.0), period=1e-4)
     assert np.abs(plant.data.efc_vel[:12]).max() < 1e-9
 
 
 def test_hands_that_are_driven_apart_do_not_part_from_it() -> None:
     """Servos at full torque pull on each other through the box, and are counted; the box is not lost."""
     robot = load_robot("hoap3")
-    plant = MujocoPlant(robot.stance("carrying"), carried=Carried.share(robot, SHARE), actuators=PositionServos())
+    plant = MujocoPlant(
+        robot.stance("carrying"), carried_box=CarriedBox.of_mass_fraction(robot, SHARE), actuators=PositionServos()
+    )
     velocity = np.zeros(robot.model.nv)
     for side, sign in (("left", 1.0), ("right", -1.0)):
         velocity[robot.joint(f"{side}_shoulder_abduction").v] = sign
@@ -213,41 +219,44 @@ def test_it_can_be_set_down_on_a_table() -> None:
     """What is carried touches the ground and things, and a robot whose box touches the ground has not fallen."""
     robot = two_handed()
     start = robot.stance("standing")
-    below = Carried(2.0, (0.1, 0.1, 0.1)).held(start)[0].translation - [0.0, 0.0, 0.05]
-    plant = MujocoPlant(start, carried=Carried(2.0, (0.1, 0.1, 0.1)), things=[Table(below, size=(0.2, 0.2))])
+    below = CarriedBox(2.0, (0.1, 0.1, 0.1)).pose_and_size(start)[0].translation - [0.0, 0.0, 0.05]
+    plant = MujocoPlant(start, carried_box=CarriedBox(2.0, (0.1, 0.1, 0.1)), objects=[Table(below, size=(0.2, 0.2))])
     names = {plant.model.geom(int(geom)).name for geom in plant.data.contact.geom.ravel()}
-    assert {"carried", "thing 0"} <= names
-    assert plant._watch._kind[plant.model.geom("carried").id] == 0
+    assert {"carried", "object 0"} <= names
+    assert plant._fall_detector._geom_kind[plant.model.geom("carried").id] == 0
 
 
 # -- what cannot be carried --------------------------------------------------------------------------------------------
 
 
 def test_its_mass_may_be_given_as_a_share_of_the_robot() -> None:
-    assert Carried.share(biped(), 0.10).mass == pytest.approx(0.1 * biped().mass)
+    assert CarriedBox.of_mass_fraction(biped(), 0.10).mass == pytest.approx(0.1 * biped().mass)
 
 
 def test_a_robot_with_one_hand_cannot_carry() -> None:
     with pytest.raises(RobotError, match="right hand"):
-        MujocoPlant(biped(), carried=Carried(1.0))
+        MujocoPlant(biped(), carried_box=CarriedBox(1.0))
 
 
 def test_hands_that_touch_hold_nothing() -> None:
     hands = {"hands": {"frame": "head", "name": "{side}_hand", "position": [0.2, 0.001, -0.2]}}
     with TemporaryDirectory() as folder:
-        robot = load_robot(written(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
+        robot = load_robot(write_urdf(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
     with pytest.raises(PlantError, match=r"the hands are 0\.2 cm apart; expected 2 or more"):
-        MujocoPlant(robot, carried=Carried(1.0))
+        MujocoPlant(robot, carried_box=CarriedBox(1.0))
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: Carried(0.0), "Carried.mass is 0.0; expected a positive number of kg"),
-        (lambda: Carried(1.0, (0.1, 0.0, 0.1)), "Carried.size is .*; expected 3 positive lengths in m"),
-        (lambda: Carried(1.0, (0.1, 0.1)), "Carried.size has shape .*; expected 3 numbers in m"),
-        (lambda: Carried.share(biped(), -0.1), "Carried.share is -0.1"),
-        (lambda: MujocoPlant(biped(), carried=2.0), r"carried is 2.0; expected Carried.share\(robot, 0.10\)"),  # type: ignore[arg-type]
+        (lambda: CarriedBox(0.0), "CarriedBox.mass is 0.0; expected a positive number of kg"),
+        (lambda: CarriedBox(1.0, (0.1, 0.0, 0.1)), "CarriedBox.size is .*; expected 3 positive lengths in m"),
+        (lambda: CarriedBox(1.0, (0.1, 0.1)), "CarriedBox.size has shape .*; expected 3 numbers in m"),
+        (lambda: CarriedBox.of_mass_fraction(biped(), -0.1), "CarriedBox.of_mass_fraction is -0.1"),
+        (
+            lambda: MujocoPlant(biped(), carried_box=2.0),  # type: ignore[arg-type]
+            r"carried_box is 2.0; expected CarriedBox.of_mass_fraction\(robot, 0.10\)",
+        ),
     ],
 )
 def test_a_bad_object_is_refused_in_one_line(wrong: object, message: str) -> None:

@@ -50,7 +50,7 @@ def shoulder(robot: Robot) -> float:
     """How far to the left the arm begins to reach: the widest of its joints above the elbow (m)."""
     state, chain = robot.stance("standing"), robot.model.supports[robot.hand("left").joint]
     arm = [joint for joint in chain if joint not in list(robot.model.supports[robot.hand("right").joint])]
-    return max(float(robot._placed(state).oMi[joint].translation[1]) for joint in arm[:3])
+    return max(float(robot._kinematics(state).oMi[joint].translation[1]) for joint in arm[:3])
 
 
 def arms(robot: Robot) -> set[int]:

@@ -8,14 +8,14 @@ import pinocchio
 import pytest
 
 from poise import tasks
-from poise.control import Command, Controller, KinematicController, Step
+from poise.control import Command, Controller, ControlStep, KinematicController
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, Plant, steps
 from poise.robots import State
-from robot_states import PERIOD, random_state, robot_of
+from robot_states import PERIOD, installed_robot, random_state
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = random_state(ROBOT, 1)
 STILL = Hierarchy(levels=[Level("still", [tasks.Posture(START)])])
 
@@ -145,7 +145,7 @@ def test_a_step_holds_the_state_that_was_measured_and_the_command_that_answered_
     found = list(steps(KinematicController(STILL), plant, 0.05))
     assert len(found) == 10
     for before, after in pairwise(found):
-        assert isinstance(before, Step)
+        assert isinstance(before, ControlStep)
         expected = pinocchio.integrate(ROBOT.model, before.state.q, PERIOD * before.command.velocity)
         assert after.state.q == pytest.approx(expected)
         assert after.state.time == pytest.approx(before.state.time + PERIOD)

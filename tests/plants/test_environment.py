@@ -7,27 +7,27 @@ import pytest
 
 from poise.errors import UsageError
 from poise.plants import (
-    Box,
-    Flat,
-    Ground,
+    FlatTerrain,
     MujocoPlant,
     Plate,
     PositionServos,
-    Rough,
+    RoughTerrain,
     Slope,
+    SolidBox,
     Stairs,
     Table,
+    Terrain,
     Wall,
-    terrain,
+    parse_terrain,
 )
 from poise.robots import library_names
-from robot_states import robot_of
-from simulated import biped, driven, stood
+from robot_states import installed_robot
+from simulated_robots import biped, run_standing, run_torques
 
 NOWHERE = np.full((2, 2), 1e9)
 
 
-def top(ground: Ground, x: float, y: float, seed: int = 0) -> float:
+def top(ground: Terrain, x: float, y: float, seed: int = 0) -> float:
     """Height of plane and boxes at a place."""
     n, o = ground.plane.rotation[:, 2], ground.plane.translation
     heights = [o[2] - (n[0] * (x - o[0]) + n[1] * (y - o[1])) / n[2]]
@@ -41,8 +41,10 @@ def top(ground: Ground, x: float, y: float, seed: int = 0) -> float:
 # -- kinds of ground ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ground", [Flat(), Slope(7.0), Slope(-7.0), Stairs(0.1, 0.3, 4), Stairs(-0.15, 0.25, 3)])
-def test_elevation_is_the_height_of_what_is_built(ground: Ground) -> None:
+@pytest.mark.parametrize(
+    "ground", [FlatTerrain(), Slope(7.0), Slope(-7.0), Stairs(0.1, 0.3, 4), Stairs(-0.15, 0.25, 3)]
+)
+def test_elevation_is_the_height_of_what_is_built(ground: Terrain) -> None:
     for x in np.random.default_rng(1).uniform(-2.0, 3.0, 50):
         assert ground.elevation(x, 0.1) == pytest.approx(top(ground, x, 0.1), abs=1e-9)
     assert ground.elevation(0.0, 0.0) == 0.0
@@ -53,33 +55,33 @@ def test_a_positive_slope_rises_ahead() -> None:
 
 
 def test_uneven_ground_has_boxes_up_to_its_height_and_is_decided_by_the_seed() -> None:
-    tops = [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(3, NOWHERE)]
+    tops = [2 * np.asarray(box.position)[2] for box in RoughTerrain(0.04).boxes(3, NOWHERE)]
     assert 0.0 < min(tops) < 0.002
     assert 0.038 < max(tops) <= 0.04
-    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(3, NOWHERE)] == tops
-    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04, seed=3).boxes(8, NOWHERE)] == tops
-    assert [2 * np.asarray(box.position)[2] for box in Rough(0.04).boxes(4, NOWHERE)] != tops
+    assert [2 * np.asarray(box.position)[2] for box in RoughTerrain(0.04).boxes(3, NOWHERE)] == tops
+    assert [2 * np.asarray(box.position)[2] for box in RoughTerrain(0.04, seed=3).boxes(8, NOWHERE)] == tops
+    assert [2 * np.asarray(box.position)[2] for box in RoughTerrain(0.04).boxes(4, NOWHERE)] != tops
 
 
 def test_uneven_ground_is_level_under_the_feet() -> None:
-    plant = MujocoPlant(biped(), ground=Rough(0.05))
+    plant = MujocoPlant(biped(), ground=RoughTerrain(0.05))
     assert plant.model.ngeom > 400
-    stood(plant, 0.2)
+    run_standing(plant, 0.2)
     truth = plant.truth()
     for foot in plant.robot.feet:
         assert truth.pose(foot).translation == pytest.approx(plant.start.pose(foot).translation, abs=1e-3)
     away = biped().stance("standing")
     q = away.q.copy()
     q[:2] += [2.0, -1.0]
-    moved = MujocoPlant(away.replace(q=q), ground=Rough(0.05))
-    assert moved.sensed().forces.total[2] == pytest.approx(9.81 * biped().mass, rel=1e-3)
+    moved = MujocoPlant(away.replace(q=q), ground=RoughTerrain(0.05))
+    assert moved.readings().forces.total[2] == pytest.approx(9.81 * biped().mass, rel=1e-3)
 
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 @pytest.mark.parametrize("degrees", [8.0, -5.0])
 def test_a_robot_is_set_down_on_a_slope_and_stands_there(name: str, degrees: float) -> None:
-    robot = robot_of(name)
+    robot = installed_robot(name)
     plant = MujocoPlant(robot, ground=Slope(degrees))
     normal = Slope(degrees).plane.rotation[:, 2]
     for foot in robot.feet:
@@ -88,9 +90,9 @@ def test_a_robot_is_set_down_on_a_slope_and_stands_there(name: str, degrees: flo
         assert float(normal @ pose.translation) == pytest.approx(0.0, abs=1e-6)
     middle = np.mean([plant.start.pose(foot).act(foot.sole.center) for foot in robot.feet], axis=0)
     assert plant.start.center_of_mass[:2] == pytest.approx(middle[:2], abs=1e-4)
-    stood(plant, 0.5)
+    run_standing(plant, 0.5)
     weight = 9.81 * robot.mass
-    assert plant.sensed().forces.total == pytest.approx([0.0, 0.0, weight], abs=0.005 * weight)
+    assert plant.readings().forces.total == pytest.approx([0.0, 0.0, weight], abs=0.005 * weight)
     assert not plant.fallen
 
 
@@ -104,7 +106,7 @@ def test_a_start_that_lies_on_the_slope_is_left_as_it_is() -> None:
 def test_without_enough_friction_it_slides_down_as_a_block_does(degrees: float, friction: float) -> None:
     """``g (sin(angle) - friction cos(angle))`` along the slope."""
     plant = MujocoPlant(biped(), ground=Slope(degrees), friction=friction, actuators=PositionServos(), period=5e-4)
-    states = driven(plant, 0.2)
+    states = run_torques(plant, 0.2)
     angle = math.radians(degrees)
     along = np.array([math.cos(angle), 0.0, math.sin(angle)])
     speed = -along @ (states[-1].center_of_mass - states[-21].center_of_mass) / (states[-1].time - states[-21].time)
@@ -135,8 +137,8 @@ def test_a_foot_on_a_plate_feels_what_a_foot_on_the_ground_feels() -> None:
     q = start.q.copy()
     q[2] += 0.01
     start = start.replace(q=q)
-    plates = [Plate.touching(start, foot, thickness=0.008) for foot in robot.feet]
-    forces = MujocoPlant(start, things=plates).sensed().forces
+    plates = [Plate.at_frame(start, foot, thickness=0.008) for foot in robot.feet]
+    forces = MujocoPlant(start, objects=plates).readings().forces
     assert forces.total == pytest.approx([0.0, 0.0, 9.81 * robot.mass], rel=1e-3, abs=1e-6)
     assert forces["left_sole"][2] == pytest.approx(forces["right_sole"][2], rel=1e-3)
 
@@ -150,10 +152,10 @@ def test_a_hand_pressed_on_a_wall_is_pushed_back_along_its_normal() -> None:
     q[2] += 2.0
     v[0] = 0.5
     start = start.replace(q=q, v=v, contacts=())
-    wall = Wall(Plate.touching(start, hand, (-1, 0, 0)).position, (-1, 0, 0), friction=0.0)
-    plant = MujocoPlant(start, things=[wall])
-    driven(plant, 0.01)
-    force = plant.sensed().forces[hand.name]
+    wall = Wall(Plate.at_frame(start, hand, (-1, 0, 0)).position, (-1, 0, 0), friction=0.0)
+    plant = MujocoPlant(start, objects=[wall])
+    run_torques(plant, 0.01)
+    force = plant.readings().forces[hand.name]
     assert force[0] < -10.0
     assert force[1:3] == pytest.approx([0.0, 0.0], abs=1e-3 * abs(force[0]))
     assert plant.state().contacts == (hand,)
@@ -162,17 +164,19 @@ def test_a_hand_pressed_on_a_wall_is_pushed_back_along_its_normal() -> None:
 
 
 def test_things_have_their_own_friction() -> None:
-    plant = MujocoPlant(biped(), friction=0.7, things=[Table((1, 0, 0.5), friction=0.2), Box((2, 0, 0.5), (1, 1, 1))])
-    assert [plant.model.geom(f"thing {i}").friction[0] for i in range(2)] == [0.2, 0.7]
+    plant = MujocoPlant(
+        biped(), friction=0.7, objects=[Table((1, 0, 0.5), friction=0.2), SolidBox((2, 0, 0.5), (1, 1, 1))]
+    )
+    assert [plant.model.geom(f"object {i}").friction[0] for i in range(2)] == [0.2, 0.7]
     assert plant.model.geom("ground").friction[0] == 0.7
 
 
 def test_touching_a_table_is_no_fall() -> None:
     robot = biped()
     start = robot.stance("standing")
-    seat = Box((0.0, 0.0, start.q[2] - 0.2), (0.05, 0.05, 0.05))
-    plant = MujocoPlant(robot, things=[seat])
-    stood(plant, 0.05)
+    seat = SolidBox((0.0, 0.0, start.q[2] - 0.2), (0.05, 0.05, 0.05))
+    plant = MujocoPlant(robot, objects=[seat])
+    run_standing(plant, 0.05)
     assert not plant.fallen
 
 
@@ -182,15 +186,15 @@ def test_touching_a_table_is_no_fall() -> None:
 @pytest.mark.parametrize(
     ("text", "ground"),
     [
-        ("flat", Flat()),
+        ("flat", FlatTerrain()),
         ("slope:5", Slope(5.0)),
         ("slope:-3.5", Slope(-3.5)),
-        ("rough:0.02", Rough(0.02)),
+        ("rough:0.02", RoughTerrain(0.02)),
         ("stairs:0.1,0.3,4", Stairs(0.1, 0.3, 4)),
     ],
 )
-def test_terrain_is_read_from_the_command_line(text: str, ground: Ground) -> None:
-    assert terrain(text) == ground
+def test_terrain_is_read_from_the_command_line(text: str, ground: Terrain) -> None:
+    assert parse_terrain(text) == ground
 
 
 @pytest.mark.parametrize(
@@ -202,5 +206,5 @@ def test_terrain_is_read_from_the_command_line(text: str, ground: Ground) -> Non
 )
 def test_bad_terrain_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(UsageError, match="terrain") as caught:
-        terrain(text)
+        parse_terrain(text)
     assert "\n" not in str(caught.value)

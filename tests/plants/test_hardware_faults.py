@@ -8,44 +8,44 @@ import pytest
 from pinocchio import exp3
 
 from poise import load_recording, record
-from poise.control import Command, Step
+from poise.control import Command, ControlStep
 from poise.errors import PoiseError, RobotError, UsageError
 from poise.plants import (
-    Breakdown,
-    BrokenCell,
+    ForceCellFault,
+    HardwareFault,
     MujocoPlant,
     PlantError,
     PositionServos,
     Push,
     Sensors,
-    SwappedSoles,
+    SwappedSoleSensors,
     WeakMotor,
 )
-from poise.plants.engine.drives_and_faults import Damage
+from poise.plants.engine.drives_and_faults import SensorFaults
 from poise.robots import load_robot
 from poise.state import ContactForces
 from robot_states import not_none
-from simulated import PERIOD, Standing, biped, driven, flying, stood
-from small_robots import PENDULUM, written
+from simulated_robots import PERIOD, StandingController, airborne_state, biped, run_standing, run_torques
+from small_robots import PENDULUM, write_urdf
 
 BREAKS = 0.05
 PUSH = Push((20.0, 5.0, 0.0), 0.1, 0.0)
 
 
-def moved(seconds: float = 0.1, sensors: Sensors = Sensors(), **changes: Any) -> list[Step]:  # noqa: B008
+def pushed_steps(seconds: float = 0.1, sensors: Sensors = Sensors(), **changes: Any) -> list[ControlStep]:  # noqa: B008
     """A biped that stands and is pushed, so that every cell says something else at every tick."""
-    return stood(MujocoPlant(biped(), pushes=[PUSH], sensors=sensors, seed=4, **changes), seconds)
+    return run_standing(MujocoPlant(biped(), pushes=[PUSH], sensors=sensors, seed=4, **changes), seconds)
 
 
-def cells(steps: list[Step], side: str) -> np.ndarray:
-    return np.array([not_none(step.sensed).cells[biped().foot(side).name] for step in steps])
+def cells(steps: list[ControlStep], side: str) -> np.ndarray:
+    return np.array([not_none(step.readings).cells[biped().foot(side).name] for step in steps])
 
 
-def wrenches(steps: list[Step], side: str) -> np.ndarray:
-    return np.array([not_none(step.sensed).forces[biped().foot(side).name] for step in steps])
+def wrenches(steps: list[ControlStep], side: str) -> np.ndarray:
+    return np.array([not_none(step.readings).forces[biped().foot(side).name] for step in steps])
 
 
-def before(steps: list[Step], time: float = BREAKS) -> int:
+def steps_before(steps: list[ControlStep], time: float = BREAKS) -> int:
     """How many steps come before a time."""
     return sum(step.state.time < time - 1e-9 for step in steps)
 
@@ -56,9 +56,9 @@ def before(steps: list[Step], time: float = BREAKS) -> int:
 @pytest.mark.parametrize("sensors", [Sensors(), Sensors(noise=0.01, force_step=0.25)], ids=["exact", "noisy"])
 @pytest.mark.parametrize("says", ["dead", "stuck", "nan"])
 def test_a_broken_cell_says_its_word_and_all_others_what_they_feel(says: str, sensors: Sensors) -> None:
-    whole = moved(sensors=sensors)
-    broken = moved(sensors=sensors, breakdowns=[BrokenCell(BREAKS, "left", 2, says)])  # type: ignore[arg-type]
-    n, expected = before(whole), cells(whole, "left")
+    whole = pushed_steps(sensors=sensors)
+    broken = pushed_steps(sensors=sensors, faults=[ForceCellFault(BREAKS, "left", 2, says)])  # type: ignore[arg-type]
+    n, expected = steps_before(whole), cells(whole, "left")
     assert 0 < n < len(whole)
     expected[n:, 2] = {"dead": 0.0, "stuck": expected[n - 1, 2], "nan": np.nan}[says]
     assert np.array_equal(cells(broken, "left"), expected, equal_nan=True)
@@ -68,40 +68,40 @@ def test_a_broken_cell_says_its_word_and_all_others_what_they_feel(says: str, se
 
 
 def test_a_cell_that_was_stuck_from_the_beginning_says_what_it_said_first() -> None:
-    whole, broken = moved(), moved(breakdowns=[BrokenCell(-1.0, "right", 0, "stuck")])
+    whole, broken = pushed_steps(), pushed_steps(faults=[ForceCellFault(-1.0, "right", 0, "stuck")])
     assert (cells(broken, "right")[:, 0] == cells(whole, "right")[0, 0]).all()
 
 
 def test_a_dead_cell_that_gets_stuck_stays_at_zero() -> None:
-    broken = moved(breakdowns=[BrokenCell(0.08, "left", 1, "stuck"), BrokenCell(BREAKS, "left", 1, "dead")])
-    assert (cells(broken, "left")[before(broken) :, 1] == 0.0).all()
+    broken = pushed_steps(faults=[ForceCellFault(0.08, "left", 1, "stuck"), ForceCellFault(BREAKS, "left", 1, "dead")])
+    assert (cells(broken, "left")[steps_before(broken) :, 1] == 0.0).all()
 
 
 def test_cells_that_get_stuck_one_tick_after_the_other_say_what_each_said_last() -> None:
-    breakdowns = [BrokenCell(BREAKS + i * PERIOD, "left", i, "stuck") for i in range(4)]
-    whole, broken = moved(), moved(breakdowns=breakdowns)
-    n = before(whole)
+    faults = [ForceCellFault(BREAKS + i * PERIOD, "left", i, "stuck") for i in range(4)]
+    whole, broken = pushed_steps(), pushed_steps(faults=faults)
+    n = steps_before(whole)
     assert np.array_equal(cells(broken, "left")[-1], np.diag(cells(whole, "left")[n - 1 : n + 3]))
 
 
 def test_a_breakdown_is_seen_as_late_as_all_else() -> None:
     sensors = Sensors(delay=0.006)
-    whole, broken = (moved(sensors=sensors, breakdowns=given) for given in ([], [BrokenCell(BREAKS, "left", 0)]))
+    whole, broken = (pushed_steps(sensors=sensors, faults=given) for given in ([], [ForceCellFault(BREAKS, "left", 0)]))
     differ = cells(whole, "left")[:, 0] != cells(broken, "left")[:, 0]
-    assert int(differ.argmax()) == before(whole, BREAKS + 0.006)
+    assert int(differ.argmax()) == steps_before(whole, BREAKS + 0.006)
 
 
 def test_what_was_sensed_before_a_breakdown_does_not_change_when_it_is_read_later() -> None:
-    given = [BrokenCell(BREAKS, "left", 0, "nan"), SwappedSoles(0.07)]
-    plant = MujocoPlant(biped(), pushes=[PUSH], breakdowns=given)
+    given = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
+    plant = MujocoPlant(biped(), pushes=[PUSH], faults=given)
     kept, read = [], []
-    controller = Standing(plant.start)
+    controller = StandingController(plant.start)
     for _ in range(50):
-        kept.append(plant.sensed())
-        read.append(plant.sensed().cells[biped().foot("left").name].copy())
+        kept.append(plant.readings())
+        read.append(plant.readings().cells[biped().foot("left").name].copy())
         plant.apply(controller.step(plant.state()))
         plant.advance()
-    later = [sensed.cells[biped().foot("left").name] for sensed in kept]
+    later = [readings.cells[biped().foot("left").name] for readings in kept]
     assert np.array_equal(later, read, equal_nan=True)
 
 
@@ -109,8 +109,8 @@ def test_what_was_sensed_before_a_breakdown_does_not_change_when_it_is_read_late
 
 
 def test_swapped_soles_tell_of_each_other() -> None:
-    whole, broken = moved(), moved(breakdowns=[SwappedSoles(BREAKS)])
-    n = before(whole)
+    whole, broken = pushed_steps(), pushed_steps(faults=[SwappedSoleSensors(BREAKS)])
+    n = steps_before(whole)
     for side, other in (("left", "right"), ("right", "left")):
         assert np.array_equal(cells(broken, side)[:n], cells(whole, side)[:n])
         assert np.array_equal(cells(broken, side)[n:], cells(whole, other)[n:])
@@ -118,7 +118,7 @@ def test_swapped_soles_tell_of_each_other() -> None:
         assert not np.array_equal(wrenches(broken, side)[n:], wrenches(whole, side)[n:])
         # Soles are parallel to a ten-thousandth even when pushed, and each carries 150 N.
         assert wrenches(broken, side)[n:] == pytest.approx(wrenches(whole, other)[n:], abs=0.1)
-    points = [np.array([not_none(step.sensed).forces.points for step in steps]) for steps in (whole, broken)]
+    points = [np.array([not_none(step.readings).forces.points for step in steps]) for steps in (whole, broken)]
     assert np.array_equal(points[0], points[1])
 
 
@@ -127,7 +127,7 @@ def test_a_wrench_that_is_told_at_the_other_foot_is_the_same_in_axes_of_the_sole
     random = np.random.default_rng(0)
     turns = np.array([exp3(random.standard_normal(3)) for _ in range(3)])
     felt = ContactForces(("left", "hand", "right"), random.standard_normal((3, 6)), random.standard_normal((3, 3)))
-    told = Damage({}, ("left", "right")).spoilt_forces(felt, turns)
+    told = SensorFaults({}, ("left", "right")).faulty_forces(felt, turns)
     for one, other in ((0, 2), (2, 0)):
         inside = turns[other].T @ felt.wrenches[other].reshape(2, 3).T
         assert inside == pytest.approx(turns[one].T @ told.wrenches[one].reshape(2, 3).T)
@@ -136,14 +136,14 @@ def test_a_wrench_that_is_told_at_the_other_foot_is_the_same_in_axes_of_the_sole
 
 
 def test_soles_that_are_swapped_twice_are_right_again() -> None:
-    whole, broken = moved(), moved(breakdowns=[SwappedSoles(0.02), SwappedSoles(BREAKS)])
-    n = before(whole)
+    whole, broken = pushed_steps(), pushed_steps(faults=[SwappedSoleSensors(0.02), SwappedSoleSensors(BREAKS)])
+    n = steps_before(whole)
     assert np.array_equal(cells(broken, "left")[n:], cells(whole, "left")[n:])
 
 
 def test_a_broken_cell_of_swapped_soles_is_told_at_the_other_foot() -> None:
-    broken = moved(breakdowns=[BrokenCell(0.0, "left", 3, "nan"), SwappedSoles(BREAKS)])
-    n = before(broken)
+    broken = pushed_steps(faults=[ForceCellFault(0.0, "left", 3, "nan"), SwappedSoleSensors(BREAKS)])
+    n = steps_before(broken)
     assert np.isnan(cells(broken, "left")[:n, 3]).all()
     assert np.isnan(cells(broken, "right")[n:, 3]).all()
     assert np.isfinite(cells(broken, "left")[n:]).all()
@@ -151,16 +151,20 @@ def test_a_broken_cell_of_swapped_soles_is_told_at_the_other_foot() -> None:
 
 def test_broken_sensors_do_not_move_a_robot_that_does_not_listen_to_them() -> None:
     """Only what is sensed changes: states, contacts and forces of the engine are the same to the last bit."""
-    given = [BrokenCell(0.0, "left", 0, "nan"), BrokenCell(0.02, "right", 1, "stuck"), SwappedSoles(BREAKS)]
-    for whole, broken in zip(moved(), moved(breakdowns=given), strict=True):
+    given = [
+        ForceCellFault(0.0, "left", 0, "nan"),
+        ForceCellFault(0.02, "right", 1, "stuck"),
+        SwappedSoleSensors(BREAKS),
+    ]
+    for whole, broken in zip(pushed_steps(), pushed_steps(faults=given), strict=True):
         assert np.array_equal(whole.state.q, broken.state.q)
         assert np.array_equal(whole.state.v, broken.state.v)
         assert whole.state.contacts == broken.state.contacts
 
 
 def test_a_recording_keeps_what_broken_cells_said(tmp_path: Path) -> None:
-    plant = MujocoPlant(biped(), breakdowns=[BrokenCell(0.01, "left", 0, "nan")])
-    record(Standing(plant.start), plant, 0.03).save(tmp_path / "broken.poise")
+    plant = MujocoPlant(biped(), faults=[ForceCellFault(0.01, "left", 0, "nan")])
+    record(StandingController(plant.start), plant, 0.03).save(tmp_path / "broken.poise")
     told = load_recording(tmp_path / "broken.poise")[f"sensed/cells/{biped().foot('left').name}"]
     assert np.isnan(told[-1]).tolist() == [True, False, False, False]
 
@@ -172,13 +176,13 @@ def test_a_weak_motor_gives_its_share_from_its_time_on() -> None:
     robot = biped()
     joint, share = robot.joints[3], 0.25
     limit = float(robot.limits.torque[3])
-    plant = MujocoPlant(flying(robot), breakdowns=[WeakMotor(0.005, joint.name, share)])
+    plant = MujocoPlant(airborne_state(robot), faults=[WeakMotor(0.005, joint.name, share)])
     given = []
     for _ in range(10):
-        driven(plant, 0.001, lambda time: 0.9 * limit)
+        run_torques(plant, 0.001, lambda time: 0.9 * limit)
         given.append(float(plant.data.actuator(joint.name).force[0]))
     assert given == pytest.approx([0.9 * limit] * 5 + [share * limit] * 5)
-    assert plant.cut_off[3] == 4  # of the five commands, the first was given before it broke
+    assert plant.saturation_counts[3] == 4  # of the five commands, the first was given before it broke
 
 
 def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
@@ -186,7 +190,7 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
     knee = next(i for i, joint in enumerate(robot.joints) if joint.name == "left_knee")
     limit, share = float(robot.limits.torque[knee]), 0.05
     plants = [
-        MujocoPlant(robot, actuators=PositionServos(), breakdowns=given)
+        MujocoPlant(robot, actuators=PositionServos(), faults=given)
         for given in ([], [WeakMotor(0.02, "left_knee", share)])
     ]
     forces = np.zeros((2, 40))
@@ -199,17 +203,17 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
     assert np.array_equal(whole[:20], weak[:20])
     assert weak[20:] == pytest.approx(share * limit)
     assert (whole[20:] > 2.0 * share * limit).all()
-    assert plants[1].cut_off[knee] == 19  # it is seen at the next command
+    assert plants[1].saturation_counts[knee] == 19  # it is seen at the next command
     assert robot.limits.torque[knee] == limit  # the robot that the controller knows is whole
 
 
 def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None:
     robot = biped()
     given = [WeakMotor(0.006, "left_knee", 1.0), WeakMotor(0.002, "left_knee", 0.0)]
-    plant = MujocoPlant(flying(robot), breakdowns=given)
+    plant = MujocoPlant(airborne_state(robot), faults=given)
     forces = []
     for _ in range(9):
-        driven(plant, 0.001, lambda time: 1.0)
+        run_torques(plant, 0.001, lambda time: 1.0)
         forces.append(float(plant.data.actuator("left_knee").force[0]))
     assert forces == pytest.approx([1.0] * 2 + [0.0] * 4 + [1.0] * 3)
 
@@ -220,15 +224,15 @@ def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("cell:left:2:dead@1.5", BrokenCell(1.5, "left", 2, "dead")),
-        ("cell:right:0:stuck@1", BrokenCell(1.0, "right", 0, "stuck")),
-        ("cell:left:3:nan@1", BrokenCell(1.0, "left", 3, "nan")),
-        ("swapped@2", SwappedSoles(2.0)),
+        ("cell:left:2:dead@1.5", ForceCellFault(1.5, "left", 2, "dead")),
+        ("cell:right:0:stuck@1", ForceCellFault(1.0, "right", 0, "stuck")),
+        ("cell:left:3:nan@1", ForceCellFault(1.0, "left", 3, "nan")),
+        ("swapped@2", SwappedSoleSensors(2.0)),
         ("weak:left_knee:0.3@1", WeakMotor(1.0, "left_knee", 0.3)),
     ],
 )
-def test_a_breakdown_is_read_from_the_command_line(text: str, expected: Breakdown) -> None:
-    assert Breakdown.parsed(text) == expected
+def test_a_breakdown_is_read_from_the_command_line(text: str, expected: HardwareFault) -> None:
+    assert HardwareFault.parse(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -258,34 +262,34 @@ def test_a_bad_breakdown_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(
         UsageError, match=r"is not a breakdown; expected cell:SIDE:CORNER.* like cell:left:2:"
     ) as caught:
-        Breakdown.parsed(text)
+        HardwareFault.parse(text)
     assert "\n" not in str(caught.value)
 
 
 def test_a_joint_that_a_robot_lacks_is_told_when_the_plant_is_built() -> None:
     with pytest.raises(RobotError, match="has no joint 'left_kne'; did you mean 'left_knee'"):
-        MujocoPlant(biped(), breakdowns=[WeakMotor(1.0, "left_kne", 0.3)])
+        MujocoPlant(biped(), faults=[WeakMotor(1.0, "left_kne", 0.3)])
 
 
-@pytest.mark.parametrize("breakdown", [BrokenCell(1.0, "left", 0), SwappedSoles(1.0)])
-def test_a_robot_without_feet_has_no_soles_to_break(tmp_path: Path, breakdown: Breakdown) -> None:
-    pendulum = load_robot(written(tmp_path, PENDULUM), stances={"standing": {"joints": {"hinge": 1.0}}})
+@pytest.mark.parametrize("fault", [ForceCellFault(1.0, "left", 0), SwappedSoleSensors(1.0)])
+def test_a_robot_without_feet_has_no_soles_to_break(tmp_path: Path, fault: HardwareFault) -> None:
+    pendulum = load_robot(write_urdf(tmp_path, PENDULUM), stances={"standing": {"joints": {"hinge": 1.0}}})
     with pytest.raises(PoiseError, match="left foot"):
-        MujocoPlant(pendulum, breakdowns=[breakdown])
+        MujocoPlant(pendulum, faults=[fault])
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: Breakdown(1.0), "does not say what breaks"),
-        (lambda: BrokenCell(float("nan"), "left", 0), "BrokenCell.time is nan"),
-        (lambda: BrokenCell(1.0, "both", 0), "BrokenCell.side is 'both'"),
-        (lambda: BrokenCell(1.0, "left", True), "BrokenCell.corner is True"),
-        (lambda: BrokenCell(1.0, "left", 4), "BrokenCell.corner is 4; expected a whole number from 0 to 3"),
-        (lambda: BrokenCell(1.0, "left", 0, "loud"), "expected one of dead, stuck, nan"),  # type: ignore[arg-type]
-        (lambda: WeakMotor(1.0, "left_knee", -0.1), "WeakMotor.share is -0.1"),
+        (lambda: HardwareFault(1.0), "does not say what breaks"),
+        (lambda: ForceCellFault(float("nan"), "left", 0), "ForceCellFault.time is nan"),
+        (lambda: ForceCellFault(1.0, "both", 0), "ForceCellFault.side is 'both'"),
+        (lambda: ForceCellFault(1.0, "left", True), "ForceCellFault.corner is True"),
+        (lambda: ForceCellFault(1.0, "left", 4), "ForceCellFault.corner is 4; expected a whole number from 0 to 3"),
+        (lambda: ForceCellFault(1.0, "left", 0, "loud"), "expected one of dead, stuck, nan"),  # type: ignore[arg-type]
+        (lambda: WeakMotor(1.0, "left_knee", -0.1), "WeakMotor.torque_fraction is -0.1"),
         (lambda: WeakMotor(1.0, 3, 0.5), "WeakMotor.joint is 3"),  # type: ignore[arg-type]
-        (lambda: MujocoPlant(biped(), breakdowns=["swapped@1"]), "breakdowns is"),  # type: ignore[list-item]
+        (lambda: MujocoPlant(biped(), faults=["swapped@1"]), "faults is"),  # type: ignore[list-item]
     ],
 )
 def test_what_cannot_break_is_refused_in_one_line(wrong: object, message: str) -> None:

@@ -11,9 +11,20 @@ import pytest
 from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
 from poise.robots import Robot, State, library_names, load_robot
-from robot_states import robot_of
-from simulated import PERIOD, Blind, biped, driven, energy, flying, kinetic_energy, momentum, stood, torques
-from small_robots import PENDULUM, written
+from robot_states import installed_robot
+from simulated_robots import (
+    PERIOD,
+    OpenLoopTorques,
+    airborne_state,
+    biped,
+    energy,
+    kinetic_energy,
+    momentum,
+    run_standing,
+    run_torques,
+    torque_command,
+)
+from small_robots import PENDULUM, write_urdf
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -31,12 +42,12 @@ def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]
 @pytest.mark.parametrize("name", library_names())
 def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
     """Half a percent is asked for; a hundredth of that is found."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     plant = MujocoPlant(robot)
-    last = stood(plant, 1.0)[-1]
+    last = run_standing(plant, 1.0)[-1]
     weight = 9.81 * robot.mass
-    assert last.sensed is not None
-    forces = last.sensed.forces
+    assert last.readings is not None
+    forces = last.readings.forces
     assert forces.total == pytest.approx([0.0, 0.0, weight], abs=1e-4 * weight)
     for foot in robot.feet:
         assert forces[foot.name][2] == pytest.approx(weight / 2, rel=1e-3)
@@ -49,23 +60,23 @@ def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
 @pytest.mark.parametrize("name", library_names())
 def test_the_first_tick_is_as_quiet_as_the_last(name: str) -> None:
     """A start is pressed into the ground by what the contacts give way, so that no foot has to land first."""
-    robot = robot_of(name)
+    robot = installed_robot(name)
     plant = MujocoPlant(robot)
     weight = 9.81 * robot.mass
     assert plant.state().contacts == robot.feet
-    assert plant.sensed().forces.total[2] == pytest.approx(weight, rel=1e-4)
+    assert plant.readings().forces.total[2] == pytest.approx(weight, rel=1e-4)
     assert 0.0 < plant.start.q[2] - plant.truth().q[2] < 3e-4
-    for step in stood(plant, 0.05):
+    for step in run_standing(plant, 0.05):
         assert step.state.contacts == robot.feet
-        assert step.sensed is not None
-        assert step.sensed.forces.total[2] == pytest.approx(weight, rel=0.02)
+        assert step.readings is not None
+        assert step.readings.forces.total[2] == pytest.approx(weight, rel=0.02)
         assert np.abs(step.state.v).max() < 0.05
 
 
 def test_the_plant_starts_from_a_robot_or_a_state() -> None:
     robot = biped()
     assert MujocoPlant(robot).start is robot.stance("standing")
-    start = flying(robot, time=1.5)
+    start = airborne_state(robot, time=1.5)
     plant = MujocoPlant(start)
     assert plant.start is start
     assert plant.robot is robot
@@ -73,14 +84,14 @@ def test_the_plant_starts_from_a_robot_or_a_state() -> None:
 
 
 def test_a_robot_without_feet_and_hands_can_be_simulated_too(tmp_path: Path) -> None:
-    robot = load_robot(written(tmp_path, PENDULUM))
+    robot = load_robot(write_urdf(tmp_path, PENDULUM))
     q = robot.rest.copy()
     q[2] += 2.0
     plant = MujocoPlant(State(robot, q))
-    driven(plant, 0.1)
+    run_torques(plant, 0.1)
     assert plant.state().contacts == ()
-    assert plant.sensed().forces.wrenches.shape == (0, 6)
-    assert plant.sensed().cells == {}
+    assert plant.readings().forces.wrenches.shape == (0, 6)
+    assert plant.readings().cells == {}
     assert plant.truth().center_of_mass[2] == pytest.approx(plant.start.center_of_mass[2] - 0.5 * 9.81 * 0.01, abs=1e-3)
 
 
@@ -93,11 +104,11 @@ def test_energy_changes_by_the_work_of_the_torques(weightless: bool) -> None:
     robot = biped()
     errors = []
     for period in (1e-3, 1e-4):
-        plant = MujocoPlant(flying(robot), period=period)
+        plant = MujocoPlant(airborne_state(robot), period=period)
         if weightless:
             plant.model.opt.gravity[:] = 0.0
         measure, torque = kinetic_energy if weightless else energy, swinging(robot)
-        states = driven(plant, 0.3, torque)
+        states = run_torques(plant, 0.3, torque)
         power = [torque(a.time) @ (a.v + b.v)[6:] / 2 for a, b in pairwise(states)]
         work, done = period * float(np.sum(power)), period * float(np.sum(np.abs(power)))
         assert plant.data.nefc == 0
@@ -114,8 +125,8 @@ def test_in_flight_only_gravity_changes_the_momentum() -> None:
     robot = biped()
     spin = np.zeros(robot.model.nv)
     spin[:6] = [0.3, -0.2, 1.0, 0.5, 0.4, -0.6]
-    plant = MujocoPlant(flying(robot, v=spin), period=1e-4)
-    states = driven(plant, 0.3, swinging(robot))
+    plant = MujocoPlant(airborne_state(robot, v=spin), period=1e-4)
+    states = run_torques(plant, 0.3, swinging(robot))
     first, last = states[0], states[-1]
     drop = momentum(last)[:3] - momentum(first)[:3]
     assert drop == pytest.approx(0.3 * robot.mass * GRAVITY, abs=1e-3 * robot.mass)
@@ -131,9 +142,9 @@ def test_in_flight_only_gravity_changes_the_momentum() -> None:
 
 @pytest.mark.needs_models
 def test_a_robot_without_torques_falls_and_lies_on_the_ground() -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     plant = MujocoPlant(robot)
-    for _ in steps(Blind(robot), plant, 3.0):
+    for _ in steps(OpenLoopTorques(robot), plant, 3.0):
         pass
     assert plant.fallen
     assert plant.fall.startswith("fell at 0.")
@@ -158,18 +169,18 @@ def crouching(robot: Robot) -> State:
 @pytest.mark.needs_models
 def test_a_body_that_touches_the_ground_is_a_fall_unless_it_may() -> None:
     """Talos sinks down from a crouch: its thighs touch first."""
-    robot = robot_of("talos")
+    robot = installed_robot("talos")
     start = crouching(robot)
     plant = MujocoPlant(start)
-    for _ in steps(Blind(robot), plant, 1.0):
+    for _ in steps(OpenLoopTorques(robot), plant, 1.0):
         if plant.fallen:
             break
     assert plant.fall.endswith("touches the ground")
     body = plant.fall.split(": ")[1].split()[0]
     joints = [robot.joint(name) for name in (body, body.replace("left", "right"), body.replace("right", "left"))]
     thighs = {joint.name: frame for joint in joints for frame in robot.frames.values() if frame.joint == joint.index}
-    sitting = MujocoPlant(start, touching=list(thighs.values()))
-    for _ in steps(Blind(robot), sitting, plant.time):
+    sitting = MujocoPlant(start, contact_frames=list(thighs.values()))
+    for _ in steps(OpenLoopTorques(robot), sitting, plant.time):
         pass
     assert "leg" not in sitting.fall
 
@@ -178,13 +189,13 @@ def test_a_base_that_tilts_or_sinks_is_a_fall() -> None:
     robot = biped()
     spin = np.zeros(robot.model.nv)
     spin[4] = 10.0
-    tilting = MujocoPlant(flying(robot, v=spin))
-    driven(tilting, 0.05)
+    tilting = MujocoPlant(airborne_state(robot, v=spin))
+    run_torques(tilting, 0.05)
     assert not tilting.fallen
-    driven(tilting, 0.1)
+    run_torques(tilting, 0.1)
     assert "tilted by more than 60 degrees" in tilting.fall
-    sinking = MujocoPlant(flying(robot, height=0.0))
-    driven(sinking, 1.5)
+    sinking = MujocoPlant(airborne_state(robot, height=0.0))
+    run_torques(sinking, 1.5)
     assert "below half of its height" in sinking.fall or "tilted" in sinking.fall
 
 
@@ -194,16 +205,16 @@ def test_a_base_that_tilts_or_sinks_is_a_fall() -> None:
 @pytest.mark.parametrize(("tick", "period"), [(0.002, 0.001), (0.005, 0.002), (0.0033, 0.001), (0.001, 0.001)])
 def test_controller_and_simulation_keep_their_own_rates(tick: float, period: float) -> None:
     robot = biped()
-    plant = MujocoPlant(flying(robot), period=period)
+    plant = MujocoPlant(airborne_state(robot), period=period)
     for n in range(1, 1001):
-        plant.apply(torques(robot, 0.0, tick))
+        plant.apply(torque_command(robot, 0.0, tick))
         plant.advance()
         assert -1e-9 <= n * tick - plant.time < period - 1e-9
     assert plant.time == pytest.approx(math.floor(1000 * tick / period + 1e-6) * period, abs=1e-12)
 
 
 def test_without_a_command_nothing_moves() -> None:
-    plant = MujocoPlant(flying(biped()))
+    plant = MujocoPlant(airborne_state(biped()))
     plant.advance()
     assert plant.time == 0.0
     assert np.array_equal(plant.truth().q, plant.start.q)
@@ -213,7 +224,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
     plant = MujocoPlant(biped(), sensors=Sensors(noise=0.01))
     assert plant.state() is plant.state()
     assert plant.truth() is plant.truth()
-    first, second = plant.sensed(), plant.sensed()
+    first, second = plant.readings(), plant.readings()
     assert np.array_equal(first.forces.wrenches, second.forces.wrenches)
     assert np.array_equal(first.imu.acceleration, second.imu.acceleration)
 
@@ -222,14 +233,14 @@ def test_what_was_sensed_stays_as_it_was() -> None:
     """A step is looked at after the plant has moved on."""
     robot = biped()
     plant = MujocoPlant(robot)
-    sensed = plant.sensed()
-    forces, cells, truth = sensed.forces.wrenches.copy(), dict(sensed.cells), sensed.truth.q.copy()
-    driven(plant, 0.1)
-    assert np.array_equal(sensed.forces.wrenches, forces)
-    assert all(np.array_equal(sensed.cells[name], cells[name]) for name in cells)
-    assert np.array_equal(sensed.truth.q, truth)
+    readings = plant.readings()
+    forces, cells, truth = readings.forces.wrenches.copy(), dict(readings.cells), readings.truth.q.copy()
+    run_torques(plant, 0.1)
+    assert np.array_equal(readings.forces.wrenches, forces)
+    assert all(np.array_equal(readings.cells[name], cells[name]) for name in cells)
+    assert np.array_equal(readings.truth.q, truth)
     with pytest.raises(ValueError, match="read-only"):
-        sensed.truth.q[0] = 1.0
+        readings.truth.q[0] = 1.0
 
 
 def test_seed_and_commands_decide_everything() -> None:
@@ -237,7 +248,7 @@ def test_seed_and_commands_decide_everything() -> None:
 
     def run(seed: int) -> list[np.ndarray]:
         plant = MujocoPlant(robot, seed=seed, sensors=Sensors(noise=0.01), pushes=[Push((30, 5, 0), 0.05, 0.1)])
-        return [np.concatenate([step.state.q, step.state.v]) for step in stood(plant, 0.3)]
+        return [np.concatenate([step.state.q, step.state.v]) for step in run_standing(plant, 0.3)]
 
     assert all(np.array_equal(a, b) for a, b in zip(run(3), run(3), strict=True))
     assert not np.array_equal(run(3)[-1], run(4)[-1])
@@ -275,10 +286,10 @@ def test_a_bad_torque_is_replaced_counted_and_told_once(torque: object, name: st
 @pytest.mark.parametrize("period", [math.nan, -1.0, 0.0, math.inf, None])
 def test_a_bad_period_is_that_of_the_command_before(period: object) -> None:
     robot = biped()
-    plant = MujocoPlant(flying(robot))
-    plant.apply(torques(robot, 0.0, 0.004))
+    plant = MujocoPlant(airborne_state(robot))
+    plant.apply(torque_command(robot, 0.0, 0.004))
     plant.advance()
-    plant.apply(torques(robot, 0.0, period))  # type: ignore[arg-type]
+    plant.apply(torque_command(robot, 0.0, period))  # type: ignore[arg-type]
     plant.advance()
     assert plant.time == pytest.approx(0.008)
 
@@ -292,15 +303,15 @@ def test_a_simulation_that_fails_is_frozen_and_says_so(
     robot = biped()
     plant = MujocoPlant(robot, sensors=Sensors(delay=delay))
     for n in range(50):
-        plant.apply(torques(robot))
+        plant.apply(torque_command(robot))
         if n == 10:
             plant.data.qvel[8] = value
         plant.advance()
-        state, sensed = plant.state(), plant.sensed()
+        state, readings = plant.state(), plant.readings()
         assert np.isfinite(state.q).all()
         assert np.isfinite(state.v).all()
-        assert np.isfinite(sensed.forces.wrenches).all()
-        assert np.isfinite(sensed.imu.acceleration).all()
+        assert np.isfinite(readings.forces.wrenches).all()
+        assert np.isfinite(readings.imu.acceleration).all()
     assert "the simulation failed at 0.022 s" in plant.failure
     assert plant.fallen
     assert plant.time == pytest.approx(0.1)

@@ -11,7 +11,6 @@ import pytest
 
 from poise.errors import PoiseError
 from poise.plants import (
-    Box,
     Load,
     ModelError,
     MujocoPlant,
@@ -19,16 +18,17 @@ from poise.plants import (
     Plate,
     PositionServos,
     Push,
-    Rough,
+    RoughTerrain,
     Sensors,
     Slope,
+    SolidBox,
     Stairs,
     Table,
     Wall,
 )
 from poise.robots import Foot, Frame
-from robot_states import robot_of
-from simulated import biped
+from robot_states import installed_robot
+from simulated_robots import biped
 
 ROBOT = biped()
 STRANGER = Frame("hand", 3, 2, "somebody else")
@@ -38,13 +38,13 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "ground": (lambda: MujocoPlant(ROBOT, ground="flat"), "ground is 'flat'; expected Flat"),
     "friction": (lambda: MujocoPlant(ROBOT, friction=-0.1), "friction is -0.1; expected a finite number from 0"),
     "friction nan": (lambda: MujocoPlant(ROBOT, friction=np.nan), "friction is nan"),
-    "things": (lambda: MujocoPlant(ROBOT, things=[1]), "things is"),
+    "things": (lambda: MujocoPlant(ROBOT, objects=[1]), "objects is"),
     "pushes": (lambda: MujocoPlant(ROBOT, pushes="hard"), "pushes is 'hard'"),
     "push of another": (lambda: MujocoPlant(ROBOT, pushes=[Push((1, 0, 0), 1, 0, STRANGER)]), "is of somebody else"),
     "loads": (lambda: MujocoPlant(ROBOT, loads=[5.0]), "loads is"),
     "load of another": (lambda: MujocoPlant(ROBOT, loads=[Load(STRANGER, 1.0)]), "is of somebody else"),
-    "touching": (lambda: MujocoPlant(ROBOT, touching=["knee"]), "touching is"),
-    "touching another": (lambda: MujocoPlant(ROBOT, touching=[STRANGER]), "is of somebody else"),
+    "touching": (lambda: MujocoPlant(ROBOT, contact_frames=["knee"]), "contact_frames is"),
+    "touching another": (lambda: MujocoPlant(ROBOT, contact_frames=[STRANGER]), "is of somebody else"),
     "actuators": (lambda: MujocoPlant(ROBOT, actuators=None), "actuators is None; expected TorqueMotors"),
     "sensors": (lambda: MujocoPlant(ROBOT, sensors=0.01), "sensors is 0.01; expected Sensors"),
     "model error": (lambda: MujocoPlant(ROBOT, model_error=0.1), "model_error is 0.1; expected ModelError"),
@@ -63,7 +63,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "true is no number": (lambda: Slope(True), "Slope.degrees is True"),
     "stairs": (lambda: Stairs(0.1, 0.3, 2.5), "Stairs.count is 2.5"),
     "run": (lambda: Stairs(0.1, 0.0, 2), "Stairs.run is 0.0"),
-    "rough": (lambda: Rough(-0.1), "Rough.height is -0.1"),
+    "rough": (lambda: RoughTerrain(-0.1), "RoughTerrain.height is -0.1"),
     "noise": (lambda: Sensors(noise=-1.0), "Sensors.noise is -1.0"),
     "encoder": (lambda: Sensors(encoder_step=np.inf), "Sensors.encoder_step is inf"),
     "mass": (lambda: ModelError(mass=-1.0), "ModelError.mass is -1.0"),
@@ -73,20 +73,20 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "push frame": (lambda: Push((1, 2, 3), 0.1, 0.0, "hand"), "Push.frame is 'hand'; expected e.g. robot.hand"),
     "load": (lambda: Load(ROBOT.foot("left"), 0.0), "Load.mass is 0.0; expected a positive number of kg"),
     "load frame": (lambda: Load("hand", 1.0), "Load.frame is 'hand'"),
-    "string": (lambda: Load(ROBOT.foot("left"), 1.0, string=-0.1), "Load.string is -0.1"),
+    "string": (lambda: Load(ROBOT.foot("left"), 1.0, string_length=-0.1), "Load.string_length is -0.1"),
     "stiffness": (
         lambda: PositionServos(stiffness=-1.0),
         "PositionServos.stiffness is -1.0; expected positive numbers",
     ),
     "gains": (lambda: PositionServos(damping="much"), "PositionServos.damping is"),
-    "box": (lambda: Box((0, 0, 0), (1, 1, 0)), "Box.size is (1, 1, 0); expected 3 positive lengths"),
-    "turned box": (lambda: Box((0, 0, 0), (1, 1, 1), np.ones((3, 3))), "Box.rotation is no rotation"),
+    "box": (lambda: SolidBox((0, 0, 0), (1, 1, 0)), "SolidBox.size is (1, 1, 0); expected 3 positive lengths"),
+    "turned box": (lambda: SolidBox((0, 0, 0), (1, 1, 1), np.ones((3, 3))), "SolidBox.rotation is no rotation"),
     "plate": (lambda: Plate((0, 0, 0), (0, 0, 0)), "Plate.normal is (0, 0, 0); expected a direction"),
     "wall": (lambda: Wall((0, 0, 0), (0, 0, 1)), "Wall.normal is (0, 0, 1); expected a horizontal one"),
     "table": (lambda: Table((0, 0, 0), (1, 0, 1)), "Table.normal is (1, 0, 1); expected (0, 0, 1)"),
     "slippery": (lambda: Table((0, 0, 0), friction=-1.0), "Table.friction is -1.0"),
     "no normal": (
-        lambda: Plate.touching(ROBOT.stance("standing"), ROBOT.hand("left")),
+        lambda: Plate.at_frame(ROBOT.stance("standing"), ROBOT.hand("left")),
         "has no normal; give the way it faces",
     ),
 }
@@ -106,7 +106,7 @@ def test_bad_input_is_refused_in_one_line(case: str) -> None:
 @pytest.mark.needs_models
 def test_a_slope_that_a_robot_cannot_stand_on_is_refused() -> None:
     with pytest.raises(PlantError, match="romeo cannot stand on Slope"):
-        MujocoPlant(robot_of("romeo"), ground=Slope(45.0))
+        MujocoPlant(installed_robot("romeo"), ground=Slope(45.0))
 
 
 def test_a_robot_without_meshes_says_that_only_its_parts_touch() -> None:

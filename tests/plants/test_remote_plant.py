@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import poise
+from plant_servers import ANSWER_TIMEOUT, FREE_ADDRESS, RawClient, SwingController, forward_command, hello, serve_plant
 from poise.control import Command, Controller
 from poise.plants import (
     IdealPlant,
@@ -23,20 +24,19 @@ from poise.plants import (
     Push,
     RemotePlant,
     Sensors,
-    checked_address,
+    check_address,
     steps,
 )
-from poise.plants.remote.plant_server import Door
-from poise.plants.remote.protocol import LARGEST, WALL, command_message
+from poise.plants.remote.plant_server import ServerSocket
+from poise.plants.remote.protocol import MAX_MESSAGE_SIZE, MAX_RECEIVED_SIZE, command_message
 from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
 from robot_states import not_none
-from served import FREE, LONG, Stranger, Swinging, hello, moving, served
-from simulated import Blind, Standing, biped, torques
-from waiting import until
+from simulated_robots import OpenLoopTorques, StandingController, biped, torque_command
+from waiting import wait_until
 
 
-def alike(one: Recording, other: Recording) -> None:
+def check_same_motion(one: Recording, other: Recording) -> None:
     """Two recordings are of one motion, to the last bit; only the clock on the wall may differ."""
     names = [name for name in one.channels if "milliseconds" not in name]
     assert [name for name in other.channels if "milliseconds" not in name] == names
@@ -49,31 +49,31 @@ def alike(one: Recording, other: Recording) -> None:
 
 @pytest.fixture
 def standing() -> Iterator[PlantServer]:
-    with served(IdealPlant(biped().stance("standing"))) as server:
+    with serve_plant(IdealPlant(biped().stance("standing"))) as server:
         yield server
 
 
-def gone(server: PlantServer) -> float:
+def distance_moved(server: PlantServer) -> float:
     """How far the robot went from its stance (m)."""
     return float(server.plant.state().q[0] - server.plant.robot.stance("standing").q[0])
 
 
 def ideal() -> tuple[Plant, Controller]:
     robot = biped()
-    return IdealPlant(robot.stance("standing")), Swinging(robot)
+    return IdealPlant(robot.stance("standing")), SwingController(robot)
 
 
 def noisy() -> tuple[Plant, Controller]:
     sensors, pushes = Sensors(noise=0.01, delay=0.004, encoder_step=1e-4), [Push((20, 0, 0), 0.1, time=0.1)]
     plant = MujocoPlant(biped(), sensors=sensors, pushes=pushes, seed=3)
-    return plant, Standing(plant.start)
+    return plant, StandingController(plant.start)
 
 
 def on_servos() -> tuple[Plant, Controller]:
-    return MujocoPlant(biped(), actuators=PositionServos()), Swinging(biped())
+    return MujocoPlant(biped(), actuators=PositionServos()), SwingController(biped())
 
 
-class Bending(Controller):
+class BendingController(Controller):
     """Moves servos by angles."""
 
     period = 0.005
@@ -85,17 +85,17 @@ class Bending(Controller):
         )
 
 
-def by_angles() -> tuple[Plant, Controller]:
-    return MujocoPlant(biped(), actuators=PositionServos()), Bending()
+def on_servo_angles() -> tuple[Plant, Controller]:
+    return MujocoPlant(biped(), actuators=PositionServos()), BendingController()
 
 
-@pytest.mark.parametrize("make", [ideal, noisy, on_servos, by_angles])
+@pytest.mark.parametrize("make", [ideal, noisy, on_servos, on_servo_angles])
 def test_a_motion_in_lock_step_is_that_of_the_plant_itself_to_the_last_bit(make: object) -> None:
     plant, controller = make()  # type: ignore[operator]
     expected = poise.record(controller, plant, 0.4)
     plant, controller = make()  # type: ignore[operator]
-    with served(plant) as server, RemotePlant(server.address, biped(), limit=LONG) as remote:
-        alike(expected, poise.record(controller, remote, 0.4))
+    with serve_plant(plant) as server, RemotePlant(server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+        check_same_motion(expected, poise.record(controller, remote, 0.4))
         assert remote.counts["no state"] == 0
         assert remote.time == plant.state().time
 
@@ -113,15 +113,17 @@ def test_strangers_change_nothing_and_are_counted() -> None:
             msgpack.packb({"kind": "fly"}),
             msgpack.packb({"kind": 3}),
             b"\x91" * 1000,
-            bytes(LARGEST + 1),
+            bytes(MAX_MESSAGE_SIZE + 1),
             msgpack.packb({"kind": "hello"}),
             msgpack.packb(hello(robot, protocol=7)),
             msgpack.packb(hello(robot, token=bytes(range(16)))),
-            msgpack.packb({"kind": "command", "session": bytes(16), "sequence": 1, **command_message(moving(robot))}),
+            msgpack.packb(
+                {"kind": "command", "session": bytes(16), "sequence": 1, **command_message(forward_command(robot))}
+            ),
         ]
     )
-    with served(plant) as server, Stranger(server.address) as stranger:
-        with RemotePlant(server.address, robot, limit=LONG) as remote:
+    with serve_plant(plant) as server, RawClient(server.address) as stranger:
+        with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
 
             class Disturbed(Controller):
                 period = controller.period
@@ -130,10 +132,10 @@ def test_strangers_change_nothing_and_are_counted() -> None:
                     stranger.send(next(rubbish))
                     return controller.step(state)
 
-            alike(expected, poise.record(Disturbed(), remote, 0.2))
+            check_same_motion(expected, poise.record(Disturbed(), remote, 0.2))
         sent = round(0.2 / controller.period)
         counted = ("malformed message", "oversized message", "client refused", "command without a session")
-        until(lambda: sum(n for name, n in server.counts.items() if name.startswith(counted)) == sent)
+        wait_until(lambda: sum(n for name, n in server.counts.items() if name.startswith(counted)) == sent)
         assert server.counts["oversized message"] == len(range(6, sent, 11))
         assert server.counts["client refused: protocol"] == len(range(8, sent, 11))
         assert server.counts["client refused: busy"] == len(range(9, sent, 11))
@@ -142,53 +144,71 @@ def test_strangers_change_nothing_and_are_counted() -> None:
 
 
 def test_a_message_beyond_the_wall_is_not_even_received(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), limit=LONG) as remote, Stranger(standing.address) as stranger:
-        stranger.send(bytes(WALL + 1))
-        until(lambda: (list(steps(Swinging(biped()), remote, 0.1)), standing.counts["connection ended"] == 1)[1])
+    with (
+        RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote,
+        RawClient(standing.address) as stranger,
+    ):
+        stranger.send(bytes(MAX_RECEIVED_SIZE + 1))
+        wait_until(
+            lambda: (list(steps(SwingController(biped()), remote, 0.1)), standing.counts["connection ended"] == 1)[1]
+        )
         assert standing.counts["oversized message"] == 0
         assert standing.counts["command"] % 20 == 0
 
 
 def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantServer) -> None:
     robot = biped()
-    with Stranger(standing.address) as first, Stranger(standing.address) as second:
-        old = first.ask(hello(robot))["session"]
+    with RawClient(standing.address) as first, RawClient(standing.address) as second:
+        old = first.request(hello(robot))["session"]
         first.send({"kind": "bye", "session": old})
         answers = []
         # The two have sockets of their own: the second's hello may overtake the first's farewell.
-        until(lambda: answers.append(second.ask(hello(robot, token=b"2" * 16))) or "session" in answers[-1])  # type: ignore[func-returns-value]
+        token = b"2" * 16
+        wait_until(lambda: answers.append(second.request(hello(robot, token=token))) or "session" in answers[-1])  # type: ignore[func-returns-value]
         new = answers[-1]["session"]
-        command = {"kind": "command", "sequence": 1, "sees": 0, "known": 0, **command_message(moving(robot))}
-        assert first.ask({**command, "session": old})["reason"] == "superseded"
-        assert first.ask({**command, "session": b"3" * 16})["reason"] == "unknown"
-        assert gone(standing) == 0.0
-        assert second.ask({**command, "session": new})["answers"] == 1
-        assert gone(standing) == pytest.approx(0.005)
+        command = {"kind": "command", "sequence": 1, "sees": 0, "known": 0, **command_message(forward_command(robot))}
+        assert first.request({**command, "session": old})["reason"] == "superseded"
+        assert first.request({**command, "session": b"3" * 16})["reason"] == "unknown"
+        assert distance_moved(standing) == 0.0
+        assert second.request({**command, "session": new})["answers"] == 1
+        assert distance_moved(standing) == pytest.approx(0.005)
         assert standing.counts["command of an old session"] == standing.counts["command without a session"] == 1
 
 
 def test_a_command_is_obeyed_once_however_often_it_arrives_and_an_earlier_one_not_at_all(standing: PlantServer) -> None:
     robot = biped()
-    with Stranger(standing.address) as client:
-        session = client.ask(hello(robot))["session"]
-        assert client.ask(hello(robot))["session"] == session  # a hello that was sent twice
-        command = {"kind": "command", "session": session, "sees": 0, "known": 0, **command_message(moving(robot))}
-        answers = [client.ask({**command, "sequence": 5}) for _ in range(3)]
+    with RawClient(standing.address) as client:
+        session = client.request(hello(robot))["session"]
+        assert client.request(hello(robot))["session"] == session  # a hello that was sent twice
+        command = {
+            "kind": "command",
+            "session": session,
+            "sees": 0,
+            "known": 0,
+            **command_message(forward_command(robot)),
+        }
+        answers = [client.request({**command, "sequence": 5}) for _ in range(3)]
         assert len({answer["state"]["q"] for answer in answers}) == 1
         client.send({**command, "sequence": 4})
-        assert client.ask({**command, "sequence": 6})["answers"] == 6
-        assert gone(standing) == pytest.approx(0.010)
+        assert client.request({**command, "sequence": 6})["answers"] == 6
+        assert distance_moved(standing) == pytest.approx(0.010)
         assert standing.counts["late command"] == 3
 
 
 def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
     robot = biped()
-    with Stranger(standing.address) as before, Stranger(standing.address) as after:
-        session = before.ask(hello(robot))["session"]
-        command = {"kind": "command", "session": session, "sees": 0, "known": 0, **command_message(moving(robot))}
-        before.ask({**command, "sequence": 1})
-        assert after.ask({**command, "sequence": 2})["answers"] == 2
-        assert before.silent()
+    with RawClient(standing.address) as before, RawClient(standing.address) as after:
+        session = before.request(hello(robot))["session"]
+        command = {
+            "kind": "command",
+            "session": session,
+            "sees": 0,
+            "known": 0,
+            **command_message(forward_command(robot)),
+        }
+        before.request({**command, "sequence": 1})
+        assert after.request({**command, "sequence": 2})["answers"] == 2
+        assert before.is_silent()
 
 
 @pytest.mark.parametrize(
@@ -210,10 +230,10 @@ def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
 )
 def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer, change: dict[str, Any]) -> None:
     robot = biped()
-    with Stranger(standing.address) as client:
-        session = client.ask(hello(robot))["session"]
+    with RawClient(standing.address) as client:
+        session = client.request(hello(robot))["session"]
         command = {"kind": "command", "session": session, "sequence": 1, "sees": 0, "known": 0}
-        answer = client.ask({**command, **command_message(moving(robot)), **change})
+        answer = client.request({**command, **command_message(forward_command(robot)), **change})
         assert (answer["kind"], answer["reason"], answer["answers"]) == ("refused", "malformed", 1)
         assert standing.plant.state().time == 0.0
         assert standing.counts["malformed message"] + standing.counts["message not finite"] == 1
@@ -221,12 +241,12 @@ def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer
 
 def test_a_controller_that_asks_for_the_impossible_gets_its_state_again(standing: PlantServer) -> None:
     robot = biped()
-    with RemotePlant(standing.address, robot, limit=LONG) as remote:
+    with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         remote.apply(Command(np.full(robot.model.nv, np.nan), None, None, 0.005))
         remote.advance()
         assert remote.state().time == 0.0
         assert remote.counts["command refused"] == 1
-        remote.apply(moving(robot))
+        remote.apply(forward_command(robot))
         remote.advance()
         assert remote.state().time == 0.005
 
@@ -234,40 +254,40 @@ def test_a_controller_that_asks_for_the_impossible_gets_its_state_again(standing
 def test_a_remote_plant_shows_what_the_served_one_has() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
-    with served(plant) as server, RemotePlant(server.address, robot, limit=LONG) as remote:
+    with serve_plant(plant) as server, RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         assert not_none(remote.start).q.tobytes() == plant.start.q.tobytes()
         assert remote.state().contacts == plant.state().contacts == robot.feet
-        list(steps(Blind(robot, lambda time: np.nan if time == 0.0 else 0.0), remote, 0.01))
+        list(steps(OpenLoopTorques(robot, lambda time: np.nan if time == 0.0 else 0.0), remote, 0.01))
         assert remote.counts["command refused"] == 5  # time stands still
         remote.apply(Command(np.zeros(robot.model.nv), None, None, 0.002))
         remote.advance()
         assert remote.counts["no torque"] == plant.counts["no torque"] == 1
         assert remote.notes == plant.notes
-        list(steps(Blind(robot), remote, 2.0))
+        list(steps(OpenLoopTorques(robot), remote, 2.0))
         assert (remote.fallen, remote.fall) == (plant.fallen, plant.fall)
         assert remote.fallen
-        sensed, there = remote.sensed(), plant.sensed()
-        assert sensed is not None
-        assert sensed.forces.names == there.forces.names
-        assert sensed.forces.total.tobytes() == there.forces.total.tobytes()
+        readings, there = remote.readings(), plant.readings()
+        assert readings is not None
+        assert readings.forces.names == there.forces.names
+        assert readings.forces.total.tobytes() == there.forces.total.tobytes()
         assert remote.truth().q.tobytes() == plant.truth().q.tobytes()
 
 
 def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), limit=LONG) as remote:
+    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         remote.advance()  # nothing was commanded
-        assert remote.sensed() is None
+        assert remote.readings() is None
         assert remote.truth() is remote.state()
-        assert (remote.fallen, remote.fall, remote.time, remote.held) == (False, "", 0.0, False)
-        assert remote.linked
+        assert (remote.fallen, remote.fall, remote.time, remote.timed_out) == (False, "", 0.0, False)
+        assert remote.connected
 
 
 def test_one_client_at_a_time_and_the_next_when_it_has_left(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), limit=LONG) as remote:
+    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         with pytest.raises(PlantError, match="another client commands this robot"):
-            RemotePlant(standing.address, biped(), patience=1.0)
-        list(steps(Swinging(biped()), remote, 0.01))
-    with RemotePlant(standing.address, biped(), limit=LONG) as remote:
+            RemotePlant(standing.address, biped(), connect_timeout=1.0)
+        list(steps(SwingController(biped()), remote, 0.01))
+    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         assert remote.state().time == 0.01
 
 
@@ -284,16 +304,16 @@ def test_who_brings_another_robot_or_protocol_is_told_so(
 
 
 def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: PlantServer) -> None:
-    with Stranger(standing.address) as client:
-        answer = client.ask(hello(biped(), joints=["knee"]))
+    with RawClient(standing.address) as client:
+        answer = client.request(hello(biped(), joints=["knee"]))
         assert (answer["reason"], standing.counts["client refused: robot"]) == ("robot", 1)
 
 
 def test_where_nobody_answers_one_line_says_what_to_do() -> None:
-    with PlantServer(IdealPlant(biped().stance("standing")), FREE) as server:
+    with PlantServer(IdealPlant(biped().stance("standing")), FREE_ADDRESS) as server:
         address = server.address  # it listens, but nobody serves
         with pytest.raises(PlantError, match=r"nothing answers at .* within 0\.2 s; is 'poise serve") as caught:
-            RemotePlant(address, biped(), patience=0.2)
+            RemotePlant(address, biped(), connect_timeout=0.2)
         assert "\n" not in str(caught.value)
         with pytest.raises(PlantError, match=r"cannot listen at .*choose another"):
             PlantServer(IdealPlant(biped().stance("standing")), address)
@@ -310,23 +330,23 @@ def test_what_is_no_address_is_refused(address: object) -> None:
 
 @pytest.mark.parametrize("address", ["tcp://0.0.0.0:0", "tcp://*:0", "tcp://192.168.0.1:5560", "tcp://[::]:0"])
 def test_a_server_that_others_could_reach_must_be_asked_for(address: str) -> None:
-    with pytest.raises(PlantError, match="beyond_loopback=True, or 'poise serve --bind"):
+    with pytest.raises(PlantError, match="allow_remote=True, or 'poise serve --bind"):
         PlantServer(ideal()[0], address)
-    assert checked_address(address) == address
+    assert check_address(address) == address
     for here in ("tcp://127.0.0.1:0", "tcp://localhost:0", "tcp://127.1.2.3:0", "tcp://[::1]:0", "ipc:///tmp/robot"):
-        checked_address(here, anywhere=False)
+        check_address(here, allow_remote=False)
 
 
 def test_a_robot_must_be_a_robot_and_limits_positive(standing: PlantServer) -> None:
     with pytest.raises(PlantError, match="expected a Robot"):
         RemotePlant(standing.address, "g1")  # type: ignore[arg-type]
-    with pytest.raises(PlantError, match="limit"):
-        RemotePlant(standing.address, biped(), limit=0.0)
+    with pytest.raises(PlantError, match="timeout"):
+        RemotePlant(standing.address, biped(), timeout=0.0)
     with pytest.raises(PlantError, match="period"):
-        PlantServer(ideal()[0], FREE, period=-1.0)
+        PlantServer(ideal()[0], FREE_ADDRESS, period=-1.0)
 
 
-class ForgetfulDoor(Door):
+class ForgetfulSocket(ServerSocket):
     """Loses the answer to every seventh command, and sends rubbish before every fifth."""
 
     def answer(self, peer: bytes, message: dict[str, Any]) -> None:
@@ -334,56 +354,56 @@ class ForgetfulDoor(Door):
         if message["kind"] == "state" and number % 7 == 0 and self._counts["late command"] < number // 7:
             return
         if message["kind"] == "state" and number % 5 == 0:
-            for rubbish in (b"rubbish", bytes(LARGEST + 1), msgpack.packb({**message, "state": {"q": b""}})):
+            for rubbish in (b"rubbish", bytes(MAX_MESSAGE_SIZE + 1), msgpack.packb({**message, "state": {"q": b""}})):
                 self._socket.send_multipart([peer, rubbish])
         super().answer(peer, message)
 
 
 def test_an_answer_that_is_lost_is_asked_for_again_and_rubbish_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.plants.remote.plant_server.Door", ForgetfulDoor)
+    monkeypatch.setattr("poise.plants.remote.plant_server.ServerSocket", ForgetfulSocket)
     robot = biped()
     plant = IdealPlant(robot.stance("standing"))
-    with served(plant) as server, RemotePlant(server.address, robot, limit=0.02) as remote:
-        seen = [step.state.time for step in steps(Swinging(robot), remote, 0.5)]
+    with serve_plant(plant) as server, RemotePlant(server.address, robot, timeout=0.02) as remote:
+        seen = [step.state.time for step in steps(SwingController(robot), remote, 0.5)]
         assert seen == sorted(seen)
         assert remote.counts["no state"] >= 5
         assert remote.counts["malformed message"] == 2 * remote.counts["oversized message"] > 0
         assert any(note.startswith("no state: ") for note in remote.notes)
-        until(lambda: (remote.advance(), remote.linked)[1])  # type: ignore[func-returns-value]
+        wait_until(lambda: (remote.advance(), remote.connected)[1])  # type: ignore[func-returns-value]
         assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # none was obeyed twice
 
 
 def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_for_long() -> None:
     robot, limit, period = biped(), 0.1, 0.005
-    with served(IdealPlant(robot.stance("standing"))) as server:
-        remote = RemotePlant(server.address, robot, limit=limit)
-        list(steps(Swinging(robot), remote, 0.05))
+    with serve_plant(IdealPlant(robot.stance("standing"))) as server:
+        remote = RemotePlant(server.address, robot, timeout=limit)
+        list(steps(SwingController(robot), remote, 0.05))
         before = remote.state()
     waits = []
     for _ in range(10):
         begin = time.perf_counter()
-        remote.apply(moving(robot, period))
+        remote.apply(forward_command(robot, period))
         remote.advance()
         waits.append(time.perf_counter() - begin)
     assert remote.state() is before
     assert remote.counts["no state"] == 10
-    assert not remote.linked
+    assert not remote.connected
     assert np.median(waits[1:]) < limit  # a period, and what a busy machine adds
     remote.close()
-    remote.apply(torques(robot))
+    remote.apply(torque_command(robot))
     remote.advance()  # even now
     remote.close()
 
 
 def test_a_server_that_begins_anew_is_joined_again() -> None:
     robot = biped()
-    with served(IdealPlant(robot.stance("standing"))) as server:
+    with serve_plant(IdealPlant(robot.stance("standing"))) as server:
         address = server.address
-        remote = RemotePlant(address, robot, limit=0.05)
-        list(steps(Swinging(robot), remote, 0.1))
-    list(steps(Swinging(robot), remote, 0.01))  # nobody is there
-    with remote, served(IdealPlant(robot.stance("standing")), address) as server:
-        until(lambda: (list(steps(Swinging(robot), remote, 0.01)), server.counts["command"] > 5)[1])
+        remote = RemotePlant(address, robot, timeout=0.05)
+        list(steps(SwingController(robot), remote, 0.1))
+    list(steps(SwingController(robot), remote, 0.01))  # nobody is there
+    with remote, serve_plant(IdealPlant(robot.stance("standing")), address) as server:
+        wait_until(lambda: (list(steps(SwingController(robot), remote, 0.01)), server.counts["command"] > 5)[1])
         assert remote.counts["session lost"] <= 1
         assert remote.counts["no state"] > 0
         assert remote.state().time == server.plant.state().time
@@ -391,22 +411,22 @@ def test_a_server_that_begins_anew_is_joined_again() -> None:
 
 def test_who_was_taken_over_stays_away(standing: PlantServer) -> None:
     robot = biped()
-    with RemotePlant(standing.address, robot, limit=0.02) as first:
-        standing._session.kept = 0.0  # as if it had been silent for long
-        with RemotePlant(standing.address, robot, limit=LONG) as second:
-            standing._session.kept = LONG
+    with RemotePlant(standing.address, robot, timeout=0.02) as first:
+        standing._session.timeout = 0.0  # as if it had been silent for long
+        with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as second:
+            standing._session.timeout = ANSWER_TIMEOUT
             for _ in range(5):
-                first.apply(moving(robot))
+                first.apply(forward_command(robot))
                 first.advance()
             assert first.counts["session taken over"] == 1
             assert "link ended: another client took over" in first.notes
             assert standing.plant.state().time == 0.0
-            list(steps(Swinging(robot), second, 0.01))
+            list(steps(SwingController(robot), second, 0.01))
             assert standing.plant.state().time == 0.01
 
 
 def test_both_sides_need_the_same_robot_not_the_same_object(standing: PlantServer) -> None:
     robot: Robot = biped.__wrapped__()
     assert robot is not biped()
-    with RemotePlant(standing.address, robot, limit=LONG) as remote:
+    with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         assert remote.state().robot is robot

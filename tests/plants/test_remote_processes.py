@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import poise
-from command_line import complaint
+from command_line import error_line
+from plant_servers import ANSWER_TIMEOUT, RawClient, serve_process
 from poise.behaviors import Stand
 from poise.control import Controller
 from poise.plants import RemotePlant, steps
-from poise.plants.remote.protocol import LARGEST
-from robot_states import not_none, robot_of
-from served import LONG, Stranger, process
-from waiting import completed, until
+from poise.plants.remote.protocol import MAX_MESSAGE_SIZE
+from robot_states import installed_robot, not_none
+from waiting import wait_for_exit, wait_until
 
 #: A controller that stands G1 for some seconds, tells when it begins, and at the end how it went.
 CLIENT = """
@@ -43,15 +43,17 @@ with RemotePlant(sys.argv[1], robot) as plant:
 
 def controller_for(actuators: str) -> Controller:
     kind = poise.KinematicController if actuators == "servos" else poise.TorqueController
-    return kind(Stand(robot_of("g1")))
+    return kind(Stand(installed_robot("g1")))
 
 
 @pytest.mark.parametrize("clock", [[], ["--realtime"]], ids=["lock-step", "realtime"])
 @pytest.mark.parametrize("actuators", ["torque", "servos"])
 def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: list[str]) -> None:
     with (
-        process("--actuators", actuators, *clock) as (_, address),
-        RemotePlant(address, robot_of("g1"), limit=0.2 if clock else LONG, patience=LONG) as plant,
+        serve_process("--actuators", actuators, *clock) as (_, address),
+        RemotePlant(
+            address, installed_robot("g1"), timeout=0.2 if clock else ANSWER_TIMEOUT, connect_timeout=ANSWER_TIMEOUT
+        ) as plant,
     ):
         recording = poise.record(controller_for(actuators), plant, 1.0)
         assert not plant.fallen
@@ -61,7 +63,7 @@ def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: lis
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by a signal")
 def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and_goes_on() -> None:
-    with process("--realtime") as (_, address):
+    with serve_process("--realtime") as (_, address):
         command = [sys.executable, "-c", CLIENT, address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
             try:
@@ -82,43 +84,43 @@ def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and
 def test_while_a_server_is_stopped_the_loop_goes_on_and_afterwards_so_does_the_robot() -> None:
     controller = controller_for("torque")
     with (
-        process("--realtime") as (server, address),
-        RemotePlant(address, robot_of("g1"), patience=LONG) as plant,
+        serve_process("--realtime") as (server, address),
+        RemotePlant(address, installed_robot("g1"), connect_timeout=ANSWER_TIMEOUT) as plant,
     ):
         list(steps(controller, plant, 0.3))
         server.send_signal(signal.SIGSTOP)
-        until(lambda: (list(steps(controller, plant, 0.01)), plant.counts["no state"] > 3)[1])
+        wait_until(lambda: (list(steps(controller, plant, 0.01)), plant.counts["no state"] > 3)[1])
         stopped = plant.state().time
         server.send_signal(signal.SIGCONT)
-        until(lambda: (list(steps(controller, plant, 0.1)), plant.state().time > stopped + 0.5)[1])
+        wait_until(lambda: (list(steps(controller, plant, 0.1)), plant.state().time > stopped + 0.5)[1])
         assert not plant.fallen
 
 
 def test_rubbish_from_a_third_socket_is_counted_and_the_robot_stands() -> None:
     controller = controller_for("torque")
     with (
-        process("--realtime") as (_, address),
-        RemotePlant(address, robot_of("g1"), patience=LONG) as plant,
-        Stranger(address) as stranger,
+        serve_process("--realtime") as (_, address),
+        RemotePlant(address, installed_robot("g1"), connect_timeout=ANSWER_TIMEOUT) as plant,
+        RawClient(address) as stranger,
     ):
         for _ in range(20):
-            for rubbish in (b"rubbish", b"\x80", bytes(LARGEST + 1)):
+            for rubbish in (b"rubbish", b"\x80", bytes(MAX_MESSAGE_SIZE + 1)):
                 stranger.send(rubbish)
             list(steps(controller, plant, 0.02))
-        until(lambda: (list(steps(controller, plant, 0.02)), plant.counts["server: oversized message"] == 20)[1])
-        until(lambda: (list(steps(controller, plant, 0.02)), plant.counts["server: malformed message"] == 40)[1])
+        wait_until(lambda: (list(steps(controller, plant, 0.02)), plant.counts["server: oversized message"] == 20)[1])
+        wait_until(lambda: (list(steps(controller, plant, 0.02)), plant.counts["server: malformed message"] == 40)[1])
         assert not plant.fallen
 
 
 def test_serving_ends_after_its_seconds_or_with_ctrl_c() -> None:
-    with process("--robot", "nao", "--seconds", "0.1") as (server, _):
-        output, errors = completed(server)
+    with serve_process("--robot", "nao", "--seconds", "0.1") as (server, _):
+        output, errors = wait_for_exit(server)
         assert (server.returncode, output, errors.count("\n")) == (0, "", 1)
         assert "nobody came" in errors
     for clock in ([], ["--realtime"]):
-        with process("--robot", "nao", *clock) as (server, _):
+        with serve_process("--robot", "nao", *clock) as (server, _):
             server.send_signal(signal.SIGINT)
-            _, errors = completed(server)
+            _, errors = wait_for_exit(server)
             assert server.returncode == 130
             assert "Traceback" not in errors
 
@@ -139,7 +141,7 @@ def test_serving_ends_after_its_seconds_or_with_ctrl_c() -> None:
 def test_what_cannot_be_served_is_refused_in_one_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
-    assert words in complaint(capsys, "serve", *arguments)
+    assert words in error_line(capsys, "serve", *arguments)
 
 
 def test_other_machines_are_listened_to_when_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from poise.control import Command
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, Sensors
 from poise.plants.remote.protocol import (
-    LARGEST,
+    MAX_MESSAGE_SIZE,
     MalformedError,
-    Reader,
     Report,
+    StateDecoder,
     command_message,
-    command_of,
-    in_steps,
-    packed,
+    decode,
+    decode_command,
+    decode_report,
+    encode,
     report_message,
-    report_of,
-    unpacked,
+    resample_command,
 )
 from robot_states import not_none
-from simulated import biped
+from simulated_robots import biped
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(), st.binary()),
@@ -36,8 +36,8 @@ VALUES = st.recursive(
 )
 
 
-def through(message: dict[str, Any]) -> dict[str, Any]:
-    return unpacked([packed({"kind": "any", **message})])
+def round_trip(message: dict[str, Any]) -> dict[str, Any]:
+    return decode([encode({"kind": "any", **message})])
 
 
 @given(st.integers(0, 2**32 - 1), st.sets(st.sampled_from(["acceleration", "torque", "position"])))
@@ -49,7 +49,7 @@ def test_a_command_arrives_to_the_last_bit(seed: int, present: set[str]) -> None
         for name in ("velocity", "acceleration", "torque", "position")
     }
     command = Command(**given, period=0.002, fallback="hold: why", phase="reach")  # type: ignore[arg-type]
-    arrived = command_of(through(command_message(command)), robot)
+    arrived = decode_command(round_trip(command_message(command)), robot)
     for name, values in given.items():
         there = getattr(arrived, name)
         assert there is None if values is None else there.tobytes() == values.tobytes()
@@ -62,7 +62,7 @@ def test_in_shorter_steps_servos_are_where_they_should_be_when_the_period_is_ove
     plant = MujocoPlant(robot, actuators=PositionServos(), period=0.001)
     rates = np.concatenate([np.zeros(6), random.normal(0.0, 0.1, len(robot.joints))])
     goal = plant.start.q[7:] + 0.005 * rates[6:]
-    plant.apply(in_steps(Command(rates, None, None, 0.005, position=goal), step))
+    plant.apply(resample_command(Command(rates, None, None, 0.005, position=goal), step))
     for _ in range(round(0.01 / step)):
         plant.advance()
     assert plant.time == pytest.approx(0.01)
@@ -77,34 +77,34 @@ def test_a_report_arrives_to_the_last_bit_and_is_small() -> None:
         MujocoPlant(robot, sensors=Sensors(noise=0.1)),
     ):
         message = report_message(plant, 0)
-        assert len(packed(message)) < LARGEST / 10
+        assert len(encode(message)) < MAX_MESSAGE_SIZE / 10
         head = {"sequence": 3, "answers": 2, "server": {"command": 2}, "held": False}
-        report = report_of(through({**message, **head}), Reader(robot))
+        report = decode_report(round_trip({**message, **head}), StateDecoder(robot))
         state = plant.state()
         assert report.state.q.tobytes() == state.q.tobytes()
         assert report.state.v.tobytes() == state.v.tobytes()
         assert report.state.contacts == state.contacts
-        if report.sensed is None:
+        if report.readings is None:
             assert isinstance(plant, IdealPlant)
             continue
-        there = plant.sensed()
-        assert report.sensed.truth.q.tobytes() == not_none(there).truth.q.tobytes()
+        there = plant.readings()
+        assert report.readings.truth.q.tobytes() == not_none(there).truth.q.tobytes()
         for name in ("orientation", "angular_velocity", "acceleration"):
-            assert np.array_equal(getattr(report.sensed.imu, name), getattr(not_none(there).imu, name))
-        assert all(np.array_equal(report.sensed.cells[foot], cells) for foot, cells in not_none(there).cells.items())
-        assert np.array_equal(report.sensed.forces.wrenches, not_none(there).forces.wrenches)
+            assert np.array_equal(getattr(report.readings.imu, name), getattr(not_none(there).imu, name))
+        assert all(np.array_equal(report.readings.cells[foot], cells) for foot, cells in not_none(there).cells.items())
+        assert np.array_equal(report.readings.forces.wrenches, not_none(there).forces.wrenches)
 
 
 @given(st.lists(st.binary(max_size=200), max_size=3))
 def test_bytes_that_are_no_message_are_malformed_and_nothing_worse(frames: list[bytes]) -> None:
     with suppress(MalformedError):
-        assert isinstance(unpacked(frames)["kind"], str)
+        assert isinstance(decode(frames)["kind"], str)
 
 
 @given(VALUES.filter(lambda value: not isinstance(value, dict)))
 def test_values_that_are_no_message_are_malformed_and_nothing_worse(value: object) -> None:
     with pytest.raises(MalformedError):
-        unpacked([msgpack.packb(value)])
+        decode([msgpack.packb(value)])
 
 
 @given(st.data())
@@ -113,7 +113,10 @@ def test_whatever_one_entry_of_a_command_or_report_becomes_it_is_read_or_malform
     plant = MujocoPlant(robot) if data.draw(st.booleans()) else IdealPlant(robot.stance("standing"))
     command = command_message(Command(np.zeros(robot.model.nv), None, np.zeros(len(robot.joints)), 0.002))
     report = {**report_message(plant, 0), "sequence": 3, "answers": 2, "server": {}, "held": False}
-    for message, read in ((command, lambda m: command_of(m, robot)), (report, lambda m: report_of(m, Reader(robot)))):
+    for message, read in (
+        (command, lambda m: decode_command(m, robot)),
+        (report, lambda m: decode_report(m, StateDecoder(robot))),
+    ):
         changed = dict(message)
         place = changed
         while True:
@@ -123,4 +126,4 @@ def test_whatever_one_entry_of_a_command_or_report_becomes_it_is_read_or_malform
             place[name] = place = dict(place[name])
         place[name] = data.draw(VALUES)
         with suppress(MalformedError):
-            assert isinstance(read(through(changed)), Command | Report)
+            assert isinstance(read(round_trip(changed)), Command | Report)

@@ -7,15 +7,15 @@ import time
 import numpy as np
 import pytest
 
+from plant_servers import ANSWER_TIMEOUT, RawClient, SwingController, forward_command, hello, serve_plant
 from poise.control import Command, Controller
 from poise.plants import IdealPlant, MujocoPlant, PositionServos, RemotePlant, steps
-from poise.plants.remote.plant_server import Hold
+from poise.plants.remote.plant_server import CommandTimeoutHold
 from poise.plants.remote.protocol import command_message
 from poise.robots import State
-from robot_states import not_none, robot_of
-from served import LONG, Stranger, Swinging, hello, moving, served
-from simulated import Standing, biped
-from waiting import until
+from robot_states import installed_robot, not_none
+from simulated_robots import StandingController, biped
+from waiting import wait_until
 
 
 def at_rest(state: State) -> bool:
@@ -24,17 +24,17 @@ def at_rest(state: State) -> bool:
 
 def test_a_robot_that_nobody_commands_any_more_holds_and_goes_on_when_somebody_does() -> None:
     robot = biped()
-    with served(IdealPlant(robot.stance("standing")), realtime=True) as server:
-        until(lambda: server.held)  # nobody was there yet
+    with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
+        wait_until(lambda: server.timed_out)  # nobody was there yet
         with RemotePlant(server.address, robot) as remote:
             assert remote.realtime
             for _ in range(2):
                 held = server.counts["held"]
-                until(lambda: (list(steps(Walking(), remote, 0.05)), not at_rest(remote.state()))[1])
-                assert not server.held
-                until(lambda held=held: server.counts["held"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
+                wait_until(lambda: (list(steps(Walking(), remote, 0.05)), not at_rest(remote.state()))[1])
+                assert not server.timed_out
+                wait_until(lambda held=held: server.counts["held"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
                 place = server.plant.state()
-                until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
+                wait_until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
                 assert server.plant.state().q.tobytes() == place.q.tobytes()
             list(steps(Walking(), remote, 0.05))
             assert remote.counts["server: held"] >= 3
@@ -44,23 +44,23 @@ class Walking(Controller):
     period = 0.005
 
     def step(self, state: State) -> Command:
-        return moving(state.robot, self.period)
+        return forward_command(state.robot, self.period)
 
 
 def test_a_client_that_leaves_is_not_waited_for() -> None:
     robot = biped()
-    with served(IdealPlant(robot.stance("standing")), realtime=True, limit=LONG) as server:
+    with serve_plant(IdealPlant(robot.stance("standing")), realtime=True, timeout=ANSWER_TIMEOUT) as server:
         with RemotePlant(server.address, robot) as remote:
-            until(lambda: (list(steps(Walking(), remote, 0.02)), not at_rest(remote.state()))[1])
-        until(lambda: server.held and at_rest(server.plant.state()))
+            wait_until(lambda: (list(steps(Walking(), remote, 0.02)), not at_rest(remote.state()))[1])
+        wait_until(lambda: server.timed_out and at_rest(server.plant.state()))
 
 
 @pytest.mark.parametrize("actuators", ["torque", "servos"])
 def test_without_any_client_a_robot_in_physics_stays_up(actuators: str) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     settings = {"actuators": PositionServos()} if actuators == "servos" else {}
     plant = MujocoPlant(robot, **settings)  # type: ignore[arg-type]
-    hold = Hold(robot, 0.002)
+    hold = CommandTimeoutHold(robot, 0.002)
     for _ in range(750):
         command = hold.command(plant.state(), "hold: nobody")
         assert np.isfinite(not_none(command.torque)).all()
@@ -73,11 +73,11 @@ def test_without_any_client_a_robot_in_physics_stays_up(actuators: str) -> None:
 
 def test_a_hold_asks_for_torques_only_where_commands_had_them_and_never_beyond_the_limits() -> None:
     robot = biped()
-    hold, state = Hold(robot, 0.002), robot.stance("standing")
-    hold.let_go(moving(robot))
+    hold, state = CommandTimeoutHold(robot, 0.002), robot.stance("standing")
+    hold.release(forward_command(robot))
     assert hold.command(state, "").torque is None
     falling = state.replace(v=np.full(robot.model.nv, 1e3))
-    hold.let_go(Standing(state).step(state))
+    hold.release(StandingController(state).step(state))
     torque = hold.command(falling, "").torque
     assert torque is not None
     assert (np.abs(torque) <= robot.limits.torque).all()
@@ -85,7 +85,7 @@ def test_a_hold_asks_for_torques_only_where_commands_had_them_and_never_beyond_t
 
 def test_a_hold_takes_in_a_foot_that_comes_down_later() -> None:
     robot = biped()
-    hold, state = Hold(robot, 0.002), robot.stance("standing")
+    hold, state = CommandTimeoutHold(robot, 0.002), robot.stance("standing")
     hold.command(state.replace(contacts=robot.feet[:1]), "")
     assert hold._hold is not None
     assert [contact.frame for contact in hold._hold.forces.contacts] == [robot.feet[0]]
@@ -95,10 +95,10 @@ def test_a_hold_takes_in_a_foot_that_comes_down_later() -> None:
 
 def test_a_loop_keeps_the_pace_of_the_robots_clock() -> None:
     robot = biped()
-    with served(IdealPlant(robot.stance("standing")), realtime=True, period=0.002) as server:
-        with RemotePlant(server.address, robot, limit=LONG) as remote:
+    with serve_plant(IdealPlant(robot.stance("standing")), realtime=True, period=0.002) as server:
+        with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
             begin = time.monotonic()
-            seen = np.array([step.state.time for step in steps(Swinging(robot, period=0.005), remote, 0.5)])
+            seen = np.array([step.state.time for step in steps(SwingController(robot, period=0.005), remote, 0.5)])
             # The robot's clock is never ahead of the one on the wall by more than it catches up.
             assert seen[-1] - seen[0] <= time.monotonic() - begin + 0.1
         # Never less than 5 ms on average, though states come every 2 ms; more where the machine was busy.
@@ -109,29 +109,32 @@ def test_a_loop_keeps_the_pace_of_the_robots_clock() -> None:
 
 def test_a_command_for_a_state_that_is_long_past_is_not_obeyed() -> None:
     robot = biped()
-    with served(IdealPlant(robot.stance("standing")), realtime=True) as server, Stranger(server.address) as client:
-        welcome = client.ask(hello(robot))
-        until(lambda: server.plant.state().time > welcome["state"]["time"] + 0.3)
-        head = {"kind": "command", "session": welcome["session"], "known": 0, **command_message(moving(robot))}
+    with (
+        serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server,
+        RawClient(server.address) as client,
+    ):
+        welcome = client.request(hello(robot))
+        wait_until(lambda: server.plant.state().time > welcome["state"]["time"] + 0.3)
+        head = {"kind": "command", "session": welcome["session"], "known": 0, **command_message(forward_command(robot))}
         client.send({**head, "sequence": 1, "sees": welcome["sequence"]})
-        until(lambda: server.counts["late command"] == 1)
+        wait_until(lambda: server.counts["late command"] == 1)
         assert server.counts["command"] == 0
         client.send({**head, "sequence": 2, "sees": server._sequence})
-        until(lambda: server.counts["command"] == 1)
+        wait_until(lambda: server.counts["command"] == 1)
         client.send({**head, "sequence": 2, "sees": server._sequence})
-        until(lambda: server.counts["late command"] == 2)
+        wait_until(lambda: server.counts["late command"] == 2)
 
 
 def test_when_the_server_ends_the_loop_goes_on_and_a_new_server_is_joined() -> None:
     robot = biped()
-    with served(IdealPlant(robot.stance("standing")), realtime=True) as server:
+    with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
         address = server.address
-        remote = RemotePlant(address, robot, limit=0.05)
+        remote = RemotePlant(address, robot, timeout=0.05)
         list(steps(Walking(), remote, 0.1))
     before = remote.state()
     list(steps(Walking(), remote, 0.1))
     assert remote.counts["no state"] > 0
     assert remote.state().time <= before.time + 0.1
-    with remote, served(IdealPlant(robot.stance("standing")), address, realtime=True) as server:
-        until(lambda: (list(steps(Walking(), remote, 0.05)), server.counts["command"] > 5)[1])
-        assert remote.linked
+    with remote, serve_plant(IdealPlant(robot.stance("standing")), address, realtime=True) as server:
+        wait_until(lambda: (list(steps(Walking(), remote, 0.05)), server.counts["command"] > 5)[1])
+        assert remote.connected

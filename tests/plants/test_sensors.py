@@ -6,7 +6,7 @@ import pytest
 
 from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
-from simulated import PERIOD, Blind, biped, driven, flying, stood, torques
+from simulated_robots import PERIOD, OpenLoopTorques, airborne_state, biped, run_standing, run_torques, torque_command
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -21,22 +21,22 @@ def swings(time: float) -> np.ndarray:
 def test_perfect_sensors_tell_the_truth() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
-    for step in steps(Blind(robot, swings), plant, 0.1):
-        sensed = step.sensed
-        assert sensed is not None
-        assert step.state is sensed.truth
-        assert np.array_equal(sensed.positions, step.state.q[7:])
-        assert np.array_equal(sensed.rates, step.state.v[6:])
+    for step in steps(OpenLoopTorques(robot, swings), plant, 0.1):
+        readings = step.readings
+        assert readings is not None
+        assert step.state is readings.truth
+        assert np.array_equal(readings.positions, step.state.q[7:])
+        assert np.array_equal(readings.rates, step.state.v[6:])
 
 
 def test_cells_and_ankle_sensor_feel_the_same() -> None:
     """Cells add up to the ankle's normal force, and their lever arms to its moment about the sole's axes."""
     robot = biped()
     plant = MujocoPlant(robot, pushes=[Push((20, 5, 0), 0.2, 0.0)])
-    stood(plant, 0.1)
-    sensed, truth = plant.sensed(), plant.truth()
+    run_standing(plant, 0.1)
+    readings, truth = plant.readings(), plant.truth()
     for foot in robot.feet:
-        cells, wrench = sensed.cells[foot.name], sensed.forces[foot.name]
+        cells, wrench = readings.cells[foot.name], readings.forces[foot.name]
         R = truth.pose(foot).rotation
         force, moment = R.T @ wrench[:3], R.T @ wrench[3:]
         assert (cells >= -1e-9).all()
@@ -49,12 +49,12 @@ def test_cells_and_ankle_sensor_feel_the_same() -> None:
 def test_forces_are_what_changes_the_momentum() -> None:
     """``d/dt (m ċ) = Σ F + m g``, over a motion with impacts."""
     robot = biped()
-    plant = MujocoPlant(flying(robot, height=0.05), period=5e-4)
+    plant = MujocoPlant(airborne_state(robot, height=0.05), period=5e-4)
     impulse, states = np.zeros(3), [plant.truth()]
     for _ in range(600):
-        plant.apply(torques(robot, swings(plant.time), 5e-4))
+        plant.apply(torque_command(robot, swings(plant.time), 5e-4))
         plant.advance()
-        impulse += 5e-4 * (plant.sensed().forces.total + robot.mass * GRAVITY)
+        impulse += 5e-4 * (plant.readings().forces.total + robot.mass * GRAVITY)
         states.append(plant.truth())
     data = robot.model.createData()
     change = [pinocchio.computeCentroidalMomentum(robot.model, data, s.q, s.v).linear for s in (states[0], states[-1])]
@@ -63,15 +63,15 @@ def test_forces_are_what_changes_the_momentum() -> None:
 
 def test_the_accelerometer_feels_gravity_at_rest_and_nothing_in_flight() -> None:
     robot = biped()
-    assert MujocoPlant(robot).sensed().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=1e-6)
+    assert MujocoPlant(robot).readings().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=1e-6)
     standing = MujocoPlant(robot)
-    stood(standing, 0.3)
-    assert standing.sensed().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=0.02)
-    flight = MujocoPlant(flying(robot))
-    driven(flight, 0.02)
-    assert flight.sensed().imu.acceleration == pytest.approx(np.zeros(3), abs=1e-6)
-    assert not flight.sensed().forces.wrenches.any()
-    imu, truth = standing.sensed().imu, standing.truth()
+    run_standing(standing, 0.3)
+    assert standing.readings().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=0.02)
+    flight = MujocoPlant(airborne_state(robot))
+    run_torques(flight, 0.02)
+    assert flight.readings().imu.acceleration == pytest.approx(np.zeros(3), abs=1e-6)
+    assert not flight.readings().forces.wrenches.any()
+    imu, truth = standing.readings().imu, standing.truth()
     assert np.array_equal(imu.orientation, truth.q[3:7])
     assert np.array_equal(imu.angular_velocity, truth.v[3:6])
 
@@ -83,13 +83,15 @@ def test_the_accelerometer_feels_gravity_at_rest_and_nothing_in_flight() -> None
 def test_a_delay_is_exact(delay: float) -> None:
     """What is seen at a tick is what was true that much before, to the last bit; before that, the start."""
     robot = biped()
-    start = flying(robot)
+    start = airborne_state(robot)
     late = MujocoPlant(start, sensors=Sensors(delay=delay))
-    seen = [step.state for step in steps(Blind(robot, swings), late, 0.06)]
+    seen = [step.state for step in steps(OpenLoopTorques(robot, swings), late, 0.06)]
     true = MujocoPlant(start)
     past = {0: true.truth()}
     for n in range(1, 61):
-        torque = torques(robot, swings(PERIOD * ((n - 1) // 2)), 0.001)  # as the blind controller gave at its tick
+        torque = torque_command(
+            robot, swings(PERIOD * ((n - 1) // 2)), 0.001
+        )  # as the blind controller gave at its tick
         true.apply(torque)
         true.advance()
         past[n] = true.truth()
@@ -103,7 +105,7 @@ def test_a_delay_is_exact(delay: float) -> None:
 def test_forces_and_imu_are_as_late_as_the_rest() -> None:
     robot = biped()
     plants = [MujocoPlant(robot, sensors=Sensors(delay=delay)) for delay in (0.0, 0.006)]
-    prompt, late = ([step.sensed for step in steps(Blind(robot, swings), plant, 0.05)] for plant in plants)
+    prompt, late = ([step.readings for step in steps(OpenLoopTorques(robot, swings), plant, 0.05)] for plant in plants)
     for now, then in zip(late[3:], prompt, strict=False):
         assert now is not None
         assert then is not None
@@ -118,18 +120,20 @@ def test_forces_and_imu_are_as_late_as_the_rest() -> None:
 def test_noise_has_the_deviations_of_the_table() -> None:
     robot, level = biped(), 0.02
     plant = MujocoPlant(robot, sensors=Sensors(noise=level), seed=5)
-    command = Command(np.zeros(robot.model.nv), None, plant._simulation.holding, 0.0001)  # time all but stands still
+    command = Command(
+        np.zeros(robot.model.nv), None, plant._simulation.holding_torque, 0.0001
+    )  # time all but stands still
     q, v, forces, cells, shakes = [], [], [], [], []
     for _ in range(3000):
         plant.apply(command)
         plant.advance()
-        state, truth, sensed = plant.state(), plant.truth(), plant.sensed()
-        exact = plant._simulation.sample().touch
+        state, truth, readings = plant.state(), plant.truth(), plant.readings()
+        exact = plant._simulation.sample().contact_readings
         q.append(pinocchio.difference(robot.model, truth.q, state.q))
         v.append(state.v - truth.v)
-        forces.append(sensed.forces.wrenches - exact.wrenches)
-        cells.append(np.concatenate(list(sensed.cells.values())) - exact.cells)
-        shakes.append(sensed.imu.angular_velocity - truth.v[3:6])
+        forces.append(readings.forces.wrenches - exact.wrenches)
+        cells.append(np.concatenate(list(readings.cells.values())) - exact.cells)
+        shakes.append(readings.imu.angular_velocity - truth.v[3:6])
     assert np.std(q, axis=0) == pytest.approx(0.1 * level, rel=0.1)
     assert np.std(v, axis=0)[:6] == pytest.approx(level, rel=0.1)
     assert np.std(v, axis=0)[6:] == pytest.approx(5.0 * level, rel=0.1)
@@ -145,7 +149,7 @@ def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
     robot = biped()
     quiet, noisy = MujocoPlant(robot), MujocoPlant(robot, sensors=Sensors(noise=0.05))
     for plant in (quiet, noisy):
-        for _ in steps(Blind(robot, swings), plant, 0.1):
+        for _ in steps(OpenLoopTorques(robot, swings), plant, 0.1):
             pass
     assert np.array_equal(quiet.truth().q, noisy.truth().q)
     assert not np.array_equal(noisy.truth().q, noisy.state().q)
@@ -157,15 +161,15 @@ def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
 def test_angles_and_forces_come_in_steps() -> None:
     robot, angle, force = biped(), 1e-3, 0.5
     plant = MujocoPlant(robot, sensors=Sensors(encoder_step=angle, force_step=force))
-    stood(plant, 0.1)
-    state, truth, sensed = plant.state(), plant.truth(), plant.sensed()
+    run_standing(plant, 0.1)
+    state, truth, readings = plant.state(), plant.truth(), plant.readings()
     assert state.q[7:] / angle == pytest.approx(np.round(state.q[7:] / angle), abs=1e-6)
     assert np.abs(state.q[7:] - truth.q[7:]).max() <= angle / 2 + 1e-12
-    assert np.array_equal(sensed.positions, state.q[7:])
+    assert np.array_equal(readings.positions, state.q[7:])
     assert np.array_equal(state.q[:7], truth.q[:7])
-    exact = plant._simulation.sample().touch
+    exact = plant._simulation.sample().contact_readings
     for foot in robot.feet:
-        cells = sensed.cells[foot.name]
+        cells = readings.cells[foot.name]
         assert cells / force == pytest.approx(np.round(cells / force), abs=1e-6)
-    assert np.abs(sensed.forces.wrenches[:, :3] - exact.wrenches[:, :3]).max() <= force
-    assert np.abs(sensed.forces.wrenches - exact.wrenches).max() > 0.0
+    assert np.abs(readings.forces.wrenches[:, :3] - exact.wrenches[:, :3]).max() <= force
+    assert np.abs(readings.forces.wrenches - exact.wrenches).max() > 0.0

@@ -11,14 +11,14 @@ import numpy as np
 
 from poise.recording import Recording
 from poise.solvers import Lexicographic, Program, Rows, Solution
-from poise.state import ContactForces, Imu, Sensed
+from poise.state import ContactForces, Imu, SensorReadings
 
 JOINTS = ("left_knee_joint", "right_knee_joint", "left_elbow_joint", "neck_slide_joint")
 NQ, NV = 7 + len(JOINTS), 6 + len(JOINTS)
 PERIOD = 0.005
 
 
-class Kind:
+class FakeJointModel:
     """Stands for a joint of a pinocchio model."""
 
     def __init__(self, name: str) -> None:
@@ -31,9 +31,15 @@ class Kind:
 ROBOT: Any = SimpleNamespace(
     name="figure",
     source="made up for tests",
-    parts={},
+    load_arguments={},
     model=SimpleNamespace(
-        nq=NQ, nv=NV, joints=[Kind("JointModelFreeFlyer"), *[Kind("JointModelRY")] * 3, Kind("JointModelPZ")]
+        nq=NQ,
+        nv=NV,
+        joints=[
+            FakeJointModel("JointModelFreeFlyer"),
+            *[FakeJointModel("JointModelRY")] * 3,
+            FakeJointModel("JointModelPZ"),
+        ],
     ),
     joints=tuple(SimpleNamespace(name=name, index=1 + i, q=7 + i, v=6 + i) for i, name in enumerate(JOINTS)),
     limits=SimpleNamespace(lower=np.array([-1.0, -1.0, -2.0, -0.1]), upper=np.array([1.0, 1.0, 2.0, 0.1])),
@@ -64,7 +70,7 @@ class FakeErrors:
     def values(self, task: int) -> np.ndarray:
         return self.rows[task]
 
-    def stacked(self) -> np.ndarray:
+    def stacked_values(self) -> np.ndarray:
         return np.concatenate([np.zeros(0), *self.rows])
 
 
@@ -85,10 +91,10 @@ class _Step:
     state: FakeState
     command: FakeCommand
     milliseconds: float = 0.25
-    sensed: Sensed | None = None
+    readings: SensorReadings | None = None
 
 
-#: A `Step` to the recorder, but not to a type checker.
+#: A `ControlStep` to the recorder, but not to a type checker.
 FakeStep: Any = _Step
 
 REACH = ("reach", "left_hand", "m", ("x", "y", "z"))
@@ -142,10 +148,10 @@ def forces(seed: int, *names: str) -> ContactForces:
     return ContactForces(names, rng.normal(size=(len(names), 6)) + 50.0, rng.normal(size=(len(names), 3)))
 
 
-def sensed(seed: int, state: Any, *names: str, truth: Any = None) -> Sensed:
+def make_readings(seed: int, state: Any, *names: str, truth: Any = None) -> SensorReadings:
     """Something that sensors might say at a state, with forces at these contacts; the state is the true one."""
     rng = np.random.default_rng(seed)
-    return Sensed(
+    return SensorReadings(
         forces=forces(seed, *names),
         cells={name: rng.normal(size=4) for name in names},
         imu=Imu(rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)),

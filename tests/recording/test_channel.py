@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from poise.errors import PoiseError, RecordingError
-from poise.recording import ABSENT, Channel, channel_key, different
-from poise.recording.channel import Header, Keys, is_key, joined, joined_units
+from poise.recording import ABSENT_CODE, Channel, channel_key, make_unique
+from poise.recording.channel import ChannelHeader, ChannelKeys, concatenate, is_channel_key, join_units
 
 
 def message(*arguments: object, **keywords: Any) -> str:
@@ -31,7 +31,7 @@ def test_columns_without_labels_are_numbered() -> None:
 
 def test_the_unit_of_columns_that_differ_names_each_once() -> None:
     assert Channel("q", ("m", "", "rad", "rad"), np.zeros((1, 4))).unit == "m, rad"
-    assert joined_units(["m, rad", "rad", "N"]) == "m, rad, N"
+    assert join_units(["m, rad", "rad", "N"]) == "m, rad, N"
 
 
 def test_numbers_are_floats_small_codes_stay_and_words_are_texts() -> None:
@@ -94,7 +94,7 @@ def test_a_key_is_made_from_the_names_in_a_label(label: str, key: str) -> None:
 
 
 def test_names_that_make_the_same_word_are_numbered_alike_in_all_their_channels() -> None:
-    keys = Keys()
+    keys = ChannelKeys()
     assert keys["slack/free foot"] == "slack/free_foot"
     assert keys["slack/free_foot"] == "slack/free_foot_2"
     assert keys["error/free_foot/pose"] == "error/free_foot_2/pose"
@@ -108,10 +108,10 @@ BEGINNINGS = some.sampled_from(["", "error/", "error_norm/", "slack/", "active/"
 
 @given(some.lists(some.builds(str.__add__, BEGINNINGS, some.text(LETTERS, min_size=1, max_size=5)), unique=True))
 def test_different_labels_have_different_keys_and_the_same_labels_the_same(labels: list[str]) -> None:
-    keys, again = Keys(), Keys()
+    keys, again = ChannelKeys(), ChannelKeys()
     made = [keys[label] for label in labels]
     assert len(set(made)) == len(made)
-    assert all(map(is_key, made))
+    assert all(map(is_channel_key, made))
     assert [keys[label] for label in labels] == made == [again[label] for label in labels]
 
 
@@ -121,7 +121,7 @@ def test_a_key_is_its_own_label(key: str) -> None:
 
 
 def test_words_that_were_there_before_are_numbered() -> None:
-    assert different(["a", "b", "a", "a", "a (2)"]) == ("a", "b", "a (2)", "a (3)", "a (2) (2)")
+    assert make_unique(["a", "b", "a", "a", "a (2)"]) == ("a", "b", "a (2)", "a (3)", "a (2) (2)")
 
 
 def test_what_a_part_does_not_have_is_absent_in_the_whole() -> None:
@@ -132,11 +132,11 @@ def test_what_a_part_does_not_have_is_absent_in_the_whole() -> None:
         Channel("side", "", np.array([1], dtype=np.int8)),
         Channel("status", "", ["optimal"]),
     ]
-    whole = {channel.key: channel for channel in joined([first, second])}
+    whole = {channel.key: channel for channel in concatenate([first, second])}
     assert whole["time"].values.tolist() == [0.0, 1.0, 2.0]
     assert whole["error"].labels == ("x", "y")
     assert np.array_equal(whole["error"].values, [[1.0, np.nan], [2.0, np.nan], [4.0, 3.0]], equal_nan=True)
-    assert whole["side"].values.tolist() == [ABSENT, ABSENT, 1]
+    assert whole["side"].values.tolist() == [ABSENT_CODE, ABSENT_CODE, 1]
     assert whole["status"].values.tolist() == ["", "", "optimal"]
 
 
@@ -145,7 +145,7 @@ def test_a_channel_that_returns_with_another_unit_is_another_channel() -> None:
         [Channel("time", "s", [0.0]), Channel("gap", "m", [1.0])],
         [Channel("time", "s", [1.0]), Channel("gap", "rad", [2.0]), Channel("gap_2", "rad", [3.0])],
     ]
-    whole = {channel.key: channel for channel in joined(parts)}
+    whole = {channel.key: channel for channel in concatenate(parts)}
     assert list(whole) == ["time", "gap", "gap_2", "gap_2_2"]
     assert (whole["gap"].unit, whole["gap_2"].unit) == ("m", "rad")
     assert [whole[name].values[1] for name in ("gap_2", "gap_2_2")] == [2.0, 3.0]
@@ -159,14 +159,14 @@ def test_every_value_of_every_part_stands_at_its_place_in_the_whole(parts: list[
     channels = []
     for i, part in enumerate(parts):
         named = [
-            Channel._of(
-                Header.of(name, "number", tuple(labels), ("m",) * len(labels)),
+            Channel._unchecked(
+                ChannelHeader.of(name, "number", tuple(labels), ("m",) * len(labels)),
                 np.array([[100.0 * i + ord(label) for label in labels]]),
             )
             for name, labels in part.items()
         ]
         channels.append([Channel("time", "s", [float(i)]), *named])
-    whole = {channel.key: channel for channel in joined(channels)}
+    whole = {channel.key: channel for channel in concatenate(channels)}
     for name, channel in whole.items():
         for label in channel.labels:
             expected = [

@@ -15,7 +15,7 @@ from recorded_steps import POSTURE, REACH, ROBOT, Motion, identical, same_values
 
 from poise.errors import RecordingError
 from poise.recording import Channel, Recorder, Recording, load_recording, record_steps
-from poise.recording.file_format import VERSION, Writer
+from poise.recording.file_format import FORMAT_VERSION, FileWriter
 
 words = some.text(some.characters(exclude_categories=["Cs"]), max_size=6)
 #: None of those whose contents Poise prescribes.
@@ -112,11 +112,11 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_later_format_is_refused_and_named(tmp_path: Path, partial: bool) -> None:
-    head = {"poise.recording": str(VERSION + 1), "poise.something": "new"}
+    head = {"poise.recording": str(FORMAT_VERSION + 1), "poise.something": "new"}
     with pyarrow.ipc.new_stream(tmp_path / "a.poise", pyarrow.schema([], metadata=head)):
         pass
     text = refusal(tmp_path / "a.poise", partial=partial)
-    assert f"format {VERSION + 1}" in text
+    assert f"format {FORMAT_VERSION + 1}" in text
     assert "update Poise" in text
 
 
@@ -143,7 +143,7 @@ def two_segments(path: Path) -> Recording:
 
 def small(path: Path) -> Recording:
     """A file of some kilobytes: two segments, four batches."""
-    writer = Writer(path, {"robot": "figure"})
+    writer = FileWriter(path, {"robot": "figure"})
     gap = np.array([[0.5, 1.5]])
     for first in range(4):
         channels = [Channel("time", "s", [0.25 * first]), Channel("status", "", ["optimal"])]
@@ -239,7 +239,7 @@ def test_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch: 
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Writer, "write", fails)
+    monkeypatch.setattr(FileWriter, "write", fails)
     with pytest.raises(RecordingError, match="No space left on device"):
         Recording([Channel("time", "s", [0.0])]).save(path)
     assert identical(load_recording(path), whole)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_steps import JOINTS, POSTURE, ROBOT, FakeState, Motion, forces, identical, sensed
+from recorded_steps import JOINTS, POSTURE, ROBOT, FakeState, Motion, forces, identical, make_readings
 
 from poise.recording import Recording, load_recording, record_steps
 from poise.state import ContactForces
@@ -26,7 +26,7 @@ def step(i: int, *contacts: str, **changes: Any) -> Any:
 def sensing(i: int, *contacts: str, **options: Any) -> Any:
     """A step whose sensors tell of these contacts."""
     plain = Motion().step(i)
-    return replace(plain, sensed=sensed(i, plain.state, *contacts, **options))
+    return replace(plain, readings=make_readings(i, plain.state, *contacts, **options))
 
 
 def test_the_wrench_and_the_point_of_every_contact_are_recorded() -> None:
@@ -86,7 +86,7 @@ def test_two_contacts_of_one_name_are_told_apart() -> None:
 def test_every_number_of_the_sensors_is_recorded(tmp_path: Path) -> None:
     steps = [sensing(i, LEFT, RIGHT) for i in range(140)]
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
-    said = [s.sensed for s in steps]
+    said = [s.readings for s in steps]
     for k, name in enumerate((LEFT, RIGHT)):
         assert np.array_equal(recording[f"sensed/force/{name}"], [not_none(s).forces.wrenches[k] for s in said])
         assert np.array_equal(recording[f"sensed/force_point/{name}"], [not_none(s).forces.points[k] for s in said])
@@ -111,13 +111,13 @@ def test_sensors_that_fall_silent_are_nan_meanwhile() -> None:
 
 def test_the_true_state_is_recorded_only_where_it_is_not_the_measured_one() -> None:
     same = [sensing(i, LEFT) for i in range(3)]
-    equal = [replace(s, sensed=replace(s.sensed, truth=replace(s.state, q=s.state.q.copy()))) for s in same]
+    equal = [replace(s, readings=replace(s.readings, truth=replace(s.state, q=s.state.q.copy()))) for s in same]
     assert "true/q" not in record_steps(same, ROBOT)
     assert "true/q" not in record_steps(equal, ROBOT)
 
     moved = sensing(3, LEFT)
     truth: FakeState = replace(moved.state, v=moved.state.v + 1.0)
-    recording = record_steps([*same, replace(moved, sensed=replace(moved.sensed, truth=truth)), *same], ROBOT)
+    recording = record_steps([*same, replace(moved, readings=replace(moved.readings, truth=truth)), *same], ROBOT)
     assert np.isnan(recording["true/v"]).all(axis=1).tolist() == [True] * 3 + [False] * 4
     assert np.array_equal(recording["true/v"][3], truth.v)
     assert np.array_equal(recording["true/q"][3:], [truth.q, *(s.state.q for s in same)])
@@ -128,7 +128,7 @@ def standing(wrenches: Any, points: Any) -> Recording:
     """What is recorded where sensors feel these forces at two contacts; the robot weighs 98.1 N."""
     one = sensing(0, LEFT, RIGHT)
     felt = ContactForces((LEFT, RIGHT), np.array(wrenches, dtype=float), np.array(points, dtype=float))
-    return record_steps([replace(one, sensed=replace(one.sensed, forces=felt))], ROBOT)
+    return record_steps([replace(one, readings=replace(one.readings, forces=felt))], ROBOT)
 
 
 def test_the_center_of_pressure_lies_between_the_feet_as_they_are_loaded() -> None:

@@ -11,8 +11,8 @@ from poise.control import TorqueController
 from poise.errors import RecordingError
 from poise.plants import MujocoPlant
 from poise.recording import Recording, load_recording, record
-from poise.recording.channel import is_key
-from poise.recording.file_format import VERSION, Contents
+from poise.recording.channel import is_channel_key
+from poise.recording.file_format import FORMAT_VERSION, FileContents
 from poise.robots import load_robot
 
 FILES = Path(__file__).parent / "files"
@@ -34,8 +34,8 @@ def names() -> Recording:
 
 @pytest.mark.parametrize("path", [STAND, NAMES])
 def test_these_files_are_of_format_1(path: Path) -> None:
-    assert VERSION > 1
-    assert Contents(path.read_bytes()).version == 1
+    assert FORMAT_VERSION > 1
+    assert FileContents(path.read_bytes()).version == 1
 
 
 def test_its_channels_have_the_keys_that_the_same_motion_has_today(stand: Recording) -> None:
@@ -44,7 +44,7 @@ def test_its_channels_have_the_keys_that_the_same_motion_has_today(stand: Record
     assert {channel.label: key for key, channel in stand.channels.items()} == {
         channel.label: key for key, channel in recording.channels.items()
     }
-    assert all(map(is_key, stand.channels))
+    assert all(map(is_channel_key, stand.channels))
 
 
 def test_what_it_says_is_found_by_the_new_keys_and_by_the_former_ones(stand: Recording) -> None:
@@ -98,7 +98,7 @@ def test_a_name_that_resembles_a_former_one_brings_the_key(names: Recording) -> 
 def test_saved_again_it_is_the_same_recording_in_todays_format(path: Path, tmp_path: Path) -> None:
     former = load_recording(path)
     former.save(tmp_path / "a.poise")
-    assert Contents((tmp_path / "a.poise").read_bytes()).version == VERSION
+    assert FileContents((tmp_path / "a.poise").read_bytes()).version == FORMAT_VERSION
     assert identical(load_recording(tmp_path / "a.poise"), former)
 
 

@@ -17,9 +17,9 @@ from recorded_steps import PERIOD, POSTURE, REACH, ROBOT, Motion, identical, sam
 
 import poise.recording
 from poise.errors import RecordingError
-from poise.recording import Recorder, RecordingInterrupted, UnwrittenError, load_recording, record_steps
-from poise.recording.file_format import Writer
-from waiting import completed
+from poise.recording import Recorder, RecordingInterrupted, WriteError, load_recording, record_steps
+from poise.recording.file_format import FileWriter
+from waiting import wait_for_exit
 
 SOURCE = str(Path(poise.recording.__file__).parent)
 
@@ -129,16 +129,16 @@ def test_ctrl_c_while_finishing_can_be_finished_again(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fails_does_not_stop_the_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written, write = [], Writer.write
+    written, write = [], FileWriter.write
 
-    def fails(writer: Writer, first: int, channels: Any) -> None:
+    def fails(writer: FileWriter, first: int, channels: Any) -> None:
         if first >= 50:
             raise OSError(28, "No space left on device")
         write(writer, first, channels)
         written.append(first)
 
-    monkeypatch.setattr(Writer, "write", fails)
-    with pytest.raises(UnwrittenError) as caught:
+    monkeypatch.setattr(FileWriter, "write", fails)
+    with pytest.raises(WriteError) as caught:
         record_steps(Motion().steps(120), ROBOT, tmp_path / "a.poise")
     assert "No space left on device" in str(caught.value)
     assert isinstance(caught.value, RecordingError)
@@ -207,7 +207,7 @@ def test_a_process_that_receives_ctrl_c_leaves_a_whole_file(tmp_path: Path) -> N
         assert process.stdout is not None
         next(line for line in process.stdout if float(line) >= 0.6)
         process.send_signal(signal.SIGINT)
-        rest, errors = completed(process)
+        rest, errors = wait_for_exit(process)
     finally:
         process.kill()
         process.wait()

@@ -13,7 +13,7 @@ from poise.control import Controller
 from poise.errors import PoiseError
 from poise.plants import Plant
 from poise.plants import control_loop as loop
-from poise.recording import Bar, RecordingInterrupted, record
+from poise.recording import ProgressBar, RecordingInterrupted, record
 from poise.recording import recorder as progress
 
 
@@ -48,7 +48,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_the_bar_tells_how_far_and_how_long_still(clock: Clock) -> None:
     terminal = Terminal()
-    bar = Bar("reach on g1", 10.0, terminal)
+    bar = ProgressBar("reach on g1", 10.0, terminal)
     for done in (1.0, 2.0, 5.0):
         bar(done)
     assert "reach on g1 [###############               ] 5.0 of 10.0 s  2 s left" in terminal.line
@@ -56,14 +56,14 @@ def test_the_bar_tells_how_far_and_how_long_still(clock: Clock) -> None:
 
 def test_a_short_run_shows_nothing(clock: Clock) -> None:
     terminal = Terminal()
-    with Bar("reach", 10.0, terminal) as bar:
+    with ProgressBar("reach", 10.0, terminal) as bar:
         bar(9.0)
     assert terminal.getvalue() == ""
 
 
 def test_what_follows_finds_a_clean_line(clock: Clock) -> None:
     terminal = Terminal()
-    with Bar("reach", 10.0, terminal) as bar:
+    with ProgressBar("reach", 10.0, terminal) as bar:
         for _ in range(5):
             bar(1.0)
     assert terminal.line == ""
@@ -72,7 +72,7 @@ def test_what_follows_finds_a_clean_line(clock: Clock) -> None:
 
 def test_no_line_is_wider_than_a_terminal(clock: Clock) -> None:
     terminal = Terminal()
-    bar = Bar("a very long name " * 10, 1e6, terminal)
+    bar = ProgressBar("a very long name " * 10, 1e6, terminal)
     for done in (0.0, 0.0, 1e4, 1e6, 2e6):
         bar(done)
     assert max(map(len, terminal.getvalue().split("\r"))) < 80
@@ -83,7 +83,7 @@ def test_where_nobody_looks_nothing_is_written(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: io.StringIO | None
 ) -> None:
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
-    with Bar("reach", 1.0) as bar:
+    with ProgressBar("reach", 1.0) as bar:
         for _ in range(5):
             bar(0.5)
     assert stream is None or stream.getvalue() == ""
@@ -107,7 +107,7 @@ class LostTerminal(Terminal):
 @pytest.mark.parametrize("error", [OSError(5, "Input/output error"), ValueError("I/O operation on closed file")])
 def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock, error: Exception) -> None:
     terminal = LostTerminal(error)
-    with Bar("reach", 1.0, terminal) as bar:
+    with ProgressBar("reach", 1.0, terminal) as bar:
         for _ in range(5):
             bar(0.5)
         shown = terminal.getvalue()

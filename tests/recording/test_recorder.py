@@ -8,7 +8,7 @@ import pytest
 from recorded_steps import JOINTS, NV, PERIOD, POSTURE, REACH, ROBOT, FakeErrors, Motion, identical
 
 from poise.errors import RecordingError
-from poise.recording import ABSENT, Body, Recorder, Recording, load_recording, record_steps
+from poise.recording import ABSENT_CODE, CoordinateLabels, Recorder, Recording, load_recording, record_steps
 from poise.solvers import EQUALITY, UPPER
 
 
@@ -53,7 +53,7 @@ def test_channels_carry_the_names_of_joints_and_rows_and_their_units() -> None:
 
 
 def test_torques_of_all_of_v_name_the_base_too() -> None:
-    labels, units = Body.of(ROBOT).efforts(NV)
+    labels, units = CoordinateLabels.of(ROBOT).effort_labels(NV)
     assert (len(labels), labels[6:]) == (NV, JOINTS)
     assert units == ("N", "N", "N", "N m", "N m", "N m", "N m", "N m", "N m", "N")
 
@@ -83,7 +83,7 @@ def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
     for name in ("error/reach/left_hand", "error_norm/reach/left_hand", "slack/reach", "active_count/reach"):
         assert np.isnan(recording[name][~inside]).all()
         assert np.isfinite(recording[name][inside]).all()
-    assert (recording["active/reach"][~inside] == ABSENT).all()
+    assert (recording["active/reach"][~inside] == ABSENT_CODE).all()
     posture = [step.command.errors.values(len(step.command.errors.tasks) - 1) for step in steps]
     assert np.array_equal(recording["error/posture/posture"], posture)
 
@@ -111,7 +111,7 @@ def test_a_fallback_without_solution_is_counted_and_absent_elsewhere() -> None:
     assert recording.fallbacks() == {"hold": 1}
     assert np.isnan(recording["slack/reach"]).tolist() == [False, False, True, False, False]
     assert np.isnan(recording["error_norm/reach/left_hand"]).tolist() == [False, False, True, False, False]
-    assert (recording["active/always"][2] == ABSENT).all()
+    assert (recording["active/always"][2] == ABSENT_CODE).all()
     assert recording["solver/status"].tolist() == ["optimal", "optimal", "", "optimal", "optimal"]
 
 

@@ -79,7 +79,7 @@ def test_the_hierarchy_of_a_behavior_is_told_once_it_is_known(robot: Robot) -> N
 def test_levels_that_a_behavior_adds_and_drops_are_absent_elsewhere(robot: Robot, tmp_path: Path) -> None:
     start = robot.stance("standing")
     whole = reach(robot, start)
-    without = whole.without("reach")
+    without = whole.without_level("reach")
 
     def behavior(snapshot: object) -> Hierarchy:
         return whole if 0.1 <= snapshot.state.time < 0.2 else without  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ directions = st.tuples(numbers, numbers, numbers).filter(lambda d: np.linalg.nor
 def test_a_framed_camera_shows_every_point(
     points: list[tuple[float, float, float]], direction: tuple[float, float, float], width: int, height: int
 ) -> None:
-    x, y = Camera(direction).framed(points, width, height).project(points, width, height).T
+    x, y = Camera(direction).fit_to(points, width, height).project(points, width, height).T
     assert (x >= 0).all()
     assert (x <= width).all()
     assert (y >= 0).all()
@@ -53,7 +53,7 @@ def test_a_point_behind_the_camera_is_nowhere() -> None:
 
 def test_what_is_given_is_kept_when_framed() -> None:
     camera = Camera(target=(1.0, 2.0, 3.0), distance=4.0)
-    assert camera.framed([(0.0, 0.0, 0.0)], 200, 100) == camera
+    assert camera.fit_to([(0.0, 0.0, 0.0)], 200, 100) == camera
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_a_camera_that_sees_nothing_is_refused(options: dict[str, Any], message:
 
 
 def test_a_camera_without_a_place_projects_nothing() -> None:
-    with pytest.raises(PoiseError, match="framed"):
+    with pytest.raises(PoiseError, match="fit_to"):
         Camera().project([(0, 0, 0)], 200, 100)

@@ -14,9 +14,9 @@ from PIL import Image
 from scipy.spatial import ConvexHull
 
 from poise.errors import PoiseError
-from poise.rendering import Camera, Extras, Stage, picture, save_picture
+from poise.rendering import Camera, OffscreenRenderer, Overlays, picture, save_picture
 from poise.rendering.opengl_context import open_context
-from poise.robots import Robot, State, library_names, load_robot, vertices
+from poise.robots import Robot, State, library_names, load_robot, shape_vertices
 from shared_data import require_models
 
 WIDTH, HEIGHT = 240, 180
@@ -69,12 +69,12 @@ def shown_points(state: State) -> np.ndarray:
     pinocchio.forwardKinematics(model, data, state.q)
     poses = [data.oMi[shape.parentJoint] * shape.placement for shape in shapes.geometryObjects]
     points = zip(poses, shapes.geometryObjects, strict=True)
-    return np.concatenate([vertices(shape) @ pose.rotation.T + pose.translation for pose, shape in points])
+    return np.concatenate([shape_vertices(shape) @ pose.rotation.T + pose.translation for pose, shape in points])
 
 
 def test_every_vertex_of_a_library_robot_is_where_the_camera_projects_it(standing: State) -> None:
     points = shown_points(standing)
-    camera = Camera((1.0, 0.4, 0.1)).framed(points, WIDTH, HEIGHT)
+    camera = Camera((1.0, 0.4, 0.1)).fit_to(points, WIDTH, HEIGHT)
     q = standing.q.copy()
     q[0] -= 1e3
     empty = picture(standing.replace(q=q, contacts=()), WIDTH, HEIGHT, camera)
@@ -104,8 +104,8 @@ def test_different_postures_give_different_pictures_and_equal_ones_equal(tmp_pat
 def test_a_mark_is_where_the_camera_projects_it(tmp_path: Path, direction: tuple[float, float, float]) -> None:
     robot, point = pendulum(tmp_path), np.array([0.3, 0.4, 1.4])
     camera = Camera(direction, target=(0.1, 0.1, 1.1), distance=4.0)
-    with Stage(robot, WIDTH, HEIGHT) as stage:  # without what is drawn over the picture
-        image = stage.draw([at(robot)], camera, Extras({"mark": point})).astype(int)
+    with OffscreenRenderer(robot, WIDTH, HEIGHT) as renderer:  # without what is drawn over the picture
+        image = renderer.draw([at(robot)], camera, Overlays({"mark": point})).astype(int)
     y, x = np.nonzero(image[..., 2] - image[..., 0] > 60)  # the first mark is blue, and nothing else is
     assert (x.mean() + 0.5, y.mean() + 0.5) == pytest.approx(tuple(camera.project(point, WIDTH, HEIGHT)[0]), abs=0.5)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from poise.rendering.visual_model import Collada, is_mesh, surfaces
-from poise.robots import library_names, load_robot, vertices
+from poise.rendering.visual_model import Collada, colored_meshes, is_mesh
+from poise.robots import library_names, load_robot, shape_vertices
 
 
 def effect(name: str, color: str) -> str:
@@ -19,7 +19,7 @@ def effect(name: str, color: str) -> str:
     )
 
 
-def written(path: Path, transform: str) -> Path:
+def write_collada(path: Path, transform: str) -> Path:
     """A square of two materials: a red triangle, and a blue one in a polylist with normals."""
     names = {"red": "1 0 0 1", "blue": "0 0 1 0.5"}
     materials = "".join(f'<material id="{n}"><instance_effect url="#{n}-effect"/></material>' for n in names)
@@ -48,8 +48,8 @@ def written(path: Path, transform: str) -> Path:
     ],
 )
 def test_a_collada_file_has_all_its_triangles_colours_and_places(tmp_path: Path, transform: str) -> None:
-    file = Collada(written(tmp_path / "square.dae", transform))
-    red, blue = file.parts
+    file = Collada(write_collada(tmp_path / "square.dae", transform))
+    red, blue = file.meshes
     assert file.unit == 0.1
     assert (red.color, blue.color) == ((1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0))
     assert red.points[red.faces[0]] == pytest.approx(np.array([[5, 0, 0], [5, 2, 0], [3, 2, 0]]))
@@ -60,8 +60,8 @@ def test_a_collada_file_has_all_its_triangles_colours_and_places(tmp_path: Path,
 @pytest.mark.parametrize("name", library_names())
 def test_the_surfaces_of_a_library_robot_fill_the_same_space_as_its_shapes(name: str) -> None:
     for shape in filter(is_mesh, load_robot(name).visual_geometry.geometryObjects):
-        parts = list(surfaces(shape))
-        points, expected = np.vstack([part.points[np.unique(part.faces)] for part in parts]), vertices(shape)
+        parts = list(colored_meshes(shape))
+        points, expected = np.vstack([part.points[np.unique(part.faces)] for part in parts]), shape_vertices(shape)
         assert points.min(axis=0) == pytest.approx(expected.min(axis=0), abs=1e-4), shape.name
         assert points.max(axis=0) == pytest.approx(expected.max(axis=0), abs=1e-4), shape.name
         if shape.meshPath.endswith(".dae"):

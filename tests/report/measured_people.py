@@ -19,16 +19,16 @@ def person(which: int = 0) -> Fit:
 
 
 @cache
-def stander() -> Fit:
+def standing_person() -> Fit:
     """Somebody who does not walk."""
     _, static = sample_trial(*PEOPLE[0], cycles=1)
     return fit(static)
 
 
 @cache
-def studied(people: int = 2) -> gait.Study:
+def gait_study(people: int = 2) -> gait.VariantComparison:
     runs = [gait.reproduce(person(k), variant=each) for k in range(people) for each in VARIANTS]
-    return gait.study(runs)
+    return gait.compare_variants(runs)
 
 
 @cache

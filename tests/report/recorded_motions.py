@@ -11,10 +11,10 @@ import pinocchio
 
 import poise
 from poise import tasks
-from poise.control import Step
+from poise.control import ControlStep
 from poise.recording import Recording, record_steps
 from poise.robots import Robot, State
-from poise.state import ContactForces, Imu, Sensed
+from poise.state import ContactForces, Imu, SensorReadings
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 PARTS: dict[str, Any] = {
@@ -36,24 +36,26 @@ def hierarchy(robot: Robot, start: State, reach: float = 0.1) -> poise.Hierarchy
     )
 
 
-def moved(robot: Robot, seconds: float, reach: float = 0.1) -> Iterator[Step]:
+def reach_steps(robot: Robot, seconds: float, reach: float = 0.1) -> Iterator[ControlStep]:
     start = robot.stance("standing")
     controller = poise.KinematicController(hierarchy(robot, start, reach))
     return poise.steps(controller, poise.IdealPlant(start), seconds)
 
 
-def kinematic(robot: Robot, seconds: float = 0.6, reach: float = 0.1) -> Recording:
+def kinematic_recording(robot: Robot, seconds: float = 0.6, reach: float = 0.1) -> Recording:
     """The motion alone."""
-    return record_steps(moved(robot, seconds, reach), robot, provenance={"behavior": "reach", "plant": "IdealPlant"})
+    return record_steps(
+        reach_steps(robot, seconds, reach), robot, provenance={"behavior": "reach", "plant": "IdealPlant"}
+    )
 
 
-def dynamic(robot: Robot, seconds: float = 0.6, reach: float = 0.1, noise: float = 2.0) -> Recording:
-    """The motion with torques and forces; see `laden`."""
-    steps = list(moved(robot, seconds, reach))
-    return record_steps(laden(steps, noise), robot, provenance={"behavior": "reach", "plant": "MadeUp"})
+def dynamic_recording(robot: Robot, seconds: float = 0.6, reach: float = 0.1, noise: float = 2.0) -> Recording:
+    """The motion with torques and forces; see `with_dynamics`."""
+    steps = list(reach_steps(robot, seconds, reach))
+    return record_steps(with_dynamics(steps, noise), robot, provenance={"behavior": "reach", "plant": "MadeUp"})
 
 
-def laden(steps: list[Step], noise: float = 2.0, seed: int = 1) -> Iterator[Step]:
+def with_dynamics(steps: list[ControlStep], noise: float = 2.0, seed: int = 1) -> Iterator[ControlStep]:
     """Steps with the torques and contact forces that their motion needs, and with sensors that feel these and noise.
 
     The wrench that the base needs, ``M v̇ + h`` in its six rows, is shared equally by the contacts; what they give is
@@ -65,25 +67,27 @@ def laden(steps: list[Step], noise: float = 2.0, seed: int = 1) -> Iterator[Step
     for i, step in enumerate(steps):
         state, robot = step.state, step.state.robot
         data = robot.model.createData()
-        needed = pinocchio.rnea(robot.model, data, state.q, v[i], a[i])
+        required_torque = pinocchio.rnea(robot.model, data, state.q, v[i], a[i])
         pinocchio.computeJointJacobians(robot.model, data, state.q)
         pinocchio.updateFramePlacements(robot.model, data)
         R, base = data.oMi[1].rotation, data.oMi[1].translation
         points = np.array([data.oMf[part.index].translation for part in state.contacts])
-        force = R @ needed[:3] / len(points)
-        moment = (R @ needed[3:6] + sum(np.cross(base - p, force) for p in points)) / len(points)
+        force = R @ required_torque[:3] / len(points)
+        moment = (R @ required_torque[3:6] + sum(np.cross(base - p, force) for p in points)) / len(points)
         wrenches = np.tile(np.concatenate([force, moment]), (len(points), 1))
         for part, wrench in zip(state.contacts, wrenches, strict=True):
             axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
-            needed = needed - pinocchio.getFrameJacobian(robot.model, data, part.index, axes).T @ wrench
+            required_torque = (
+                required_torque - pinocchio.getFrameJacobian(robot.model, data, part.index, axes).T @ wrench
+            )
         names = tuple(part.name for part in state.contacts)
-        step.command.torque = needed[6:]
+        step.command.torque = required_torque[6:]
         step.command.forces = ContactForces(names, wrenches, points)
         step.command.phase = "lift" if i < len(steps) // 3 else "hold"
-        felt = wrenches + noise * rng.normal(size=wrenches.shape) * [1, 1, 1, 0.01, 0.01, 0.01]
-        step.sensed = Sensed(
-            ContactForces(names, felt, points),
-            {name: np.full(4, w[2] / 4) for name, w in zip(names, felt, strict=True)},
+        sensed_wrenches = wrenches + noise * rng.normal(size=wrenches.shape) * [1, 1, 1, 0.01, 0.01, 0.01]
+        step.readings = SensorReadings(
+            ContactForces(names, sensed_wrenches, points),
+            {name: np.full(4, w[2] / 4) for name, w in zip(names, sensed_wrenches, strict=True)},
             Imu(state.q[3:7], state.v[3:6], np.array([0.0, 0.0, 9.81])),
             state.q[7:],
             state.v[6:],

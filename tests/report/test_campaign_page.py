@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reading_pages import Page
+from page_reader import Page
 
-from poise.campaign import COSTS, Column, Results
-from poise.campaign.storage import FIRST, column_of, table_of
+from poise.campaign import COST_COLUMNS, Column, Results
+from poise.campaign.storage import RUN_COLUMNS, build_table, infer_column
 from poise.html import TIMES
-from poise.report import Kept, worst_runs
-from poise.report.campaign_page import alike, campaign_page
-from poise.report.campaign_runs import Runs, crossed, grouped, wilson
-from poise.report.campaign_survival import directions
+from poise.report import RunFiles, worst_runs
+from poise.report.campaign_page import campaign_page, reason_pattern
+from poise.report.campaign_runs import RunTable, cross_tabulate, group_runs, success_interval
+from poise.report.campaign_success import direction_groups
 
 COLUMNS = {
     "seconds_moved": Column("number", "s", "how long it moved"),
@@ -23,24 +23,29 @@ COLUMNS = {
     "measure.arm_swing": Column("number", "deg", "range of the arms"),
 }
 TITLES = {
-    "Overview", "Survival against each parameter", "Survival over two parameters", "Measures of the runs",
+    "Overview", "Success rate against each parameter", "Success rate over two parameters", "Measures of the runs",
     "Why runs failed", "The worst ten runs", "The spec",
 }  # fmt: skip
 
 
-def row(run: int, succeeded: bool, **more: Any) -> dict[str, Any]:
+def run_row(run: int, succeeded: bool, **more: Any) -> dict[str, Any]:
     """A run as a campaign writes it down."""
     outcome, reason = ("succeeded", "") if succeeded else ("failed", f"fell after {run}.5 s")
-    told = {"outcome": outcome, "succeeded": succeeded, "reason": reason, "command": f"poise run walk --seed {run}"}
-    return {"run": run, "seed": run, **told, **more}
+    outcome_columns = {
+        "outcome": outcome,
+        "succeeded": succeeded,
+        "reason": reason,
+        "command": f"poise run walk --seed {run}",
+    }
+    return {"run": run, "seed": run, **outcome_columns, **more}
 
 
 def results(rows: list[dict[str, Any]], **facts: Any) -> Results:
     """A campaign that found these rows."""
-    names = [name for name in (rows[0] if rows else {}) if name not in FIRST and name not in COLUMNS]
-    parameters = {name: column_of(each.get(name) for each in rows) for name in names}
-    table = table_of(rows, {**FIRST, **parameters, **COLUMNS})
-    costs = table_of([{"run": each["run"], "seconds": 2.0} for each in rows], COSTS)
+    names = [name for name in (rows[0] if rows else {}) if name not in RUN_COLUMNS and name not in COLUMNS]
+    parameters = {name: infer_column(each.get(name) for each in rows) for name in names}
+    table = build_table(rows, {**RUN_COLUMNS, **parameters, **COLUMNS})
+    costs = build_table([{"run": each["run"], "seconds": 2.0} for each in rows], COST_COLUMNS)
     given = {"title": "Pushes", "behavior": "walk", "planned": len(rows), "spec": "a < b & c", **facts}
     return Results(Path("made"), given, parameters, COLUMNS, table, costs)
 
@@ -55,14 +60,14 @@ def pushed() -> Results:
         found = {"seconds_moved": 6.0 if good else 3.0 + 0.01 * run, "zmp_margin_m": 0.001 * run if good else None}
         found["measure.arm_swing"] = 20.0 if style == "neutral" else 10.0
         rows.append(
-            row(run, good, robot=robot, style=style, **{"push.size": size, "push.direction": direction}, **found)
+            run_row(run, good, robot=robot, style=style, **{"push.size": size, "push.direction": direction}, **found)
         )
     return results(rows)
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return campaign_page(pushed(), {2: Kept("c/recordings/2.poise", "page_replays/000002.html", "a <note>")})
+    return campaign_page(pushed(), {2: RunFiles("c/recordings/2.poise", "page_replays/000002.html", "a <note>")})
 
 
 @pytest.fixture(scope="module")
@@ -83,26 +88,26 @@ def test_survival_is_told_with_its_interval(read: Page) -> None:
 
 def test_the_ends_of_a_wilson_interval_are_where_the_score_test_rejects() -> None:
     for good, count in ((0, 5), (3, 7), (40, 96), (10, 10)):
-        for end in wilson(good, count):
+        for end in success_interval(good, count):
             reach = 1.959964 * np.sqrt(end * (1 - end) / count)
             assert abs(good / count - end) == pytest.approx(
                 reach, rel=1e-6, abs=1e-7
             )  # roots magnify rounding at 0 and 1
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert success_interval(0, 0) == (0.0, 1.0)
 
 
 def test_cells_of_a_map_hold_every_run_once() -> None:
-    runs = Runs(pushed())
-    sizes, around = grouped(runs, "push.size"), grouped(runs, "push.direction")
-    count, good = crossed(sizes, around, runs.succeeded)
+    runs = RunTable(pushed())
+    sizes, around = group_runs(runs, "push.size"), group_runs(runs, "push.direction")
+    count, good = cross_tabulate(sizes, around, runs.succeeded)
     assert (count == 8).all()
     assert good.tolist() == [[8, 8, 8, 8], [8, 0, 0, 0], [0, 0, 0, 0]]
 
 
 def test_random_numbers_are_put_in_ranges_of_equally_many_runs() -> None:
     values = np.random.default_rng(0).uniform(-1.0, 1.0, 400)
-    runs = Runs(results([row(k, True, friction=float(value)) for k, value in enumerate(values)]))
-    groups = grouped(runs, "friction")
+    runs = RunTable(results([run_row(k, True, friction=float(value)) for k, value in enumerate(values)]))
+    groups = group_runs(runs, "friction")
     assert groups.counts().tolist() == [50] * 8
     assert groups.edges is not None
     for k, (low, high) in enumerate(groups.edges):
@@ -112,13 +117,17 @@ def test_random_numbers_are_put_in_ranges_of_equally_many_runs() -> None:
 
 def test_directions_of_one_angle_are_one_and_random_ones_become_sectors() -> None:
     angles = (-90.0, 270.0, 0.0, 360.0)
-    few = directions(Runs(results([row(k, True, **{"push.direction": angle}) for k, angle in enumerate(angles)])))
+    few = direction_groups(
+        RunTable(results([run_row(k, True, **{"push.direction": angle}) for k, angle in enumerate(angles)]))
+    )
     assert few.labels == ("0", "270")
     assert few.index.tolist() == [1, 1, 0, 0]
-    drawn = [float(angle) for angle in np.linspace(0.0, 359.0, 100)]
-    many = directions(Runs(results([row(k, True, **{"push.direction": angle}) for k, angle in enumerate(drawn)])))
-    assert many.places is not None
-    off = (np.array(drawn) - many.places[many.index] + 180.0) % 360.0 - 180.0
+    chart = [float(angle) for angle in np.linspace(0.0, 359.0, 100)]
+    many = direction_groups(
+        RunTable(results([run_row(k, True, **{"push.direction": angle}) for k, angle in enumerate(chart)]))
+    )
+    assert many.positions is not None
+    off = (np.array(chart) - many.positions[many.index] + 180.0) % 360.0 - 180.0
     assert np.abs(off).max() <= 22.5
 
 
@@ -127,7 +136,7 @@ def test_a_style_is_compared_with_the_neutral_one(read: Page) -> None:
 
 
 def test_reasons_that_differ_in_numbers_are_one(read: Page) -> None:
-    assert alike("g1 fell after 3.21 s at -1.5e-3 m") == "g1 fell after # s at # m"
+    assert reason_pattern("g1 fell after 3.21 s at -1.5e-3 m") == "g1 fell after # s at # m"
     assert [cells[:4] for cells in read.tables["Why runs failed"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
 
 
@@ -147,7 +156,7 @@ def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:
 
 
 def test_a_campaign_that_is_not_finished_says_so() -> None:
-    page = Page(campaign_page(results([row(k, k > 2, friction=0.1 * k) for k in range(8)], planned=20)))
+    page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned=20)))
     assert "12 of 20 runs are still to come" in page.sections["Overview"]
 
 
@@ -155,13 +164,14 @@ def test_a_campaign_that_is_not_finished_says_so() -> None:
     "rows",
     [
         [],
-        [row(0, True)],
-        [row(0, False, robot="g1", friction=0.5)],
-        [row(k, False, robot=f"r{k % 6}", friction=0.1 * k) for k in range(20)],
-        [row(k, k % 2 == 0, robot="g1", seconds_moved=float("nan")) for k in range(5)],
-        [row(k, k % 3 > 0, mode=(None, "a")[k % 2], delay=(None, 5.0, 6.0)[k % 3], bent=k % 2 > 0) for k in range(9)],
-        [row(k, k % 3 > 0, friction=(None, 0.5)[k % 2]) for k in range(6)],
-        [row(k, k % 5 > 0, trial=f"a/very/long/folder/of/trials/trial_{k}<&>.c3d") for k in range(40)],
+        [run_row(0, True)],
+        [run_row(0, False, robot="g1", friction=0.5)],
+        [run_row(k, False, robot=f"r{k % 6}", friction=0.1 * k) for k in range(20)],
+        [run_row(k, k % 2 == 0, robot="g1", seconds_moved=float("nan")) for k in range(5)],
+        [run_row(k, k % 3 > 0, mode=(None, "a")[k % 2], delay=(None, 5.0, 6.0)[k % 3], bent=k % 2 > 0)
+         for k in range(9)],
+        [run_row(k, k % 3 > 0, friction=(None, 0.5)[k % 2]) for k in range(6)],
+        [run_row(k, k % 5 > 0, trial=f"a/very/long/folder/of/trials/trial_{k}<&>.c3d") for k in range(40)],
     ],
     ids=["none", "one", "one failed", "all failed", "constant", "holes", "one number and holes", "many words"],
 )  # fmt: skip
@@ -172,6 +182,6 @@ def test_a_page_is_made_of_whatever_there_is(rows: list[dict[str, Any]]) -> None
 
 
 def test_a_recording_whose_place_is_not_known_is_named_and_not_linked() -> None:
-    text = campaign_page(results([row(0, False, recording="recordings/0.poise"), row(1, True)]))
+    text = campaign_page(results([run_row(0, False, recording="recordings/0.poise"), run_row(1, True)]))
     assert "recordings/0.poise" in text
     assert 'href="recordings' not in text

@@ -9,32 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.analysis import Phase
+from poise.analysis import MotionPhase
 from poise.html import (
+    DASH,
     MINUS,
-    NONE,
     curve,
-    drawing,
-    grouped,
-    listed,
+    decimate,
+    grouped_table,
+    join_words,
+    new_chart,
     note,
     number,
     paragraph,
     percent,
-    prefixed,
-    shade,
-    short,
+    shade_phases,
+    short_joint_names,
+    si_prefix,
     table,
-    thinned,
 )
-from poise.html.charts import inlined
+from poise.html.charts import inline_svg
 
 
 @given(st.integers(0, 3000), st.integers(0, 10_000))
 def test_thinning_keeps_every_peak_of_every_bin(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = np.arange(count, dtype=float), rng.normal(size=count)
-    fewer, kept = thinned(x, y, 50)
+    fewer, kept = decimate(x, y, 50)
     assert len(fewer) <= max(100, 2 * 50)
     assert np.array_equal(kept, y[fewer.astype(int)])
     assert (np.diff(fewer) > 0).all()
@@ -46,16 +46,16 @@ def test_thinning_keeps_gaps() -> None:
     y = np.sin(np.arange(5000.0))
     y[1000:2000] = np.nan
     y[3333] = np.nan
-    x, kept = thinned(np.arange(5000.0), y)
+    x, kept = decimate(np.arange(5000.0), y)
     assert np.isnan(kept[(x >= 1000) & (x < 2000)]).all()
     assert 3333.0 in x
 
 
 def test_the_points_of_a_curve_are_where_its_numbers_say() -> None:
-    with drawing("a line", 400.0, 200.0, 50.0) as drawn:
-        curve(drawn.axes, [0.0, 1.0, 2.0], [0.0, 10.0, 5.0], color="#123456")
-        drawn.axes.set(xlim=(0.0, 2.0), ylim=(0.0, 10.0), xlabel="time (s)", ylabel="torque (N m)")
-    root = ElementTree.fromstring(drawn.svg)
+    with new_chart("a line", 400.0, 200.0, 50.0) as chart:
+        curve(chart.axes, [0.0, 1.0, 2.0], [0.0, 10.0, 5.0], color="#123456")
+        chart.axes.set(xlim=(0.0, 2.0), ylim=(0.0, 10.0), xlabel="time (s)", ylabel="torque (N m)")
+    root = ElementTree.fromstring(chart.svg)
     line = next(e for e in root.iter("path") if "#123456" in e.get("style", ""))
     numbers = np.array([float(word) for word in line.get("d", "").replace("M", "").replace("L", "").split()])
     # axes from 50 to 390 across, and from 13 to 166 down
@@ -64,10 +64,10 @@ def test_the_points_of_a_curve_are_where_its_numbers_say() -> None:
 
 def test_phases_are_named_where_their_names_fit_and_numbered_elsewhere() -> None:
     def texts(*names: str) -> str:
-        with drawing("phases") as drawn:
-            drawn.axes.set_xlim(0.0, len(names))
-            shade(drawn.axes, [Phase(name, float(i), i + 1.0) for i, name in enumerate(names)])
-        return drawn.svg
+        with new_chart("phases") as chart:
+            chart.axes.set_xlim(0.0, len(names))
+            shade_phases(chart.axes, [MotionPhase(name, float(i), i + 1.0) for i, name in enumerate(names)])
+        return chart.svg
 
     assert ">lift<" in texts("lift", "swing")
     svg = texts("a phase whose name is much longer than its place " * 3, "swing")
@@ -76,20 +76,20 @@ def test_phases_are_named_where_their_names_fit_and_numbered_elsewhere() -> None
 
 
 def test_an_inlined_figure_is_small_and_has_no_head() -> None:
-    with drawing('a "line" & more') as drawn:
-        curve(drawn.axes, np.linspace(0, 1, 100_000), np.random.default_rng(0).normal(size=100_000))
-    root = ElementTree.fromstring(drawn.svg)
+    with new_chart('a "line" & more') as chart:
+        curve(chart.axes, np.linspace(0, 1, 100_000), np.random.default_rng(0).normal(size=100_000))
+    root = ElementTree.fromstring(chart.svg)
     assert root.tag == "svg"  # without a name space
     assert root.get("aria-label") == 'a "line" & more'
-    assert len(drawn.svg) < 40_000
-    assert "style>" not in drawn.svg
-    assert "font-family" not in drawn.svg
+    assert len(chart.svg) < 40_000
+    assert "style>" not in chart.svg
+    assert "font-family" not in chart.svg
 
 
 def test_numbers_in_styles_keep_their_digits() -> None:
     svg = '<?xml?><svg viewBox="0 0 9 9"><path d="M 1.23456 -0.01" style="opacity: 0.25"/></svg>'
     assert (
-        inlined(svg, "x")
+        inline_svg(svg, "x")
         == '<svg viewBox="0 0 9 9" role="img" aria-label="x"><path d="M 1.2 0" style="opacity: 0.25"/></svg>'
     )
 
@@ -106,7 +106,7 @@ def test_numbers_in_styles_keep_their_digits() -> None:
     ],
 )
 def test_joints_lose_what_all_have_in_common(names: list[str], expected: list[str]) -> None:
-    assert short(names) == expected
+    assert short_joint_names(names) == expected
 
 
 @given(st.floats(1e-9, 1e9), st.sampled_from([-1.0, 1.0]))
@@ -118,11 +118,11 @@ def test_a_number_is_right_to_its_digits(size: float, sign: float) -> None:
 
 def test_numbers_read_well() -> None:
     values = [0.0, 1234.6, 45.67, 0.012345, 1.2e-7, 999.9, 0.09996, None, float("nan"), float("inf")]
-    words = ["0", "1235", "45.7", "0.0123", f"1.20e{MINUS}07", "1000", "0.100", NONE, NONE, "∞"]
+    words = ["0", "1235", "45.7", "0.0123", f"1.20e{MINUS}07", "1000", "0.100", DASH, DASH, "∞"]
     assert [number(each) for each in values] == words
-    assert [percent(each) for each in (0.314, 0.0042, 1.62, 0.0, None)] == ["31 %", "0.42 %", "162 %", "0 %", NONE]
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert [percent(each) for each in (0.314, 0.0042, 1.62, 0.0, None)] == ["31 %", "0.42 %", "162 %", "0 %", DASH]
+    assert join_words(["a"]) == "a"
+    assert join_words(["a", "b", "c"]) == "a, b and c"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_numbers_read_well() -> None:
     ],
 )
 def test_small_values_get_a_smaller_unit(unit: str, size: float, expected: tuple[float, str]) -> None:
-    assert prefixed(unit, size) == expected
+    assert si_prefix(unit, size) == expected
 
 
 def test_pieces_of_html_are_well_formed_and_escaped() -> None:
@@ -145,7 +145,7 @@ def test_pieces_of_html_are_well_formed_and_escaped() -> None:
         paragraph("a < b", "", "c & d"),
         note("x"),
         table(["", "y"], [("<r>", "1")], "z"),
-        grouped(["a"], ["one", "two"], ("b", "c"), [("r", "1", "2", "3", "4")]),
+        grouped_table(["a"], ["one", "two"], ("b", "c"), [("r", "1", "2", "3", "4")]),
     ]
     for piece in pieces:
         ElementTree.fromstring(piece)

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from measured_people import person, stander
-from reading_pages import Page, value
+from measured_people import person, standing_person
+from page_reader import Page, value
 
 from poise.analysis import EVENT_RULE, TABLE_I, gait_cycles, normative_band
-from poise.html import drawing, stick
-from poise.html.stick_figures import CHAINS
+from poise.html import new_chart, stick_figure
+from poise.html.stick_figures import SEGMENT_CHAINS
 from poise.recording import Channel, Recording
-from poise.report.key_frames import gathered
-from poise.report.recording_page import page
-from poise.report.recording_view import gait_of, moments_of, stored_events, subjects
+from poise.report.key_frames import gather_states
+from poise.report.recording_page import recording_page
+from poise.report.recording_view import cycle_instants, recorded_gait, recording_views, stored_events
 from poise.robots import State
 
 
@@ -36,7 +36,7 @@ def recording() -> Recording:
 
 @pytest.fixture(scope="module")
 def text(recording: Recording) -> str:
-    return page({"walk": recording})
+    return recording_page({"walk": recording})
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +53,18 @@ def test_a_fitted_trial_has_its_sections_and_none_of_a_controller(read: Page) ->
 def test_distances_of_markers_are_those_of_the_fit(read: Page) -> None:
     fit = person()
     row = next(cells for cells in read.tables["Markers"] if cells and cells[0] == "walk")
-    size, label, time = fit.worst
-    assert int(row[1]) == len(fit.placed.labels)
+    size, label, time = fit.largest_error
+    assert int(row[1]) == len(fit.marker_placement.labels)
     assert value(row[2]) == pytest.approx(1e3 * fit.rms, rel=1e-2)
     assert f"{label} at {time:.2f} s" in row[4]
     assert value(row[4].partition(",")[0]) == pytest.approx(1e3 * size, rel=1e-2)
-    for name, rms in list(fit.by_marker.items())[:12]:
+    for name, rms in list(fit.rms_by_marker.items())[:12]:
         assert value(read.cell("Markers", name, 2)) == pytest.approx(1e3 * rms, rel=1e-2)
 
 
 def test_every_marker_has_a_bar_with_its_name(read: Page) -> None:
     bars = next(texts for texts in read.labels if "distance (mm)" in texts and "LASIS" in texts)
-    assert set(person().placed.labels) <= set(bars)
+    assert set(person().marker_placement.labels) <= set(bars)
 
 
 def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
@@ -99,7 +99,7 @@ def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording
     assert EVENT_RULE not in read.sections["Gait angles"]
     assert len(stored_events(recording.provenance)) == len(fit.trial.events)
     facts = {key: value for key, value in recording.provenance.items() if key != "events"}
-    found = gait_of(Recording(recording.channels.values(), facts, fit.robot), fit.robot)
+    found = recorded_gait(Recording(recording.channels.values(), facts, fit.robot), fit.robot)
     assert found is not None
     theirs = gait_cycles(fit.trial.events)
     assert len(found.cycles) >= len(theirs) - 1
@@ -109,27 +109,27 @@ def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording
 
 def test_without_events_the_page_states_the_rule(recording: Recording) -> None:
     facts = {**recording.provenance, "events": [["soon", "left", "strike"], [0.1, "both", "off"]]}
-    read = Page(page({"walk": Recording(recording.channels.values(), facts, person().robot)}))
+    read = Page(recording_page({"walk": Recording(recording.channels.values(), facts, person().robot)}))
     assert EVENT_RULE in " ".join(read.sections["Gait angles"].split())
 
 
 def test_phases_follow_each_other_and_name_the_feet(recording: Recording) -> None:
-    (subject,) = subjects({"walk": recording})
-    names = [phase.name for phase in subject.phases]
+    (view,) = recording_views({"walk": recording})
+    names = [phase.name for phase in view.phases]
     assert set(names) == {"double support", "left support", "right support"}
-    assert all(a.end == b.begin for a, b in itertools.pairwise(subject.phases))
+    assert all(a.end == b.begin for a, b in itertools.pairwise(view.phases))
     single = [name for name in names if name != "double support"]
     assert all(a != b for a, b in itertools.pairwise(single))
 
 
 def test_a_person_who_stands_has_a_stick_figure_and_no_gait() -> None:
-    read = Page(page({"standing": stander().recording()}))
+    read = Page(recording_page({"standing": standing_person().recording()}))
     assert {"Stick figure", "Markers"} <= set(read.sections)
     assert "Gait angles" not in read.sections
 
 
 def test_two_people_stand_side_by_side() -> None:
-    read = Page(page({"one": person(0).recording(), "two & <co>": person(1).recording()}))
+    read = Page(recording_page({"one": person(0).recording(), "two & <co>": person(1).recording()}))
     assert any("two & <co>, left foot" in cells for cells in read.tables["Gait angles"])
     assert len([caption for caption in read.captions["Stick figure"] if caption.startswith("two")]) == 2
 
@@ -144,7 +144,7 @@ def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> No
         for name, c in recording.channels.items()
     ]
     with warnings.catch_warnings(action="error", category=RuntimeWarning):
-        read = Page(page({"walk": Recording(channels, recording.provenance, person().robot)}))
+        read = Page(recording_page({"walk": Recording(channels, recording.provenance, person().robot)}))
     row = next(cells for cells in read.tables["Markers"] if cells and cells[0] == "walk")
     assert int(row[1]) == apart.shape[1]
     assert value(row[2]) == pytest.approx(1e3 * np.sqrt(np.nanmean(apart**2)), rel=1e-2)
@@ -154,8 +154,8 @@ def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> No
 
 def test_lines_of_the_stick_figure_are_as_long_as_the_bones() -> None:
     fit = person()
-    body = stick(fit.robot, fit.q[40])
-    for (side, chain), points in zip(CHAINS, body.chains, strict=True):
+    body = stick_figure(fit.robot, fit.q[40])
+    for (side, chain), points in zip(SEGMENT_CHAINS, body.chains, strict=True):
         if side and chain[1] == f"{side}_thigh":
             k = ("left", "right").index(side)
             assert np.linalg.norm(points[1] - points[2]) == pytest.approx(fit.shape.thigh[k], abs=1e-9)
@@ -165,7 +165,7 @@ def test_lines_of_the_stick_figure_are_as_long_as_the_bones() -> None:
 def test_gathered_postures_keep_their_joints_and_stand_in_one_place_facing_forward() -> None:
     fit = person()
     states = [State(fit.robot, q) for q in fit.q[::40]]
-    moved = gathered(states, turned=True)
+    moved = gather_states(states, face_forward=True)
     facing = np.zeros(3)
     for before, after in zip(states, moved, strict=True):
         assert np.array_equal(before.q[7:], after.q[7:])
@@ -174,21 +174,21 @@ def test_gathered_postures_keep_their_joints_and_stand_in_one_place_facing_forwa
         facing += after.pose(fit.robot.frame("pelvis")).rotation[:, 0]
     assert facing[1] == pytest.approx(0.0, abs=1e-9)
     assert facing[0] > 0.0
-    assert gathered(states[:1]) == states[:1]
+    assert gather_states(states[:1]) == states[:1]
 
 
 def test_moments_of_a_cycle_are_in_order_and_end_with_it() -> None:
     cycle = gait_cycles(person().trial.events)[0]
-    times = [at for at, _ in moments_of(cycle)]
+    times = [at for at, _ in cycle_instants(cycle)]
     assert times == sorted(times)
     assert (times[0], times[-1]) == (cycle.initial_contact, cycle.end)
 
 
 def test_a_legend_of_long_names_takes_fewer_columns() -> None:
-    with drawing("names") as drawn:
+    with new_chart("names") as chart:
         for k in range(8):
-            drawn.axes.plot([0, 1], [0, k], label=f"shoulder_adduction_{k}")
-        drawn.legend(4)
-        box = drawn.figure.legends[0].get_window_extent(FigureCanvasAgg(drawn.figure).get_renderer())
+            chart.axes.plot([0, 1], [0, k], label=f"shoulder_adduction_{k}")
+        chart.legend(4)
+        box = chart.figure.legends[0].get_window_extent(FigureCanvasAgg(chart.figure).get_renderer())
         assert box.x0 >= -1.0
-        assert box.x1 <= drawn.figure.bbox.x1 + 1.0
+        assert box.x1 <= chart.figure.bbox.x1 + 1.0

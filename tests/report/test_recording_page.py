@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reading_pages import Page, value
-from recorded_motions import BIPED, PARTS, dynamic, kinematic
+from page_reader import Page, value
+from recorded_motions import BIPED, PARTS, dynamic_recording, kinematic_recording
 
 from poise.analysis import compute_trajectories, peak, peak_rate, root_mean_square
 from poise.errors import PoiseError
 from poise.recording import Channel, Recording
 from poise.rendering.opengl_context import open_context
 from poise.report import RECORDING_SECTIONS, save_page
-from poise.report.recording_page import page
+from poise.report.recording_page import recording_page
 from poise.robots import Robot, load_robot
 
 TITLES = [
@@ -58,17 +58,17 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def moving(robot: Robot) -> Recording:
-    return kinematic(robot, 0.5)
+    return kinematic_recording(robot, 0.5)
 
 
 @pytest.fixture(scope="module")
 def laden(robot: Robot) -> Recording:
-    return dynamic(robot, 0.8, reach=0.12)
+    return dynamic_recording(robot, 0.8, reach=0.12)
 
 
 @pytest.fixture(scope="module")
 def text(moving: Recording, laden: Recording) -> str:
-    return page({"motion": moving, "torque & <force>": laden})
+    return recording_page({"motion": moving, "torque & <force>": laden})
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_every_name_is_there_once_and_every_link_leads_to_one(read: Page) -> Non
 
 
 def test_asking_twice_gives_the_same_page(text: str, moving: Recording, laden: Recording) -> None:
-    assert page({"motion": moving, "torque & <force>": laden}) == text
+    assert recording_page({"motion": moving, "torque & <force>": laden}) == text
 
 
 def test_names_cannot_break_the_page(text: str, read: Page) -> None:
@@ -161,7 +161,7 @@ def test_errors_of_levels_are_those_of_the_recording(read: Page, laden: Recordin
 def test_the_balance_is_that_of_the_tracks(read: Page, moving: Recording, robot: Robot) -> None:
     tracks = compute_trajectories(moving, robot)
     inner = range(1, len(moving) - 1)
-    expected = [1e3 * np.nanmin(tracks.margins(points, inner)) for points in (tracks.center[:, :2], tracks.zmp)]
+    expected = [1e3 * np.nanmin(tracks.margins(points, inner)) for points in (tracks.center_of_mass[:, :2], tracks.zmp)]
     cells = [value(read.cell("Balance", "motion", k)) for k in (1, 2)]
     assert cells == pytest.approx(expected, rel=1e-2)
     assert read.cell("Balance", "motion", 3) == "zero-moment point of the motion"
@@ -191,7 +191,7 @@ def test_smoothness_of_torques_is_that_of_the_measures(read: Page, laden: Record
 
 
 def test_differences_of_angles_are_those_after_normalisation(robot: Robot, laden: Recording) -> None:
-    same = Page(page({"one": laden, "other": laden}))
+    same = Page(recording_page({"one": laden, "other": laden}))
     rows = [
         cells for cells in same.tables["Comparison after time normalisation"] if cells[0] in ("left leg", "left arm")
     ]
@@ -201,7 +201,7 @@ def test_differences_of_angles_are_those_after_normalisation(robot: Robot, laden
 
 
 def test_one_recording_makes_a_page_that_says_there_is_nothing_to_compare(moving: Recording) -> None:
-    read = Page(page({"alone": moving}))
+    read = Page(recording_page({"alone": moving}))
     assert "one recording only" in read.sections["Comparison after time normalisation"]
 
 
@@ -215,10 +215,10 @@ def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.Mon
         open_context(16, 16).free()
     except PoiseError as error:
         pytest.skip(str(error))
-    from poise.report.key_frames import frames
-    from poise.report.recording_view import subjects
+    from poise.report.key_frames import key_frames_section
+    from poise.report.recording_view import recording_views
 
-    html = frames(subjects({"alone": moving})).html
+    html = key_frames_section(recording_views({"alone": moving})).html
     assert html.count('src="data:image/jpeg;base64,') == 1
     assert len(html) < 400_000
 
@@ -257,7 +257,7 @@ def bare(**channels: Any) -> Recording:
 )
 def test_recordings_of_any_kind_make_a_page(recording: Recording, moving: Recording) -> None:
     for recordings in ({"odd": recording}, {"odd": recording, "motion": moving}, {"motion": moving, "odd": recording}):
-        read = Page(page(recordings))
+        read = Page(recording_page(recordings))
         assert list(read.sections) == TITLES
         assert all(any(c.isalnum() for c in body.replace(title, "")) for title, body in read.sections.items())
 
@@ -265,19 +265,19 @@ def test_recordings_of_any_kind_make_a_page(recording: Recording, moving: Record
 def test_a_recording_that_is_not_whole_says_so(moving: Recording) -> None:
     cut = Recording(moving.channels.values(), moving.provenance, moving.robot, complete=False)
     early = Recording(moving.channels.values(), {**moving.provenance, "ended": "interrupted"}, moving.robot)
-    read = Page(page({"cut": cut, "early": early}))
+    read = Page(recording_page({"cut": cut, "early": early}))
     assert "cut: The file was cut off: this is its intact part, up to 0.49 s" in read.sections["Overview"]
     assert "early: The recording ended early: interrupted" in read.sections["Overview"]
 
 
 def test_a_model_that_is_missing_or_has_other_joints_is_named(moving: Recording) -> None:
     lost = Recording(moving.channels.values(), {"robot": "no_such_robot"})
-    read = Page(page({"lost": lost}))
+    read = Page(recording_page({"lost": lost}))
     assert "lost: The model of its robot is missing:" in read.sections["Overview"]
     assert "lost: no soles are known without its robot's model" in read.sections["Balance"]
     assert "reach (m)" in read.sections["Task errors by level"]
     other = Recording([c for c in moving.channels.values() if c.key != "v"], {}, moving.robot)
-    assert "has other joints than were recorded" in Page(page({"other": other})).sections["Overview"]
+    assert "has other joints than were recorded" in Page(recording_page({"other": other})).sections["Overview"]
 
 
 def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recording, tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recor
     renamed.write_text(re.sub(r'(<joint name="\w+)"', r'\1_x"', BIPED.read_text()))
     joints = {f"{name}_x": angle for name, angle in PARTS["stances"]["standing"]["joints"].items()}
     robot = load_robot(renamed, **{**PARTS, "stances": {"standing": {"joints": joints}}})
-    read = Page(page({"one": moving, "other": kinematic(robot, 0.5)}))
+    read = Page(recording_page({"one": moving, "other": kinematic_recording(robot, 0.5)}))
     section = read.sections["Comparison after time normalisation"]
     assert "no joint has the name of one of one" in section
     assert "from its start" in section
@@ -299,7 +299,7 @@ def test_fallbacks_are_told_with_their_first_moment_and_reason(moving: Recording
     channels = [
         Channel("control/fallback", "", words) if c.key == "control/fallback" else c for c in moving.channels.values()
     ]
-    read = Page(page({"run": Recording(channels, moving.provenance, moving.robot)}))
+    read = Page(recording_page({"run": Recording(channels, moving.provenance, moving.robot)}))
     row = next(cells for cells in read.tables["Solver times and fallbacks"] if cells[0] == "run: hold")
     assert row[1:] == ["2", "0.035", "the state has NaN"]
     assert read.cell("Overview", "fallbacks", 1) == "2"
@@ -309,7 +309,7 @@ def test_a_page_is_saved_whole_or_not_at_all(moving: Recording, tmp_path: Path, 
     heard: list[str] = []
     path = save_page(tmp_path / "r.html", {"run": moving}, heard.append)
     assert Page(path.read_text(encoding="utf-8")).sections
-    assert heard == [section.__name__ for section in RECORDING_SECTIONS]
+    assert heard == [section.__name__.removesuffix("_section").replace("_", " ") for section in RECORDING_SECTIONS]
     with pytest.raises(PoiseError, match="is a folder"):
         save_page(tmp_path, {"run": moving})
     with pytest.raises(PoiseError, match="no folder"):
@@ -321,7 +321,7 @@ def test_a_page_is_saved_whole_or_not_at_all(moving: Recording, tmp_path: Path, 
 
 
 def test_the_center_of_pressure_of_forces_is_the_zero_moment_point_of_the_motion(robot: Robot) -> None:
-    recording = dynamic(robot, 0.5, noise=0.0)
+    recording = dynamic_recording(robot, 0.5, noise=0.0)
     middle = slice(5, -5)  # differences at the ends are one-sided
     expected = compute_trajectories(recording, robot).zmp[middle]
     assert recording["center_of_pressure"][middle] == pytest.approx(expected, abs=2e-3)
@@ -331,6 +331,6 @@ def test_contacts_and_levels_are_told_by_their_labels() -> None:
     axes = ("fx", "fy", "fz", "mx", "my", "mz")
     wrench = Channel("force/left_heel_1", "N", np.full((5, 6), 50.0), axes, "force/left heel 1")
     error = Channel("error/free_foot/pose", "m", np.ones((5, 1)), ("x",), "error/free foot/pose")
-    read = Page(page({"a": bare(wrench=wrench, error=error)}))
+    read = Page(recording_page({"a": bare(wrench=wrench, error=error)}))
     assert [cells[0] for cells in read.tables["Contact forces"]][1:] == ["a, left heel 1"]
     assert "free foot (m)" in [cells[0] for cells in read.tables["Task errors by level"]]

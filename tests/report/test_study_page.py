@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measured_people import VARIANTS, person, studied
-from reading_pages import Page, value
+from measured_people import VARIANTS, gait_study, person
+from page_reader import Page, value
 
 from poise.analysis import EQUIVALENCE_REMARK, EVENT_RULE, TABLE_I, TABLE_I_JOINTS
 from poise.errors import PoiseError
@@ -27,7 +27,7 @@ def without_graphics() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return study_page(studied(), [person(0), person(1)], FAILED)
+    return study_page(gait_study(), [person(0), person(1)], FAILED)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,8 @@ def test_every_walk_has_a_row_and_a_failed_one_its_reason(read: Page) -> None:
 
 
 def test_table_one_stands_beside_the_printed_one(read: Page) -> None:
-    study = studied()
-    paper, best = study.outcome("paper"), study.outcome("best")
+    study = gait_study()
+    paper, best = study.result("paper"), study.result("best")
     for k, rotation in enumerate(TABLE_I):
         row = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == rotation.title)
         assert [value(cell) for cell in row[1:3]] == [rotation.simulation, rotation.reference]
@@ -74,19 +74,19 @@ def test_table_one_stands_beside_the_printed_one(read: Page) -> None:
 def test_variants_are_compared_in_one_table_with_the_measured_motion(read: Page) -> None:
     rows = {cells[0]: cells for cells in read.tables["Variants side by side"][1:]}
     assert list(rows) == [*(variant.name for variant in VARIANTS), "measured motion"]
-    for each in studied().outcomes:
+    for each in gait_study().results:
         row = rows[each.variant.name]
         assert value(row[1]) == pytest.approx(each.mean_difference, abs=0.051)
-        assert value(row[2]) == pytest.approx(each.worst[0], abs=0.051)
-        assert row[3] == f"{each.beyond} of 24"
-        assert value(row[6]) == pytest.approx(each.largest("heels"), abs=0.051)
-        assert value(row[10]) == pytest.approx(100 * each.mean("inside"), abs=0.51)
-    inside = studied().outcomes[0].mean("reference_inside")
+        assert value(row[2]) == pytest.approx(each.worst_difference[0], abs=0.051)
+        assert row[3] == f"{each.beyond_bound} of 24"
+        assert value(row[6]) == pytest.approx(each.largest("heel_error"), abs=0.051)
+        assert value(row[10]) == pytest.approx(100 * each.mean("zmp_inside"), abs=0.51)
+    inside = gait_study().results[0].mean("reference_zmp_inside")
     assert value(rows["measured motion"][10]) == pytest.approx(100 * inside, abs=0.51)
 
 
 def test_the_verdict_is_the_interval(read: Page) -> None:
-    best = studied().outcome("best")
+    best = gait_study().result("best")
     rows = [cells for cells in read.tables["Statistics"] if cells and cells[0] == "Right hip flexion"]
     test = best.tests[TABLE_I_JOINTS.index("right_hip_flexion")]
     assert test.interval is not None
@@ -97,7 +97,7 @@ def test_the_verdict_is_the_interval(read: Page) -> None:
 
 def test_the_straight_knee_is_told_with_its_numbers(read: Page) -> None:
     title, k = "The swinging knee with two phases", TABLE_I_JOINTS.index("right_knee_flexion")
-    two = studied().outcome("two phases")
+    two = gait_study().result("two phases")
     assert value(read.cell(title, "Right knee flexion", 1)) == pytest.approx(
         two.reference_ranges[:, k].mean(), rel=1e-2
     )
@@ -121,7 +121,7 @@ def test_measured_and_reproduced_stand_in_one_figure_and_missing_pictures_say_wh
 
 
 def test_one_walk_alone_makes_a_page_that_judges_nothing() -> None:
-    read = Page(study_page(studied(1)))
+    read = Page(study_page(gait_study(1)))
     verdicts = {cells[4] for cells in read.tables["Statistics"] if len(cells) > 4 and cells[0] in TABLE_I_JOINTS}
     assert verdicts <= {"cannot be judged"}
     assert "one person" in read.sections["Statistics"]
@@ -130,9 +130,9 @@ def test_one_walk_alone_makes_a_page_that_judges_nothing() -> None:
 
 def test_a_page_that_cannot_be_written_is_named_before_it_is_made(tmp_path: Path) -> None:
     with pytest.raises(PoiseError, match="is a folder"):
-        save_study_page(tmp_path, studied(1))
+        save_study_page(tmp_path, gait_study(1))
     with pytest.raises(PoiseError, match="there is no folder"):
-        save_study_page(tmp_path / "none/page.html", studied(1))
-    path = save_study_page(tmp_path / "page.html", studied(1))
+        save_study_page(tmp_path / "none/page.html", gait_study(1))
+    path = save_study_page(tmp_path / "page.html", gait_study(1))
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
     assert path.read_text().startswith("<!DOCTYPE html>")

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from measured_people import person, torques
-from reading_pages import Page, value
+from page_reader import Page, value
 
-from poise.human import LEG, STORED_UNIT, against_stored, compute_torques, moments
-from poise.report.recording_page import page
+from poise.human import LEG_MOMENTS, PLUG_IN_GAIT_UNIT, compare_stored_moments, compute_torques, internal_joint_moments
+from poise.report.recording_page import recording_page
 from poise.report.torques_page import torques_page
 from poise.robots import GRAVITY
 
@@ -30,8 +30,8 @@ def read() -> Page:
 
 def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
     captions = read.captions["Moments of the legs"]
-    own = moments(torques())
-    for each in LEG:
+    own = internal_joint_moments(torques())
+    for each in LEG_MOMENTS:
         for side in ("Left", "Right"):
             said = next(caption for caption in captions if caption.startswith(f"{side} {each.title}:"))
             low, high = said.partition(": ")[2].removesuffix(" N m/kg.").split(" to ")
@@ -55,14 +55,14 @@ def test_a_file_without_moments_says_so(read: Page) -> None:
 
 
 def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
-    own = moments(torques(), everywhere=True)
+    own = internal_joint_moments(torques(), include_unknown=True)
     ankle = np.ones((len(torques().time), 3))
-    ankle[:, 0] = 0.9 * own["left ankle plantarflexor"] / STORED_UNIT
+    ankle[:, 0] = 0.9 * own["left ankle plantarflexor"] / PLUG_IN_GAIT_UNIT
     fit = person()
     trial = fit.trial.replace(moments={"LAnkleMoment": ankle})
     found = compute_torques(replace(fit, trial=trial))
     read = Page(torques_page(found))
-    (row,) = (each for each in against_stored(found) if each.title == "ankle plantarflexor")
+    (row,) = (each for each in compare_stored_moments(found) if each.title == "ankle plantarflexor")
     assert row.agreement.correlation == pytest.approx(1.0)
     assert value(read.cell("Against the file", "Left ankle plantarflexor", 2)) == pytest.approx(1.0)
     assert value(read.cell("Against the file", "Left ankle plantarflexor", 6)) == pytest.approx(111, abs=1)
@@ -85,7 +85,7 @@ def test_a_recording_that_cannot_be_compared_says_why_and_does_no_harm(read: Pag
 
 
 def test_the_report_of_its_recording_has_torques_and_ground_forces() -> None:
-    read = Page(page({"walk": torques().recording()}))
+    read = Page(recording_page({"walk": torques().recording()}))
     assert {"Torques by limb", "Contact forces", "Gait angles"} <= set(read.sections)
     assert "Task errors by level" not in read.sections
     foot = torques().robot.foot("left").name

@@ -8,21 +8,21 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from reading_pages import Page, value
-from recorded_motions import BIPED, PARTS, kinematic
+from page_reader import Page, value
+from recorded_motions import BIPED, PARTS, kinematic_recording
 
-from made_walks import Rails, biped, recording_of
-from poise.analysis import MEASURES, analyze_walk, style_measures
+from poise.analysis import STYLE_MEASURES, analyze_walk, style_measures
 from poise.recording import Recording
-from poise.report.recording_page import page
-from poise.report.walk_summary import against, rounded, sole
+from poise.report.recording_page import recording_page
+from poise.report.walk_summary import compare_measure, format_measure, sole_outline
 from poise.robots import Robot, load_robot
 from robot_states import not_none
+from synthetic_walks import SyntheticWalk, biped, synthetic_recording
 
 TITLES = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
 RAILS = {
-    "neutral": Rails(steps=8, period=0.01),
-    "slow": Rails(steps=8, period=0.01, length=0.1, single=0.7, double=0.2, height=0.1),
+    "neutral": SyntheticWalk(steps=8, period=0.01),
+    "slow": SyntheticWalk(steps=8, period=0.01, length=0.1, single=0.7, double=0.2, height=0.1),
 }
 
 
@@ -40,25 +40,25 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def walks(robot: Robot) -> dict[str, Recording]:
-    return {name: recording_of(robot, rails, 0.2 * (k + 1)) for k, (name, rails) in enumerate(RAILS.items())}
+    return {name: synthetic_recording(robot, rails, 0.2 * (k + 1)) for k, (name, rails) in enumerate(RAILS.items())}
 
 
 @pytest.fixture(scope="module")
 def read(walks: dict[str, Recording]) -> Page:
-    return Page(page(walks))
+    return Page(recording_page(walks))
 
 
 def test_walks_have_their_sections_after_the_key_frames(read: Page, walks: dict[str, Recording]) -> None:
     titles = list(read.sections)
     assert titles[2:6] == TITLES
-    alone = Page(page({"neutral": walks["neutral"]}))
+    alone = Page(recording_page({"neutral": walks["neutral"]}))
     assert list(alone.sections) == titles
 
 
 def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(walks: dict[str, Recording]) -> None:
-    still = kinematic(load_robot(BIPED, **PARTS), 0.3)
-    assert not set(TITLES) & set(Page(page({"still": still})).sections)
-    mixed = Page(page({"still": still, "walk": walks["neutral"]}))
+    still = kinematic_recording(load_robot(BIPED, **PARTS), 0.3)
+    assert not set(TITLES) & set(Page(recording_page({"still": still})).sections)
+    mixed = Page(recording_page({"still": still, "walk": walks["neutral"]}))
     assert set(TITLES) <= set(mixed.sections)
     assert "still: no two steps or more were found" in mixed.sections["Style of the walk"]
 
@@ -67,15 +67,18 @@ def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, wal
     found = {
         name: style_measures(analyze_walk(recording, not_none(recording.robot))) for name, recording in walks.items()
     }
-    for name, measure in MEASURES.items():
+    for name, measure in STYLE_MEASURES.items():
         values = [getattr(own, name) for own in found.values()]
-        row = next((cells for cells in read.tables["Style of the walk"] if measure.about in cells[0]), None)
+        row = next((cells for cells in read.tables["Style of the walk"] if measure.description in cells[0]), None)
         if all(map(math.isnan, values)):
             assert row is None, name
             continue
         assert row is not None, name
         assert row[0].startswith(name.replace("_", " "))
-        assert row[1:] == [*(rounded(measure, each) for each in values), against(measure, values[1], values[0])]
+        assert row[1:] == [
+            *(format_measure(measure, each) for each in values),
+            compare_measure(measure, values[1], values[0]),
+        ]
     cadence = next(cells for cells in read.tables["Style of the walk"] if cells[0].startswith("cadence"))
     assert value(cadence[1]) == pytest.approx(120.0, rel=0.02)
     assert value(cadence[3].removeprefix("\N{MULTIPLICATION SIGN}")) == pytest.approx(0.5 / 0.9, rel=0.02)
@@ -92,8 +95,8 @@ def test_steps_are_told_with_their_spread(read: Page) -> None:
 
 def test_soles_are_drawn_as_large_and_where_they_are(robot: Robot, walks: dict[str, Recording]) -> None:
     walk = analyze_walk(walks["neutral"], robot)
-    for each, (side, place, _) in zip(walk.footprints, RAILS["neutral"].places(), strict=True):
-        corners = sole(walk, each)
+    for each, (side, place, _) in zip(walk.footprints, RAILS["neutral"].footprints(), strict=True):
+        corners = sole_outline(walk, each)
         size = robot.foot(side).sole
         assert np.ptp(corners, axis=0) == pytest.approx([size.x_max - size.x_min, size.y_max - size.y_min])
         assert corners.mean(axis=0) == pytest.approx(place[:2], abs=1e-8)
@@ -106,9 +109,9 @@ def test_the_range_of_a_joint_over_the_gait_cycle_is_told(
     walk = analyze_walk(recording, robot)
     own = [np.ptp(walk.curves(np.degrees(recording[f"q/{side}_knee"]), side).mean) for side in ("left", "right")]
     caption = next(text for text in read.captions["Gait cycle"] if text.startswith("knee"))
-    told = re.search(r"neutral ([\d.]+) deg", caption)
-    assert told is not None
-    assert float(told[1]) == pytest.approx(np.mean(own), rel=0.05)
+    match = re.search(r"neutral ([\d.]+) deg", caption)
+    assert match is not None
+    assert float(match[1]) == pytest.approx(np.mean(own), rel=0.05)
 
 
 def test_every_figure_of_a_walk_has_axes_with_units(read: Page) -> None:
@@ -126,5 +129,5 @@ def test_phases_of_a_walk_are_counted_and_not_listed(read: Page) -> None:
 
 def test_a_walk_without_torques_says_so(walks: dict[str, Recording], robot: Robot) -> None:
     bare = [c for c in walks["neutral"].channels.values() if c.key != "command/torque"]
-    text = Page(page({"bare": Recording(bare, {}, robot)})).sections["Gait cycle"]
+    text = Page(recording_page({"bare": Recording(bare, {}, robot)})).sections["Gait cycle"]
     assert "bare: no torques were recorded" in text

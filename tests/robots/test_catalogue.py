@@ -5,11 +5,11 @@ from importlib import metadata
 import pytest
 
 from poise.errors import RobotError
-from poise.robots import library_names, listing, load_robot, table
-from poise.robots.catalogue import is_own
+from poise.robots import format_listing, library_names, listing, load_robot
+from poise.robots.catalogue import is_bundled
 
 #: Robots whose model is beside their data file.
-OWN = [name for name in library_names() if is_own(name)]
+BUNDLED = [name for name in library_names() if is_bundled(name)]
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ def test_without_the_models_there_is_one_line_on_what_to_install() -> None:
     with pytest.raises(RobotError, match=r"pip install poise\[robots\]") as caught:
         load_robot("g1")
     assert "\n" not in str(caught.value)
-    assert [robot["name"] for robot in listing() if robot["available"]] == OWN
-    assert table(listing()).count("pip install") == 1
-    assert "not available: g1, icub, romeo, talos: " in table(listing())
+    assert [robot["name"] for robot in listing() if robot["available"]] == BUNDLED
+    assert format_listing(listing()).count("pip install") == 1
+    assert "not available: g1, icub, romeo, talos: " in format_listing(listing())
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.usefixtures("without_models")
 def test_a_robot_whose_model_is_our_own_needs_nothing_installed(name: str) -> None:
     robot = load_robot(name)
@@ -54,6 +54,6 @@ def test_the_listing_has_what_the_command_shows() -> None:
     robots = {robot["name"]: robot for robot in listing()}
     assert list(robots) == library_names()
     assert set(robots["g1"]) == {"name", "dof", "mass", "height", "source", "available", "message"}
-    lines = table(listing()).splitlines()
+    lines = format_listing(listing()).splitlines()
     assert lines[0].split() == ["robot", "joints", "mass", "height", "source"]
     assert lines[1].split()[:6] == ["g1", "29", "33.3", "kg", "1.32", "m"]

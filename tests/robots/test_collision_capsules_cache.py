@@ -9,11 +9,11 @@ import pytest
 from test_shapes import STL
 
 from damaged_files import DAMAGES
-from poise.cache import store, stored
-from poise.robots import Capsule, Robot, capsules, load_robot, vertices
+from poise.cache import load_arrays, save_arrays
+from poise.robots import Capsule, Robot, capsules, load_robot, shape_vertices
 from poise.robots import collision_capsules as module
-from poise.robots.urdf import KEPT
-from small_robots import joint, link, mesh, robot, written
+from poise.robots.urdf import CACHE_SIZE
+from small_robots import joint, link, mesh, robot, write_urdf
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +25,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def urdf(tmp_path: Path) -> Path:
     """An arm of two links, each with a mesh."""
-    written(tmp_path, STL, "one.stl")
+    write_urdf(tmp_path, STL, "one.stl")
     text = robot(link("base", shape=mesh("one.stl")), link("bob", shape=mesh("one.stl")), joint("hinge", "base", "bob"))
-    return written(tmp_path, text, "arm.urdf")
+    return write_urdf(tmp_path, text, "arm.urdf")
 
 
 def forget() -> None:
     """As in another process."""
-    module._recent.clear()
+    module._recent_capsules.clear()
 
 
 def never(robot: Robot) -> tuple[Capsule, ...]:
@@ -51,7 +51,7 @@ def same(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
 def test_what_is_read_from_disk_is_what_was_fitted(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = capsules(load_robot(urdf))
     assert {link for capsule in fresh for link in capsule.links} == {"base", "bob"}
-    monkeypatch.setattr(module, "_made", never)
+    monkeypatch.setattr(module, "_fit_capsules", never)
     assert capsules(load_robot(urdf)) is fresh
     forget()
     assert same(capsules(load_robot(urdf)), fresh)
@@ -62,29 +62,29 @@ def test_a_damaged_file_is_ignored_and_mended(urdf: Path, folder: Path, damage: 
     fresh = capsules(load_robot(urdf))
     forget()
     (file,) = folder.iterdir()
-    arrays = stored(file.stem)
+    arrays = load_arrays(file.stem)
     assert arrays is not None
     match damage:
         case "not finite":
-            store(file.stem, {**arrays, "solids": np.full_like(arrays["solids"], np.nan)})
+            save_arrays(file.stem, {**arrays, "solids": np.full_like(arrays["solids"], np.nan)})
         case "no such link":
-            store(file.stem, {**arrays, "links": np.array(["tail"] * len(arrays["links"]))})
+            save_arrays(file.stem, {**arrays, "links": np.array(["tail"] * len(arrays["links"]))})
         case "short":
-            store(file.stem, {**arrays, "points": arrays["points"][:-1]})
+            save_arrays(file.stem, {**arrays, "points": arrays["points"][:-1]})
         case _:
             DAMAGES[damage](file)
     assert same(capsules(load_robot(urdf)), fresh)
-    assert damage == "folder" or module._unpacked(stored(file.stem), load_robot(urdf)) is not None
+    assert damage == "folder" or module._from_arrays(load_arrays(file.stem), load_robot(urdf)) is not None
 
 
 def test_a_mesh_that_changed_is_read_again(urdf: Path) -> None:
     before = load_robot(urdf)
-    low = vertices(before.visual_geometry.geometryObjects[0])
+    low = shape_vertices(before.visual_geometry.geometryObjects[0])
     slim = capsules(before)
     mesh = urdf.parent / "one.stl"
     mesh.write_text(STL.replace("vertex 0 1 2", "vertex 0 1 20"))
     after = load_robot(urdf)
-    assert vertices(after.visual_geometry.geometryObjects[0])[:, 2].max() == pytest.approx(10.0 * low[:, 2].max())
+    assert shape_vertices(after.visual_geometry.geometryObjects[0])[:, 2].max() == pytest.approx(10.0 * low[:, 2].max())
     assert capsules(after)[0].volume > 2.0 * slim[0].volume
 
 
@@ -100,10 +100,10 @@ def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = robot(link("base", shape=mesh("package://far/one.stl")), link("bob"), joint("hinge", "base", "bob"))
-    urdf = written(tmp_path / "here", text, "arm.urdf")
-    far = written(tmp_path / "there", STL, "far/one.stl")
+    urdf = write_urdf(tmp_path / "here", text, "arm.urdf")
+    far = write_urdf(tmp_path / "there", STL, "far/one.stl")
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "there"))
-    assert load_robot(urdf)._shapes.key() is None
+    assert load_robot(urdf)._geometry.cache_key() is None
     slim = capsules(load_robot(urdf))
     far.write_text(STL.replace("vertex 0 1 2", "vertex 0 1 20"))
     assert capsules(load_robot(urdf))[0].volume > 2.0 * slim[0].volume
@@ -113,7 +113,7 @@ def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
 def test_only_so_many_shapes_stay(urdf: Path) -> None:
     from poise.robots import urdf as shapes
 
-    for number in range(KEPT + 3):
+    for number in range(CACHE_SIZE + 3):
         urdf.write_text(urdf.read_text().replace("</robot>", f"<!-- {number} --></robot>"))
         _ = load_robot(urdf).visual_geometry
-    assert len(shapes._kept) == KEPT
+    assert len(shapes._cached) == CACHE_SIZE

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from poise.errors import RobotError
-from poise.robots import SIDES, description, load_robot, named
-from poise.robots.description import twin
-from small_robots import BIPED, BIPED_PARTS, written
+from poise.robots import SIDES, description, load_robot, with_side
+from poise.robots.description import mirrored_name
+from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 FOOT = {"frame": "left_foot", "sole": [-0.1, 0.1, -0.1, 0.1]}
 
@@ -48,7 +48,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("parts", "complaint", "element"), MISTAKES, ids=[str(m[0])[:60] for m in MISTAKES])
 def test_a_mistake_is_one_line_that_names_it(tmp_path: Path, parts: dict, complaint: str, element: str) -> None:
-    path = written(tmp_path, BIPED)
+    path = write_urdf(tmp_path, BIPED)
     with pytest.raises(RobotError) as caught:
         load_robot(path, **parts)
     message = str(caught.value)
@@ -60,24 +60,24 @@ def test_a_mistake_is_one_line_that_names_it(tmp_path: Path, parts: dict, compla
 
 def test_the_page_that_explains_the_keys_is_itself_a_description(tmp_path: Path) -> None:
     example = textwrap.dedent(str(description.__doc__).partition("\n\n    ")[2].join(["    ", ""]))
-    described = description.describe(tomllib.loads(example), "robot", "robot.toml", tmp_path)
-    assert described.urdf == tmp_path / "robot.urdf"
-    assert described.feet["right"][1].y_max == 0.03
-    assert described.stances["standing"].joints == {"left_knee": 0.4, "right_knee": 0.4}
+    parsed = description.parse_description(tomllib.loads(example), "robot", "robot.toml", tmp_path)
+    assert parsed.urdf == tmp_path / "robot.urdf"
+    assert parsed.feet["right"][1].y_max == 0.03
+    assert parsed.stances["standing"].joints == {"left_knee": 0.4, "right_knee": 0.4}
 
 
 def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path, BIPED)
-    written(tmp_path, "feet = = 2", "small.toml")
+    path = write_urdf(tmp_path, BIPED)
+    write_urdf(tmp_path, "feet = = 2", "small.toml")
     with pytest.raises(RobotError, match="not a TOML file") as caught:
         load_robot(path)
     assert caught.value.file.endswith("small.toml")
 
 
 def test_a_name_for_both_sides_is_written_once() -> None:
-    assert [named("{side}_knee", side) for side in SIDES] == ["left_knee", "right_knee"]
-    assert [named("{s}_knee", side) for side in SIDES] == ["l_knee", "r_knee"]
-    assert [named("{S}Knee", side) for side in SIDES] == ["LKnee", "RKnee"]
+    assert [with_side("{side}_knee", side) for side in SIDES] == ["left_knee", "right_knee"]
+    assert [with_side("{s}_knee", side) for side in SIDES] == ["l_knee", "r_knee"]
+    assert [with_side("{S}Knee", side) for side in SIDES] == ["LKnee", "RKnee"]
 
 
 def test_a_twin_is_found_in_either_direction() -> None:
@@ -87,14 +87,16 @@ def test_a_twin_is_found_in_either_direction() -> None:
         ("l_knee", "r_knee"),
         ("LHip", "RHip"),
     ]:
-        assert twin(left, [left, right]) == right
-        assert twin(right, [left, right]) == left
-    assert twin("torso_roll", ["torso_roll"]) is None
-    assert twin("left_knee", ["left_knee"]) is None
+        assert mirrored_name(left, [left, right]) == right
+        assert mirrored_name(right, [left, right]) == left
+    assert mirrored_name("torso_roll", ["torso_roll"]) is None
+    assert mirrored_name("left_knee", ["left_knee"]) is None
 
 
 def test_a_description_can_name_its_height_and_rest(tmp_path: Path) -> None:
-    biped = load_robot(written(tmp_path, BIPED), **BIPED_PARTS, height=1.5, rest="standing", name="ben", source="drawn")
+    biped = load_robot(
+        write_urdf(tmp_path, BIPED), **BIPED_PARTS, height=1.5, rest="standing", name="ben", source="drawn"
+    )
     assert (biped.height, biped.name, biped.source) == (1.5, "ben", "drawn")
     assert biped.rest is biped.stances["standing"]
     assert repr(biped) == "Robot(ben, 10 joints, 30.0 kg, drawn)"

@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio
 import pytest
 
-from poise.robots import Robot, limbs, load_robot, vertices
-from poise.robots.urdf import extent
-from shared_data import needed
+from poise.robots import Robot, limbs, load_robot, shape_vertices
+from poise.robots.urdf import vertical_extent
+from shared_data import require_data
 
 REFERENCE = "robots/hoap3_reference.urdf"
 #: The pelvis' frame is this far from that of the public model, which is at the axis of the waist (m): above the hips.
@@ -51,7 +51,7 @@ def hoap3() -> Robot:
 @pytest.fixture(scope="module")
 def published() -> Published:
     """Joints of the public model, and masses (kg) and centres of mass (m) by link, whose tags no parser knows."""
-    found = needed(REFERENCE)
+    found = require_data(REFERENCE)
     tree, bodies = ElementTree.fromstring(found.read_text(encoding="utf-8")), {}
     for link in tree.iter("link"):
         for tag in list(link):
@@ -131,7 +131,9 @@ def test_its_masses_are_those_of_the_public_model(hoap3: Robot, published: Publi
 def test_it_is_as_in_the_paper(hoap3: Robot) -> None:
     """Section II: 60 cm, 8.8 kg, 28 joints, six in each leg and each arm, one in the torso, three in the neck."""
     assert hoap3.mass == pytest.approx(8.8, abs=3e-3)
-    lowest, highest = extent(hoap3.model, np.concatenate([hoap3.rest[:7], np.zeros(28)]), hoap3.visual_geometry)
+    lowest, highest = vertical_extent(
+        hoap3.model, np.concatenate([hoap3.rest[:7], np.zeros(28)]), hoap3.visual_geometry
+    )
     assert highest - lowest == pytest.approx(0.60, abs=1e-4)
     counts = {limb.name: len(limb.joints) for limb in limbs(hoap3)}
     assert counts == {"left leg": 6, "right leg": 6, "trunk": 1, "head": 3, "left arm": 6, "right arm": 6}
@@ -163,7 +165,7 @@ def test_the_mass_of_every_body_is_spread_as_its_shape_is(hoap3: Robot) -> None:
     corners: dict[int, list[np.ndarray]] = {}
     for shape in hoap3.visual_geometry.geometryObjects:
         pose = shape.placement
-        corners.setdefault(shape.parentJoint, []).append(vertices(shape) @ pose.rotation.T + pose.translation)
+        corners.setdefault(shape.parentJoint, []).append(shape_vertices(shape) @ pose.rotation.T + pose.translation)
     for joint in range(1, hoap3.model.njoints):
         body = hoap3.model.inertias[joint]
         spread = np.sqrt(0.5 * np.trace(body.inertia) / body.mass)

@@ -10,7 +10,7 @@ from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot, State, load_robot
-from standing_on_cells import check_it_stands
+from standing_checks import check_standing_on_cells
 
 GRAVITY = 9.81
 
@@ -40,7 +40,7 @@ def on_feet(state: State) -> dict[str, float]:
     return torques_at_rest(state, [(foot.index, share) for foot in state.contacts])
 
 
-def lowered(hoap3: Robot, start: State, by: float) -> State:
+def lower_start(hoap3: Robot, start: State, by: float) -> State:
     """The same stance with the centre of mass lower (m), the feet where they are."""
     middle = np.mean([start.pose(foot).translation for foot in start.contacts], axis=0)
     target = np.array([*middle[:2], start.center_of_mass[2] - by])
@@ -58,14 +58,14 @@ def lowered(hoap3: Robot, start: State, by: float) -> State:
 def test_it_can_go_up_by_one_and_down_by_seven_centimetres(hoap3: Robot) -> None:
     start = hoap3.stance("standing")
     for by in (-0.01, 0.05, 0.07):
-        state = lowered(hoap3, start, by)
+        state = lower_start(hoap3, start, by)
         assert state.center_of_mass[2] == pytest.approx(start.center_of_mass[2] - by, abs=1e-4)
 
 
 def test_legs_have_twice_the_torque_of_squats_and_of_standing_on_one_leg(hoap3: Robot) -> None:
     one_leg = one_foot_stance(hoap3)
-    states = [lowered(hoap3, hoap3.stance("standing"), by) for by in (0.0, 0.05, 0.07)]
-    states += [one_leg, lowered(hoap3, one_leg, 0.03)]
+    states = [lower_start(hoap3, hoap3.stance("standing"), by) for by in (0.0, 0.05, 0.07)]
+    states += [one_leg, lower_start(hoap3, one_leg, 0.03)]
     most = {joint.name: max(on_feet(state)[joint.name] for state in states) for joint in hoap3.joints}
     for joint, limit in zip(hoap3.joints, hoap3.limits.torque, strict=True):
         assert 2.0 * most[joint.name] < limit, joint.name
@@ -112,7 +112,7 @@ def test_nothing_touches_in_standing(hoap3: Robot) -> None:
     constraint = constraints.SelfCollision(hoap3)
     gaps = constraint.gaps(hoap3.stance("standing"))
     assert min(gaps.values()) > 0.0
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.wanted, strict=True))
+    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert not MujocoPlant(hoap3, self_collision=True).notes
 
 
@@ -129,7 +129,7 @@ def test_it_stands_on_its_servos(hoap3: Robot) -> None:
     hierarchy = Hierarchy(always=[constraints.JointRange(hoap3), constraints.JointSpeed(hoap3)], levels=levels)
     for _ in steps(KinematicController(hierarchy, period=0.005), plant, 5.0):
         assert not plant.fallen
-    check_it_stands(plant)
+    check_standing_on_cells(plant)
 
 
 def test_it_stands_on_its_servos_without_feedback(hoap3: Robot) -> None:
@@ -138,4 +138,4 @@ def test_it_stands_on_its_servos_without_feedback(hoap3: Robot) -> None:
         plant.apply(Command(np.zeros(hoap3.model.nv), None, None, 0.005))
         plant.advance()
     assert plant.truth().time == pytest.approx(5.0)
-    check_it_stands(plant)
+    check_standing_on_cells(plant)

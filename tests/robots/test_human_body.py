@@ -7,13 +7,13 @@ import pinocchio
 import pytest
 
 from poise.errors import RobotError
-from poise.recording import circumstances, named_robot
-from poise.robots import SEXES, SIDES, STATURE, BodyShape, Robot, joints, landmarks, load_robot
-from poise.robots.description import twin
-from poise.robots.human.anthropometry import AXES, TABLE, Sex, masses
-from poise.robots.human.human_model import SPECK, bodies
-from poise.robots.human.skeleton import BETWEEN
-from poise.robots.urdf import extent, mirrored
+from poise.recording import environment_facts, robot_from_provenance
+from poise.robots import MEAN_STATURE, SEXES, SIDES, BodyShape, Robot, human_joints, landmarks, load_robot
+from poise.robots.description import mirrored_name
+from poise.robots.human.anthropometry import POISE_FROM_SEGMENT, SEGMENT_TABLE, Sex, mass_fractions
+from poise.robots.human.human_model import DUMMY_MASS, link_inertias
+from poise.robots.human.skeleton import INTERMEDIATE_LINKS
+from poise.robots.urdf import mirrored_inertia, vertical_extent
 
 
 @pytest.fixture(scope="module", params=SEXES)
@@ -26,7 +26,7 @@ def human(sex: Sex) -> Robot:
     return load_robot("human", sex=sex)
 
 
-def at(robot: Robot, frame: str, **angles: float) -> np.ndarray:
+def frame_position(robot: Robot, frame: str, **angles: float) -> np.ndarray:
     """Where a frame is with the base at the origin and some joints turned, all others at zero (m)."""
     q = pinocchio.neutral(robot.model)
     for name, angle in angles.items():
@@ -54,48 +54,52 @@ def test_it_has_forty_two_degrees_of_freedom_split_as_in_the_paper(human: Robot)
 @pytest.mark.parametrize(("height", "mass"), [(1.5, 48.0), (1.77, 75.0), (1.95, 110.0)])
 def test_height_and_mass_are_those_asked_for(sex: Sex, height: float, mass: float) -> None:
     robot = load_robot("human", height=height, mass=mass, sex=sex)
-    lowest, highest = extent(robot.model, pinocchio.neutral(robot.model), robot.visual_geometry)
+    lowest, highest = vertical_extent(robot.model, pinocchio.neutral(robot.model), robot.visual_geometry)
     assert robot.mass == pytest.approx(mass, rel=1e-9)
     assert highest - lowest == pytest.approx(height, abs=0.006)  # the tables add up to the stature within that
 
 
 def test_segments_weigh_what_the_table_says(sex: Sex) -> None:
     shape = BodyShape.of(mass=80.0, sex=sex)
-    found, share = bodies(shape), masses(sex)
+    found, share = link_inertias(shape), mass_fractions(sex)
     assert sum(share[name] * (1 if name in ("head", "torso", "pelvis") else 2) for name in share) == pytest.approx(1.0)
     for name, part in (("thigh", None), ("shank", None), ("foot", "toes"), ("hand", "fingers"), ("upper_arm", None)):
         weight = found[f"right_{name}"].mass + (found[f"right_{part}"].mass if part else 0.0)
-        assert weight == pytest.approx(80.0 * share[name], abs=4 * SPECK)
+        assert weight == pytest.approx(80.0 * share[name], abs=4 * DUMMY_MASS)
 
 
 def test_centers_and_inertias_are_those_of_the_table(sex: Sex) -> None:
     shape = BodyShape.of(mass=80.0, sex=sex)
-    row, found = TABLE[sex]["thigh"], bodies(shape)["right_thigh"]
-    isb = AXES.T @ found.center / shape.thigh[1]
+    row, found = SEGMENT_TABLE[sex]["thigh"], link_inertias(shape)["right_thigh"]
+    isb = POISE_FROM_SEGMENT.T @ found.center / shape.thigh[1]
     assert 100.0 * isb == pytest.approx([row.x, row.y, row.z])
-    inertia = AXES.T @ found.inertia @ AXES
-    radius = 100.0 * np.sqrt(np.abs(inertia) / (masses(sex)["thigh"] * 80.0)) / shape.thigh[1] * np.sign(inertia)
+    inertia = POISE_FROM_SEGMENT.T @ found.inertia @ POISE_FROM_SEGMENT
+    radius = (
+        100.0 * np.sqrt(np.abs(inertia) / (mass_fractions(sex)["thigh"] * 80.0)) / shape.thigh[1] * np.sign(inertia)
+    )
     expected = [[row.xx, row.xy, row.xz], [row.xy, row.yy, row.yz], [row.xz, row.yz, row.zz]]
     assert radius == pytest.approx(np.array(expected), rel=1e-6)
 
 
 def test_foot_and_toes_together_are_the_foot_of_the_table(sex: Sex) -> None:
     shape = BodyShape.of(sex=sex)
-    found, row = bodies(shape), TABLE[sex]["foot"]
-    root = next(np.array(joint.place) for joint in joints(shape) if joint.child == "right_toes")
-    foot, toes = found["right_foot"], found["right_toes"].moved(root)
-    foot = foot._replace(mass=foot.mass + SPECK * shape.mass / 75.0)  # the speck of the ankle is taken from it
+    found, row = link_inertias(shape), SEGMENT_TABLE[sex]["foot"]
+    root = next(np.array(joint.position) for joint in human_joints(shape) if joint.child == "right_toes")
+    foot, toes = found["right_foot"], found["right_toes"].translate(root)
+    foot = foot._replace(mass=foot.mass + DUMMY_MASS * shape.mass / 75.0)  # the speck of the ankle is taken from it
     center = (foot.mass * foot.center + toes.mass * toes.center) / (foot.mass + toes.mass)
     assert center == pytest.approx(row.center * shape.foot[1], abs=1e-4)
-    whole = foot.about(center) + toes.about(center)
-    assert whole == pytest.approx(row.tensor * masses(sex)["foot"] * shape.mass * shape.foot[1] ** 2, abs=2e-6)
+    whole = foot.inertia_about(center) + toes.inertia_about(center)
+    assert whole == pytest.approx(
+        row.unit_inertia * mass_fractions(sex)["foot"] * shape.mass * shape.foot[1] ** 2, abs=2e-6
+    )
 
 
 def test_left_and_right_bodies_are_mirror_images(human: Robot) -> None:
     names = list(human.model.names)
     for joint, name in enumerate(names):
-        if twin(name, names):
-            image = mirrored(human.model, joint)
+        if mirrored_name(name, names):
+            image = mirrored_inertia(human.model, joint)
             assert image is not None
             assert image[0].isApprox(human.model.inertias[joint], 1e-9)
 
@@ -107,7 +111,7 @@ def test_signs_are_those_of_anatomy_on_both_sides(human: Robot, side: str) -> No
 
     def moved(frame: str, joint: str, angle: float = 0.3) -> np.ndarray:
         name = f"{side}_{frame}" if frame not in ("head", "left_palm") else frame
-        return np.asarray(at(human, name, **{f"{side}_{joint}": angle}) - at(human, name))
+        return np.asarray(frame_position(human, name, **{f"{side}_{joint}": angle}) - frame_position(human, name))
 
     assert moved("shank", "hip_flexion")[0] > 0.1
     assert out * moved("shank", "hip_adduction")[1] < -0.1
@@ -121,7 +125,7 @@ def test_signs_are_those_of_anatomy_on_both_sides(human: Robot, side: str) -> No
     assert moved("hand", "elbow_flexion")[0] > 0.05
     assert moved("fingers", "wrist_flexion")[0] > 0.01
     assert out * moved("fingers", "wrist_deviation")[1] < -0.01
-    palm = at(human, f"{side}_palm", **{f"{side}_forearm_pronation": 1.5}) - at(
+    palm = frame_position(human, f"{side}_palm", **{f"{side}_forearm_pronation": 1.5}) - frame_position(
         human, f"{side}_hand", **{f"{side}_forearm_pronation": 1.5}
     )
     assert out * palm[1] < -0.01  # palms inwards
@@ -129,18 +133,18 @@ def test_signs_are_those_of_anatomy_on_both_sides(human: Robot, side: str) -> No
 
 def test_spine_and_neck_lean_back_and_right_and_turn_left(human: Robot) -> None:
     for part, frame in (("lumbar", "head"), ("neck", "eyes")):
-        assert (at(human, frame, **{f"{part}_extension": 0.3}) - at(human, frame))[0] < -0.02
-        assert (at(human, frame, **{f"{part}_bending": 0.3}) - at(human, frame))[1] < -0.02
-    assert (at(human, "eyes", neck_rotation=0.3) - at(human, "eyes"))[1] > 0.02
+        assert (frame_position(human, frame, **{f"{part}_extension": 0.3}) - frame_position(human, frame))[0] < -0.02
+        assert (frame_position(human, frame, **{f"{part}_bending": 0.3}) - frame_position(human, frame))[1] < -0.02
+    assert (frame_position(human, "eyes", neck_rotation=0.3) - frame_position(human, "eyes"))[1] > 0.02
 
 
 def test_torsion_turns_the_toes_out_and_varus_brings_the_feet_together() -> None:
     straight = load_robot("human")
     twisted = load_robot("human", shape={"torsion": 0.3, "varus": 0.1})
-    assert at(twisted, "left_toe_tip")[1] - at(twisted, "left_foot")[1] > 0.03
-    assert at(twisted, "right_toe_tip")[1] - at(twisted, "right_foot")[1] < -0.03
+    assert frame_position(twisted, "left_toe_tip")[1] - frame_position(twisted, "left_foot")[1] > 0.03
+    assert frame_position(twisted, "right_toe_tip")[1] - frame_position(twisted, "right_foot")[1] < -0.03
     for side, out in (("left", 1.0), ("right", -1.0)):
-        assert out * (at(twisted, f"{side}_foot") - at(straight, f"{side}_foot"))[1] < -0.02
+        assert out * (frame_position(twisted, f"{side}_foot") - frame_position(straight, f"{side}_foot"))[1] < -0.02
 
 
 def test_sides_may_differ_and_it_still_stands() -> None:
@@ -153,18 +157,19 @@ def test_sides_may_differ_and_it_still_stands() -> None:
 
 def test_a_recording_finds_the_same_body_again() -> None:
     robot = load_robot("human", height=1.62, mass=55.0, sex="female", shape={"thigh": [0.38, 0.39]})
-    again = named_robot(circumstances(robot))
+    again = robot_from_provenance(environment_facts(robot))
     assert isinstance(again, Robot)
     assert again.mass == robot.mass
     assert all(a.isApprox(b) for a, b in zip(again.model.jointPlacements, robot.model.jointPlacements, strict=True))
 
 
 def test_every_link_that_weighs_something_is_drawn_and_can_be_touched(human: Robot) -> None:
-    solid = {i for i in range(1, human.model.njoints) if human.model.inertias[i].mass > 2.0 * SPECK}
+    solid = {i for i in range(1, human.model.njoints) if human.model.inertias[i].mass > 2.0 * DUMMY_MASS}
     for shapes in (human.visual_geometry, human.collision_geometry):
         assert {shape.parentJoint for shape in shapes.geometryObjects} == solid
     assert len(solid) == human.model.njoints - 1 - sum(
-        joint.child.split("_", 1)[-1] in BETWEEN or joint.child in BETWEEN for joint in joints(BodyShape.of())
+        joint.child.split("_", 1)[-1] in INTERMEDIATE_LINKS or joint.child in INTERMEDIATE_LINKS
+        for joint in human_joints(BodyShape.of())
     )
 
 
@@ -198,4 +203,4 @@ def test_a_body_that_nobody_has_is_refused_in_one_line(parts: dict[str, Any], wo
 
 
 def test_without_a_height_it_is_the_mean_of_its_sex(sex: Sex) -> None:
-    assert load_robot("human", sex=sex).height == STATURE[sex]
+    assert load_robot("human", sex=sex).height == MEAN_STATURE[sex]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from poise.errors import RobotError
 from poise.robots import load_robot
-from poise.robots.urdf import compacted, is_physical, second_moments
-from small_robots import BIPED, joint, link, robot, written
+from poise.robots.urdf import is_physical, repaired_inertia, second_moments
+from small_robots import BIPED, joint, link, robot, write_urdf
 
 ORIGIN = np.zeros(3)
 
@@ -44,7 +44,7 @@ def test_a_compacted_body_is_physical_and_keeps_mass_center_and_large_moments(se
     generator = np.random.default_rng(seed)
     half = generator.standard_normal((3, 3)) * 0.1
     body = any_body(1.0, half + half.T, generator.standard_normal(3))
-    repaired = compacted(body)
+    repaired = repaired_inertia(body)
     assert is_physical(repaired)
     assert repaired.mass == body.mass
     assert repaired.lever == pytest.approx(body.lever)
@@ -60,7 +60,7 @@ def test_flat_negative_and_massless_bodies_are_not_physical() -> None:
 def test_a_repaired_body_takes_after_its_sound_twin(tmp_path: Path) -> None:
     sound = link("right_shank", inertia="0.03 0.02 0.015")
     text = BIPED.replace(link("right_shank"), sound).replace(link("left_shank"), link("left_shank", inertia="9 1 1"))
-    path = written(tmp_path, text)
+    path = write_urdf(tmp_path, text)
     with pytest.raises(RobotError, match="no solid body") as caught:
         load_robot(path)
     assert caught.value.element == "left_shank"
@@ -73,7 +73,9 @@ def test_a_repaired_body_takes_after_its_sound_twin(tmp_path: Path) -> None:
 
 
 def test_a_body_without_twin_becomes_compact(tmp_path: Path) -> None:
-    path = written(tmp_path, robot(link("base"), link("bob", inertia="1e-9 1e-9 1e-8"), joint("hinge", "base", "bob")))
+    path = write_urdf(
+        tmp_path, robot(link("base"), link("bob", inertia="1e-9 1e-9 1e-8"), joint("hinge", "base", "bob"))
+    )
     pendulum = load_robot(path, repair_inertias=True)
     assert pendulum.notes == ("the inertia of 'bob' is that of no solid body; it was raised",)
     radius = (1.0 / 2700.0 * 3 / (4 * np.pi)) ** (1 / 3)
@@ -81,5 +83,5 @@ def test_a_body_without_twin_becomes_compact(tmp_path: Path) -> None:
 
 
 def test_a_massless_body_is_given_a_gram(tmp_path: Path) -> None:
-    path = written(tmp_path, robot(link("base"), '<link name="bob"/>', joint("hinge", "base", "bob")))
+    path = write_urdf(tmp_path, robot(link("base"), '<link name="bob"/>', joint("hinge", "base", "bob")))
     assert load_robot(path, repair_inertias=True).mass == pytest.approx(1.001)

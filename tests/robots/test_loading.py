@@ -9,10 +9,10 @@ import pytest
 
 from poise.errors import RobotError
 from poise.robots import Foot, Robot, load_robot
-from small_robots import BIPED, BIPED_PARTS, LIMIT, PENDULUM, joint, link, robot, written
+from small_robots import BIPED, BIPED_PARTS, LIMIT, PENDULUM, joint, link, robot, write_urdf
 
 
-def refused(path: Path, **parts: Any) -> RobotError:
+def load_error(path: Path, **parts: Any) -> RobotError:
     with pytest.raises(RobotError) as caught:
         load_robot(path, **parts)
     assert "\n" not in str(caught.value)
@@ -20,7 +20,7 @@ def refused(path: Path, **parts: Any) -> RobotError:
 
 
 def test_a_urdf_without_parts_is_a_robot_without_feet_and_hands(tmp_path: Path) -> None:
-    pendulum = load_robot(written(tmp_path, PENDULUM))
+    pendulum = load_robot(write_urdf(tmp_path, PENDULUM))
     assert (pendulum.name, pendulum.feet, pendulum.hands, pendulum.head, pendulum.chest) == (
         "small",
         (),
@@ -47,12 +47,12 @@ def test_asking_for_a_part_that_was_not_declared_says_how_to_declare_it(
     tmp_path: Path, ask: Callable[[Robot], object], word: str
 ) -> None:
     with pytest.raises(RobotError, match="small") as caught:
-        ask(load_robot(written(tmp_path, PENDULUM)))
+        ask(load_robot(write_urdf(tmp_path, PENDULUM)))
     assert word in str(caught.value)
 
 
 def test_names_that_do_not_exist_come_with_near_misses(tmp_path: Path) -> None:
-    pendulum = load_robot(written(tmp_path, PENDULUM))
+    pendulum = load_robot(write_urdf(tmp_path, PENDULUM))
     for ask, near in [
         (lambda: pendulum.joint("hing"), "hinge"),
         (lambda: pendulum.frame("Bob"), "bob"),
@@ -64,15 +64,15 @@ def test_names_that_do_not_exist_come_with_near_misses(tmp_path: Path) -> None:
 
 
 def test_parts_come_from_arguments_or_from_the_toml_beside_it_and_arguments_win(tmp_path: Path) -> None:
-    path = written(tmp_path, BIPED)
-    written(tmp_path, '[feet]\nframe = "{side}_foot"\nsole = [-0.1, 0.1, -0.05, 0.05]\n', "small.toml")
+    path = write_urdf(tmp_path, BIPED)
+    write_urdf(tmp_path, '[feet]\nframe = "{side}_foot"\nsole = [-0.1, 0.1, -0.05, 0.05]\n', "small.toml")
     assert load_robot(path).foot("left").sole.x_min == -0.1
     assert load_robot(tmp_path / "small.toml").foot("left").sole.x_min == -0.1
     assert load_robot(path, feet=BIPED_PARTS["feet"]).foot("left").sole.x_min == -0.08
 
 
 def test_what_is_given_once_is_mirrored_for_the_right(tmp_path: Path) -> None:
-    biped = load_robot(written(tmp_path, BIPED), **BIPED_PARTS)
+    biped = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS)
     left, right = biped.feet
     assert (left.name, left.side, right.name, right.side) == ("left_sole", "left", "right_sole", "right")
     assert left.corners * [1, -1, 1] == pytest.approx(right.corners[::-1])
@@ -80,7 +80,7 @@ def test_what_is_given_once_is_mirrored_for_the_right(tmp_path: Path) -> None:
 
 
 def test_a_handle_is_resolved_once(tmp_path: Path) -> None:
-    biped = load_robot(written(tmp_path, BIPED), **BIPED_PARTS)
+    biped = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS)
     for frame in biped.frames.values():
         assert biped.model.frames[frame.index].name == frame.name
         assert biped.model.frames[frame.index].parentJoint == frame.joint
@@ -88,11 +88,11 @@ def test_a_handle_is_resolved_once(tmp_path: Path) -> None:
         assert biped.model.names[handle.index] == handle.name
         assert (biped.model.idx_qs[handle.index], biped.model.idx_vs[handle.index]) == (handle.q, handle.v)
     assert isinstance(biped.frame("right_sole"), Foot)
-    assert hash(biped) != hash(load_robot(written(tmp_path, BIPED), **BIPED_PARTS))
+    assert hash(biped) != hash(load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS))
 
 
 def test_a_locked_joint_leaves_the_model_at_its_angle(tmp_path: Path) -> None:
-    path = written(tmp_path, PENDULUM)
+    path = write_urdf(tmp_path, PENDULUM)
     stiff = load_robot(path, locked={"hinge": 0.5})
     assert (stiff.joints, stiff.model.nq) == ((), 7)
     assert stiff.mass == pytest.approx(2.0)
@@ -101,13 +101,13 @@ def test_a_locked_joint_leaves_the_model_at_its_angle(tmp_path: Path) -> None:
 
 
 def test_a_continuous_joint_can_be_locked_but_not_moved(tmp_path: Path) -> None:
-    path = written(tmp_path, robot(link("base"), link("wheel"), joint("axle", "base", "wheel", kind="continuous")))
-    assert refused(path).element == "axle"
+    path = write_urdf(tmp_path, robot(link("base"), link("wheel"), joint("axle", "base", "wheel", kind="continuous")))
+    assert load_error(path).element == "axle"
     assert load_robot(path, locked=["axle"]).joints == ()
 
 
 def test_limits_are_read_and_corrected(tmp_path: Path) -> None:
-    path = written(tmp_path, BIPED)
+    path = write_urdf(tmp_path, BIPED)
     limits = load_robot(path).limits
     assert (limits.lower == -1.5).all()
     assert (limits.upper == 1.5).all()
@@ -151,8 +151,8 @@ BROKEN = {
 def test_a_broken_urdf_is_one_line_with_file_and_element(
     tmp_path: Path, complaint: str, text: str, element: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path, text)
-    error = refused(path)
+    path = write_urdf(tmp_path, text)
+    error = load_error(path)
     assert complaint in str(error)
     assert str(error).startswith(f"{path}: ")
     assert (error.file, error.element) == (str(path), element)
@@ -160,14 +160,14 @@ def test_a_broken_urdf_is_one_line_with_file_and_element(
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    assert "no such file" in str(refused(tmp_path / "none.urdf"))
+    assert "no such file" in str(load_error(tmp_path / "none.urdf"))
     path = tmp_path / "binary.urdf"
     path.write_bytes(b"\xff\xfe\x00")
-    assert "not a text file" in str(refused(path))
-    assert "missing.urdf" in str(refused(written(tmp_path, 'urdf = "missing.urdf"', "a.toml")))
+    assert "not a text file" in str(load_error(path))
+    assert "missing.urdf" in str(load_error(write_urdf(tmp_path, 'urdf = "missing.urdf"', "a.toml")))
 
 
 def test_a_joint_that_follows_another_is_noted(tmp_path: Path) -> None:
     tied = joint("second", "base", "finger", limit=LIMIT + '<mimic joint="hinge"/>')
-    path = written(tmp_path, robot(link("base"), link("bob"), link("finger"), joint("hinge", "base", "bob"), tied))
+    path = write_urdf(tmp_path, robot(link("base"), link("bob"), link("finger"), joint("hinge", "base", "bob"), tied))
     assert load_robot(path).notes == ("joint 'second' follows 'hinge' in its URDF but moves freely here",)

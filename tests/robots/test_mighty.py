@@ -7,14 +7,14 @@ import pinocchio
 import pytest
 
 from poise import constraints, tasks
-from poise.constraints.collision import meeting_pairs
+from poise.constraints.collision import collision_pairs
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot, capsules, load_robot
-from poise.robots.urdf import extent
-from shared_data import needed
-from standing_on_cells import check_it_stands
+from poise.robots.urdf import vertical_extent
+from shared_data import require_data
+from standing_checks import check_standing_on_cells
 
 REFERENCE = "robots/mighty_reference.ztk"
 #: The trunk's frame is this far before that of the public model (m): above the hips.
@@ -33,7 +33,7 @@ def mighty() -> Robot:
 @pytest.fixture(scope="module")
 def published() -> dict[str, Blocks]:
     """Links and motors of the public model by name, their keys as text."""
-    found = needed(REFERENCE)
+    found = require_data(REFERENCE)
     kinds: dict[str, Blocks] = {"link": {}, "motor": {}}
     parts = re.split(r"^\[(\w+)\]$", found.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for kind, text in zip(parts[1::2], parts[2::2], strict=True):
@@ -118,7 +118,7 @@ def test_it_is_as_in_the_paper(mighty: Robot) -> None:
     """Figure 7: 580 mm, 6.5 kg, 8 joints in the arms and 12 in the legs."""
     assert mighty.mass == pytest.approx(6.5, abs=1e-5)
     straight = np.concatenate([mighty.rest[:7], np.zeros(20)])
-    lowest, highest = extent(mighty.model, straight, mighty.visual_geometry)
+    lowest, highest = vertical_extent(mighty.model, straight, mighty.visual_geometry)
     assert highest - lowest == pytest.approx(0.58, abs=1e-4)
     carried = {part.name: mighty.model.supports[part.joint].tolist() for part in (*mighty.hands, *mighty.feet)}
     assert {name: len(joints) - 2 for name, joints in carried.items()} == {
@@ -157,18 +157,18 @@ def test_its_soles_are_as_published(mighty: Robot) -> None:
 
 
 def test_feet_stand_twelve_millimetres_apart_and_do_not_collide(mighty: Robot) -> None:
-    start, found, bodies = mighty.stance("standing"), meeting_pairs(mighty), capsules(mighty)
+    start, found, bodies = mighty.stance("standing"), collision_pairs(mighty), capsules(mighty)
     inner = [start.pose(foot).act(corner)[1] for foot in mighty.feet for corner in foot.corners]
     assert min(y for y in inner if y > 0) - max(y for y in inner if y < 0) == pytest.approx(0.012)
     names = [{bodies[a].name, bodies[b].name} for a, b in found.pairs]
-    assert found.hulls[names.index({"left_foot", "right_foot"})] == pytest.approx(0.012, abs=1e-6)
+    assert found.hull_gaps[names.index({"left_foot", "right_foot"})] == pytest.approx(0.012, abs=1e-6)
 
 
 def test_nothing_touches_in_standing(mighty: Robot) -> None:
     constraint = constraints.SelfCollision(mighty)
     gaps = constraint.gaps(mighty.stance("standing"))
     assert min(gaps.values()) > 0.0
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.wanted, strict=True))
+    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert not MujocoPlant(mighty, self_collision=True).notes
 
 
@@ -205,7 +205,7 @@ def test_it_stands_on_its_servos(mighty: Robot) -> None:
     plant = MujocoPlant(mighty, actuators=PositionServos())
     for _ in steps(KinematicController(standing(mighty), period=0.005), plant, 5.0):
         assert not plant.fallen
-    check_it_stands(plant)
+    check_standing_on_cells(plant)
 
 
 def test_it_stands_on_its_servos_without_feedback(mighty: Robot) -> None:
@@ -214,4 +214,4 @@ def test_it_stands_on_its_servos_without_feedback(mighty: Robot) -> None:
         plant.apply(Command(np.zeros(mighty.model.nv), None, None, 0.005))
         plant.advance()
     assert plant.truth().time == pytest.approx(5.0)
-    check_it_stands(plant)
+    check_standing_on_cells(plant)

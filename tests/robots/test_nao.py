@@ -5,7 +5,7 @@ import pinocchio
 import pytest
 
 from poise.robots import Robot, load_robot
-from shared_data import needed
+from shared_data import require_data
 
 REFERENCE = "robots/nao_reference.urdf"
 #: What the symmetry of our model changes, as a share of the largest moment of a body: products of inertia of neck, head
@@ -20,7 +20,7 @@ def nao() -> Robot:
 
 @pytest.fixture(scope="module")
 def published() -> pinocchio.Model:
-    found = needed(REFERENCE)
+    found = require_data(REFERENCE)
     return pinocchio.buildModelFromUrdf(str(found), pinocchio.JointModelFreeFlyer())
 
 

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from poise.robots import Robot, capsules, library_names, load_robot
-from poise.robots.catalogue import LIBRARY, MADE, is_own
-from poise.robots.description import twin
-from poise.robots.urdf import mirrored
+from poise.robots.catalogue import GENERATED_ROBOT, LIBRARY, is_bundled
+from poise.robots.description import mirrored_name
+from poise.robots.urdf import mirrored_inertia
 
 
-@pytest.fixture(scope="module", params=[name for name in library_names() if is_own(name) and name != MADE])
+@pytest.fixture(
+    scope="module", params=[name for name in library_names() if is_bundled(name) and name != GENERATED_ROBOT]
+)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)
 
@@ -17,13 +19,13 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 def sides(robot: Robot) -> list[tuple[int, int]]:
     """Joints with a twin on the other side, both by number."""
     names = list(robot.model.names)
-    return [(i, names.index(other)) for i, name in enumerate(names) if (other := twin(name, names))]
+    return [(i, names.index(other)) for i, name in enumerate(names) if (other := mirrored_name(name, names))]
 
 
 def test_left_and_right_bodies_are_mirror_images(robot: Robot) -> None:
     assert sides(robot)
     for joint, other in sides(robot):
-        image = mirrored(robot.model, joint)
+        image = mirrored_inertia(robot.model, joint)
         assert image is not None, robot.model.names[joint]
         assert image[1] == robot.model.names[other]
         body = robot.model.inertias[joint]

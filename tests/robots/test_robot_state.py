@@ -10,12 +10,12 @@ import pytest
 
 from poise.errors import StateError
 from poise.robots import SIDES, Robot, Sole, State, load_robot, other_side, side_sign
-from small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 
 @pytest.fixture(scope="module")
 def biped(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    return load_robot(written(tmp_path_factory.mktemp("biped"), BIPED), **BIPED_PARTS)
+    return load_robot(write_urdf(tmp_path_factory.mktemp("biped"), BIPED), **BIPED_PARTS)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def start(biped: Robot) -> State:
     return biped.stance("standing")
 
 
-def refused(element: str, make: Callable[[], object]) -> str:
+def error_message(element: str, make: Callable[[], object]) -> str:
     with pytest.raises(StateError) as caught:
         make()
     assert (caught.value.element, caught.value.robot) == (element, "small")
@@ -32,22 +32,24 @@ def refused(element: str, make: Callable[[], object]) -> str:
 
 
 def test_wrong_values_are_refused_by_name(biped: Robot, start: State) -> None:
-    assert "expected 17 numbers" in refused("q", lambda: State(biped, start.q[:-1]))
-    assert "expected 16 numbers" in refused("v", lambda: start.replace(v=np.zeros(17)))
-    assert "not an array" in refused("q", lambda: State(biped, "standing"))  # type: ignore[arg-type]
-    assert "index 9" in refused("q", lambda: start.replace(q=np.where(np.arange(17) == 9, np.nan, start.q)))
-    assert "index 0" in refused("v", lambda: start.replace(v=np.full(16, np.inf)))
-    assert "length 2" in refused("q", lambda: start.replace(q=np.concatenate([start.q[:3], [0, 0, 0, 2], start.q[7:]])))
-    assert "seconds" in refused("time", lambda: start.replace(time="now"))
-    assert "seconds" in refused("time", lambda: start.replace(time=np.nan))
-    assert "not a part" in refused("contacts", lambda: start.replace(contacts=("left_foot",)))
-    assert "not a part" in refused("contacts", lambda: start.replace(contacts=3))
-    assert "it has robot, q" in refused("speed", lambda: start.replace(speed=1.0))
+    assert "expected 17 numbers" in error_message("q", lambda: State(biped, start.q[:-1]))
+    assert "expected 16 numbers" in error_message("v", lambda: start.replace(v=np.zeros(17)))
+    assert "not an array" in error_message("q", lambda: State(biped, "standing"))  # type: ignore[arg-type]
+    assert "index 9" in error_message("q", lambda: start.replace(q=np.where(np.arange(17) == 9, np.nan, start.q)))
+    assert "index 0" in error_message("v", lambda: start.replace(v=np.full(16, np.inf)))
+    assert "length 2" in error_message(
+        "q", lambda: start.replace(q=np.concatenate([start.q[:3], [0, 0, 0, 2], start.q[7:]]))
+    )
+    assert "seconds" in error_message("time", lambda: start.replace(time="now"))
+    assert "seconds" in error_message("time", lambda: start.replace(time=np.nan))
+    assert "not a part" in error_message("contacts", lambda: start.replace(contacts=("left_foot",)))
+    assert "not a part" in error_message("contacts", lambda: start.replace(contacts=3))
+    assert "it has robot, q" in error_message("speed", lambda: start.replace(speed=1.0))
 
 
 def test_parts_of_another_robot_cannot_be_contacts(tmp_path: Path, start: State) -> None:
-    other = load_robot(written(tmp_path, BIPED), **BIPED_PARTS, name="other")
-    assert "belongs to other" in refused("contacts", lambda: start.replace(contacts=other.feet))
+    other = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS, name="other")
+    assert "belongs to other" in error_message("contacts", lambda: start.replace(contacts=other.feet))
 
 
 def test_a_state_cannot_change_and_keeps_its_own_numbers(biped: Robot, start: State) -> None:
@@ -74,7 +76,7 @@ def test_replace_changes_only_what_it_is_told(start: State) -> None:
 
 def test_the_trusted_path_takes_the_arrays_as_they_are(biped: Robot, start: State) -> None:
     q, v = start.q.copy(), np.ones(16)
-    state = State._trusted(biped, q, v, 1.5, biped.feet)
+    state = State._unchecked(biped, q, v, 1.5, biped.feet)
     assert state.q is q
     assert state.v is v
     assert not q.flags.writeable
@@ -129,7 +131,7 @@ def test_support_is_the_hull_of_the_soles(biped: Robot, start: State) -> None:
 def test_without_contacts_there_is_no_support(start: State) -> None:
     flying = start.replace(contacts=())
     assert flying.support_polygon.shape == (0, 2)
-    assert "no support" in refused("contacts", lambda: flying.support_center)
+    assert "no support" in error_message("contacts", lambda: flying.support_center)
 
 
 def test_the_weight_is_what_the_model_feels_at_rest(biped: Robot, start: State) -> None:
@@ -140,7 +142,7 @@ def test_the_weight_is_what_the_model_feels_at_rest(biped: Robot, start: State) 
 def test_a_sole_reaches_from_its_center_to_its_corners_by_half_its_size() -> None:
     sole = Sole(-0.05, 0.12, -0.03, 0.02)
     assert np.ptp(sole.corners, axis=0)[:2] == pytest.approx(sole.size)
-    assert np.abs(sole.corners - sole.center).max(axis=0)[:2] == pytest.approx(sole.half)
+    assert np.abs(sole.corners - sole.center).max(axis=0)[:2] == pytest.approx(sole.half_size)
 
 
 def test_left_is_where_y_is_positive(start: State) -> None:

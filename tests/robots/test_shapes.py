@@ -7,18 +7,18 @@ import pinocchio
 import pytest
 
 from poise.errors import RobotError
-from poise.robots import load_robot, vertices
-from poise.robots.urdf import extent
-from small_robots import joint, link, mesh, robot, written
+from poise.robots import load_robot, shape_vertices
+from poise.robots.urdf import vertical_extent
+from small_robots import joint, link, mesh, robot, write_urdf
 
 TRIANGLE = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 2\nendloop\nendfacet"
 STL = f"solid one\n{TRIANGLE}\nendsolid one\n"
 
 
 def with_mesh(folder: Path, address: str) -> Path:
-    written(folder, STL, "arm_description/meshes/one.stl")
+    write_urdf(folder, STL, "arm_description/meshes/one.stl")
     text = robot(link("base", shape=mesh(address)), link("bob"), joint("hinge", "base", "bob"))
-    return written(folder, text, "arm_description/urdf/arm.urdf")
+    return write_urdf(folder, text, "arm_description/urdf/arm.urdf")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_mesh_is_found_near_its_urdf(tmp_path: Path, address: str) -> None:
 
 def test_a_mesh_is_found_in_a_named_package_folder(tmp_path: Path) -> None:
     path = with_mesh(tmp_path / "here", "package://arm_meshes/one.stl")
-    written(tmp_path / "there", STL, "arm_meshes/one.stl")
+    write_urdf(tmp_path / "there", STL, "arm_meshes/one.stl")
     with pytest.raises(RobotError, match="packages="):
         _ = load_robot(path).visual_geometry
     assert load_robot(path, packages=[str(tmp_path / "there")]).visual_geometry.ngeoms == 1
@@ -46,7 +46,7 @@ def test_a_missing_mesh_matters_only_when_shapes_are_asked_for(
     tmp_path: Path, address: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = with_mesh(tmp_path, address)
-    written(tmp_path, "hello", "arm_description/urdf/bad.stl")
+    write_urdf(tmp_path, "hello", "arm_description/urdf/bad.stl")
     arm = load_robot(path)
     assert arm.height == pytest.approx(0.3)  # falls back to the frames
     with pytest.raises(RobotError) as caught:
@@ -60,16 +60,16 @@ def test_a_missing_mesh_matters_only_when_shapes_are_asked_for(
 def test_shapes_of_locked_joints_move_to_the_joint_before(tmp_path: Path) -> None:
     box = '<visual><geometry><box size="0.2 0.2 0.4"/></geometry></visual>'
     text = robot(link("base"), link("bob", shape=box), joint("hinge", "base", "bob"))
-    arm = load_robot(written(tmp_path, text), locked={"hinge": np.pi / 2})
+    arm = load_robot(write_urdf(tmp_path, text), locked={"hinge": np.pi / 2})
     shape = arm.visual_geometry.geometryObjects[0]
     assert shape.parentJoint == 1
-    assert extent(arm.model, pinocchio.neutral(arm.model), arm.visual_geometry) == pytest.approx((-0.4, -0.2))
+    assert vertical_extent(arm.model, pinocchio.neutral(arm.model), arm.visual_geometry) == pytest.approx((-0.4, -0.2))
 
 
 @pytest.mark.parametrize("shape", ['<sphere radius="0.2"/>', '<cylinder radius="0.2" length="0.5"/>'])
 def test_points_of_a_round_shape_are_on_its_surface_and_all_around_it(tmp_path: Path, shape: str) -> None:
     text = robot(link("base", shape=f"<visual><geometry>{shape}</geometry></visual>"))
-    points = vertices(load_robot(written(tmp_path, text)).visual_geometry.geometryObjects[0])
+    points = shape_vertices(load_robot(write_urdf(tmp_path, text)).visual_geometry.geometryObjects[0])
     if "sphere" in shape:
         assert np.linalg.norm(points, axis=1) == pytest.approx(0.2)
     else:

@@ -8,14 +8,14 @@ import pytest
 
 from poise.errors import RobotError
 from poise.robots import load_robot
-from small_robots import BIPED, BIPED_PARTS, PENDULUM, written
+from small_robots import BIPED, BIPED_PARTS, PENDULUM, write_urdf
 
 CROOKED = {"{side}_hip_pitch": -0.5, "{side}_knee": 0.6, "{side}_ankle_pitch": -0.2, "{side}_hip_roll": [0.1, -0.1]}
 
 
 def test_a_seed_is_corrected_until_it_stands(tmp_path: Path) -> None:
     parts = BIPED_PARTS | {"stances": {"seed": {"joints": BIPED_PARTS["stances"]["standing"]["joints"]}}}
-    biped = load_robot(written(tmp_path, BIPED), **parts)
+    biped = load_robot(write_urdf(tmp_path, BIPED), **parts)
     state = biped.stance("seed")
     for foot in biped.feet:
         assert state.pose(foot).rotation == pytest.approx(np.eye(3), abs=1e-9)
@@ -28,7 +28,7 @@ def test_a_seed_is_corrected_until_it_stands(tmp_path: Path) -> None:
 
 def test_a_stance_that_is_not_balanced_keeps_its_angles_and_comes_to_the_origin(tmp_path: Path) -> None:
     parts = BIPED_PARTS | {"stances": {"crooked": {"joints": CROOKED, "balanced": False}}}
-    biped = load_robot(written(tmp_path, BIPED), **parts)
+    biped = load_robot(write_urdf(tmp_path, BIPED), **parts)
     state = biped.stance("crooked")
     assert state.q[biped.joint("left_hip_roll").q] == 0.1
     assert state.q[biped.joint("right_hip_roll").q] == -0.1
@@ -38,33 +38,33 @@ def test_a_stance_that_is_not_balanced_keeps_its_angles_and_comes_to_the_origin(
 
 def test_a_base_that_is_drawn_turned_round_still_looks_forward(tmp_path: Path) -> None:
     turned = BIPED_PARTS["feet"] | {"rotation": [0.0, 0.0, np.pi]}
-    biped = load_robot(written(tmp_path, BIPED), **(BIPED_PARTS | {"feet": turned}))
+    biped = load_robot(write_urdf(tmp_path, BIPED), **(BIPED_PARTS | {"feet": turned}))
     state = biped.stance("standing")
     assert state.pose(biped.frame("pelvis")).rotation[:, 0] == pytest.approx([-1.0, 0.0, 0.0], abs=1e-9)
     assert state.pose(biped.foot("left")).rotation[:, 0] == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
 
 
 def test_a_stance_out_of_reach_is_an_error(tmp_path: Path) -> None:
-    path = written(tmp_path, BIPED)
+    path = write_urdf(tmp_path, BIPED)
     far = BIPED_PARTS | {"feet": {"frame": "{side}_foot", "position": [0, 0, -0.05], "sole": [2.0, 3.0, -0.1, 0.1]}}
     with pytest.raises(RobotError, match=r"stances.standing\] (cannot be balanced|puts)"):
         load_robot(path, **far)
 
 
 def test_without_feet_a_stance_is_its_angles(tmp_path: Path) -> None:
-    pendulum = load_robot(written(tmp_path, PENDULUM), stances={"up": {"joints": {"hinge": 1.0}}})
+    pendulum = load_robot(write_urdf(tmp_path, PENDULUM), stances={"up": {"joints": {"hinge": 1.0}}})
     assert pendulum.stance("up").q == pytest.approx([0, 0, 0, 0, 0, 0, 1, 1.0])
     assert pendulum.stance("up").contacts == ()
     assert pendulum.stance("up") is pendulum.stance("up")
 
 
 def test_a_joint_whose_range_excludes_zero_rests_at_its_nearest_end(tmp_path: Path) -> None:
-    pendulum = load_robot(written(tmp_path, PENDULUM), limits={"lower": {"hinge": 0.2}})
+    pendulum = load_robot(write_urdf(tmp_path, PENDULUM), limits={"lower": {"hinge": 0.2}})
     assert pendulum.rest[7] == 0.2
 
 
 def test_a_locked_joint_may_still_be_named_in_a_stance(tmp_path: Path) -> None:
-    biped = load_robot(written(tmp_path, BIPED), **BIPED_PARTS, locked={"{side}_knee": 0.5})
+    biped = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS, locked={"{side}_knee": 0.5})
     assert len(biped.joints) == 8
     state = biped.stance("standing")
     assert state.center_of_mass[:2] == pytest.approx(state.support_center, abs=1e-9)

@@ -8,7 +8,7 @@ import pytest
 
 from poise.errors import PoiseError
 from poise.human import load_marker_set
-from poise.parsing import DEEPEST, parse_toml
+from poise.parsing import MAX_DEPTH, parse_toml
 from poise.plans import Style
 from poise.robots import load_robot
 
@@ -33,7 +33,7 @@ def test_a_file_that_nobody_means_is_refused_in_one_line(reader: str, damage: st
 
 
 def test_what_people_write_is_read() -> None:
-    deep = "x" + " = [" + "[" * (DEEPEST - 3) + "]" * (DEEPEST - 3) + "]"
+    deep = "x" + " = [" + "[" * (MAX_DEPTH - 3) + "]" * (MAX_DEPTH - 3) + "]"
     assert "x" in parse_toml(deep.encode())
     assert parse_toml(b"x = 9223372036854775807\ny.z = 1") == {"x": 2**63 - 1, "y": {"z": 1}}
 

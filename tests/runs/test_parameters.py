@@ -15,7 +15,7 @@ import pytest
 
 from poise import runs
 from poise.campaign.kinds.motion_runs import MotionRuns
-from poise.cli import _Parser, _parser, parse
+from poise.cli import _build_parser, _OneLineErrorParser, parse
 from poise.cli.run import add_motion
 from poise.errors import UsageError
 from poise.parameters import parameter
@@ -25,7 +25,7 @@ from poise.runs import command_line, motion_from
 from poise.runs.motions import push_text
 from poise.studio.controls import Slider
 from poise.studio.scene_base import MotionControls
-from robot_states import robot_of
+from robot_states import installed_robot
 
 GIVEN: dict[str, Any] = {
     "robot": "talos",
@@ -63,7 +63,7 @@ def typed(command: str) -> runs.Motion:
 def test_the_command_runs_the_same_motion() -> None:
     motion = motion_from("walk", GIVEN, seed=3)
     assert typed(command_line("walk", GIVEN, seed=3)) == motion
-    assert isinstance(motion, runs.Walk)
+    assert isinstance(motion, runs.WalkMotion)
     assert motion.speed == (1 / 3, 0.0, -0.1)
 
 
@@ -75,7 +75,7 @@ def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_howev
 
 @pytest.mark.parametrize("name", runs.MOTIONS)
 def test_the_options_of_a_run_are_its_parameters_and_no_others(name: str) -> None:
-    help_ = subparser(_parser("run"), "run", name).format_help()
+    help_ = subparser(_build_parser("run"), "run", name).format_help()
     options = set(re.findall(r"^  --([a-z-]+)", help_, flags=re.MULTILINE))
     known = {each.option for each in runs.motion_parameters(runs.MOTIONS[name]).values()}
     assert options == known | {"set", "out", "json"}
@@ -95,7 +95,7 @@ def test_every_number_of_a_style_is_a_parameter() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WalkWithHat(runs.Walk):
+class WalkWithHat(runs.WalkMotion):
     """A walk with one parameter more."""
 
     hat: float = parameter(0.1, "height of the hat", unit="m", low=0.0, high=0.5)
@@ -105,28 +105,28 @@ def test_a_parameter_that_is_declared_once_appears_everywhere() -> None:
     assert WalkWithHat(hat=0.2).hat == 0.2
     with pytest.raises(UsageError, match=r"walk: hat is 3; expected 0 to 0\.5 m"):
         WalkWithHat(hat=3)
-    parser = _Parser(prog="poise run")
+    parser = _OneLineErrorParser(prog="poise run")
     add_motion(parser.add_subparsers(), WalkWithHat)
     options = parser.parse_args(["walk", "--hat", "0.3"])
     assert options.hat == 0.3
     assert "height of the hat (m, default 0.1)" in " ".join(subparser(parser, "walk").format_help().split())
     kind = MotionRuns(WalkWithHat)
-    assert kind.read({"hat": "0.4", "robot": "g1"}, Path())["hat"] == 0.4
+    assert kind.check_parameters({"hat": "0.4", "robot": "g1"}, Path())["hat"] == 0.4
     assert "--hat 0.4" in kind.command({"hat": 0.4}, 1)
     with pytest.raises(UsageError, match="there is no parameter 'hat'"):
-        MotionRuns("walk").read({"hat": 0.4}, Path())
-    controls = MotionControls(WalkWithHat, robot_of("g1"))
+        MotionRuns("walk").check_parameters({"hat": 0.4}, Path())
+    controls = MotionControls(WalkWithHat, installed_robot("g1"))
     (slider,) = [each for each in controls.controls() if each.name == "hat"]
     assert slider == Slider(
         name="hat", label="hat", group="Motion", help="height of the hat", low=0.0, high=0.5, value=0.1, unit="m"
     )
     assert controls.set("hat", 0.25)
-    assert controls.definition().hat == 0.25
+    assert controls.build_motion().hat == 0.25
 
 
 @pytest.mark.parametrize("direction", [0, 30, 90, 135, 180, 270])
 def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
-    push = Push.parsed(push_text({"size": 50.0, "direction": direction, "time": 1.25}))
+    push = Push.parse(push_text({"size": 50.0, "direction": direction, "time": 1.25}))
     x, y, z = np.asarray(push.force)
     assert math.hypot(x, y) == pytest.approx(50.0)
     assert math.cos(math.atan2(y, x) - math.radians(direction)) == pytest.approx(1.0)

@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 import poise
-from command_line import complaint
+from command_line import error_line
 from poise import Recording, cli, runs
 from poise.behaviors import NavigateSettings
 from poise.control import KinematicController, PositionController, TorqueController
 from poise.errors import UsageError
 from poise.parameters import settings_from
 from poise.plants import IdealPlant, MujocoPlant, PlantServer, PositionServos
-from robot_states import robot_of
-from waiting import completed, until
+from robot_states import installed_robot
+from waiting import wait_for_exit, wait_until
 
 SCRIPT = [
     {"time": 0.0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]},
@@ -43,7 +43,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @cache
 def ran(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.Navigate(**{"robot": "mighty", **asked}).run()
+    return runs.NavigateMotion(**{"robot": "mighty", **asked}).run()
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------
@@ -62,12 +62,12 @@ def ran(**asked: Any) -> tuple[Recording, runs.Result]:
     ],
 )
 def test_robots_with_servos_are_run_on_them(robot: str, asked: dict[str, str], mode: str, plant: str) -> None:
-    request = runs.Navigate(robot=robot, **asked)  # type: ignore[arg-type]
+    request = runs.NavigateMotion(robot=robot, **asked)  # type: ignore[arg-type]
     assert (request.mode, request.plant) == (mode, plant)
 
 
 def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
-    assert runs.Stand(robot="mighty").mode == "torque"
+    assert runs.StandMotion(robot="mighty").mode == "torque"
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
     ],
 )
 def test_each_mode_has_its_controller_and_its_plant(mode: str, controller: type, plant: type) -> None:
-    setup = runs.Navigate(robot="mighty", mode=mode).build()
+    setup = runs.NavigateMotion(robot="mighty", mode=mode).build()
     assert (type(setup.controller), type(setup.plant)) == (controller, plant)
 
 
 def test_a_plant_in_position_mode_has_servos() -> None:
-    start = robot_of("mighty").stance("standing")
-    ours, theirs = runs.Navigate(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
+    start = installed_robot("mighty").stance("standing")
+    ours, theirs = runs.NavigateMotion(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
     assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
@@ -113,8 +113,8 @@ def test_guided_points_move_within_one_segment_of_a_command() -> None:
 
 
 def test_the_same_seed_gives_the_same_motion_and_another_one_another() -> None:
-    once, again = (runs.Navigate(robot="mighty", seconds=0.6, seed=5).run()[0] for _ in range(2))
-    other, _ = runs.Navigate(robot="mighty", seconds=0.6, seed=6).run()
+    once, again = (runs.NavigateMotion(robot="mighty", seconds=0.6, seed=5).run()[0] for _ in range(2))
+    other, _ = runs.NavigateMotion(robot="mighty", seconds=0.6, seed=6).run()
     assert (once["q"] == again["q"]).all()
     assert not np.allclose(once["q"], other["q"])
 
@@ -127,13 +127,13 @@ def test_a_script_guides_the_trunk_ahead_and_then_the_hand_up(script: str) -> No
     modes = [each["mode"] for each in recording.provenance["segments"]]
     assert list(dict.fromkeys(modes)) == ["trunk", "left hand"]
     assert recording.provenance["guide"] == script
-    robot = robot_of("mighty")
+    robot = installed_robot("mighty")
     ends = [recording.state(i, robot).pose(robot.hand("left")).translation[2] for i in (0, len(recording) - 1)]
     assert ends[1] > ends[0] + 0.01
 
 
 def test_a_script_is_followed_to_its_end(script: str) -> None:
-    assert runs.Navigate(robot="mighty", script=script).usual_seconds == 2.5
+    assert runs.NavigateMotion(robot="mighty", script=script).usual_seconds == 2.5
 
 
 def test_kinematics_know_nothing_of_pressure(script: str) -> None:
@@ -154,9 +154,9 @@ def test_segments_in_the_recording_join() -> None:
 
 def test_zero_moment_points_are_planned_within_the_soles() -> None:
     from poise.geometry import polygon
-    from poise.plans import Body
+    from poise.plans import ThreeMassModel
 
-    half = Body.of(robot_of("mighty")).half
+    half = ThreeMassModel.of(installed_robot("mighty")).half
     segments = ran(seconds=4.0, seed=3)[0].provenance["segments"]
     standing = [each for each in segments if each["step"] is None and each["lifted"] is None]
     assert standing
@@ -205,7 +205,7 @@ def test_a_bad_script_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
-    said = complaint(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
+    said = error_line(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
     assert evidence in said
     assert "bad.json" in said
 
@@ -233,7 +233,7 @@ def test_what_does_not_go_together_is_refused_in_one_line(
     words: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     robot = [] if "--robot" in words else ["--robot", "mighty"]
-    assert evidence in complaint(capsys, *words, *robot)
+    assert evidence in error_line(capsys, *words, *robot)
 
 
 def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
@@ -250,12 +250,12 @@ def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
 def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
     """In lock-step, to the last bit."""
     here, _ = ran(script=script, seconds=1.0)
-    start = robot_of("mighty").stance("standing")
+    start = installed_robot("mighty").stance("standing")
     with PlantServer(MujocoPlant(start, actuators=PositionServos()), "tcp://127.0.0.1:0") as server:
         served = threading.Thread(target=server.serve)
         served.start()
         try:
-            there, result = runs.Navigate(robot="mighty", script=script, seconds=1.0, remote=server.address).run()
+            there, result = runs.NavigateMotion(robot="mighty", script=script, seconds=1.0, remote=server.address).run()
         finally:
             server.stop()
             served.join()
@@ -277,10 +277,12 @@ def test_ctrl_c_keeps_what_was_recorded_with_its_segments(tmp_path: Path) -> Non
         def written() -> float:
             return path.stat().st_size if path.exists() else 0
 
-        until(lambda: written() > 1_000_000 or process.poll() is not None, "1_000_000 bytes of a recording", written)
+        wait_until(
+            lambda: written() > 1_000_000 or process.poll() is not None, "1_000_000 bytes of a recording", written
+        )
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
-        completed(process)
+        wait_for_exit(process)
     finally:
         process.kill()
     assert process.returncode == 130

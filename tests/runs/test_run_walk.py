@@ -13,16 +13,16 @@ import pytest
 from poise import Recording, runs
 from poise.errors import UsageError
 from poise.plans import STYLES, Footstep, Style
-from poise.plants import Flat, Stairs
-from poise.runs.walk_motion import style_named
-from robot_states import robot_of
+from poise.plants import FlatTerrain, Stairs
+from poise.runs.walk_motion import find_style
+from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
 
 
 @cache
 def ran(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.Walk(**asked).run()
+    return runs.WalkMotion(**asked).run()
 
 
 def test_a_walk_says_how_it_went() -> None:
@@ -36,7 +36,7 @@ def test_a_walk_says_how_it_went() -> None:
     assert walk["slip_m"] < 0.02
     assert result["nonfinite_commands"] == 0
     assert json.loads(json.dumps(result, allow_nan=False)) == result
-    first, last = (recording.state(i, robot_of("g1")) for i in (0, len(recording) - 1))
+    first, last = (recording.state(i, installed_robot("g1")) for i in (0, len(recording) - 1))
     assert result["distance_m"] == pytest.approx(np.linalg.norm((last.q - first.q)[:2]))
 
 
@@ -82,7 +82,7 @@ def test_a_walk_that_is_cut_short_is_judged_by_what_it_did() -> None:
 
 
 def test_the_same_request_gives_the_same_walk() -> None:
-    one, other = (runs.Walk(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))  # type: ignore[call-arg]
+    one, other = (runs.WalkMotion(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))  # type: ignore[call-arg]
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
@@ -95,34 +95,36 @@ def test_it_walks_on_a_robot_that_does_as_it_is_told() -> None:
 
 
 def test_a_style_is_named_or_read(tmp_path: Path) -> None:
-    assert style_named("sad") is STYLES["sad"]
+    assert find_style("sad") is STYLES["sad"]
     own = Style("own", chest_pitch=0.2)
     own.save(tmp_path / "own.toml")
-    assert style_named(str(tmp_path / "own.toml")) == own
+    assert find_style(str(tmp_path / "own.toml")) == own
 
 
 def test_a_style_that_is_neither_says_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no style 'angry'; expected one of neutral, .*, or a \.toml file"):
-        style_named("angry")
+        find_style("angry")
     (tmp_path / "own.txt").write_text("")
     with pytest.raises(UsageError, match=r"does it end in \.toml"):
-        style_named(str(tmp_path / "own.txt"))
+        find_style(str(tmp_path / "own.txt"))
 
 
 def test_settings_are_those_of_the_walk() -> None:
-    robot = robot_of("g1")
-    walk = runs.Walk(settings={"center": "sinusoid", "feedback": 2.0}).behavior(robot, robot.stance("standing"))
+    robot = installed_robot("g1")
+    walk = runs.WalkMotion(settings={"center": "sinusoid", "feedback": 2.0}).behavior(robot, robot.stance("standing"))
     assert (walk.settings.center, walk.settings.feedback) == ("sinusoid", 2.0)
     with pytest.raises(UsageError, match="no setting 'feedbak'; did you mean 'feedback'"):
-        runs.Walk(settings={"feedbak": 2.0}).behavior(robot, robot.stance("standing"))
+        runs.WalkMotion(settings={"feedbak": 2.0}).behavior(robot, robot.stance("standing"))
 
 
 @pytest.mark.parametrize("rise", [0.05, -0.05])
 def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
-    route = runs.Walk(terrain=f"stairs:{rise},0.3,3").build().behavior.route  # type: ignore[call-arg]
+    plan = runs.WalkMotion(terrain=f"stairs:{rise},0.3,3").build().behavior.footstep_plan  # type: ignore[call-arg]
     stairs = Stairs(rise, 0.3, 3)
     for i in range(30):
-        step = route.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
+        step = plan.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
         assert step.z == pytest.approx(stairs.elevation(step.x, step.y))
-    flat = runs.Walk().build().behavior.route
-    assert flat.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == Flat().elevation(0.5, -0.1)
+    flat = runs.WalkMotion().build().behavior.footstep_plan
+    assert flat.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == FlatTerrain().elevation(
+        0.5, -0.1
+    )

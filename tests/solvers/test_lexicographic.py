@@ -242,7 +242,7 @@ def test_two_solvers_in_two_threads_give_the_same_answers_as_one() -> None:
     results: dict[int, list[np.ndarray]] = {}
 
     def work(name: int) -> None:
-        solver = Lexicographic(warm=False)
+        solver = Lexicographic(warm_start=False)
         results[name] = [solver.solve(program).x for _ in range(5) for program in programs]
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(2)]

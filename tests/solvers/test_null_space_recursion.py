@@ -5,7 +5,7 @@ import pytest
 
 from poise.arrays import Array
 from poise.solvers import BlockShape, NullSpace, Program, Rows, Solution, Stack
-from poise.solvers.lexicographic import RANK
+from poise.solvers.lexicographic import RANK_TOLERANCE
 from poise.solvers.program import program_damping
 from poise.solvers.unit_rows import UnitRows, sides_at
 
@@ -13,16 +13,16 @@ from poise.solvers.unit_rows import UnitRows, sides_at
 def recursion(program: Program, damping: float | list[float] = 0.0) -> Array:
     """x by the displayed equations on unit rows: their rank decides, their pulls weigh."""
     if program.center.any():
-        return recursion(program.about_center(), damping) + program.center
-    rows = UnitRows.of(program)
+        return recursion(program.relative_to_center(), damping) + program.center
+    rows = UnitRows.from_program(program)
     x, Z = np.zeros(program.variables), np.eye(program.variables)
     for k, d in enumerate(program_damping(damping, program)):
         own = np.arange(program.rows)[program.slice(k)]
         own = own[rows.equality[own]]
         if len(own) and Z.shape[1]:
-            A, pull, error = rows.A[own], rows.pull[own], rows.lower[own] - rows.A[own] @ x
+            A, pull, error = rows.A[own], rows.root_weight[own], rows.lower[own] - rows.A[own] @ x
             _, size, V = np.linalg.svd(A @ Z)
-            rank = int(np.count_nonzero(size > RANK))
+            rank = int(np.count_nonzero(size > RANK_TOLERANCE))
             row_space, null_space = V[:rank].T, V[rank:].T
             U, s, W = np.linalg.svd(pull[:, None] * (A @ Z @ row_space), full_matrices=False)
             x = x + Z @ row_space @ W.T @ (s / (s**2 + d**2) * (U.T @ (pull * error)))
@@ -32,10 +32,10 @@ def recursion(program: Program, damping: float | list[float] = 0.0) -> Array:
 
 def agree(program: Program, solution: Solution, x: Array, tolerance: float = 1e-9) -> None:
     assert solution.x == pytest.approx(x, abs=tolerance * (1.0 + np.abs(x).max(initial=0.0)))
-    rows = UnitRows.of(program)
-    assert solution.status == ("optimal" if (rows.equality | ~rows.counts).all() else "relaxed")
-    centered = program.about_center() if program.center.any() else program
-    at = sides_at(centered, solution.x - program.center, UnitRows.of(centered))
+    rows = UnitRows.from_program(program)
+    assert solution.status == ("optimal" if (rows.equality | ~rows.relevant).all() else "relaxed")
+    centered = program.relative_to_center() if program.center.any() else program
+    at = sides_at(centered, solution.x - program.center, UnitRows.from_program(centered))
     assert (solution.sides == at).all()
 
 
@@ -99,11 +99,16 @@ def test_nearly_dependent_rows_count_by_their_singular_values(size: float, dampi
         b = A @ wish + 1e-2 * size * random.normal(size=5)  # far from what the rows can meet would be far from home
         last = random.normal(size=12)
         program = Program([Rows(A, b, b, random.uniform(0.5, 2.0, 5)), Rows.bounds(last, last)])
-        if size < RANK:  # a direction that counts for neither, and is left to the posture by both
-            assert np.linalg.svd(UnitRows.of(program).A[:5])[1][-1] < RANK
+        if size < RANK_TOLERANCE:  # a direction that counts for neither, and is left to the posture by both
+            assert np.linalg.svd(UnitRows.from_program(program).A[:5])[1][-1] < RANK_TOLERANCE
         # The recursion itself carries the rounding of rows over the smallest singular value.
         x = recursion(program, damping)
-        agree(program, NullSpace(damping).solve(program), x, tolerance=1e-9 + (1e-14 / size if size > RANK else 0.0))
+        agree(
+            program,
+            NullSpace(damping).solve(program),
+            x,
+            tolerance=1e-9 + (1e-14 / size if size > RANK_TOLERANCE else 0.0),
+        )
 
 
 @pytest.mark.parametrize("weight", [1.0, (1.0, 2.0, 1.0, 0.5, 1.0, 1.0)])

@@ -13,7 +13,7 @@ SHAPE: list[tuple[str, list[BlockShape]]] = [
 ]
 
 
-def filled(variables: int = 4, seed: int = 0) -> Stack:
+def random_stack(variables: int = 4, seed: int = 0) -> Stack:
     random = np.random.default_rng(seed)
     stack = Stack(SHAPE, variables)
     stack.A[:] = random.normal(size=stack.A.shape)
@@ -23,7 +23,7 @@ def filled(variables: int = 4, seed: int = 0) -> Stack:
     return stack
 
 
-def stacked(program: Program) -> Stack:
+def stack_of_program(program: Program) -> Stack:
     """The same program as a stack."""
     shape = [
         (name, [BlockShape(rows.name, rows.unit, tuple(map(str, range(len(rows))))) for rows in group])
@@ -57,7 +57,7 @@ def test_weights_are_one_until_they_are_written() -> None:
 
 
 def test_a_program_of_a_stack_reads_like_one_made_of_rows() -> None:
-    stack = filled()
+    stack = random_stack()
     program = stack.program()
     assert isinstance(program, Program)
     assert (len(program), program.rows, program.variables) == (3, 5, 4)
@@ -73,7 +73,7 @@ def test_a_program_of_a_stack_reads_like_one_made_of_rows() -> None:
 
 
 def test_a_program_keeps_its_numbers_when_the_stack_is_written_again() -> None:
-    stack = filled()
+    stack = random_stack()
     program = stack.program()
     A, lower, rows = program.A.copy(), program.lower.copy(), program.levels[0][0]
     stack.A[:], stack.lower[:], stack.upper[:], stack.weight[:] = 7.0, 7.0, 8.0, 9.0
@@ -90,7 +90,7 @@ def test_a_program_keeps_its_numbers_when_the_stack_is_written_again() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_solver_answers_a_stack_as_it_answers_rows(solver: type, seed: int) -> None:
     program = random_program(seed, levels=(2, 5), variables=(4, 12))
-    expected, found = solver().solve(program), solver().solve(stacked(program).program())
+    expected, found = solver().solve(program), solver().solve(stack_of_program(program).program())
     assert found.status == expected.status
     assert np.array_equal(found.x, expected.x)
     assert np.array_equal(found.sides, expected.sides)
@@ -135,19 +135,19 @@ def test_rows_that_are_single_unknowns_need_no_lines_and_change_no_answer(solver
 
 
 def test_notes_go_with_the_program_and_change_no_answer() -> None:
-    plain, noted = Stack(SHAPE, variables=4), Stack(SHAPE, variables=4, notes=2)
+    plain, noted = Stack(SHAPE, variables=4), Stack(SHAPE, variables=4, extra_columns=2)
     for stack in (plain, noted):
         stack.A[:] = np.random.default_rng(1).normal(size=stack.A.shape)
         stack.lower[:] = stack.upper[:] = np.arange(5.0)
-    noted.notes[:] = np.arange(10.0).reshape(2, 5)
+    noted.extra_columns[:] = np.arange(10.0).reshape(2, 5)
     program = noted.program()
-    noted.notes[:] = 0.0
-    assert np.array_equal(program.notes, np.arange(10.0).reshape(2, 5))
+    noted.extra_columns[:] = 0.0
+    assert np.array_equal(program.extra_columns, np.arange(10.0).reshape(2, 5))
     assert np.array_equal(Lexicographic().solve(program).x, Lexicographic().solve(plain.program()).x)
 
 
 def test_a_solver_that_is_warm_answers_a_sequence_of_a_stack_as_a_new_one_would() -> None:
-    stack, warm = filled(variables=6, seed=3), Lexicographic()
+    stack, warm = random_stack(variables=6, seed=3), Lexicographic()
     random = np.random.default_rng(4)
     for _ in range(30):
         stack.A[:] += 0.05 * random.normal(size=stack.A.shape)

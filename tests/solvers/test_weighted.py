@@ -6,7 +6,7 @@ import pytest
 from poise.arrays import Array
 from poise.errors import SolverError
 from poise.solvers import UNBOUNDED, UPPER, Cascade, Program, Rows, Weighted
-from poise.solvers.weighted import REGULARIZATION, RELAXED
+from poise.solvers.weighted import REGULARIZATION, RELAXED_WEIGHT
 
 
 def feasible_program(seed: int, levels: int = 3, scale: float = 0.0) -> Program:
@@ -161,7 +161,7 @@ def test_a_bound_given_backwards_or_twice_is_the_same_bound() -> None:
 def test_the_default_weights_fall_by_ten_from_a_hundred() -> None:
     assert Weighted().level_weights(5)[1:] == pytest.approx([100, 10, 1, 0.1])
     assert Weighted([7, 3]).level_weights(5)[1:] == pytest.approx([7, 3, 0.3, 0.03])
-    assert Weighted([7, 3]).level_weights(3)[0] == pytest.approx(7 * RELAXED)
+    assert Weighted([7, 3]).level_weights(3)[0] == pytest.approx(7 * RELAXED_WEIGHT)
 
 
 @pytest.mark.parametrize("weights", [[], [1, -1], [0.0], [np.inf], [np.nan], [[1, 2]], 5, "heavy"])

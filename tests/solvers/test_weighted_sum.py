@@ -13,7 +13,7 @@ from poise.solvers.weighted import REGULARIZATION
 SOFT, NO_BOUND = 8, 1e30
 
 
-class Given:
+class DaqpArrays:
     """The arrays that daqp would read for a program."""
 
     def __init__(self, program: Program, relaxed: bool) -> None:
@@ -46,7 +46,7 @@ def centered(program: Program, seed: int) -> Program:
 
 def weights_of(program: Program, rows: UnitRows) -> Array:
     by_level = np.repeat(Weighted().level_weights(len(program)), np.diff(program.level_begin))
-    return np.where(rows.counts, by_level * rows.pull**2, 0.0)
+    return np.where(rows.relevant, by_level * rows.root_weight**2, 0.0)
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
@@ -54,47 +54,49 @@ def weights_of(program: Program, rows: UnitRows) -> Array:
 def test_its_gradient_is_that_of_the_weighted_sum(seed: int, relaxed: bool) -> None:
     """``H x + f + sum_soft s_i a_i / rho_i = sum_i w_i s_i a_i + r x``, w relative to the heaviest."""
     program = centered(feasible_program(seed, levels=4), seed)
-    moved, given = program.about_center(), Given(program, relaxed)
-    rows = UnitRows.of(moved)
+    moved, arrays = program.relative_to_center(), DaqpArrays(program, relaxed)
+    rows = UnitRows.from_program(moved)
     weight = weights_of(moved, rows)
     weight[: 0 if relaxed else moved.level_begin[1]] = 0.0
     weight /= weight.max()
     for x in np.random.default_rng(seed).normal(size=(5, program.variables)):
         value = rows.A @ x
         slack = value - np.clip(value, rows.lower, rows.upper)
-        assert given.gradient(x) == pytest.approx(rows.A.T @ (weight * slack) + REGULARIZATION * x, abs=1e-10)
+        assert arrays.gradient(x) == pytest.approx(rows.A.T @ (weight * slack) + REGULARIZATION * x, abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_its_hard_rows_are_level_0(seed: int) -> None:
     program = centered(feasible_program(seed), seed)
-    moved, given = program.about_center(), Given(program, relaxed=False)
-    rows, first = UnitRows.of(moved), moved.slice(0)
-    hard = given.sense != SOFT
+    moved, arrays = program.relative_to_center(), DaqpArrays(program, relaxed=False)
+    rows, first = UnitRows.from_program(moved), moved.slice(0)
+    hard = arrays.sense != SOFT
     for x in np.random.default_rng(seed).normal(size=(5, program.variables)):
-        value, own = (rows.A @ x)[first], given.values(x)
+        value, own = (rows.A @ x)[first], arrays.values(x)
         expected = np.maximum(rows.lower[first] - value, value - rows.upper[first])
-        found = np.maximum(given.lower - own, own - given.upper)[hard]
+        found = np.maximum(arrays.lower - own, own - arrays.upper)[hard]
         assert np.sort(found[found > -NO_BOUND / 2]) == pytest.approx(np.sort(expected), abs=1e-12)
 
 
 def test_relaxed_nothing_is_hard() -> None:
-    given = Given(feasible_program(3), relaxed=True)
-    assert given.bounds == 0
-    assert (given.sense == SOFT).all()
+    arrays = DaqpArrays(feasible_program(3), relaxed=True)
+    assert arrays.bounds == 0
+    assert (arrays.sense == SOFT).all()
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_an_answer_stands_where_its_sides_say(seed: int) -> None:
     program = centered(feasible_program(seed, levels=4), seed)
-    moved, solution = program.about_center(), Weighted().solve(program)
-    assert solution.sides.tolist() == sides_at(moved, solution.x - program.center, UnitRows.of(moved)).tolist()
+    moved, solution = program.relative_to_center(), Weighted().solve(program)
+    assert (
+        solution.sides.tolist() == sides_at(moved, solution.x - program.center, UnitRows.from_program(moved)).tolist()
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_center_is_where_the_program_is_moved_to(seed: int) -> None:
     program = centered(feasible_program(seed), seed)
-    alone = Weighted().solve(program.about_center())
+    alone = Weighted().solve(program.relative_to_center())
     assert Weighted().solve(program).x == pytest.approx(alone.x + program.center, abs=1e-9)
 
 
@@ -134,14 +136,14 @@ def test_rows_without_a_direction_stand_at_zero() -> None:
 
 
 def test_arrays_of_another_program_are_refused() -> None:
-    given = Given(feasible_program(0), relaxed=False)
+    arrays = DaqpArrays(feasible_program(0), relaxed=False)
     program = feasible_program(0)
     with pytest.raises(ValueError, match="fit"):
-        given.sum.read(program.memory[:-1], np.ones(len(program)))
+        arrays.sum.read(program.memory[:-1], np.ones(len(program)))
     with pytest.raises(ValueError, match="fit"):
-        given.sum.read(program.memory, np.ones(len(program) + 1))
+        arrays.sum.read(program.memory, np.ones(len(program) + 1))
     with pytest.raises(ValueError, match="fit"):
-        given.sum.write(given.H, given.f[1:], given.A, given.lower, given.upper, given.sense, given.rho)
+        arrays.sum.write(arrays.H, arrays.f[1:], arrays.A, arrays.lower, arrays.upper, arrays.sense, arrays.rho)
     with pytest.raises(ValueError, match="fit"):
         _kernel.WeightedSum(False, REGULARIZATION).read(program.memory, np.ones(len(program)))
 

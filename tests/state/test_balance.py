@@ -23,10 +23,10 @@ FOOT = np.array([[-0.1, -0.05, 0.0], [0.15, -0.05, 0.0], [0.15, 0.05, 0.0], [-0.
 LEFT, RIGHT = FOOT + np.array([0.05, 0.1, 0.0]), FOOT - np.array([0.0, 0.1, 0.0])
 
 
-def assert_same_polygon(one: Array, other: Array, within: float = 1e-6) -> None:
+def assert_same_polygon(one: Array, other: Array, tolerance: float = 1e-6) -> None:
     for a, b in ((one, other), (other, one)):
         assert len(a)
-        assert all(polygon.margin(b, point) >= -within for point in a)
+        assert all(polygon.margin(b, point) >= -tolerance for point in a)
 
 
 # --- support polygon
@@ -166,7 +166,7 @@ def test_the_divergent_component_runs_away_from_the_zero_moment_point_and_draws_
     z = random.uniform(0.2, 2.0)
     rate = float(balance.natural_frequency(z))
     assert rate == pytest.approx(math.sqrt(9.81 / z))
-    xi = balance.divergent_component(c, v, z)
+    xi = balance.dcm(c, v, z)
     np.testing.assert_allclose(xi, c + v / rate)
     np.testing.assert_allclose(v, rate * (xi - c))
     acceleration = rate**2 * (c - p)
@@ -192,7 +192,7 @@ def test_with_its_foot_on_the_capture_point_the_pendulum_comes_to_rest_above_it(
 
 def test_a_robot_at_rest_is_its_own_capture_point() -> None:
     assert balance.capture_point([0.1, 0.2, 0.8], np.zeros(3), 0.8).tolist() == [0.1, 0.2]
-    assert balance.divergent_component([0.1, 0.2, 0.8], np.zeros(3), 0.8).tolist() == [0.1, 0.2, 0.8]
+    assert balance.dcm([0.1, 0.2, 0.8], np.zeros(3), 0.8).tolist() == [0.1, 0.2, 0.8]
 
 
 # --- static support on any ground

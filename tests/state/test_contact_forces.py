@@ -5,21 +5,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contact_states import TRIANGLE, random_situation, some_contacts
+from contact_states import TRIANGLE, example_contacts, random_dynamics_sample
 from poise.errors import StateError
 from poise.state import Contact, contact_of
-from poise.state.contact_forces import FRICTION
-from robot_states import random_state, robot_of
+from poise.state.contact_forces import DEFAULT_FRICTION
+from robot_states import installed_robot, random_state
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 FOOT, HAND = ROBOT.foot("left"), ROBOT.hand("left")
 FIRST = np.eye(4)[:, :1]  # picks one of four corners
-KINDS = pytest.mark.parametrize("kind", some_contacts(ROBOT))
+KINDS = pytest.mark.parametrize("kind", example_contacts(ROBOT))
 
 
 @KINDS
 def test_its_axes_are_a_right_handed_frame_in_the_middle_with_z_along_the_normal(kind: str) -> None:
-    contact = some_contacts(ROBOT)[kind]
+    contact = example_contacts(ROBOT)[kind]
     R, p = contact.frame_from_contact.rotation, contact.frame_from_contact.translation
     assert pytest.approx(np.eye(3), abs=1e-12) == R.T @ R
     assert np.linalg.det(R) == pytest.approx(1.0)
@@ -32,7 +32,7 @@ def test_its_axes_are_a_right_handed_frame_in_the_middle_with_z_along_the_normal
 
 @KINDS
 def test_its_corners_are_the_outline_in_its_own_plane(kind: str) -> None:
-    contact = some_contacts(ROBOT)[kind]
+    contact = example_contacts(ROBOT)[kind]
     flat = np.column_stack([contact.outline, np.zeros(len(contact.outline))])
     back = np.array([contact.frame_from_contact.act(corner) for corner in flat])
     assert back == pytest.approx(contact.corners, abs=1e-12)
@@ -42,14 +42,14 @@ def test_its_corners_are_the_outline_in_its_own_plane(kind: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_basis_makes_the_wrench_of_the_unknowns(kind: str, seed: int) -> None:
     """φ = G y."""
-    contact = some_contacts(ROBOT)[kind]
-    at = random_situation(random_state(ROBOT, seed), [contact], seed)
+    contact = example_contacts(ROBOT)[kind]
+    at = random_dynamics_sample(random_state(ROBOT, seed), [contact], seed)
     assert contact.basis @ at.unknowns[contact] == pytest.approx(at.wrench(contact), abs=1e-9)
     assert contact.normal_row @ at.unknowns[contact] == pytest.approx(at.wrench(contact)[2], abs=1e-9)
 
 
 def test_how_many_unknowns_it_has() -> None:
-    sizes = {kind: contact.size for kind, contact in some_contacts(ROBOT).items()}
+    sizes = {kind: contact.size for kind, contact in example_contacts(ROBOT).items()}
     assert sizes == {"wrench": 6, "vertices": 12, "normals": 10, "triangle": 9, "point": 3}
 
 
@@ -79,7 +79,7 @@ def test_contacts_with_the_same_facts_are_the_same_contact() -> None:
     assert contact_of(Contact(FOOT, friction=0.3)).friction == 0.3
     others = [
         Contact(ROBOT.foot("right")),
-        Contact(FOOT, friction=FRICTION / 2),
+        Contact(FOOT, friction=DEFAULT_FRICTION / 2),
         Contact(FOOT, forces="vertices"),
         Contact(FOOT, largest_force=10.0),
         Contact(FOOT, name="toes"),

@@ -5,10 +5,10 @@ import pytest
 
 from poise.robots import Foot
 from poise.state import sole_pressure
-from robot_states import robot_of
+from robot_states import installed_robot
 
 FEET = pytest.mark.parametrize(
-    "foot", [*robot_of("g1").feet, *robot_of("hoap3").feet], ids=lambda f: f.robot_name + f.side
+    "foot", [*installed_robot("g1").feet, *installed_robot("hoap3").feet], ids=lambda f: f.robot_name + f.side
 )
 
 

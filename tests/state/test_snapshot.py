@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from poise.robots import Robot, State
 from poise.state import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot
-from robot_states import moved, not_none, random_state, robot_of
+from robot_states import installed_robot, integrate_state, not_none, random_state
 
 STEP = 1e-5  # of the finite differences, whose error is then some 1e-10
 
@@ -36,7 +36,7 @@ QUANTITIES: dict[str, Callable[[Snapshot], np.ndarray]] = {
 
 @pytest.fixture(scope="module", params=["g1", "talos"])
 def robot(request: pytest.FixtureRequest) -> Robot:
-    return robot_of(request.param)
+    return installed_robot(request.param)
 
 
 @pytest.fixture(params=range(3))
@@ -57,7 +57,7 @@ def data(state: State) -> pinocchio.Data:
 
 def slope(state: State, what: Callable[[State], np.ndarray]) -> np.ndarray:
     """Central difference of a quantity along the velocity of the state."""
-    ahead, behind = (what(moved(state, state.v, s)) for s in (STEP, -STEP))
+    ahead, behind = (what(integrate_state(state, state.v, s)) for s in (STEP, -STEP))
     return (ahead - behind) / (2 * STEP)
 
 
@@ -122,7 +122,7 @@ def test_the_jacobian_of_the_center_of_mass_is_that_of_pinocchio(
 ) -> None:
     J = pinocchio.jacobianCenterOfMass(robot.model, data, state.q)
     assert snapshot.center_of_mass_jacobian == pytest.approx(J, abs=1e-12)
-    snapshot.at(state).fill(DYNAMICS)
+    snapshot.at(state).compute(DYNAMICS)
     assert snapshot.center_of_mass_jacobian == pytest.approx(J, abs=1e-12)
     assert snapshot.center_of_mass == pytest.approx(data.com[0], abs=1e-12)
 
@@ -184,7 +184,7 @@ def test_newton_and_euler_hold(robot: Robot, state: State, snapshot: Snapshot) -
 
 @given(order=st.permutations(list(QUANTITIES)), again=st.permutations(list(QUANTITIES)))
 def test_the_order_of_asking_changes_nothing(order: list[str], again: list[str]) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     first, second = random_state(robot, 1), random_state(robot, 2)
     snapshot = Snapshot(robot)
     for state, asked in ((first, order), (second, again)):
@@ -198,12 +198,12 @@ def test_the_order_of_asking_changes_nothing(order: list[str], again: list[str])
 
 @given(parts=st.lists(st.sampled_from([FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS]), max_size=6))
 def test_filling_part_by_part_is_filling_at_once(parts: list[int]) -> None:
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     state = random_state(robot, 3)
     one, many = Snapshot(robot).at(state), Snapshot(robot).at(state)
     for part in parts:
-        many.fill(part)
-    one.fill(FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT | DYNAMICS)
+        many.compute(part)
+    one.compute(FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT | DYNAMICS)
     for name, quantity in QUANTITIES.items():
         assert quantity(many) == pytest.approx(quantity(one), abs=1e-9), name
 
@@ -224,7 +224,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
             return original(*arguments)
 
         monkeypatch.setattr(pinocchio, name, counted)
-    robot = robot_of("g1")
+    robot = installed_robot("g1")
     snapshot = Snapshot(robot).at(random_state(robot, 0))
     assert calls == {}, "nothing is computed before it is asked for"
     for _ in range(3):
@@ -254,7 +254,7 @@ def test_views_hold_the_numbers_of_the_state_that_the_snapshot_is_at(robot: Robo
         "mass matrix": snapshot.mass_matrix,
         "nonlinear effects": snapshot.nonlinear_effects,
     }
-    snapshot.at(second).fill(everything)
+    snapshot.at(second).compute(everything)
     fresh = Snapshot(robot).at(second)
     for name, view in views.items():
         assert view == pytest.approx(getattr(fresh, name.replace(" ", "_"))), name

@@ -3,14 +3,14 @@
 import pytest
 
 from poise.robots import library_names
-from poise.robots.catalogue import is_own
+from poise.robots.catalogue import is_bundled
 
 LARGE = ("talos", "romeo", "icub")
 ROBOTS = [
     pytest.param(
         name,
         marks=[
-            *([] if is_own(name) else [pytest.mark.needs_models]),
+            *([] if is_bundled(name) else [pytest.mark.needs_models]),
             *([pytest.mark.slow] if name in LARGE else []),
         ],
     )

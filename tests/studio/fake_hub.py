@@ -12,7 +12,7 @@ CONTROLS: list[dict[str, Any]] = [
     {"kind": "choice", "name": "preset", "label": "preset", "group": "Style", "help": "A style that comes with Poise.",
      "options": ["neutral", "proud", "sad"], "value": "neutral"},
     {"kind": "upload", "name": "load", "label": "load a style", "group": "Style", "help": "A TOML file.",
-     "accept": ".toml", "most": 2000},
+     "accept": ".toml", "max_bytes": 2000},
     {"kind": "save", "name": "save", "label": "save this style", "group": "Style", "help": "As a TOML file."},
     {"kind": "slider", "name": "style.step_length", "label": "step length", "group": "Steps",
      "help": "Share of the leg.", "low": 0.0, "high": 0.6, "step": 0.01, "unit": "m", "value": 0.2},
@@ -53,15 +53,15 @@ class FakeHub:
 
     def __init__(self, folder: Path) -> None:
         self.output = FakeOutput(folder)
-        self.hello_number = 1
+        self.hello_version = 1
         self.viewer_port = 0
-        self.asked: list[tuple[str, Any]] = []
-        self.counts: list[int] = []
+        self.commands: list[tuple[str, Any]] = []
+        self.page_counts: list[int] = []
         self.uploads: list[tuple[str, str, bytes]] = []
-        self.said: list[dict[str, Any]] = []
-        self.now: dict[str, Any] | None = None
+        self.posted: list[dict[str, Any]] = []
+        self.current_frame: dict[str, Any] | None = None
         self.scene = "walk"
-        self.sticks = True
+        self.stick_driven = True
 
     def hello(self) -> dict[str, Any]:
         scenes = [("walk", "Walk"), ("stand", "Stand & squat"), ("reach", "Reach")]
@@ -74,43 +74,43 @@ class FakeHub:
             "limbs": ["left leg", "right leg", "left arm"],
             "controls": CONTROLS,
             "files": self.output.files(),
-            "sticks": self.sticks,
+            "sticks": self.stick_driven,
         }
 
     def frame(self) -> dict[str, Any] | None:
-        return self.now
+        return self.current_frame
 
     def messages(self, since: int) -> list[dict[str, Any]]:
-        return [message for message in self.said if message["number"] > since]
+        return [message for message in self.posted if message["number"] > since]
 
-    def do(self, name: str, value: Any) -> None:
-        self.asked.append((name, value))
+    def handle_command(self, name: str, value: Any) -> None:
+        self.commands.append((name, value))
 
-    def pages(self, count: int) -> None:
-        self.counts.append(count)
+    def set_page_count(self, count: int) -> None:
+        self.page_counts.append(count)
 
     def upload(self, control: str, filename: str, data: bytes) -> str:
         self.uploads.append((control, filename, data))
         return "" if b"=" in data else f"'{filename}' is no TOML: expected 'name = value'; see docs"
 
-    def saved(self, control: str) -> tuple[str, str]:
+    def file_to_save(self, control: str) -> tuple[str, str]:
         if control != "save":
             raise PoiseError(f"no '{control}'")
         return "neutral style.toml", "name = 'neutral'\n"
 
-    def say(self, kind: str, text: str) -> None:
-        self.said.append({"number": len(self.said) + 1, "kind": kind, "text": text})
+    def post_message(self, kind: str, text: str) -> None:
+        self.posted.append({"number": len(self.posted) + 1, "kind": kind, "text": text})
 
-    def show(self, number: int, **changes: Any) -> None:
+    def show_frame(self, number: int, **changes: Any) -> None:
         """The next frame."""
-        self.now = {**frame(number), **changes}
+        self.current_frame = {**sample_frame(number), **changes}
 
-    def wishes(self, name: str) -> list[Any]:
+    def command_values(self, name: str) -> list[Any]:
         """Values of all commands of that name, in order."""
-        return [value for asked, value in list(self.asked) if asked == name]
+        return [value for asked, value in list(self.commands) if asked == name]
 
 
-def frame(number: int) -> dict[str, Any]:
+def sample_frame(number: int) -> dict[str, Any]:
     """A frame of somebody who sways."""
     time = 0.05 * number
     sway = math.sin(2 * time)

@@ -13,7 +13,7 @@ import pytest
 from fake_hub import FakeHub
 
 from poise.studio import Hub, Server
-from waiting import until
+from waiting import wait_until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETTINGS = (
@@ -22,32 +22,34 @@ SETTINGS = (
     "--disable-features=OptimizationHints,MediaRouter,Translate"
 )
 #: Without a graphics card the view in three dimensions takes a core for itself, whatever is shown: who needs it, asks.
-FLAT = "--disable-gpu --disable-software-rasterizer"
-SOLID = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"
+NO_GPU = "--disable-gpu --disable-software-rasterizer"
+SOFTWARE_GPU = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"
 #: Seconds that the browser's own waits last; software rendering on a busy machine draws a picture or two a second.
 PATIENCE = 180.0
 
 
-def found() -> str | None:
+def find_browser() -> str | None:
     """The browser; None if there is none."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 @contextmanager
-def chromium(solid: bool = False) -> Iterator[Any]:
+def chromium(with_3d: bool = False) -> Iterator[Any]:
     """A browser; the tests that need it are skipped where there is none, and fail there on CI.
 
     Args:
-        solid: whether it draws in three dimensions, as viser does.
+        with_3d: whether it draws in three dimensions, as viser does.
     """
-    path = found()
+    path = find_browser()
     if path is None and "CI" not in os.environ:
         pytest.skip("no Chromium is installed: apt-get install chromium")
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )
     with playwright.sync_playwright() as api:
-        browser = api.chromium.launch(executable_path=path, args=f"{SETTINGS} {SOLID if solid else FLAT}".split())
+        browser = api.chromium.launch(
+            executable_path=path, args=f"{SETTINGS} {SOFTWARE_GPU if with_3d else NO_GPU}".split()
+        )
         yield browser
         browser.close()
 
@@ -56,7 +58,7 @@ def chromium(solid: bool = False) -> Iterator[Any]:
 def studio(folder: Path, port: int = 0) -> Iterator[tuple[FakeHub, Server]]:
     """A hub that is a fake and a server that is not."""
     hub = FakeHub(folder)
-    hub.show(1)
+    hub.show_frame(1)
     server = Server(hub, "127.0.0.1", port)
     server.start()
     try:
@@ -66,8 +68,8 @@ def studio(folder: Path, port: int = 0) -> Iterator[tuple[FakeHub, Server]]:
 
 
 @contextmanager
-def shell(browser: Any, server: Server, viser: bool = False, before: str = "", **settings: Any) -> Iterator[Any]:
-    """The page, connected; everything that goes wrong in it is collected in `page.wrongs`.
+def open_page(browser: Any, server: Server, viser: bool = False, before: str = "", **settings: Any) -> Iterator[Any]:
+    """The page, connected; everything that goes wrong in it is collected in `page.errors`.
 
     Args:
         viser: False: an empty page stands in for viser's client, which takes seconds to start.
@@ -76,9 +78,9 @@ def shell(browser: Any, server: Server, viser: bool = False, before: str = "", *
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
     page = context.new_page()
     page.set_default_timeout(1000 * PATIENCE)
-    page.wrongs = []
-    page.on("pageerror", lambda error: page.wrongs.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and page.wrongs.append(said.text))
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.errors.append(said.text))
     if not viser:
         empty = "<!doctype html><title>viser</title><input aria-label='field'><button>inner</button>"
         page.route("**/viser/**", lambda route: route.fulfill(body=empty, content_type="text/html"))
@@ -93,10 +95,10 @@ def shell(browser: Any, server: Server, viser: bool = False, before: str = "", *
 
 
 @contextmanager
-def running(robot: str, folder: Path) -> Iterator[Hub]:
+def running_hub(robot: str, folder: Path) -> Iterator[Hub]:
     """A studio's hub whose simulation of a standing robot has sent its first frame."""
     hub = Hub(robot, folder, "stand")
     hub.start()
-    until(hub.frame)
+    wait_until(hub.frame)
     yield hub
     hub.stop()

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from poise.parsing import is_loopback
-from poise.studio.http_security import Gate
+from poise.studio.http_security import AccessControl
 
-LOCAL = Gate("127.0.0.1", 8080)
-AWAY = Gate("0.0.0.0", 8080, "secret")
+LOCAL = AccessControl("127.0.0.1", 8080)
+AWAY = AccessControl("0.0.0.0", 8080, "secret")
 
 
 def headers(**given: str) -> Callable[[str], Sequence[str]]:
@@ -29,51 +29,51 @@ def test_everything_else_is_not_loopback(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "LocalHost:8080"])
 def test_a_name_of_loopback_with_our_port_is_let_in(host: str) -> None:
-    assert LOCAL.refusal(headers(Host=host)) == ""
+    assert LOCAL.request_error(headers(Host=host)) == ""
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example:8080", "localhost", "localhost:80", "localhost.evil.example:8080", "x y", ""]
 )
 def test_any_other_name_is_refused_so_that_a_stranger_cannot_point_his_own_here(host: str) -> None:
-    assert LOCAL.refusal(headers(Host=host)) != ""
+    assert LOCAL.request_error(headers(Host=host)) != ""
 
 
 def test_a_request_with_no_host_or_two_is_refused() -> None:
-    assert LOCAL.refusal(lambda name: []) != ""
-    assert LOCAL.refusal(lambda name: ["localhost:8080", "localhost:8080"] if name == "Host" else []) != ""
+    assert LOCAL.request_error(lambda name: []) != ""
+    assert LOCAL.request_error(lambda name: ["localhost:8080", "localhost:8080"] if name == "Host" else []) != ""
 
 
 def test_the_port_of_http_may_be_left_out() -> None:
-    assert Gate("127.0.0.1", 80).refusal(headers(Host="localhost")) == ""
+    assert AccessControl("127.0.0.1", 80).request_error(headers(Host="localhost")) == ""
 
 
 @pytest.mark.parametrize("gate", [LOCAL, AWAY])
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "http://localhost:8081", "null", "file://", "http://localhost"]
 )
-def test_a_page_of_another_origin_is_refused(gate: Gate, origin: str) -> None:
-    assert "another site" in gate.refusal(headers(Host="localhost:8080", Origin=origin))
+def test_a_page_of_another_origin_is_refused(gate: AccessControl, origin: str) -> None:
+    assert "another site" in gate.request_error(headers(Host="localhost:8080", Origin=origin))
 
 
 @pytest.mark.parametrize("gate", [LOCAL, AWAY])
-def test_our_own_page_and_programs_without_an_origin_are_let_in(gate: Gate) -> None:
-    assert gate.refusal(headers(Host="localhost:8080", Origin="http://localhost:8080")) == ""
-    assert gate.refusal(headers(Host="localhost:8080")) == ""
+def test_our_own_page_and_programs_without_an_origin_are_let_in(gate: AccessControl) -> None:
+    assert gate.request_error(headers(Host="localhost:8080", Origin="http://localhost:8080")) == ""
+    assert gate.request_error(headers(Host="localhost:8080")) == ""
 
 
 def test_elsewhere_any_name_will_do_but_the_cookie_is_needed() -> None:
-    assert AWAY.refusal(headers(Host="robot.example:8080")) == ""
-    assert "token" in AWAY.stranger(headers(Host="robot.example:8080"))
-    assert "token" in AWAY.stranger(headers(Cookie="poise_studio_8080=wrong; other=secret"))
-    assert AWAY.stranger(headers(Cookie="other=1; poise_studio_8080=secret")) == ""
+    assert AWAY.request_error(headers(Host="robot.example:8080")) == ""
+    assert "token" in AWAY.authentication_error(headers(Host="robot.example:8080"))
+    assert "token" in AWAY.authentication_error(headers(Cookie="poise_studio_8080=wrong; other=secret"))
+    assert AWAY.authentication_error(headers(Cookie="other=1; poise_studio_8080=secret")) == ""
 
 
 def test_only_the_very_token_opens() -> None:
-    assert AWAY.opens("secret")
-    assert not any(AWAY.opens(token) for token in ("", "secre", "secret ", "sécret", "\udcff"))
+    assert AWAY.token_matches("secret")
+    assert not any(AWAY.token_matches(token) for token in ("", "secre", "secret ", "sécret", "\udcff"))
 
 
 def test_a_gate_without_a_token_is_opened_by_none_and_asks_for_none() -> None:
-    assert not LOCAL.opens("")
-    assert LOCAL.stranger(headers()) == ""
+    assert not LOCAL.token_matches("")
+    assert LOCAL.authentication_error(headers()) == ""

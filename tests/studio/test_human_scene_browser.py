@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, running, shell
+from open_studio import chromium, open_page, running_hub
 
 from poise import human
 from poise.human import sample_trial
 from poise.studio import Hub, Server
-from shared_data import needed
-from waiting import until
+from shared_data import require_data
+from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
@@ -34,7 +34,7 @@ INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas)
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running("g1", tmp_path_factory.mktemp("output")) as hub:
+    with running_hub("g1", tmp_path_factory.mktemp("output")) as hub:
         yield hub
 
 
@@ -42,14 +42,14 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
-    with chromium(solid=bool(PICTURES)) as browser, shell(browser, server, viser=bool(PICTURES)) as page:
+    with chromium(with_3d=bool(PICTURES)) as browser, open_page(browser, server, viser=bool(PICTURES)) as page:
         page.set_default_timeout(180_000)  # fits are of low importance, and a busy machine lets them wait
         page.get_by_role("tab", name="Human").click()
-        until(lambda: hub.hello()["scene"] == "human" and hub.hello()["controls"])
+        wait_until(lambda: hub.hello()["scene"] == "human" and hub.hello()["controls"])
         if PICTURES:
             page.frame_locator("#view").locator("canvas").last.wait_for()
         yield page
-        assert page.wrongs == []
+        assert page.errors == []
     server.stop()
 
 
@@ -62,7 +62,7 @@ def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def shot(page: Any, name: str) -> None:
+def take_screenshot(page: Any, name: str) -> None:
     """A picture of the page, if somebody wants one."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
@@ -87,14 +87,14 @@ def table(page: Any) -> dict[str, list[float]]:
     return found
 
 
-def hold(page: Any, hub: Hub, share: float) -> None:
+def pause_at(page: Any, hub: Hub, share: float) -> None:
     """Stops at a share of the gait cycle."""
-    if until(hub.frame)["playing"]:
+    if wait_until(hub.frame)["playing"]:
         page.get_by_role("button", name="Pause").click()
         page.get_by_role("button", name="Play", exact=True).wait_for()
     slider = page.get_by_label("Time of the replay in seconds")
     slider.fill(f"{share * float(slider.get_attribute('max')):.2f}")
-    until(lambda: abs(until(hub.frame)["share"] - share) < 0.01)
+    wait_until(lambda: abs(wait_until(hub.frame)["share"] - share) < 0.01)
 
 
 def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
@@ -104,30 +104,30 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     page.locator("#gait-busy progress").wait_for()
     page.locator("#words").get_by_text("sample walk").wait_for()
     page.locator("#gait-busy").wait_for(state="hidden")
-    ranges = until(lambda: table(page))
+    ranges = wait_until(lambda: table(page))
     assert len(ranges) == 12
     for measured, reproduced, difference in ranges.values():
         assert reproduced - measured == pytest.approx(difference, abs=0.11)
         assert abs(difference) < 5.0
-    until(lambda: min(page.evaluate(INK)) > 50)
-    until(lambda: set(hub.viewer._figures) == {"robot", "ghost"})
-    balls = until(lambda: hub.viewer._markers and hub.viewer._markers._balls.get("known"))
+    wait_until(lambda: min(page.evaluate(INK)) > 50)
+    wait_until(lambda: set(hub.viewer._figures) == {"robot", "ghost"})
+    balls = wait_until(lambda: hub.viewer._marker_spheres and hub.viewer._marker_spheres._ball_handles.get("known"))
     assert (balls.visible, len(balls.batched_positions)) == (True, 49)
-    hold(page, hub, 0.72)
-    shot(page, "human")
+    pause_at(page, hub, 0.72)
+    take_screenshot(page, "human")
 
     page.get_by_label("reproduced as").select_option("two phases")
-    until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
+    wait_until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
     page.get_by_label("ghost beside by as a number").fill("0")
     page.get_by_label("ghost beside by as a number").press("Enter")
-    until(lambda: until(hub.frame)["values"]["apart"] == 0.0)
-    shot(page, "human_two_phases")
-    scenery = hub._scenery_shown()
-    assert scenery is not None
-    assert scenery.poses["ghost"][1, :3] == pytest.approx(scenery.poses["robot"][1, :3], abs=0.05)
+    wait_until(lambda: wait_until(hub.frame)["values"]["apart"] == 0.0)
+    take_screenshot(page, "human_two_phases")
+    view_frame = hub._current_view()
+    assert view_frame is not None
+    assert view_frame.poses["ghost"][1, :3] == pytest.approx(view_frame.poses["robot"][1, :3], abs=0.05)
     page.get_by_role("button", name="Play", exact=True).click()
-    before = until(hub.frame)["share"]
-    until(lambda: until(hub.frame)["share"] != before)
+    before = wait_until(hub.frame)["share"]
+    wait_until(lambda: wait_until(hub.frame)["share"] != before)
 
 
 def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_goes_on(
@@ -145,11 +145,11 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
         assert page.locator(".message").count() == 1
         page.locator(".message button").click()
     assert hub.hello()["gait"]["title"] == "my walk.trc"
-    before = until(hub.frame)["time"]
-    until(lambda: until(hub.frame)["time"] != before)
+    before = wait_until(hub.frame)["time"]
+    wait_until(lambda: wait_until(hub.frame)["time"] != before)
 
     page.get_by_label("play", exact=True).select_option("whole trial")
-    until(lambda: until(hub.frame)["replay"]["duration"] > 2.0)
+    wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] > 2.0)
     page.get_by_role("button", name="Back to live").click()
     page.locator("#words").get_by_text("No trial yet").wait_for()
     page.get_by_role("button", name="Reset").click()  # and there it is again
@@ -158,25 +158,32 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
 
 @pytest.mark.slow
 def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
-    load(page, "load a trial", needed("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
+    load(page, "load a trial", require_data("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
     page.locator("#words").get_by_text("35 of 35 markers used").wait_for()
-    load(page, "load a static trial", needed("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
+    load(page, "load a static trial", require_data("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
     page.locator("#words").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
     page.get_by_label("reproduced as").select_option("best")
-    until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)
+    wait_until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)
     page.get_by_label("play", exact=True).select_option("gait cycle")
-    until(lambda: until(hub.frame)["replay"]["duration"] < 2.0)
-    hold(page, hub, 0.3)
-    shot(page, "human_c3d")
+    wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] < 2.0)
+    pause_at(page, hub, 0.3)
+    take_screenshot(page, "human_c3d")
 
 
 def test_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
     page.get_by_role("button", name="take the sample").click()
-    job = until(lambda: hub._desk and hub._desk._job and hub._desk._job.running and hub._desk._job)
+    job = wait_until(
+        lambda: (
+            hub._fit_service
+            and hub._fit_service._fit_process
+            and hub._fit_service._fit_process.running
+            and hub._fit_service._fit_process
+        )
+    )
     page.get_by_role("tab", name="Stand & squat").click()
-    until(lambda: not job.running)
-    assert job.stopped
-    until(lambda: hub.hello()["scene"] == "stand" and hub.hello()["controls"])
+    wait_until(lambda: not job.running)
+    assert job.cancelled
+    wait_until(lambda: hub.hello()["scene"] == "stand" and hub.hello()["controls"])
     assert hub.hello()["robot"] == "g1"
     page.locator("#gait-panel").wait_for(state="hidden")
     page.get_by_role("region", name="Hierarchy").wait_for()

@@ -1,6 +1,6 @@
 """The whole scenario of [Sugihara2008] in a real browser: a pad leads mighty down the steps and to the door.
 
-The hands on the pad are those of `poise.devices.Pilot`, which looks at the pictures that the view is given.
+The hands on the pad are those of `poise.devices.GoalOperator`, which looks at the pictures that the view is given.
 """
 
 from __future__ import annotations
@@ -12,10 +12,21 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from test_navigate_scene_browser import LEFT_SHOULDER, LEFT_TRIGGER, RIGHT_TRIGGER, X, Y, guided, hub, now, page, press
+from test_navigate_scene_browser import (
+    LEFT_SHOULDER,
+    LEFT_TRIGGER,
+    RIGHT_TRIGGER,
+    X,
+    Y,
+    current_frame,
+    guided,
+    hub,
+    page,
+    press,
+)
 
-from poise.devices import Pilot
-from poise.plans import Footstep, HandPoint, Points, Stick
+from poise.devices import GoalOperator
+from poise.plans import Footstep, HandPoint, NavigationPoints, OperatorCommand
 from poise.robots import Frame, Robot
 from poise.runs import Scenario
 from poise.studio import Hub
@@ -27,30 +38,30 @@ BUTTONS = {"left foot": LEFT_SHOULDER, "right foot": 5, "trunk": Y, "left hand":
 __all__ = ["guided", "hub", "page"]  # fixtures
 
 
-def pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
+def frame_pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
     """Of a part of the robot, in the picture that was shown last."""
-    scenery = hub._scenery
-    assert scenery is not None
-    x, y, z, *turn = scenery.poses["robot"][frame.joint]
+    view_frame = hub._latest_view
+    assert view_frame is not None
+    x, y, z, *turn = view_frame.poses["robot"][frame.joint]
     joint = pinocchio.SE3(pinocchio.Quaternion(*turn).matrix(), np.array([x, y, z]))
     return joint * robot.model.frames[frame.index].placement
 
 
-def looked(hub: Hub, robot: Robot) -> Points:
+def observed_points(hub: Hub, robot: Robot) -> NavigationPoints:
     """The navigation points as somebody sees them who looks at the view."""
     feet = {}
     for foot in robot.feet:
-        there = pose(hub, foot, robot)
+        there = frame_pose(hub, foot, robot)
         x, y, z = there.act(foot.sole.center).tolist()
         feet[foot.side] = Footstep(foot.side, x, y, math.atan2(there.rotation[1, 0], there.rotation[0, 0]), z)
     yaw = 0.5 * (feet["left"].yaw + feet["right"].yaw)
     back = pinocchio.rpy.rpyToMatrix(0.0, 0.0, yaw).T
-    hands = {hand.side: HandPoint(back @ pose(hub, hand, robot).translation, np.zeros(3)) for hand in robot.hands}
-    lifted = {"left support": "right", "right support": "left"}.get(now(hub)["phase"])
-    return Points(np.zeros(3), np.array([0.0, 0.0, yaw]), feet, hands, lifted)  # type: ignore[arg-type]
+    hands = {hand.side: HandPoint(back @ frame_pose(hub, hand, robot).translation, np.zeros(3)) for hand in robot.hands}
+    lifted = {"left support": "right", "right support": "left"}.get(current_frame(hub)["phase"])
+    return NavigationPoints(np.zeros(3), np.array([0.0, 0.0, yaw]), feet, hands, lifted)  # type: ignore[arg-type]
 
 
-def hold(page: Any, stick: Stick) -> None:
+def hold_gamepad(page: Any, stick: OperatorCommand) -> None:
     """Holds the pad as a stick says: left stick ahead and aside, right stick to turn, triggers up and down."""
     forward, left, up, _, _, yaw = stick.axes
     buttons = f"{{ [{RIGHT_TRIGGER}]: {max(up, 0.0)}, [{LEFT_TRIGGER}]: {max(-up, 0.0)} }}"
@@ -58,22 +69,22 @@ def hold(page: Any, stick: Stick) -> None:
 
 
 def test_a_pad_leads_it_down_the_steps_across_the_room_and_its_hand_to_the_door(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._loaded("mighty")
+    page, robot = guided, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
     page.get_by_text("m to go").wait_for()
     scenario = Scenario.of(robot)
-    pilot, mode, end = Pilot(scenario.errands, scenario.workspace), "trunk", time.monotonic() + 400.0
+    pilot, mode, end = GoalOperator(scenario.goals, scenario.workspace), "trunk", time.monotonic() + 400.0
     used = set()
-    while time.monotonic() < end and "Well done" not in " ".join(now(hub)["words"]):
-        assert not now(hub)["fell"]
-        pilot.see(looked(hub, robot))
+    while time.monotonic() < end and "Well done" not in " ".join(current_frame(hub)["words"]):
+        assert not current_frame(hub)["fell"]
+        pilot.observe(observed_points(hub, robot))
         stick = pilot.read(0.0)
         if stick.mode != mode:
             page.evaluate("held = [0, 0, 0, 0]; down = {}")
             press(page, hub, BUTTONS[stick.mode], stick.mode)
             mode = stick.mode
         used.add(mode)
-        hold(page, stick)
+        hold_gamepad(page, stick)
         page.wait_for_timeout(60)
     page.get_by_text("The left hand is at the door. Well done.").wait_for()
     assert used == {"left foot", "right foot", "trunk", "left hand"}

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, running, shell
+from open_studio import chromium, open_page, running_hub
 
 from poise.robots import Frame
 from poise.studio import Hub, Server
-from waiting import until
+from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
@@ -38,7 +38,7 @@ LEFT_SHOULDER, LEFT_TRIGGER, RIGHT_TRIGGER, X, Y = 4, 6, 7, 2, 3
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    with running("nao", tmp_path_factory.mktemp("output")) as hub:
+    with running_hub("nao", tmp_path_factory.mktemp("output")) as hub:
         yield hub
 
 
@@ -46,9 +46,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
-    with chromium(solid=bool(PICTURES)) as browser, shell(browser, server, viser=bool(PICTURES), before=PAD) as page:
+    with (
+        chromium(with_3d=bool(PICTURES)) as browser,
+        open_page(browser, server, viser=bool(PICTURES), before=PAD) as page,
+    ):
         yield page
-        assert page.wrongs == []
+        assert page.errors == []
     server.stop()
 
 
@@ -58,140 +61,145 @@ def guided(page: Any, hub: Hub) -> Any:
     page.evaluate("held = [0, 0, 0, 0]; down = {}")
     if hub.hello()["robot"] != "mighty":
         page.get_by_label("Robot", exact=True).select_option("mighty")
-        until(lambda: hub.hello()["robot"] == "mighty" and hub.hello()["controls"])
+        wait_until(lambda: hub.hello()["robot"] == "mighty" and hub.hello()["controls"])
     if hub.hello()["scene"] != "navigate":
         page.get_by_role("tab", name="Navigate").click()
-        until(lambda: hub.hello()["scene"] == "navigate" and hub.hello()["controls"])
+        wait_until(lambda: hub.hello()["scene"] == "navigate" and hub.hello()["controls"])
     page.locator("#guide-move").wait_for()
-    until(lambda: now(hub)["guide"])
-    began = now(hub)["time"]
+    wait_until(lambda: current_frame(hub)["guide"])
+    began = current_frame(hub)["time"]
     page.get_by_role("button", name="Reset").click()
-    until(lambda: now(hub)["time"] < max(began, 0.2) or now(hub)["time"] < 0.5)
+    wait_until(lambda: current_frame(hub)["time"] < max(began, 0.2) or current_frame(hub)["time"] < 0.5)
     press(page, hub, Y, "trunk")
     if PICTURES:
         page.frame_locator("#view").locator("canvas").last.wait_for()
     return page
 
 
-def now(hub: Hub) -> dict[str, Any]:
-    return until(hub.frame)
+def current_frame(hub: Hub) -> dict[str, Any]:
+    return wait_until(hub.frame)
 
 
 def press(page: Any, hub: Hub, button: int, mode: str) -> None:
     """Presses a button of the pad until the robot has heard it, and the page shows it."""
     page.evaluate(f"down = {{ [{button}]: 1 }}")
-    until(lambda: now(hub)["guide"]["mode"] == mode)
+    wait_until(lambda: current_frame(hub)["guide"]["mode"] == mode)
     page.evaluate("down = {}")
     page.locator(f'[data-mode="{mode}"][aria-pressed="true"]').wait_for()
 
 
-def place(hub: Hub, frame: Frame) -> np.ndarray:
+def frame_position(hub: Hub, frame: Frame) -> np.ndarray:
     """Where a part of the robot is, in the picture that was shown last."""
-    scenery, robot = hub._scenery, hub._loaded("mighty")
-    assert scenery is not None
-    x, y, z, *turn = scenery.poses["robot"][frame.joint]
+    view_frame, robot = hub._latest_view, hub._load_robot("mighty")
+    assert view_frame is not None
+    x, y, z, *turn = view_frame.poses["robot"][frame.joint]
     joint = pinocchio.SE3(pinocchio.Quaternion(*turn).matrix(), np.array([x, y, z]))
     return np.asarray((joint * robot.model.frames[frame.index].placement).translation)
 
 
 def steps(hub: Hub) -> bool:
     """Whether a step is going to be made, and it can be seen where to."""
-    accepted = (hub._scenery.plans or {}).get("accepted")  # type: ignore[union-attr]
-    if accepted is None or not len(accepted.soles):
+    accepted = (hub._latest_view.plans or {}).get("accepted")  # type: ignore[union-attr]
+    if accepted is None or not len(accepted.footprints):
         return False
-    feet = np.array([place(hub, foot) for foot in hub._loaded("mighty").feet])
-    return bool(np.linalg.norm(feet[:, :2] - accepted.soles[0].mean(axis=0)[:2], axis=1).min() > 0.05)
+    feet = np.array([frame_position(hub, foot) for foot in hub._load_robot("mighty").feet])
+    return bool(np.linalg.norm(feet[:, :2] - accepted.footprints[0].mean(axis=0)[:2], axis=1).min() > 0.05)
 
 
 def stands(hub: Hub) -> bool:
-    return bool(now(hub)["words"][0].startswith("stands"))
+    return bool(current_frame(hub)["words"][0].startswith("stands"))
 
 
-def shot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] | None = None) -> None:
+def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] | None = None) -> None:
     """A picture of the page, if somebody wants one; time stands still until the view has drawn it."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         if when is not None:
-            hub.do("pace", 0.1)
-            until(lambda: when(hub))
-            hub.do("pace", 1)
-        hub.do("play", False)
-        until(lambda: not now(hub)["playing"])
+            hub.handle_command("pace", 0.1)
+            wait_until(lambda: when(hub))
+            hub.handle_command("pace", 1)
+        hub.handle_command("play", False)
+        wait_until(lambda: not current_frame(hub)["playing"])
         page.wait_for_timeout(1500)
         page.screenshot(path=str(Path(PICTURES) / f"studio_navigate{name}.png"))
-        hub.do("play", True)
+        hub.handle_command("play", True)
 
 
 def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_projected(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._loaded("mighty")
+    page, robot = guided, hub._load_robot("mighty")
     page.get_by_role("heading", name="Gamepad: pad of a test").wait_for()
     left, right = robot.foot("left"), robot.foot("right")
-    start = {foot.side: place(hub, foot) for foot in robot.feet}
+    start = {foot.side: frame_position(hub, foot) for foot in robot.feet}
 
     page.evaluate("held = [0, -1, 0, 0]")  # the trunk ahead: it walks, one foot after the other
-    until(lambda: hub._scenery.plans.get("accepted") is not None)  # type: ignore[union-attr]
-    until(lambda: all(place(hub, foot)[0] > start[foot.side][0] + 0.06 for foot in robot.feet))
-    shot(page, hub, "", steps)
+    wait_until(lambda: hub._latest_view.plans.get("accepted") is not None)  # type: ignore[union-attr]
+    wait_until(lambda: all(frame_position(hub, foot)[0] > start[foot.side][0] + 0.06 for foot in robot.feet))
+    take_screenshot(page, hub, "", steps)
     page.evaluate("held = [0, 0, 0, 0]")
-    until(lambda: stands(hub))
-    assert {row["mode"] for row in now(hub)["guide"]["segments"]} == {"trunk"}
+    wait_until(lambda: stands(hub))
+    assert {row["mode"] for row in current_frame(hub)["guide"]["segments"]} == {"trunk"}
 
     press(page, hub, X, "left hand")
-    hand, stood = place(hub, robot.hand("left")), place(hub, right)
+    hand, stood = frame_position(hub, robot.hand("left")), frame_position(hub, right)
     page.evaluate(f"held = [0, -1, 0, 0]; down = {{ [{RIGHT_TRIGGER}]: 1 }}")
-    until(lambda: place(hub, robot.hand("left"))[2] > hand[2] + 0.04)
-    shot(page, hub, "_hand")
-    assert np.linalg.norm(place(hub, right) - stood) < 0.02, "the arm is long enough: no step"
+    wait_until(lambda: frame_position(hub, robot.hand("left"))[2] > hand[2] + 0.04)
+    take_screenshot(page, hub, "_hand")
+    assert np.linalg.norm(frame_position(hub, right) - stood) < 0.02, "the arm is long enough: no step"
     page.evaluate("held = [0, 0, 0, 0]; down = {}")
 
     press(page, hub, LEFT_SHOULDER, "left foot")
     page.evaluate(f"down = {{ [{RIGHT_TRIGGER}]: 1 }}")
-    until(lambda: place(hub, left)[2] > place(hub, right)[2] + 0.015)
+    wait_until(lambda: frame_position(hub, left)[2] > frame_position(hub, right)[2] + 0.015)
     page.locator("#guide-notes").get_by_text("beyond its boundary, projected").first.wait_for()  # higher than it can
     page.locator("#segments td.projected").first.wait_for()
-    shot(page, hub, "_foot")
+    take_screenshot(page, hub, "_foot")
     page.evaluate("down = {}")
-    until(lambda: stands(hub))
-    assert "left foot in the air" in now(hub)["words"][0], "it stays there, whoever lets go"
+    wait_until(lambda: stands(hub))
+    assert "left foot in the air" in current_frame(hub)["words"][0], "it stays there, whoever lets go"
     page.evaluate(f"down = {{ [{LEFT_TRIGGER}]: 1 }}")
-    until(lambda: now(hub)["phase"] == "double support" and place(hub, left)[2] < place(hub, right)[2] + 0.003)
+    wait_until(
+        lambda: (
+            current_frame(hub)["phase"] == "double support"
+            and frame_position(hub, left)[2] < frame_position(hub, right)[2] + 0.003
+        )
+    )
     page.evaluate("down = {}")
-    assert not now(hub)["fell"]
+    assert not current_frame(hub)["fell"]
 
 
 def test_a_key_is_a_step_of_its_own_however_short_it_is_pressed(guided: Any, hub: Hub) -> None:
     page = guided
     page.locator("#guide-move").focus()
     page.keyboard.press("4")
-    until(lambda: now(hub)["guide"]["mode"] == "left hand")
+    wait_until(lambda: current_frame(hub)["guide"]["mode"] == "left hand")
     page.keyboard.press("r")
-    until(lambda: any(row["mode"] == "left hand" for row in now(hub)["guide"]["segments"]))
+    wait_until(lambda: any(row["mode"] == "left hand" for row in current_frame(hub)["guide"]["segments"]))
 
 
 def test_a_page_that_freezes_leaves_the_stick_centred(guided: Any, hub: Hub) -> None:
     page = guided
     page.evaluate("held = [0, -1, 0, 0]")
-    until(lambda: now(hub)["guide"]["axes"][0] == 1.0)
+    wait_until(lambda: current_frame(hub)["guide"]["axes"][0] == 1.0)
     page.evaluate("() => { setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 0); }")
-    until(lambda: now(hub)["deadman"])
-    assert now(hub)["guide"]["axes"] == [0.0] * 6
-    until(lambda: now(hub)["guide"]["axes"][0] == 1.0)  # it is back, and the stick is still held
+    wait_until(lambda: current_frame(hub)["deadman"])
+    assert current_frame(hub)["guide"]["axes"] == [0.0] * 6
+    wait_until(lambda: current_frame(hub)["guide"]["axes"][0] == 1.0)  # it is back, and the stick is still held
     page.evaluate("held = [0, 0, 0, 0]")
-    until(lambda: stands(hub))
-    assert not now(hub)["fell"]
+    wait_until(lambda: stands(hub))
+    assert not current_frame(hub)["fell"]
 
 
 def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._loaded("mighty")
+    page, robot = guided, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
-    until(lambda: now(hub)["guide"]["place"])
+    wait_until(lambda: current_frame(hub)["guide"]["place"])
     page.get_by_text("m to go").wait_for()
     page.locator("#key-place").wait_for()
     page.evaluate("held = [0, -1, 0, 0]")
-    start = min(place(hub, foot)[2] for foot in robot.feet)
-    until(lambda: min(place(hub, foot)[2] for foot in robot.feet) < start - 0.015)  # a step is 2 cm
-    shot(page, hub, "_stairs", steps)
+    start = min(frame_position(hub, foot)[2] for foot in robot.feet)
+    wait_until(lambda: min(frame_position(hub, foot)[2] for foot in robot.feet) < start - 0.015)  # a step is 2 cm
+    take_screenshot(page, hub, "_stairs", steps)
     page.evaluate("held = [0, 0, 0, 0]")
-    assert not now(hub)["fell"]
+    assert not current_frame(hub)["fell"]
     page.get_by_label("world", exact=True).select_option("flat")
-    until(lambda: not now(hub)["guide"]["place"])
+    wait_until(lambda: not current_frame(hub)["guide"]["place"])

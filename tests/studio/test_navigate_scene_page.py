@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import chromium, shell, studio
+from open_studio import chromium, open_page, studio
 
-from poise.studio.operator_input import Hands
-from poise.studio.scenes import scene
-from waiting import until
+from poise.studio.operator_input import OperatorInput
+from poise.studio.scenes import find_scene
+from waiting import wait_until
 
 PADS = """
 window.pads = [];
@@ -35,80 +35,86 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def both(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
+def page_and_hub(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
     with studio(tmp_path) as (hub, server):
-        usual, guided = hub.hello, dict(scene("navigate").guided)
+        usual, guided = hub.hello, dict(find_scene("navigate").guidance_info)
         hub.hello = lambda: {**usual(), "sticks": False, "guided": guided}  # type: ignore[method-assign]
-        hub.show(2, guide=REST)
-        with shell(browser, server, before=PADS) as page:
+        hub.show_frame(2, guide=REST)
+        with open_page(browser, server, before=PADS) as page:
             page.locator("#guide-move").wait_for()
             yield page, hub
-            assert page.wrongs == []
+            assert page.errors == []
 
 
-def last(hub: FakeHub) -> Hands:
+def last_input(hub: FakeHub) -> OperatorInput:
     """What is held, as the simulation hears it."""
-    return Hands.of((hub.wishes("hands") or [None])[-1])
+    return OperatorInput.from_page((hub.command_values("hands") or [None])[-1])
 
 
 def test_a_page_without_a_guided_scene_shows_nothing_of_it(browser: Any, tmp_path: Path) -> None:
-    with studio(tmp_path) as (hub, server), shell(browser, server) as page:
+    with studio(tmp_path) as (hub, server), open_page(browser, server) as page:
         page.locator("#stick-move").wait_for()
         for name in ("#guide", "#guide-bar", "#guide-panel", "#segments-panel", "#guide-notes"):
             assert page.locator(name).is_hidden()
         page.keyboard.press("r")
-        count = len(hub.wishes("alive"))
-        until(lambda: len(hub.wishes("alive")) > count + 2)
-        assert hub.wishes("hands") == []
+        count = len(hub.command_values("alive"))
+        wait_until(lambda: len(hub.command_values("alive")) > count + 2)
+        assert hub.command_values("hands") == []
 
 
-def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.keyboard.down("w")
     page.keyboard.down("r")
-    until(lambda: last(hub).keys == {"KeyW", "KeyR"})
-    count = len(hub.wishes("hands"))
-    until(lambda: len(hub.wishes("hands")) >= count + 3)
+    wait_until(lambda: last_input(hub).keys == {"KeyW", "KeyR"})
+    count = len(hub.command_values("hands"))
+    wait_until(lambda: len(hub.command_values("hands")) >= count + 3)
     page.keyboard.up("w")
     page.keyboard.up("r")
-    until(lambda: last(hub).rest)
-    count, alive = len(hub.wishes("hands")), len(hub.wishes("alive"))
-    until(lambda: len(hub.wishes("alive")) >= alive + 3)
-    assert len(hub.wishes("hands")) == count, "silence is told once"
-    assert hub.wishes("stick") == [], "the other kind of driving is not meant"
+    wait_until(lambda: last_input(hub).is_idle)
+    count, alive = len(hub.command_values("hands")), len(hub.command_values("alive"))
+    wait_until(lambda: len(hub.command_values("alive")) >= alive + 3)
+    assert len(hub.command_values("hands")) == count, "silence is told once"
+    assert hub.command_values("stick") == [], "the other kind of driving is not meant"
 
 
-def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.evaluate("pads.push(pad('standard', 4))")
     page.get_by_role("heading", name="Gamepad: Pad").wait_for()
     page.get_by_text("left trigger, right trigger").wait_for()
     page.evaluate("pads[0].axes[1] = -1; pads[0].buttons[7].value = 0.5; pads[0].buttons[2].value = 1")
 
     def heard() -> bool:
-        pad = last(hub).pad
-        return pad is not None and pad.standard and pad.axes[1] == -1 and pad.buttons[7] == 0.5 and pad.buttons[2] == 1
+        gamepad = last_input(hub).gamepad
+        return (
+            gamepad is not None
+            and gamepad.standard
+            and gamepad.axes[1] == -1
+            and gamepad.buttons[7] == 0.5
+            and gamepad.buttons[2] == 1
+        )
 
-    until(heard)
+    wait_until(heard)
     page.evaluate("pads[0] = pad('standard', 4); pads[0].axes[0] = 0.05")
-    until(lambda: last(hub).rest)
-    assert last(hub).pad is not None
+    wait_until(lambda: last_input(hub).is_idle)
+    assert last_input(hub).gamepad is not None
     page.evaluate("pads.length = 0")
-    until(lambda: last(hub).pad is None)
+    wait_until(lambda: last_input(hub).gamepad is None)
     page.get_by_role("heading", name="Keyboard").wait_for()
 
 
 def test_a_device_without_the_standard_layout_is_a_flight_stick_whose_levers_may_stay(
-    both: tuple[Any, FakeHub],
+    page_and_hub: tuple[Any, FakeHub],
 ) -> None:
-    page, hub = both
+    page, hub = page_and_hub
     page.evaluate("pads.push(pad('', 7)); pads[0].axes[5] = -1")
     page.get_by_role("heading", name="Flight stick: Pad").wait_for()
-    until(lambda: last(hub).pad is not None)
-    assert last(hub).rest
+    wait_until(lambda: last_input(hub).gamepad is not None)
+    assert last_input(hub).is_idle
     page.evaluate("pads[0].axes[0] = 1")
-    until(lambda: last(hub).pad.axes[0] == 1)  # type: ignore[union-attr]
-    assert not last(hub).pad.standard  # type: ignore[union-attr]
+    wait_until(lambda: last_input(hub).gamepad.axes[0] == 1)  # type: ignore[union-attr]
+    assert not last_input(hub).gamepad.standard  # type: ignore[union-attr]
     assert page.get_by_role("dialog").count() == 0
 
 
@@ -118,62 +124,62 @@ def test_a_device_without_the_standard_layout_is_a_flight_stick_whose_levers_may
      ("turn", (0, -300), 4, 1), ("turn", (-300, 0), 5, 1)],
 )  # fmt: skip
 def test_six_axes_are_on_the_screen(
-    both: tuple[Any, FakeHub], stick: str, move: tuple[int, int], axis: int, value: int
+    page_and_hub: tuple[Any, FakeHub], stick: str, move: tuple[int, int], axis: int, value: int
 ) -> None:
-    page, hub = both
+    page, hub = page_and_hub
     box = page.locator(f"#guide-{stick}").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + move[0], y + move[1])
-    until(lambda: last(hub).axes == tuple(value if place == axis else 0 for place in range(6)))
+    wait_until(lambda: last_input(hub).axes == tuple(value if place == axis else 0 for place in range(6)))
     page.mouse.up()
-    until(lambda: last(hub).rest)
+    wait_until(lambda: last_input(hub).is_idle)
 
 
-def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     assert page.locator('#modes [aria-pressed="true"]').inner_text() == "trunk"
     page.get_by_role("button", name="left hand", exact=True).click()
-    until(lambda: ["mode", "left hand"] in hub.wishes("control"))
-    hub.show(3, guide={**REST, "mode": "left hand"})
-    until(lambda: page.locator('#modes [aria-pressed="true"]').inner_text() == "left hand")
+    wait_until(lambda: ["mode", "left hand"] in hub.command_values("control"))
+    hub.show_frame(3, guide={**REST, "mode": "left hand"})
+    wait_until(lambda: page.locator('#modes [aria-pressed="true"]').inner_text() == "left hand")
     page.get_by_text("it pulls the body").wait_for()
     page.get_by_label("Height of steps").fill("0.8")
-    until(lambda: ["lift", 0.8] in hub.wishes("control"))
+    wait_until(lambda: ["lift", 0.8] in hub.command_values("control"))
 
 
-def test_what_became_of_commands_is_told_and_why(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_what_became_of_commands_is_told_and_why(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     assert page.locator("#guide-notes").is_hidden()
     page.get_by_text("None yet: push a stick.").wait_for()
-    hub.show(4, guide={**REST, "notes": [NOTE], "segments": ROWS})
+    hub.show_frame(4, guide={**REST, "notes": [NOTE], "segments": ROWS})
     page.locator("#guide-notes").get_by_text(NOTE).wait_for()
     cells = page.locator("#segments tr").first.locator("td").all_inner_texts()
     assert cells == ["left foot", "3.5 s", "0.50 s", "projected"]
     assert page.locator("#segments tr").nth(1).inner_text() == NOTE
-    hub.show(5, guide=REST)
+    hub.show_frame(5, guide=REST)
     page.locator("#guide-notes").wait_for(state="hidden")
 
 
-def test_knobs_follow_what_is_heard_from_elsewhere(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
-    hub.show(6, guide={**REST, "axes": [1, 0, 0, 0, 0, 0]})
+def test_knobs_follow_what_is_heard_from_elsewhere(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
+    hub.show_frame(6, guide={**REST, "axes": [1, 0, 0, 0, 0, 0]})
     knob = page.locator("#guide-move .knob")
-    until(lambda: knob.bounding_box()["y"] < page.locator("#guide-move").bounding_box()["y"] + 20)
+    wait_until(lambda: knob.bounding_box()["y"] < page.locator("#guide-move").bounding_box()["y"] + 20)
 
 
-def test_a_page_that_is_left_lets_go_of_everything(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_a_page_that_is_left_lets_go_of_everything(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.keyboard.down("w")
-    until(lambda: last(hub).keys == {"KeyW"})
+    wait_until(lambda: last_input(hub).keys == {"KeyW"})
     page.evaluate("dispatchEvent(new Event('blur'))")
-    until(lambda: last(hub).rest)
+    wait_until(lambda: last_input(hub).is_idle)
 
 
 @pytest.mark.parametrize("width", [1024, 1280, 1440])
-def test_all_sticks_are_inside_the_view_on_narrow_and_wide_pages(both: tuple[Any, FakeHub], width: int) -> None:
-    page, _ = both
+def test_all_sticks_are_inside_the_view_on_narrow_and_wide_pages(page_and_hub: tuple[Any, FakeHub], width: int) -> None:
+    page, _ = page_and_hub
     page.set_viewport_size({"width": width, "height": 768})
     view = page.locator(".view").bounding_box()
     for name in ("move", "up", "lift", "lean", "turn"):

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.plants import Stage
+from poise.plants import StairsAndDoor
 from poise.robots import Robot, load_robot
-from poise.studio.scenery import Plan, Scenery
+from poise.studio.view_frame import Plan, ViewFrame
 from poise.studio.view_marks import PLAN_COLORS
 from poise.studio.viewer import Viewer
 
 SOLE = np.array([[0.05, 0.04, 0.0], [-0.05, 0.04, 0.0], [-0.05, -0.04, 0.0], [0.05, -0.04, 0.0]])
 PLAN = Plan(
-    soles=np.array([SOLE + np.array([0.2, 0.05, 0.0])]),
+    footprints=np.array([SOLE + np.array([0.2, 0.05, 0.0])]),
     hands=np.array([[0.3, 0.2, 0.4]]),
-    center=np.array([0.1, 0.0, 0.3]),
+    center_of_mass=np.array([0.1, 0.0, 0.3]),
     support=SOLE,
     paths=(np.array([[0.0, 0.0, 0.3], [0.05, 0.01, 0.31], [0.1, 0.0, 0.3]]),),
 )
@@ -34,7 +34,7 @@ def robot() -> Robot:
 def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Viewer]:
     monkeypatch.setenv("POISE_CACHE", str(tmp_path))
     viewer = Viewer()
-    viewer.figures({"robot": (robot, None)})
+    viewer.set_figures({"robot": (robot, None)})
     yield viewer
     viewer.close()
 
@@ -45,66 +45,66 @@ def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
     return {name.rsplit("/", 2)[-1]: node for name, node in found if "/plans" in name and word in name}
 
 
-def shown(viewer: Viewer, robot: Robot, **plans: Plan) -> None:
-    viewer.show(Scenery.of(robot.stance("standing"), plans=plans))
+def show_plans(viewer: Viewer, robot: Robot, **plans: Plan) -> None:
+    viewer.show(ViewFrame.from_state(robot.stance("standing"), plans=plans))
 
 
 def test_a_plan_is_drawn_where_it_will_be_and_vanishes_with_it(viewer: Viewer, robot: Robot) -> None:
-    shown(viewer, robot, accepted=PLAN)
+    show_plans(viewer, robot, accepted=PLAN)
     drawn = nodes(viewer, "/accepted/")
     assert drawn["soles"].visible
-    assert np.allclose(drawn["soles"].vertices[:, :2], PLAN.soles.reshape(-1, 3)[:, :2], atol=1e-6)
+    assert np.allclose(drawn["soles"].vertices[:, :2], PLAN.footprints.reshape(-1, 3)[:, :2], atol=1e-6)
     assert np.abs(drawn["soles"].vertices[:, 2]).max() < 0.01
     assert np.allclose(drawn["ball0"].position, PLAN.hands[0])
-    assert np.allclose(drawn["ball1"].position, PLAN.center)
+    assert np.allclose(drawn["ball1"].position, PLAN.center_of_mass)
     assert not drawn["ball2"].visible
     ends = drawn["lines"].points.reshape(-1, 3)
     for point in PLAN.paths[0]:
         assert np.abs(ends - point).sum(axis=1).min() < 1e-6
-    shadow = np.append(PLAN.center[:2], 0.0)
+    shadow = np.append(PLAN.center_of_mass[:2], 0.0)
     assert np.abs(ends - shadow).sum(axis=1).min() < 0.01, "on the ground as well, where nothing hides it"
     assert not any(node.visible for name, node in nodes(viewer, "/next/").items())
-    shown(viewer, robot)
+    show_plans(viewer, robot)
     assert not any(node.visible for node in nodes(viewer, "/accepted/").values())
 
 
 def test_what_is_done_and_what_may_be_done_have_colours_of_their_own(viewer: Viewer, robot: Robot) -> None:
-    shown(viewer, robot, accepted=PLAN, next=PLAN)
+    show_plans(viewer, robot, accepted=PLAN, next=PLAN)
     colors = {name: tuple(nodes(viewer, f"/{name}/")["soles"].color) for name in PLAN_COLORS}
     assert len(set(colors.values())) == len(PLAN_COLORS)
 
 
 def test_a_plan_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> None:
-    shown(viewer, robot, accepted=PLAN)
+    show_plans(viewer, robot, accepted=PLAN)
     lines = nodes(viewer, "/accepted/")["lines"]
     before = lines.points
-    shown(viewer, robot, accepted=Plan(*(np.array(part) for part in PLAN[:4]), PLAN.paths))  # type: ignore[arg-type, call-arg]
+    show_plans(viewer, robot, accepted=Plan(*(np.array(part) for part in PLAN[:4]), PLAN.paths))  # type: ignore[arg-type, call-arg]
     assert lines.points is before
-    shown(viewer, robot, accepted=PLAN._replace(hands=PLAN.hands + 0.1))
+    show_plans(viewer, robot, accepted=PLAN._replace(hands=PLAN.hands + 0.1))
     assert np.allclose(nodes(viewer, "/accepted/")["ball0"].position, PLAN.hands[0] + 0.1)
 
 
-@pytest.mark.parametrize("part", ["soles", "hands", "center", "support"])
+@pytest.mark.parametrize("part", ["footprints", "hands", "center_of_mass", "support"])
 def test_what_is_not_finite_is_not_drawn_and_the_rest_is(viewer: Viewer, robot: Robot, part: str) -> None:
-    shown(viewer, robot, accepted=PLAN._replace(**{part: np.full_like(getattr(PLAN, part), np.nan)}))
+    show_plans(viewer, robot, accepted=PLAN._replace(**{part: np.full_like(getattr(PLAN, part), np.nan)}))
     drawn = nodes(viewer, "/accepted/")
     assert drawn["lines"].visible
     assert np.isfinite(drawn["lines"].points).all()
-    assert drawn["soles"].visible == (part != "soles")
-    assert drawn["ball1"].visible == (part not in ("hands", "center"))
+    assert drawn["soles"].visible == (part != "footprints")
+    assert drawn["ball1"].visible == (part not in ("hands", "center_of_mass"))
 
 
 def test_walls_can_be_seen_through_and_the_camera_goes_where_the_stairs_are_seen(viewer: Viewer, robot: Robot) -> None:
-    stage = Stage.of(robot)
-    viewer.ground(stage.boxes(0, np.zeros((2, 2))), stage.plane, [thing.box for thing in stage.things])
+    stage = StairsAndDoor.of(robot)
+    viewer.set_ground(stage.boxes(0, np.zeros((2, 2))), stage.plane, [thing.box for thing in stage.objects])
     handles = viewer._server.scene._handle_from_node_name
     (walls,) = (node for name, node in handles.items() if name.endswith("/things"))
     assert walls.opacity < 0.5  # type: ignore[attr-defined]
-    assert walls.vertices[:, 0].min() == pytest.approx(stage.wall, abs=1e-6)  # type: ignore[attr-defined]
+    assert walls.vertices[:, 0].min() == pytest.approx(stage.door_x, abs=1e-6)  # type: ignore[attr-defined]
     before = np.array(viewer._server.initial_camera.position)
-    viewer.look((-1.0, -1.0, 0.5))
+    viewer.set_camera_direction((-1.0, -1.0, 0.5))
     there = np.array(viewer._server.initial_camera.position)
     assert there[0] < 0.0 < before[0]
     assert np.linalg.norm(there[:2]) > 0.5
-    viewer.look(None)
+    viewer.set_camera_direction(None)
     assert np.allclose(viewer._server.initial_camera.position, before)

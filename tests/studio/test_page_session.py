@@ -17,67 +17,69 @@ from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
 from poise.studio import Server
-from poise.studio.http_security import as_text
-from poise.studio.page_session import COMMANDS, wish
-from waiting import STALL, until
+from poise.studio.http_security import to_json
+from poise.studio.page_session import COMMANDS, parse_command
+from waiting import STALL_SECONDS, wait_until
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
+def hub_and_server(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
     with studio(tmp_path) as both:
         yield both
 
 
-def opened(server: Server, path: str = "live", **settings: Any) -> Connection:
+def connect_page(server: Server, path: str = "live", **settings: Any) -> Connection:
     return connect(f"ws://127.0.0.1:{server.port}/{path}", proxy=None, **settings)
 
 
-def heard(page: Connection, kind: str) -> Any:
+def next_message(page: Connection, kind: str) -> Any:
     """The next thing of that kind."""
     while True:
-        said = json.loads(page.recv(timeout=STALL))
+        said = json.loads(page.recv(timeout=STALL_SECONDS))
         if kind in said:
             return said[kind]
 
 
-def test_a_page_hears_hello_then_frames_and_messages(served: tuple[FakeHub, Server]) -> None:
-    hub, server = served
-    with opened(server) as page:
+def test_a_page_hears_hello_then_frames_and_messages(hub_and_server: tuple[FakeHub, Server]) -> None:
+    hub, server = hub_and_server
+    with connect_page(server) as page:
         assert json.loads(page.recv())["hello"] == hub.hello()
-        assert heard(page, "frame") == hub.now
-        hub.say("info", "the simulation was restarted")
-        assert heard(page, "message")["text"] == "the simulation was restarted"
-        hub.show(2, phase="left support")
-        assert heard(page, "frame")["number"] == 2
+        assert next_message(page, "frame") == hub.current_frame
+        hub.post_message("info", "the simulation was restarted")
+        assert next_message(page, "message")["text"] == "the simulation was restarted"
+        hub.show_frame(2, phase="left support")
+        assert next_message(page, "frame")["number"] == 2
 
 
-def test_hello_comes_again_when_it_has_changed(served: tuple[FakeHub, Server]) -> None:
-    hub, server = served
-    with opened(server) as page:
-        assert heard(page, "hello")["scene"] == "walk"
-        hub.scene, hub.hello_number = "reach", 2
-        assert heard(page, "hello")["scene"] == "reach"
+def test_hello_comes_again_when_it_has_changed(hub_and_server: tuple[FakeHub, Server]) -> None:
+    hub, server = hub_and_server
+    with connect_page(server) as page:
+        assert next_message(page, "hello")["scene"] == "walk"
+        hub.scene, hub.hello_version = "reach", 2
+        assert next_message(page, "hello")["scene"] == "reach"
 
 
-def test_a_message_that_another_page_has_shown_comes_to_a_new_page_as_old(served: tuple[FakeHub, Server]) -> None:
-    hub, server = served
-    hub.say("error", "first")
-    with opened(server) as page:
-        assert not heard(page, "message")["old"]
-        hub.say("error", "second")
-        assert not heard(page, "message")["old"]
-        with opened(server) as another:
-            assert [heard(another, "message")["old"] for _ in range(2)] == [True, True]
+def test_a_message_that_another_page_has_shown_comes_to_a_new_page_as_old(
+    hub_and_server: tuple[FakeHub, Server],
+) -> None:
+    hub, server = hub_and_server
+    hub.post_message("error", "first")
+    with connect_page(server) as page:
+        assert not next_message(page, "message")["old"]
+        hub.post_message("error", "second")
+        assert not next_message(page, "message")["old"]
+        with connect_page(server) as another:
+            assert [next_message(another, "message")["old"] for _ in range(2)] == [True, True]
 
 
-def test_what_a_page_asks_for_reaches_the_hub(served: tuple[FakeHub, Server]) -> None:
-    hub, server = served
+def test_what_a_page_asks_for_reaches_the_hub(hub_and_server: tuple[FakeHub, Server]) -> None:
+    hub, server = hub_and_server
     wishes = [("stick", [1, -0.5, 0]), ("control", ["style.step_length", 0.3]), ("replay", None), ("alive", None)]
-    with opened(server) as page:
+    with connect_page(server) as page:
         for name, value in wishes:
             page.send(json.dumps({"do": name, "with": value}))
-        until(lambda: len(hub.asked) == len(wishes))
-    assert hub.asked == wishes
+        wait_until(lambda: len(hub.commands) == len(wishes))
+    assert hub.commands == wishes
 
 
 @pytest.mark.parametrize(
@@ -91,16 +93,16 @@ def test_what_a_page_asks_for_reaches_the_hub(served: tuple[FakeHub, Server]) ->
     ],
 )  # fmt: skip
 def test_nonsense_goes_no_further_and_is_answered_in_one_line(
-    served: tuple[FakeHub, Server], text: str | bytes
+    hub_and_server: tuple[FakeHub, Server], text: str | bytes
 ) -> None:
-    hub, server = served
-    with opened(server) as page:
+    hub, server = hub_and_server
+    with connect_page(server) as page:
         page.send(text)
-        message = heard(page, "message")
+        message = next_message(page, "message")
         assert message["kind"] == "error"
         assert "\n" not in message["text"]
         page.send('{"do": "alive"}')
-        until(lambda: hub.asked == [("alive", None)])
+        wait_until(lambda: hub.commands == [("alive", None)])
 
 
 def test_every_command_takes_what_it_says_it_expects() -> None:
@@ -110,84 +112,84 @@ def test_every_command_takes_what_it_says_it_expects() -> None:
         "export": {"file": "a.poise", "format": "csv"},
     }  # fmt: skip
     for name in COMMANDS:
-        assert wish(json.dumps({"do": name, "with": examples.get(name)})) == (name, examples.get(name))
-        assert isinstance(wish(json.dumps({"do": name, "with": {"no": 1}})), str)
+        assert parse_command(json.dumps({"do": name, "with": examples.get(name)})) == (name, examples.get(name))
+        assert isinstance(parse_command(json.dumps({"do": name, "with": {"no": 1}})), str)
 
 
 def test_numbers_that_are_not_finite_reach_a_page_as_null() -> None:
-    assert json.loads(as_text({"a": [1.5, float("nan"), {"b": float("-inf")}]})) == {"a": [1.5, None, {"b": None}]}
+    assert json.loads(to_json({"a": [1.5, float("nan"), {"b": float("-inf")}]})) == {"a": [1.5, None, {"b": None}]}
 
 
-def test_the_hub_knows_how_many_pages_there_are(served: tuple[FakeHub, Server]) -> None:
-    hub, server = served
-    with opened(server):
-        until(lambda: hub.counts == [1])
-        with opened(server):
-            until(lambda: hub.counts == [1, 2])
-    until(lambda: hub.counts == [1, 2, 1, 0])
+def test_the_hub_knows_how_many_pages_there_are(hub_and_server: tuple[FakeHub, Server]) -> None:
+    hub, server = hub_and_server
+    with connect_page(server):
+        wait_until(lambda: hub.page_counts == [1])
+        with connect_page(server):
+            wait_until(lambda: hub.page_counts == [1, 2])
+    wait_until(lambda: hub.page_counts == [1, 2, 1, 0])
 
 
-def test_a_slow_page_gets_only_the_latest_frame_and_holds_up_nobody(served: tuple[FakeHub, Server]) -> None:
-    hub, server = served
+def test_a_slow_page_gets_only_the_latest_frame_and_holds_up_nobody(hub_and_server: tuple[FakeHub, Server]) -> None:
+    hub, server = hub_and_server
     last = 60
     # Room for one message: the client stops reading, as a page on a poor network does.
-    with opened(server, max_queue=1) as slow, opened(server) as quick:
+    with connect_page(server, max_queue=1) as slow, connect_page(server) as quick:
         for number in range(1, last + 1):
-            hub.show(number)
+            hub.show_frame(number)
             time.sleep(0.02)
-        while heard(quick, "frame")["number"] < last:
+        while next_message(quick, "frame")["number"] < last:
             pass
-        numbers = [heard(slow, "frame")["number"]]
+        numbers = [next_message(slow, "frame")["number"]]
         while numbers[-1] < last:
-            numbers.append(heard(slow, "frame")["number"])
+            numbers.append(next_message(slow, "frame")["number"])
     assert len(numbers) <= 4
     assert numbers == sorted(numbers)
 
 
-def sent(server: Server, data: bytes, control: str = "load", name: str = "a.toml", piece: int = 700) -> str:
+def upload(server: Server, data: bytes, control: str = "load", name: str = "a.toml", piece: int = 700) -> str:
     """What the server says to an upload."""
-    with opened(server, f"upload/{control}?name={name}") as page:
+    with connect_page(server, f"upload/{control}?name={name}") as page:
         try:
             for begin in range(0, len(data), piece):
                 page.send(data[begin : begin + piece])
             page.send("end")
         except ConnectionClosed:
             pass  # refused before it was complete
-        answer: str = json.loads(page.recv(timeout=STALL))["error"]
+        answer: str = json.loads(page.recv(timeout=STALL_SECONDS))["error"]
         return answer
 
 
-def test_a_file_arrives_whole(served: tuple[FakeHub, Server]) -> None:
+def test_a_file_arrives_whole(hub_and_server: tuple[FakeHub, Server]) -> None:
     data = b"a = 1\n" * 300
-    assert sent(served[1], data, name="my%20style.toml") == ""
-    assert served[0].uploads == [("load", "my style.toml", data)]
+    assert upload(hub_and_server[1], data, name="my%20style.toml") == ""
+    assert hub_and_server[0].uploads == [("load", "my style.toml", data)]
 
 
-def test_what_is_wrong_with_a_file_is_told(served: tuple[FakeHub, Server]) -> None:
-    assert "is no TOML" in sent(served[1], b"nonsense")
+def test_what_is_wrong_with_a_file_is_told(hub_and_server: tuple[FakeHub, Server]) -> None:
+    assert "is no TOML" in upload(hub_and_server[1], b"nonsense")
 
 
-def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(served: tuple[FakeHub, Server]) -> None:
-    most = next(control["most"] for control in CONTROLS if control["kind"] == "upload")
-    assert sent(served[1], b"=" * most) == ""
-    assert "too large: this takes at most 2 kB" in sent(served[1], b"=" * (most + 1))
-    assert len(served[0].uploads) == 1
+def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(hub_and_server: tuple[FakeHub, Server]) -> None:
+    most = next(control["max_bytes"] for control in CONTROLS if control["kind"] == "upload")
+    assert upload(hub_and_server[1], b"=" * most) == ""
+    assert "too large: this takes at most 2 kB" in upload(hub_and_server[1], b"=" * (most + 1))
+    assert len(hub_and_server[0].uploads) == 1
 
 
-def test_a_file_without_end_is_refused_while_it_comes(served: tuple[FakeHub, Server]) -> None:
-    with opened(served[1], "upload/load?name=a.toml") as page:
+def test_a_file_without_end_is_refused_while_it_comes(hub_and_server: tuple[FakeHub, Server]) -> None:
+    with connect_page(hub_and_server[1], "upload/load?name=a.toml") as page:
         with suppress(ConnectionClosed):
             for _ in range(100_000):  # a gigabyte
                 page.send(b"=" * 10_000)
-        assert "too large" in page.recv(timeout=STALL)
-    assert served[0].uploads == []
+        assert "too large" in page.recv(timeout=STALL_SECONDS)
+    assert hub_and_server[0].uploads == []
 
 
 @pytest.mark.parametrize(
     ("control", "name"), [("save", "a"), ("no", "a"), ("load", ""), ("load", "..%2Fa"), ("load", "a" * 300)]
 )
 def test_an_upload_to_nothing_or_under_no_name_is_refused(
-    served: tuple[FakeHub, Server], control: str, name: str
+    hub_and_server: tuple[FakeHub, Server], control: str, name: str
 ) -> None:
-    assert sent(served[1], b"a=1", control, name) != ""
-    assert served[0].uploads == []
+    assert upload(hub_and_server[1], b"a=1", control, name) != ""
+    assert hub_and_server[0].uploads == []

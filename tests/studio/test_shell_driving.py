@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import chromium, shell, studio
+from open_studio import chromium, open_page, studio
 
-from waiting import until
+from waiting import wait_until
 
 ZEROS = [0, 0, 0]
 #: Gamepads that the test moves: `pads[0].axes[1] = -1`.
@@ -29,52 +29,52 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def both(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
-    with studio(tmp_path) as (hub, server), shell(browser, server, before=PADS) as page:
+def page_and_hub(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
+    with studio(tmp_path) as (hub, server), open_page(browser, server, before=PADS) as page:
         page.locator("#stick-move").wait_for()
         yield page, hub
-        assert page.wrongs == []
+        assert page.errors == []
 
 
-def last(hub: FakeHub) -> Any:
-    return (hub.wishes("stick") or [None])[-1]
+def last_stick(hub: FakeHub) -> Any:
+    return (hub.command_values("stick") or [None])[-1]
 
 
-def test_a_page_is_alive(both: tuple[Any, FakeHub]) -> None:
-    until(lambda: len(both[1].wishes("alive")) >= 3)
-    assert both[1].wishes("stick") == []
+def test_a_page_is_alive(page_and_hub: tuple[Any, FakeHub]) -> None:
+    wait_until(lambda: len(page_and_hub[1].command_values("alive")) >= 3)
+    assert page_and_hub[1].command_values("stick") == []
 
 
-def test_a_gamepad_drives_and_its_silence_is_sent_once(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_a_gamepad_drives_and_its_silence_is_sent_once(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.evaluate(f"pads.push({STANDARD})")
     page.get_by_text("gamepad: Pad").wait_for()
     page.evaluate("pads[0].axes = [0.05, -1, 0, 0]")
-    until(lambda: last(hub) == [1, 0, 0])
-    count = len(hub.wishes("stick"))
-    until(lambda: len(hub.wishes("stick")) >= count + 3)  # said again and again while it is held
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
+    count = len(hub.command_values("stick"))
+    wait_until(lambda: len(hub.command_values("stick")) >= count + 3)  # said again and again while it is held
     page.evaluate("pads[0].axes = [1, 0, 0, 0]")
-    until(lambda: last(hub) == [0, -1, 0])
+    wait_until(lambda: last_stick(hub) == [0, -1, 0])
     page.evaluate("pads[0].axes = [0, 0, -0.56, 0]")
-    until(lambda: last(hub) == [0, 0, 0.5])  # (0.56 - 0.12) / (1 - 0.12)
+    wait_until(lambda: last_stick(hub) == [0, 0, 0.5])  # (0.56 - 0.12) / (1 - 0.12)
     page.evaluate("pads[0].axes = [0.1, 0.1, 0.1, 0]")
-    until(lambda: last(hub) == ZEROS)
-    count = len(hub.wishes("alive"))
-    until(lambda: len(hub.wishes("alive")) >= count + 3)
-    assert hub.wishes("stick").count(ZEROS) == 1
-    assert last(hub) == ZEROS
+    wait_until(lambda: last_stick(hub) == ZEROS)
+    count = len(hub.command_values("alive"))
+    wait_until(lambda: len(hub.command_values("alive")) >= count + 3)
+    assert hub.command_values("stick").count(ZEROS) == 1
+    assert last_stick(hub) == ZEROS
 
 
-def test_a_gamepad_that_is_unplugged_lets_go(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_a_gamepad_that_is_unplugged_lets_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.evaluate(f"pads.push({STANDARD}); pads[0].axes = [0, -1, 0, 0]")
-    until(lambda: last(hub) == [1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.evaluate("pads.length = 0")
-    until(lambda: last(hub) == ZEROS)
+    wait_until(lambda: last_stick(hub) == ZEROS)
 
 
-def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     dialog = page.get_by_role("dialog", name="Assign the axes")
 
     def moved(axes: list[float], step: str) -> None:
@@ -91,21 +91,21 @@ def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(both: tuple[A
     moved([-0.9, 0, -1, 0], "fully left")
     moved([0, 0, 0.5, 0], "should turn")
     dialog.wait_for(state="hidden")
-    assert all(stick == ZEROS for stick in hub.wishes("stick"))  # assigning drives nothing
+    assert all(stick == ZEROS for stick in hub.command_values("stick"))  # assigning drives nothing
     page.evaluate("pads[0].axes = [0, 1, -1, 0]")
-    until(lambda: last(hub) == [1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.evaluate("pads[0].axes = [1, 0, -1, 0]")
-    until(lambda: last(hub) == [0, -1, 0])
+    wait_until(lambda: last_stick(hub) == [0, -1, 0])
     page.evaluate("pads[0].axes = [0, 0, 1, 0]")
-    until(lambda: last(hub) == [0, 0, 1])
+    wait_until(lambda: last_stick(hub) == [0, 0, 1])
     page.reload()
     page.locator("#stick-move").wait_for()
     page.evaluate(f"pads.push({FLIGHT}); pads[0].axes = [0, -1, -1, 0]")
-    until(lambda: last(hub) == [-1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [-1, 0, 0])
 
 
-def test_assigning_can_be_skipped_and_cancelled(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_assigning_can_be_skipped_and_cancelled(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     dialog = page.get_by_role("dialog", name="Assign the axes")
     page.evaluate(f"pads.push({FLIGHT})")
     page.get_by_role("button", name="Assign axes").click()
@@ -119,7 +119,7 @@ def test_assigning_can_be_skipped_and_cancelled(both: tuple[Any, FakeHub]) -> No
         page.get_by_role("button", name="Skip").click()
     dialog.wait_for(state="hidden")
     page.evaluate("pads[0].axes = [1, -1, -1, 0]")
-    until(lambda: last(hub) == [1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -127,31 +127,31 @@ def test_assigning_can_be_skipped_and_cancelled(both: tuple[Any, FakeHub]) -> No
     [("w", [1, 0, 0]), ("s", [-1, 0, 0]), ("a", [0, 1, 0]), ("d", [0, -1, 0]), ("q", [0, 0, 1]), ("e", [0, 0, -1]),
      ("ArrowUp", [1, 0, 0]), ("ArrowLeft", [0, 0, 1])],
 )  # fmt: skip
-def test_keys_drive_until_they_are_let_go(both: tuple[Any, FakeHub], key: str, stick: list[int]) -> None:
-    page, hub = both
+def test_keys_drive_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub], key: str, stick: list[int]) -> None:
+    page, hub = page_and_hub
     page.keyboard.down(key)
-    until(lambda: last(hub) == stick)
+    wait_until(lambda: last_stick(hub) == stick)
     page.keyboard.up(key)
-    until(lambda: last(hub) == ZEROS)
+    wait_until(lambda: last_stick(hub) == ZEROS)
 
 
-def test_keys_in_the_view_drive_the_robot_and_not_its_camera(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_keys_in_the_view_drive_the_robot_and_not_its_camera(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     inner = next(frame for frame in page.frames if "/viser/" in frame.url)
     inner.evaluate("heard = []; addEventListener('keydown', (event) => heard.push(event.code), true)")
     inner.get_by_role("button", name="inner").focus()
     page.keyboard.down("w")
     page.keyboard.down("q")
-    until(lambda: last(hub) == [1, 0, 1])
+    wait_until(lambda: last_stick(hub) == [1, 0, 1])
     page.keyboard.up("w")
     page.keyboard.up("q")
-    until(lambda: last(hub) == ZEROS)
+    wait_until(lambda: last_stick(hub) == ZEROS)
     page.keyboard.press("z")
     assert inner.evaluate("heard") == ["KeyZ"]
 
 
-def test_keys_in_form_fields_stay_there(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_keys_in_form_fields_stay_there(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     inner = next(frame for frame in page.frames if "/viser/" in frame.url)
     for field in (
         page.get_by_role("spinbutton", name="step length"), page.get_by_role("slider", name="step length"),
@@ -164,45 +164,45 @@ def test_keys_in_form_fields_stay_there(both: tuple[Any, FakeHub]) -> None:
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.textContent") == "Stand & squat"
     page.keyboard.press("Control+a")
-    count = len(hub.wishes("alive"))
-    until(lambda: len(hub.wishes("alive")) > count)
-    assert hub.wishes("stick") == []
+    count = len(hub.command_values("alive"))
+    wait_until(lambda: len(hub.command_values("alive")) > count)
+    assert hub.command_values("stick") == []
 
 
 @pytest.mark.parametrize("event", ["blur", "pagehide"])
-def test_a_page_that_is_left_lets_go(both: tuple[Any, FakeHub], event: str) -> None:
-    page, hub = both
+def test_a_page_that_is_left_lets_go(page_and_hub: tuple[Any, FakeHub], event: str) -> None:
+    page, hub = page_and_hub
     page.keyboard.down("w")
-    until(lambda: last(hub) == [1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.evaluate(f"dispatchEvent(new Event('{event}'))")
-    until(lambda: last(hub) == ZEROS)
+    wait_until(lambda: last_stick(hub) == ZEROS)
 
 
-def test_closing_the_page_lets_go(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_closing_the_page_lets_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.keyboard.down("w")
-    until(lambda: last(hub) == [1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.goto("about:blank")
-    until(lambda: hub.counts[-1] == 0)
-    assert last(hub) == ZEROS
+    wait_until(lambda: hub.page_counts[-1] == 0)
+    assert last_stick(hub) == ZEROS
 
 
-def test_an_on_screen_stick_follows_the_mouse_and_comes_back(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_an_on_screen_stick_follows_the_mouse_and_comes_back(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     box = page.locator("#stick-move").bounding_box()
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.move(*middle)
     page.mouse.down()
     page.mouse.move(middle[0], middle[1] - 300)  # far outside: it is held there
-    until(lambda: last(hub) == [1, 0, 0])
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.mouse.move(middle[0] + 300, middle[1])
-    until(lambda: last(hub) == [0, -1, 0])
+    wait_until(lambda: last_stick(hub) == [0, -1, 0])
     page.mouse.up()
-    until(lambda: last(hub) == ZEROS)
+    wait_until(lambda: last_stick(hub) == ZEROS)
 
 
 def test_fingers_on_both_sticks_walk_and_turn_at_once(browser: Any, tmp_path: Path) -> None:
-    with studio(tmp_path) as (hub, server), shell(browser, server, has_touch=True) as page:
+    with studio(tmp_path) as (hub, server), open_page(browser, server, has_touch=True) as page:
         move, turn = (page.locator(name).bounding_box() for name in ("#stick-move", "#stick-turn"))
         touches = [
             {"x": move["x"] + move["width"] / 2, "y": move["y"] + 1, "id": 1},
@@ -210,20 +210,20 @@ def test_fingers_on_both_sticks_walk_and_turn_at_once(browser: Any, tmp_path: Pa
         ]
         fingers = page.context.new_cdp_session(page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": touches})
-        until(lambda: last(hub) == [1, 0, 1])
+        wait_until(lambda: last_stick(hub) == [1, 0, 1])
         fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        until(lambda: last(hub) == ZEROS)
+        wait_until(lambda: last_stick(hub) == ZEROS)
 
 
-def test_a_scene_that_cannot_be_driven_has_no_sticks_and_takes_no_keys(both: tuple[Any, FakeHub]) -> None:
-    page, hub = both
+def test_a_scene_that_cannot_be_driven_has_no_sticks_and_takes_no_keys(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
     page.keyboard.down("w")
-    until(lambda: last(hub) == [1, 0, 0])
-    hub.sticks, hub.hello_number = False, 2
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
+    hub.stick_driven, hub.hello_version = False, 2
     page.locator("#stick-move").wait_for(state="hidden")
-    until(lambda: last(hub) == ZEROS)
-    count = len(hub.wishes("stick"))
+    wait_until(lambda: last_stick(hub) == ZEROS)
+    count = len(hub.command_values("stick"))
     page.keyboard.press("s")
-    alive = len(hub.wishes("alive"))
-    until(lambda: len(hub.wishes("alive")) > alive)
-    assert len(hub.wishes("stick")) == count
+    alive = len(hub.command_values("alive"))
+    wait_until(lambda: len(hub.command_values("alive")) > alive)
+    assert len(hub.command_values("stick")) == count

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from open_studio import chromium, shell, studio
+from open_studio import chromium, open_page, studio
 from PIL import Image
 
-from waiting import until
+from waiting import wait_until
 
 viser = pytest.importorskip("viser")
 
 
 @pytest.fixture
-def boxed() -> Iterator[Any]:
+def viser_with_box() -> Iterator[Any]:
     """viser with a red box in the middle."""
     server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     server.scene.add_box("/box", dimensions=(1.0, 1.0, 1.0), color=(220, 30, 30))
@@ -26,10 +26,10 @@ def boxed() -> Iterator[Any]:
     server.stop()
 
 
-def test_viser_shows_its_scene_inside_the_page_without_its_panel(boxed: Any, tmp_path: Path) -> None:
-    with chromium(solid=True) as browser, studio(tmp_path) as (hub, server):
-        hub.viewer_port = boxed.get_port()
-        with shell(browser, server, viser=True) as page:
+def test_viser_shows_its_scene_inside_the_page_without_its_panel(viser_with_box: Any, tmp_path: Path) -> None:
+    with chromium(with_3d=True) as browser, studio(tmp_path) as (hub, server):
+        hub.viewer_port = viser_with_box.get_port()
+        with open_page(browser, server, viser=True) as page:
 
             def red() -> float:
                 """Share of the view that is red."""
@@ -37,9 +37,9 @@ def test_viser_shows_its_scene_inside_the_page_without_its_panel(boxed: Any, tmp
                 r, g, b = np.moveaxis(np.asarray(picture, dtype=float), -1, 0)
                 return float(np.mean((r > 120) & (g < 0.7 * r) & (b < 0.7 * r)))
 
-            until(lambda: red() > 0.005)
+            wait_until(lambda: red() > 0.005)
             inner = next(frame for frame in page.frames if "/viser/" in frame.url)
             assert inner.locator("[data-floating-window]").is_hidden()
-            boxed.scene.remove_by_name("/box")
-            until(lambda: red() == 0.0)
-            assert page.wrongs == []
+            viser_with_box.scene.remove_by_name("/box")
+            wait_until(lambda: red() == 0.0)
+            assert page.errors == []

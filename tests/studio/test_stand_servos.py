@@ -9,31 +9,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.behaviors import Pressed
+from poise.behaviors import SoleLoad
 from poise.control import PositionController, TorqueController
 from poise.plans import SquatOscillator
 from poise.state import center_of_pressure
-from poise.studio.scene_base import DRIVES, on_servos
-from poise.studio.scene_runner import Stage
-from poise.studio.scenes import scene
-from poise.studio.simulation_process import Begin, Simulation
-from poise.studio.sole_pressure import Soles
-from poise.studio.telemetry import Sketch
-from robot_states import not_none, robot_of
+from poise.studio.scene_base import ACTUATION, uses_servos
+from poise.studio.scene_runner import SceneRunner
+from poise.studio.scenes import find_scene
+from poise.studio.simulation_process import SimulationLoop, SimulationStart
+from poise.studio.sole_pressure import SolePressure
+from poise.studio.telemetry import Telemetry
+from robot_states import installed_robot, not_none
 
 
-def stage_of(name: str = "hoap3", **chosen: Any) -> Stage:
+def runner_of(name: str = "hoap3", **chosen: Any) -> SceneRunner:
     """The scene, with what was chosen before it began."""
-    played = scene("stand")(robot_of(name))
+    scene = find_scene("stand")(installed_robot(name))
     for control, value in chosen.items():
-        played.do(control, value)
-    return Stage(played)
+        scene.set_control(control, value)
+    return SceneRunner(scene)
 
 
-def ran(stage: Stage, seconds: float) -> None:
-    for _ in range(round(seconds / stage.period)):
-        stage.deadman.hear()  # each time: nobody has left, however busy the machine
-        stage.tick()
+def run_for(runner: SceneRunner, seconds: float) -> None:
+    for _ in range(round(seconds / runner.period)):
+        runner.deadman.keep_alive()  # each time: nobody has left, however busy the machine
+        runner.step()
 
 
 # -- what drives -------------------------------------------------------------------------------------------------------
@@ -41,94 +41,94 @@ def ran(stage: Stage, seconds: float) -> None:
 
 @pytest.mark.parametrize("name", ["hoap3", "nao", "mighty"])
 def test_robots_that_are_built_with_servos_stand_on_them_unless_motors_are_chosen(name: str) -> None:
-    assert isinstance(stage_of(name).main.controller, PositionController)
-    assert isinstance(stage_of(name, drives="torque motors").main.controller, TorqueController)
+    assert isinstance(runner_of(name).primary.controller, PositionController)
+    assert isinstance(runner_of(name, drives="torque motors").primary.controller, TorqueController)
 
 
 @pytest.mark.needs_models
 def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
-    assert [on_servos(robot_of("g1"), drives) for drives in DRIVES] == [False, False, True]
+    assert [uses_servos(installed_robot("g1"), actuation) for actuation in ACTUATION] == [False, False, True]
 
 
 def test_steps_take_torque_motors_and_that_is_said() -> None:
-    played = scene("stand")(robot_of("hoap3"))
-    assert "torque motors" in played.do("way", "steps")
-    assert (played.values()["drives"], played.values()["way"]) == ("torque motors", "steps")
-    assert "ankles" in played.do("drives", "position servos")
-    assert played.values()["way"] == "ankles"
+    scene = find_scene("stand")(installed_robot("hoap3"))
+    assert "torque motors" in scene.set_control("way", "steps")
+    assert (scene.values()["drives"], scene.values()["way"]) == ("torque motors", "steps")
+    assert "ankles" in scene.set_control("drives", "position servos")
+    assert scene.values()["way"] == "ankles"
 
 
 def test_what_was_chosen_for_motors_is_made_to_fit_a_robot_on_servos() -> None:
     """Another robot gets the values of the one before, in their order."""
     before = {"way": "steps", "drives": "as built", "depth": 0.3}
-    played = stage_of("hoap3", **before).scene
-    assert {name: played.values()[name] for name in before} == {"way": "ankles", "drives": "as built", "depth": 0.25}
+    scene = runner_of("hoap3", **before).scene
+    assert {name: scene.values()[name] for name in before} == {"way": "ankles", "drives": "as built", "depth": 0.25}
 
 
 def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() -> None:
     here, _there = Pipe()
-    simulation = Simulation(here, Begin("stand", "hoap3", {}))
+    simulation = SimulationLoop(here, SimulationStart("stand", "hoap3", {}))
     for drives, period in (("torque motors", 0.002), ("position servos", 0.001)):
-        simulation._control("drives", drives)
-        assert simulation._pacer.period == simulation._stage.period == period
+        simulation._set_control("drives", drives)
+        assert simulation._pacer.period == simulation._runner.period == period
 
 
 def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> None:
-    facts = {"behavior": "stand", "mode": "position", "regulation": "off"}
-    assert stage_of(regulating=False).scene.facts() == facts
-    assert stage_of(drives="torque motors").scene.facts() == {"behavior": "stand", "mode": "torque"}
+    provenance = {"behavior": "stand", "mode": "position", "regulation": "off"}
+    assert runner_of(regulating=False).scene.provenance() == provenance
+    assert runner_of(drives="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
 
 
 # -- what regulates ----------------------------------------------------------------------------------------------------
 
 
 def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
-    stage = stage_of()
-    played = stage.scene
-    body: Any = stage.main.controller.behavior
-    ran(stage, 0.3)
-    assert body.watch.trust == 1.0
-    assert any("is regulated" in line for line in played.words())
-    assert played.do("regulating", False) == ""
-    ran(stage, 0.1)
-    assert 0.0 < body.watch.trust < 1.0
-    ran(stage, 0.2)
-    assert body.watch.trust == 0.0
-    assert any("no ZMP regulation" in line for line in played.words())
-    played.do("regulating", True)
-    ran(stage, 0.3)
-    assert body.watch.trust == 1.0
-    assert not played.stale, "without a new beginning"
-    assert not stage.fell
+    runner = runner_of()
+    scene = runner.scene
+    body: Any = runner.primary.controller.behavior
+    run_for(runner, 0.3)
+    assert body.fault_detector.trust == 1.0
+    assert any("is regulated" in line for line in scene.status_lines())
+    assert scene.set_control("regulating", False) == ""
+    run_for(runner, 0.1)
+    assert 0.0 < body.fault_detector.trust < 1.0
+    run_for(runner, 0.2)
+    assert body.fault_detector.trust == 0.0
+    assert any("no ZMP regulation" in line for line in scene.status_lines())
+    scene.set_control("regulating", True)
+    run_for(runner, 0.3)
+    assert body.fault_detector.trust == 1.0
+    assert not scene.needs_reset, "without a new beginning"
+    assert not runner.fall_reason
 
 
 def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
-    played = scene("stand")(robot_of("hoap3"))
-    played.parameters.given["faults"] = "cell:left:1:nan@0.2"  # type: ignore[attr-defined]
-    stage = Stage(played)
-    ran(stage, 0.4)
-    assert any("force cell of the left sole" in line for line in stage.scene.words())
-    assert any("force cell of the left sole" in event for event in stage.events)
-    assert np.isfinite([stage.scene.soles.force(side) for side in ("left", "right")]).all()  # type: ignore[union-attr]
+    scene = find_scene("stand")(installed_robot("hoap3"))
+    scene.parameters.overrides["faults"] = "cell:left:1:nan@0.2"  # type: ignore[attr-defined]
+    runner = SceneRunner(scene)
+    run_for(runner, 0.4)
+    assert any("force cell of the left sole" in line for line in runner.scene.status_lines())
+    assert any("force cell of the left sole" in event for event in runner.events)
+    assert np.isfinite([runner.scene.sole_pressure.force(side) for side in ("left", "right")]).all()  # type: ignore[union-attr]
 
 
 def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> None:
-    stage = stage_of(drives="torque motors")
-    assert "servos only" in stage.scene.do("regulating", False)
-    ran(stage, 0.02)
-    sketch = Sketch(stage.scene.robot)
-    assert sketch.numbers(stage, "left leg")["plots"]["soles"] is None
-    assert sketch.scenery(stage).underfoot is None
+    runner = runner_of(drives="torque motors")
+    assert "servos only" in runner.scene.set_control("regulating", False)
+    run_for(runner, 0.02)
+    telemetry = Telemetry(runner.scene.robot)
+    assert telemetry.page_data(runner, "left leg")["plots"]["soles"] is None
+    assert telemetry.view_frame(runner).sole_pressure is None
 
 
 @pytest.mark.parametrize("direction", [0.0, 45.0, 90.0, 180.0])
 def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> None:
-    stage = stage_of()
-    ran(stage, 1.0)
-    stage.scene.do("push.direction", direction)
-    stage.scene.do("push", True)
-    ran(stage, 1.5)
-    assert not stage.fell
+    runner = runner_of()
+    run_for(runner, 1.0)
+    runner.scene.set_control("push.direction", direction)
+    runner.scene.set_control("push", True)
+    run_for(runner, 1.5)
+    assert not runner.fall_reason
 
 
 # -- squats ------------------------------------------------------------------------------------------------------------
@@ -166,20 +166,20 @@ def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to
 
 
 def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> None:
-    stage = stage_of(squatting=True, depth=0.2, frequency=1.0)
-    plant, soles = stage.main.plant, stage.scene.soles
-    assert soles is not None
-    ran(stage, 1.9)
-    assert "settles" in stage.scene.words()[0]
+    runner = runner_of(squatting=True, depth=0.2, frequency=1.0)
+    plant, sole_pressure = runner.primary.plant, runner.scene.sole_pressure
+    assert sole_pressure is not None
+    run_for(runner, 1.9)
+    assert "settles" in runner.scene.status_lines()[0]
     high, lowest, farthest = plant.truth().center_of_mass[2], math.inf, 0.0
     for _ in range(200):
-        ran(stage, 0.01)
+        run_for(runner, 0.01)
         lowest = min(lowest, plant.truth().center_of_mass[2])
-        farthest = max(farthest, *(abs((soles.zmp(side) or 0j).real) for side in ("left", "right")))
+        farthest = max(farthest, *(abs((sole_pressure.zmp(side) or 0j).real) for side in ("left", "right")))
     assert high - lowest == pytest.approx(0.05, abs=0.01), "5 cm, as in the paper"
     assert farthest < 0.0505, "inside the soles"
-    assert "squats" in stage.scene.words()[0]
-    assert not stage.fell
+    assert "squats" in runner.scene.status_lines()[0]
+    assert not runner.fall_reason
 
 
 # -- soles -------------------------------------------------------------------------------------------------------------
@@ -187,12 +187,12 @@ def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> N
 
 def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
     """Cells against the six-axis sensors, which share nothing with them but the ground."""
-    stage = stage_of()
-    ran(stage, 1.5)
-    robot, plant = stage.scene.robot, stage.main.plant
-    state, forces = plant.truth(), not_none(plant.sensed()).forces
-    numbers = Sketch(robot).numbers(stage, "left leg")["plots"]["soles"]
-    under = Sketch(robot).scenery(stage).underfoot
+    runner = runner_of()
+    run_for(runner, 1.5)
+    robot, plant = runner.scene.robot, runner.primary.plant
+    state, forces = plant.truth(), not_none(plant.readings()).forces
+    numbers = Telemetry(robot).page_data(runner, "left leg")["plots"]["soles"]
+    under = Telemetry(robot).view_frame(runner).sole_pressure
     assert under is not None
     for number, side in enumerate(("left", "right")):
         foot = robot.foot(side)
@@ -202,29 +202,29 @@ def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
         expected = center_of_pressure(point, wrench[:, :3], wrench[:, 3:], float(middle[2]))
         assert numbers["force"][side] == pytest.approx(wrench[0, 2], abs=2.0)
         assert np.allclose(under.zmps[number][:2], expected, atol=0.003)
-        assert np.allclose(under.middles[number], middle)
+        assert np.allclose(under.centers[number], middle)
         local = state.pose(foot).actInv(under.zmps[number]) - foot.sole.center
         assert np.allclose(local[:2], [numbers["x"][side], numbers["y"][side]], atol=1e-4)
-        assert under.shares[number] == pytest.approx(numbers["force"][side] / (9.81 * robot.mass), abs=1e-3)
+        assert under.load_shares[number] == pytest.approx(numbers["force"][side] / (9.81 * robot.mass), abs=1e-3)
 
 
 def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
-    robot = robot_of("hoap3")
-    soles = Soles(robot)
+    robot = installed_robot("hoap3")
+    sole_pressure = SolePressure(robot)
     for _ in range(500):
-        soles.feel({"left": Pressed(80.0, 0.01 + 0.002j), "right": Pressed(0.1, 0j)}, 0.001)
-    numbers = soles.numbers()
+        sole_pressure.update({"left": SoleLoad(80.0, 0.01 + 0.002j), "right": SoleLoad(0.1, 0j)}, 0.001)
+    numbers = sole_pressure.as_json()
     assert numbers["force"] == {"left": 80.0, "right": 0.1}
     assert numbers["x"] == {"left": 0.01, "right": None}
     assert numbers["edges"] == [0.0505, 0.033]
-    under = soles.under(robot.stance("standing"))
-    assert under.shares[1] == 0.0
-    assert np.allclose(under.zmps[1], under.middles[1])
+    under = sole_pressure.to_frame(robot.stance("standing"))
+    assert under.load_shares[1] == 0.0
+    assert np.allclose(under.zmps[1], under.centers[1])
 
 
 def test_the_view_shows_how_the_robot_is_and_not_how_noisy_sensors_see_it() -> None:
-    stage = stage_of()
-    ran(stage, 0.01)
-    plant = stage.main.plant
+    runner = runner_of()
+    run_for(runner, 0.01)
+    plant = runner.primary.plant
     assert np.abs(plant.state().q - plant.truth().q).max() > 1e-4
-    assert np.allclose(Sketch(stage.scene.robot).scenery(stage).poses["robot"][1, :3], plant.truth().q[:3])
+    assert np.allclose(Telemetry(runner.scene.robot).view_frame(runner).poses["robot"][1, :3], plant.truth().q[:3])

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.behaviors import Pressed
+from poise.behaviors import SoleLoad
 from poise.robots import Robot, load_robot
-from poise.studio.scenery import Scenery, Underfoot
-from poise.studio.sole_pressure import Soles
+from poise.studio.sole_pressure import SolePressure
+from poise.studio.view_frame import SolePressureFrame, ViewFrame
 from poise.studio.view_objects import FOOT_OPACITY
 from poise.studio.viewer import Viewer
 
@@ -26,7 +26,7 @@ def robot() -> Robot:
 def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Viewer]:
     monkeypatch.setenv("POISE_CACHE", str(tmp_path))
     viewer = Viewer()
-    viewer.figures({"robot": (robot, None)})
+    viewer.set_figures({"robot": (robot, None)})
     yield viewer
     viewer.close()
 
@@ -37,10 +37,10 @@ def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
     return {name.rsplit("/", 1)[-1]: node for name, node in found if f"/{word}" in name}
 
 
-def felt(robot: Robot, **pressed: Pressed) -> Underfoot:
-    soles = Soles(robot)
-    soles.feel(pressed, 0.001)
-    return soles.under(robot.stance("standing"))
+def sole_frame(robot: Robot, **pressed: SoleLoad) -> SolePressureFrame:
+    sole_pressure = SolePressure(robot)
+    sole_pressure.update(pressed, 0.001)
+    return sole_pressure.to_frame(robot.stance("standing"))
 
 
 def opacities(viewer: Viewer, robot: Robot) -> dict[int, set[float | None]]:
@@ -53,8 +53,8 @@ def opacities(viewer: Viewer, robot: Robot) -> dict[int, set[float | None]]:
 def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
     weight = 9.81 * robot.mass
-    under = felt(robot, left=Pressed(0.8 * weight, 0.02 - 0.01j), right=Pressed(0.2 * weight, -0.01j))
-    viewer.show(Scenery.of(start, underfoot=under))
+    under = sole_frame(robot, left=SoleLoad(0.8 * weight, 0.02 - 0.01j), right=SoleLoad(0.2 * weight, -0.01j))
+    viewer.show(ViewFrame.from_state(start, sole_pressure=under))
     drawn = nodes(viewer, "soles")
     for number, (side, x, y) in enumerate((("left", 0.02, -0.01), ("right", 0.0, -0.01))):
         foot = robot.foot(side)
@@ -70,25 +70,27 @@ def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, rob
 
 def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
-    under = felt(robot, left=Pressed(80.0, 0j), right=Pressed(0.0, 0j))
-    viewer.show(Scenery.of(start, underfoot=under))
+    under = sole_frame(robot, left=SoleLoad(80.0, 0j), right=SoleLoad(0.0, 0j))
+    viewer.show(ViewFrame.from_state(start, sole_pressure=under))
     drawn = nodes(viewer, "soles")
     assert (drawn["zmp0"].visible, drawn["zmp1"].visible) == (True, False)
-    bad = under._replace(zmps=np.full((2, 3), np.nan), outlines=np.zeros((2, 3)), shares=np.ones(5))
-    viewer.show(Scenery.of(start, underfoot=bad))
+    bad = under._replace(zmps=np.full((2, 3), np.nan), outlines=np.zeros((2, 3)), load_shares=np.ones(5))
+    viewer.show(ViewFrame.from_state(start, sole_pressure=bad))
     assert not any(drawn[name].visible for name in ("zmp0", "zmp1", "lines"))
 
 
 def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
     before = opacities(viewer, robot)
-    viewer.show(Scenery.of(start, underfoot=felt(robot, left=Pressed(40.0, 0j), right=Pressed(40.0, 0j))))
+    viewer.show(
+        ViewFrame.from_state(start, sole_pressure=sole_frame(robot, left=SoleLoad(40.0, 0j), right=SoleLoad(40.0, 0j)))
+    )
     glassy = opacities(viewer, robot)
     feet = {foot.joint for foot in robot.feet}
     assert all(glassy[joint] == {FOOT_OPACITY} for joint in feet)
     changed = {joint for joint in glassy if glassy[joint] != before[joint]}
     assert feet <= changed
     assert len(changed) <= 4, "the ankles, at most"
-    viewer.show(Scenery.of(start))
+    viewer.show(ViewFrame.from_state(start))
     assert opacities(viewer, robot) == before
     assert not nodes(viewer, "soles")["lines"].visible

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, shell
+from open_studio import chromium, open_page
 
 import poise
 from poise.studio import Hub, Server
-from poise.studio.scenes import scenes
+from poise.studio.scenes import all_scenes
 from robot_states import not_none
-from waiting import until
+from waiting import wait_until
 
 pytestmark = [
     pytest.mark.needs_models,
@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hub(folder: Path) -> Iterator[Hub]:
     hub = Hub("g1", folder)
     hub.start()
-    until(hub.frame)
+    wait_until(hub.frame)
     yield hub
     hub.stop()
 
@@ -66,39 +66,39 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def page(browser: Any, server: Server, hub: Hub) -> Iterator[Any]:
     """The shell on a robot that stands, in the scene Walk."""
-    with shell(browser, server, before=PAD) as page:
-        went(page, hub, "Walk")
+    with open_page(browser, server, before=PAD) as page:
+        open_scene(page, hub, "Walk")
         yield page
-        assert page.wrongs == []
+        assert page.errors == []
 
 
-def went(page: Any, hub: Hub, title: str) -> None:
+def open_scene(page: Any, hub: Hub, title: str) -> None:
     """To a scene, from its beginning."""
-    name = next(each.name for each in scenes() if each.title == title)
+    name = next(each.name for each in all_scenes() if each.title == title)
     if hub.hello()["scene"] != name:
         page.get_by_role("tab", name=title).click()
-        until(lambda: hub.hello()["scene"] == name and hub.hello()["controls"])
+        wait_until(lambda: hub.hello()["scene"] == name and hub.hello()["controls"])
     for control, value in (("walking", False), ("squatting", False), ("preset", "neutral")):
-        hub.do("control", [control, value])
-    hub.do("play", False)  # else a busy page returns from its click when the beginning is long past
+        hub.handle_command("control", [control, value])
+    hub.handle_command("play", False)  # else a busy page returns from its click when the beginning is long past
     page.get_by_role("button", name="Play", exact=True).wait_for()  # the bar has its final layout: no click goes astray
     page.get_by_role("button", name="Reset").click()
-    until(lambda: (hub.frame() or {"time": 9.0})["time"] < 0.1)
-    hub.do("play", True)
-    until(lambda: now(hub)["playing"])
+    wait_until(lambda: (hub.frame() or {"time": 9.0})["time"] < 0.1)
+    hub.handle_command("play", True)
+    wait_until(lambda: current_frame(hub)["playing"])
 
 
-def now(hub: Hub) -> dict[str, Any]:
-    return until(hub.frame)
+def current_frame(hub: Hub) -> dict[str, Any]:
+    return wait_until(hub.frame)
 
 
 def pitch(hub: Hub) -> float:
     """How far the chest leans ahead, in degrees."""
-    robot = hub._loaded(hub.hello()["robot"])
+    robot = hub._load_robot(hub.hello()["robot"])
     assert robot.chest is not None
-    scenery = hub._scenery
-    assert scenery is not None
-    w, x, y, z = scenery.poses["robot"][robot.chest.joint, 3:]
+    view_frame = hub._latest_view
+    assert view_frame is not None
+    w, x, y, z = view_frame.poses["robot"][robot.chest.joint, 3:]
     return math.degrees(math.asin(max(-1.0, min(1.0, 2.0 * (w * y - x * z)))))
 
 
@@ -109,91 +109,91 @@ def test_a_slider_changes_the_walk(page: Any, hub: Hub) -> None:
     for value in ("0.05", "0.12"):
         page.get_by_label("step height as a number").fill(value)
         page.get_by_label("step height as a number").press("Enter")
-        until(lambda value=value: now(hub)["values"]["style.step_height"] == float(value))  # type: ignore[misc]
-        heights[value] = _highest_step(hub, since=now(hub)["time"] + 1.0)
+        wait_until(lambda value=value: current_frame(hub)["values"]["style.step_height"] == float(value))  # type: ignore[misc]
+        heights[value] = _highest_step(hub, since=current_frame(hub)["time"] + 1.0)
     assert heights["0.12"] > heights["0.05"] + 0.02
-    assert not now(hub)["fell"]
+    assert not current_frame(hub)["fell"]
 
 
 def _highest_step(hub: Hub, since: float, seconds: float = 2.0) -> float:
-    robot = hub._loaded("g1")
+    robot = hub._load_robot("g1")
     highest = 0.0
-    until(lambda: now(hub)["time"] > since)
+    wait_until(lambda: current_frame(hub)["time"] > since)
 
     def looked() -> bool:
         nonlocal highest
-        scenery = hub._scenery
-        assert scenery is not None
-        ankles = [scenery.poses["robot"][foot.joint, 2] for foot in robot.feet]
+        view_frame = hub._latest_view
+        assert view_frame is not None
+        ankles = [view_frame.poses["robot"][foot.joint, 2] for foot in robot.feet]
         highest = max(highest, max(ankles) - min(ankles))
-        return now(hub)["time"] > since + seconds
+        return current_frame(hub)["time"] > since + seconds
 
-    until(looked)
+    wait_until(looked)
     return highest
 
 
 def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
     page.get_by_role("switch", name="walk").click()
-    upright = until(lambda: now(hub)["time"] > 1.0 and pitch(hub))
+    upright = wait_until(lambda: current_frame(hub)["time"] > 1.0 and pitch(hub))
     page.get_by_label("style", exact=True).select_option("proud")
-    until(lambda: pitch(hub) < upright - 7.0)
-    until(lambda: float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0)  # the slider follows
+    wait_until(lambda: pitch(hub) < upright - 7.0)
+    wait_until(lambda: float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0)  # the slider follows
 
 
 def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> None:
     page.evaluate("held = [0, -1, 0, 0]")
-    until(lambda: now(hub)["phase"].endswith(" support"))
-    begin = not_none(hub._scenery.follow)[0]  # type: ignore[union-attr]
-    until(lambda: not_none(hub._scenery.follow)[0] > begin + 0.3)  # type: ignore[union-attr]
+    wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
+    begin = not_none(hub._latest_view.camera_target)[0]  # type: ignore[union-attr]
+    wait_until(lambda: not_none(hub._latest_view.camera_target)[0] > begin + 0.3)  # type: ignore[union-attr]
     page.evaluate("held = null")  # unplugged
-    until(lambda: now(hub)["phase"] == "standing")
-    assert not now(hub)["fell"]
+    wait_until(lambda: current_frame(hub)["phase"] == "standing")
+    assert not current_frame(hub)["fell"]
 
 
 def test_a_page_that_freezes_leaves_no_robot_walking(browser: Any, server: Server, hub: Hub) -> None:
-    with shell(browser, server, before=PAD) as page:
-        went(page, hub, "Walk")
+    with open_page(browser, server, before=PAD) as page:
+        open_scene(page, hub, "Walk")
         page.evaluate("held = [0, -1, 0, 0]")
-        until(lambda: now(hub)["phase"].endswith(" support"))
+        wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
         page.evaluate("() => { setTimeout(() => { const end = Date.now() + 8000; while (Date.now() < end); }, 0); }")
-        until(lambda: now(hub)["deadman"])
-        until(lambda: now(hub)["phase"] == "standing")
+        wait_until(lambda: current_frame(hub)["deadman"])
+        wait_until(lambda: current_frame(hub)["phase"] == "standing")
 
 
 def test_the_browser_closing_leaves_no_robot_walking(browser: Any, server: Server, hub: Hub) -> None:
-    with shell(browser, server) as page:
-        went(page, hub, "Walk")
+    with open_page(browser, server) as page:
+        open_scene(page, hub, "Walk")
         page.get_by_role("switch", name="walk").click()
-        until(lambda: now(hub)["phase"].endswith(" support"))
-    until(lambda: now(hub)["phase"] == "standing")
-    assert now(hub)["values"]["walking"] is False
+        wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
+    wait_until(lambda: current_frame(hub)["phase"] == "standing")
+    assert current_frame(hub)["values"]["walking"] is False
 
 
 def test_the_push_button_pushes(page: Any, hub: Hub) -> None:
-    went(page, hub, "Stand & squat")
+    open_scene(page, hub, "Stand & squat")
     page.get_by_label("direction as a number").fill("90")
     page.get_by_label("direction as a number").press("Enter")
-    until(lambda: now(hub)["values"]["push.direction"] == 90.0)
-    rested = now(hub)["plots"]["center"][1]
+    wait_until(lambda: current_frame(hub)["values"]["push.direction"] == 90.0)
+    rested = current_frame(hub)["plots"]["center"][1]
     page.get_by_role("button", name="push", exact=True).click()
-    until(lambda: now(hub)["plots"]["center"][1] > rested + 0.008)
+    wait_until(lambda: current_frame(hub)["plots"]["center"][1] > rested + 0.008)
     page.get_by_text("pushed with").first.wait_for()
 
 
 def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> None:
     """Told of a drag by the view (which a mouse does in its own tests), the simulation brings the hand there."""
-    with shell(browser, server) as page:
-        went(page, hub, "Reach")
-        robot = hub._loaded("g1")
-        before = np.array(hub._scenery.gizmos["right hand"])  # type: ignore[union-attr]
-        hub._dragged("right hand", tuple(before + np.array([0.1, -0.05, 0.2])))
+    with open_page(browser, server) as page:
+        open_scene(page, hub, "Reach")
+        robot = hub._load_robot("g1")
+        before = np.array(hub._latest_view.drag_handles["right hand"])  # type: ignore[union-attr]
+        hub._on_drag("right hand", tuple(before + np.array([0.1, -0.05, 0.2])))
 
         def reached() -> bool:
-            scenery = hub._scenery
-            assert scenery is not None
-            target = np.array(scenery.gizmos["right hand"])
+            view_frame = hub._latest_view
+            assert view_frame is not None
+            target = np.array(view_frame.drag_handles["right hand"])
             hand = robot.hand("right")
-            joint = scenery.poses["robot"][hand.joint]
+            joint = view_frame.poses["robot"][hand.joint]
             w, x, y, z = joint[3:]
             place = pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), joint[:3])
             local = robot.model.frames[hand.index].placement
@@ -201,28 +201,30 @@ def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> 
                 np.linalg.norm(target - before) > 0.1 and np.linalg.norm((place * local).translation - target) < 0.01
             )
 
-        until(reached)
+        wait_until(reached)
 
 
 def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
-    went(page, hub, "Reach")
-    names = [item["name"] for item in now(hub)["values"]["order"]]
+    open_scene(page, hub, "Reach")
+    names = [item["name"] for item in current_frame(hub)["values"]["order"]]
     page.get_by_role("button", name=f"Move {names[1]} down").click()
-    until(lambda: [item["name"] for item in now(hub)["values"]["order"]][1:3] == [names[2], names[1]])
+    wait_until(lambda: [item["name"] for item in current_frame(hub)["values"]["order"]][1:3] == [names[2], names[1]])
 
     def ordered() -> bool:
-        levels = [level["name"] for level in now(hub)["levels"]]
+        levels = [level["name"] for level in current_frame(hub)["levels"]]
         return {names[1], names[2]} <= set(levels) and levels.index(names[2]) < levels.index(names[1])
 
-    until(ordered)
+    wait_until(ordered)
     page.locator(f'[data-item="{names[1]}"] select').select_option("box")
-    until(lambda: [item["kind"] for item in now(hub)["values"]["order"] if item["name"] == names[1]] == ["box"])
-    assert not now(hub)["fell"]
+    wait_until(
+        lambda: [item["kind"] for item in current_frame(hub)["values"]["order"] if item["name"] == names[1]] == ["box"]
+    )
+    assert not current_frame(hub)["fell"]
 
 
 def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
     page.get_by_label("style", exact=True).select_option("sad")
-    until(lambda: now(hub)["values"]["preset"] == "sad")
+    wait_until(lambda: current_frame(hub)["values"]["preset"] == "sad")
     with page.expect_download() as waited:
         page.get_by_role("link", name="save this style").click()
     saved = tmp_path / "mine.toml"
@@ -232,7 +234,7 @@ def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub
 
     saved.write_text(text.replace('name = "sad"', 'name = "mine"').replace("step_height = 0.03", "step_height = 0.1"))
     page.get_by_label("load a style").set_input_files(saved)
-    until(lambda: now(hub)["values"]["style.step_height"] == 0.1)
+    wait_until(lambda: current_frame(hub)["values"]["style.step_height"] == 0.1)
 
     bad = tmp_path / "bad.toml"
     bad.write_text("step_height = = 3")
@@ -245,16 +247,18 @@ def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub
     large.write_text("#" * 300_000)
     page.get_by_label("load a style").set_input_files(large)
     page.get_by_text("too large").first.wait_for()
-    assert now(hub)["values"]["style.step_height"] == 0.1, "nothing was lost"
+    assert current_frame(hub)["values"]["style.step_height"] == 0.1, "nothing was lost"
 
 
 def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tmp_path: Path) -> None:
     page.get_by_role("switch", name="walk").click()
     page.get_by_role("button", name="Record").click()
-    until(lambda: now(hub)["recording"]["seconds"] > 1.5)
-    name = now(hub)["recording"]["file"]
+    wait_until(lambda: current_frame(hub)["recording"]["seconds"] > 1.5)
+    name = current_frame(hub)["recording"]["file"]
     page.get_by_role("button", name="Record").or_(page.get_by_role("button", name="Stop")).first.click()
-    until(lambda: any(file["name"] == name for file in hub.hello()["files"]) and not now(hub)["recording"]["on"])
+    wait_until(
+        lambda: any(file["name"] == name for file in hub.hello()["files"]) and not current_frame(hub)["recording"]["on"]
+    )
     with page.expect_download() as waited:
         page.get_by_role("link", name=f"Download {name}").click()
     waited.value.save_as(tmp_path / name)
@@ -266,46 +270,50 @@ def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tm
     slider = page.get_by_label("Time of the replay in seconds")
     slider.wait_for()
     slider.fill("0.5")
-    until(lambda: now(hub)["replay"]["file"] == name and abs(now(hub)["replay"]["time"] - 0.5) < 0.02)
-    state = recording.state(int(np.searchsorted(recording.time - recording.time[0], 0.5)), hub._loaded("g1"))
-    until(lambda: np.allclose(not_none(hub._scenery_shown()).poses["robot"][1, :3], state.q[:3], atol=1e-6))
+    wait_until(
+        lambda: current_frame(hub)["replay"]["file"] == name and abs(current_frame(hub)["replay"]["time"] - 0.5) < 0.02
+    )
+    state = recording.state(int(np.searchsorted(recording.time - recording.time[0], 0.5)), hub._load_robot("g1"))
+    wait_until(lambda: np.allclose(not_none(hub._current_view()).poses["robot"][1, :3], state.q[:3], atol=1e-6))
     page.get_by_role("button", name="Back to live").click()
-    until(lambda: now(hub)["replay"]["file"] == "")
+    wait_until(lambda: current_frame(hub)["replay"]["file"] == "")
 
     page.get_by_label(f"Export {name}", exact=True).click()
     page.get_by_role("button", name=f"Export {name} as BVH").click()
-    until(lambda: any(file["name"].endswith(".bvh") for file in hub.hello()["files"]))
+    wait_until(lambda: any(file["name"].endswith(".bvh") for file in hub.hello()["files"]))
 
 
 def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folder: Path) -> None:
     page.get_by_label("style", exact=True).select_option("cautious")
-    until(lambda: now(hub)["values"]["preset"] == "cautious")
+    wait_until(lambda: current_frame(hub)["values"]["preset"] == "cautious")
     page.get_by_role("button", name="Record").click()
-    until(lambda: now(hub)["recording"]["seconds"] > 0.6)
-    name, number = now(hub)["recording"]["file"], hub._link.number
+    wait_until(lambda: current_frame(hub)["recording"]["seconds"] > 0.6)
+    name, number = current_frame(hub)["recording"]["file"], hub._simulation.pid
     assert number is not None
     os.kill(number, signal.SIGKILL)
     page.get_by_text("the simulation died").first.wait_for()
-    until(lambda: hub._link.number != number and now(hub)["time"] < 3.0 and now(hub)["playing"])
-    until(lambda: now(hub)["values"]["preset"] == "cautious")
+    wait_until(
+        lambda: hub._simulation.pid != number and current_frame(hub)["time"] < 3.0 and current_frame(hub)["playing"]
+    )
+    wait_until(lambda: current_frame(hub)["values"]["preset"] == "cautious")
     assert len(poise.load_recording(folder / name)) > 100
 
 
 def test_two_pages_see_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
-    with shell(browser, server) as other:
+    with open_page(browser, server) as other:
         other.get_by_label("style", exact=True).select_option("proud")
-        until(lambda: page.get_by_label("style", exact=True).input_value() == "proud")
+        wait_until(lambda: page.get_by_label("style", exact=True).input_value() == "proud")
         page.get_by_role("button", name="Pause").click()
         other.get_by_role("button", name="Play", exact=True).wait_for()
-        stopped = now(hub)["time"]
+        stopped = current_frame(hub)["time"]
         page.get_by_role("button", name="Play", exact=True).click()
-        until(lambda: now(hub)["time"] > stopped + 0.2)
+        wait_until(lambda: current_frame(hub)["time"] > stopped + 0.2)
 
 
 def test_another_robot_takes_the_stage(page: Any, hub: Hub) -> None:
     page.get_by_label("Robot").select_option("nao")
-    until(lambda: hub.hello()["robot"] == "nao" and "left leg" in hub.hello()["limbs"])
-    until(lambda: now(hub)["time"] > 0.5 and now(hub)["plots"]["support"])
-    assert not now(hub)["fell"]
+    wait_until(lambda: hub.hello()["robot"] == "nao" and "left leg" in hub.hello()["limbs"])
+    wait_until(lambda: current_frame(hub)["time"] > 0.5 and current_frame(hub)["plots"]["support"])
+    assert not current_frame(hub)["fell"]
     page.get_by_label("Robot").select_option("g1")
-    until(lambda: hub.hello()["robot"] == "g1" and hub.hello()["controls"])
+    wait_until(lambda: hub.hello()["robot"] == "g1" and hub.hello()["controls"])

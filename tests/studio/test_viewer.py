@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from viser_client import CAMERA, client, drag, say
+from viser_client import CAMERA, client, drag, send_message
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
 
 from poise.errors import PoiseError
-from poise.plants import terrain
+from poise.plants import parse_terrain
 from poise.robots import Robot, State, load_robot
-from poise.studio import viewer as viewing
-from poise.studio.scenery import Scenery
+from poise.studio import viewer as viewer_module
+from poise.studio.view_frame import ViewFrame
 from poise.studio.viewer import Viewer
 from robot_states import not_none
-from waiting import STALL, until
+from waiting import STALL_SECONDS, wait_until
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 
@@ -45,14 +45,14 @@ def robot() -> Robot:
 @pytest.fixture
 def viewer(robot: Robot) -> Iterator[Viewer]:
     viewer = Viewer()
-    viewer.figures({"robot": (robot, None)})
+    viewer.set_figures({"robot": (robot, None)})
     yield viewer
     viewer.close()
 
 
 @pytest.fixture
-def standing(robot: Robot) -> Scenery:
-    return Scenery.of(robot.stance("standing"))
+def standing(robot: Robot) -> ViewFrame:
+    return ViewFrame.from_state(robot.stance("standing"))
 
 
 def nodes(viewer: Viewer, word: str = "") -> dict[str, Any]:
@@ -67,7 +67,7 @@ def world_from(viewer: Viewer, joint: int) -> pinocchio.SE3:
     return pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), np.array(frame.position))
 
 
-class Moved(list[tuple[str, tuple[float, float, float]]]):
+class DragLog(list[tuple[str, tuple[float, float, float]]]):
     def __call__(self, name: str, place: tuple[float, float, float]) -> None:
         self.append((name, place))
 
@@ -77,7 +77,7 @@ def test_links_are_where_pinocchio_has_them(viewer: Viewer, robot: Robot) -> Non
     for _ in range(5):
         step = 0.5 * random.normal(size=robot.model.nv)
         state = State(robot, pinocchio.integrate(robot.model, robot.rest, step))
-        viewer.show(Scenery.of(state))
+        viewer.show(ViewFrame.from_state(state))
         pinocchio.forwardKinematics(robot.model, data, state.q)
         shown = {int(name.split("/")[3]) for name in nodes(viewer, "/figure") if name.count("/") == 3}
         assert len(shown) > 20
@@ -85,7 +85,7 @@ def test_links_are_where_pinocchio_has_them(viewer: Viewer, robot: Robot) -> Non
             assert np.abs(world_from(viewer, joint).homogeneous - data.oMi[joint].homogeneous).max() < 1e-4
 
 
-def test_a_joint_that_was_never_placed_is_not_shown(viewer: Viewer, standing: Scenery) -> None:
+def test_a_joint_that_was_never_placed_is_not_shown(viewer: Viewer, standing: ViewFrame) -> None:
     frames = [node for name, node in nodes(viewer, "/figure").items() if name.count("/") == 3]
     assert not any(frame.visible for frame in frames)
     viewer.show(standing)
@@ -94,52 +94,52 @@ def test_a_joint_that_was_never_placed_is_not_shown(viewer: Viewer, standing: Sc
 
 def test_nothing_of_a_robot_that_left_stays_and_no_name_is_used_again(viewer: Viewer, robot: Robot) -> None:
     before = set(nodes(viewer, "/figure"))
-    viewer.figures({})
+    viewer.set_figures({})
     assert not nodes(viewer, "/figure")
-    viewer.figures({"robot": (robot, None)})
+    viewer.set_figures({"robot": (robot, None)})
     after = set(nodes(viewer, "/figure"))
     assert not before & after
     assert len(after) == len(before)
 
 
 def test_a_robot_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> None:
-    viewer.figures({"robot": (robot, None)})
+    viewer.set_figures({"robot": (robot, None)})
     before = set(nodes(viewer, "/figure"))
-    viewer.figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.3))})
+    viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.3))})
     both = set(nodes(viewer, "/figure"))
     assert before < both
     assert len(both) == 2 * len(before)
-    viewer.figures({"robot": (robot, (0.2, 0.4, 0.8, 0.3))})
+    viewer.set_figures({"robot": (robot, (0.2, 0.4, 0.8, 0.3))})
     assert not before & set(nodes(viewer, "/figure")), "in another colour"
 
 
 def test_a_ghost_has_one_colour_and_can_be_seen_through(viewer: Viewer, robot: Robot) -> None:
-    viewer.figures({"ghost": (robot, (0.0, 0.4, 1.0, 0.3))})
+    viewer.set_figures({"ghost": (robot, (0.0, 0.4, 1.0, 0.3))})
     meshes = [node for name, node in nodes(viewer, "/figure").items() if name.count("/") == 4]
     assert {(mesh.color, mesh.opacity) for mesh in meshes} == {((0, 102, 255), 0.3)}
 
 
 def test_forces_support_and_balance_are_drawn_where_they_are_and_vanish_with_them(
-    viewer: Viewer, standing: Scenery
+    viewer: Viewer, standing: ViewFrame
 ) -> None:
     forces = np.array([[[0.0, 0.1, 0.0], [0.0, 0.1, 0.3]]])
-    viewer.show(standing._replace(forces=forces, pressure=np.array([0.02, 0.0, 0.0])))
+    viewer.show(standing._replace(forces=forces, center_of_pressure=np.array([0.02, 0.0, 0.0])))
     marks = {name.split("/")[-1]: node for name, node in nodes(viewer, "/marks").items()}
     assert np.allclose(marks["forces"].points, forces, atol=1e-3)
     assert np.allclose(marks["area"].vertices[:, :2], standing.support[:, :2], atol=1e-3)
     assert len(marks["area"].faces) == len(standing.support) - 2
     assert np.allclose(marks["edge"].points[:, 1], np.roll(marks["edge"].points[:, 0], -1, axis=0))
-    assert np.allclose(marks["center"].position, not_none(standing.center))
-    assert np.allclose(marks["below"].position[:2], np.asarray(standing.center)[:2])
+    assert np.allclose(marks["center"].position, not_none(standing.center_of_mass))
+    assert np.allclose(marks["below"].position[:2], np.asarray(standing.center_of_mass)[:2])
     parts = ("forces", "area", "edge", "center", "below", "plumb", "pressure")
     assert all(marks[name].visible for name in parts)
-    nothing = Scenery(standing.poses, np.zeros((0, 2, 3)), np.zeros((0, 3)), None, None, {}, None)
+    nothing = ViewFrame(standing.poses, np.zeros((0, 2, 3)), np.zeros((0, 3)), None, None, {}, None)
     viewer.show(nothing)
     assert not any(marks[name].visible for name in parts)
 
 
 def test_a_scenery_that_makes_no_sense_changes_nothing_and_raises_nothing(
-    viewer: Viewer, standing: Scenery, robot: Robot
+    viewer: Viewer, standing: ViewFrame, robot: Robot
 ) -> None:
     viewer.show(standing)
     before = world_from(viewer, 1).homogeneous
@@ -147,43 +147,45 @@ def test_a_scenery_that_makes_no_sense_changes_nothing_and_raises_nothing(
     for bad in (poses, poses[:3], np.zeros(7), None, "x"):
         viewer.show(standing._replace(poses={"robot": bad, "nobody": bad}))  # type: ignore[dict-item]
     wrong: Any = np.full((2, 2), np.inf)
-    viewer.show(Scenery({}, wrong, wrong, wrong, wrong, {"none": wrong}, wrong))
+    viewer.show(ViewFrame({}, wrong, wrong, wrong, wrong, {"none": wrong}, wrong))
     assert np.array_equal(world_from(viewer, 1).homogeneous, before)
 
 
 def test_the_world_follows_smoothly_jumps_after_what_was_put_elsewhere_and_rises_with_the_support(
-    viewer: Viewer, standing: Scenery, monkeypatch: pytest.MonkeyPatch
+    viewer: Viewer, standing: ViewFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr(viewing.time, "monotonic", lambda: clock[0])
-    (world,) = (node for name, node in nodes(viewer).items() if name == viewing.WORLD)
-    base, floor = np.asarray(standing.follow), np.asarray(standing.support)
+    monkeypatch.setattr(viewer_module.time, "monotonic", lambda: clock[0])
+    (world,) = (node for name, node in nodes(viewer).items() if name == viewer_module.WORLD_NODE)
+    base, floor = np.asarray(standing.camera_target), np.asarray(standing.support)
 
-    def shown(x: float, z: float = 0.0, follow: bool = True) -> np.ndarray:
+    def follow_to(x: float, z: float = 0.0, camera_target: bool = True) -> np.ndarray:
         clock[0] += 1 / 30
         place = base + np.array([x, 0.0, 5.0 * z])
-        viewer.show(standing._replace(follow=place if follow else None, support=floor + np.array([0, 0, z])))
+        viewer.show(
+            standing._replace(camera_target=place if camera_target else None, support=floor + np.array([0, 0, z]))
+        )
         return -np.array(world.position) - [base[0], base[1], floor[0, 2]]
 
-    assert np.allclose(shown(0.0), 0.0, atol=1e-6)
-    way = np.array([shown(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
+    assert np.allclose(follow_to(0.0), 0.0, atol=1e-6)
+    way = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
     assert (np.diff(way) >= -1e-9).all()
     assert np.abs(np.diff(way, n=2)).max() < 0.5 / 30  # no step
-    assert 0.5 * 149 / 30 - way[-1] == pytest.approx(0.5 * viewing.LAG, abs=0.02)
-    assert np.array_equal(shown(99.0, follow=False), shown(99.0, follow=False))
-    assert shown(50.0)[0] == pytest.approx(50.0, abs=1e-6)
+    assert 0.5 * 149 / 30 - way[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)
+    assert np.array_equal(follow_to(99.0, camera_target=False), follow_to(99.0, camera_target=False))
+    assert follow_to(50.0)[0] == pytest.approx(50.0, abs=1e-6)
     for _ in range(120):
-        risen = shown(50.0, z=0.2)
+        risen = follow_to(50.0, z=0.2)
     assert risen[2] == pytest.approx(0.2, abs=0.001)
 
 
-def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standing: Scenery) -> None:
+def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standing: ViewFrame) -> None:
     (grid,) = nodes(viewer, "/grid").values()
     for text in ("flat", "stairs:0.1,0.3,4", "slope:10", "stairs:-0.1,0.3,4", "flat"):
-        ground = terrain(text)
-        viewer.ground(ground.boxes(0, np.zeros((2, 2))), ground.plane)
+        ground = parse_terrain(text)
+        viewer.set_ground(ground.boxes(0, np.zeros((2, 2))), ground.plane)
         for x in (0.0, 7.3, -40.2):
-            viewer.show(standing._replace(follow=np.array([x, 3.0, 0.5])))
+            viewer.show(standing._replace(camera_target=np.array([x, 3.0, 0.5])))
             local = ground.plane.actInv(np.array(grid.position))
             assert local[2] == pytest.approx(-0.001)
             assert np.abs(local[:2] - np.round(local[:2])).max() < 1e-9  # whole squares: nobody sees it move
@@ -192,9 +194,9 @@ def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standi
 
 
 def test_boxes_are_drawn_where_they_stand(viewer: Viewer) -> None:
-    ground = terrain("stairs:0.1,0.3,2")
+    ground = parse_terrain("stairs:0.1,0.3,2")
     boxes = ground.boxes(0, np.zeros((2, 2)))
-    viewer.ground(boxes, ground.plane)
+    viewer.set_ground(boxes, ground.plane)
     (mesh,) = nodes(viewer, "/all").values()
     (edges,) = nodes(viewer, "/edges").values()
     for block, corners in zip(boxes, mesh.vertices.reshape(-1, 8, 3), strict=True):
@@ -205,11 +207,11 @@ def test_boxes_are_drawn_where_they_stand(viewer: Viewer) -> None:
     assert (np.linalg.norm(edges.points[:, 1] - edges.points[:, 0], axis=1) > 0.1).all()
 
 
-def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer: Viewer, standing: Scenery) -> None:
-    moved = Moved()
-    viewer.gizmos({"left hand": (0.1, 0.2, 0.3)}, moved)
+def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer: Viewer, standing: ViewFrame) -> None:
+    moved = DragLog()
+    viewer.set_drag_handles({"left hand": (0.1, 0.2, 0.3)}, moved)
     ((name, handle),) = (item for item in nodes(viewer, "/gizmos").items() if item[0].endswith("/0"))
-    simulated = standing._replace(gizmos={"left hand": np.array([0.0, 0.0, 0.9])})
+    simulated = standing._replace(drag_handles={"left hand": np.array([0.0, 0.0, 0.9])})
     viewer.show(simulated)
     assert np.allclose(handle.position, [0.0, 0.0, 0.9])
     places = [(0.01 * k, 0.5, 0.6) for k in range(30)]
@@ -217,72 +219,76 @@ def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer
         drag(page, name, "DragStart")
         for place in places:
             drag(page, name, "Update", position=list(place))
-        until(lambda: len(moved) == len(places), "all places were told")
+        wait_until(lambda: len(moved) == len(places), "all places were told")
         viewer.show(simulated)
         assert np.allclose(handle.position, places[-1])
         drag(page, name, "DragEnd")
-        until(lambda: len(moved) == len(places) + 1, "the end was told")
+        wait_until(lambda: len(moved) == len(places) + 1, "the end was told")
         viewer.show(simulated)  # it has not heard yet
         assert np.allclose(handle.position, places[-1])
     assert moved == [("left hand", place) for place in [*places, places[-1]]]
-    until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on")  # type: ignore[func-returns-value]
+    wait_until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on")  # type: ignore[func-returns-value]
 
 
 def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_and_ends(
-    viewer: Viewer, standing: Scenery
+    viewer: Viewer, standing: ViewFrame
 ) -> None:
-    moved = Moved()
-    viewer.gizmos({"push": (0.1, 0.0, 0.4)}, moved)
+    moved = DragLog()
+    viewer.set_drag_handles({"push": (0.1, 0.0, 0.4)}, moved)
     (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
     (arrow,) = nodes(viewer, "/arrow").values()
-    body = np.asarray(standing.follow)
-    viewer.show(standing._replace(gizmos={"push": np.array([0.1, 0.0, 0.4])}))
+    body = np.asarray(standing.camera_target)
+    viewer.show(standing._replace(drag_handles={"push": np.array([0.1, 0.0, 0.4])}))
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
-        until(lambda: moved, "it was told")
+        wait_until(lambda: moved, "it was told")
         count, step = len(moved), np.array([0.1, 0.0, 0.0])
         for k in range(1, 4):  # the simulation may say that the point is where it was drawn to, and the body moves
-            viewer.show(standing._replace(gizmos={"push": np.array([0.6, 0.0, 0.4])}, follow=body + step * k))
+            viewer.show(
+                standing._replace(drag_handles={"push": np.array([0.6, 0.0, 0.4])}, camera_target=body + step * k)
+            )
         assert moved[count:] == [("push", (0.6, 0.0, 0.4))] * 3
         assert arrow.visible
         assert np.allclose(arrow.points, [[[0.4, 0.0, 0.4], [0.6, 0.0, 0.4]]], atol=1e-6)
         drag(page, name, "DragEnd")
-        until(lambda: len(moved) > count + 3, "the end was told")
+        wait_until(lambda: len(moved) > count + 3, "the end was told")
     assert moved[-1][1] == pytest.approx((0.4, 0.0, 0.4))
     viewer.show(standing)
     assert not arrow.visible
 
 
-def test_who_vanishes_while_dragging_has_let_go(viewer: Viewer, standing: Scenery) -> None:
-    moved = Moved()
-    viewer.gizmos({"push": (0.1, 0.0, 0.4)}, moved)
+def test_who_vanishes_while_dragging_has_let_go(viewer: Viewer, standing: ViewFrame) -> None:
+    moved = DragLog()
+    viewer.set_drag_handles({"push": (0.1, 0.0, 0.4)}, moved)
     (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
-        until(lambda: moved, "it was told")
+        wait_until(lambda: moved, "it was told")
         page.socket.shutdown(SHUT_RDWR)  # without a word
-    until(lambda: moved[-1][1] == pytest.approx((0.1, 0.0, 0.4)), "the push ended")
+    wait_until(lambda: moved[-1][1] == pytest.approx((0.1, 0.0, 0.4)), "the push ended")
     count = len(moved)
     viewer.show(standing)
     assert len(moved) == count
 
 
-def test_a_point_that_was_taken_away_while_it_was_dragged_tells_nothing_more(viewer: Viewer, standing: Scenery) -> None:
-    old, new = Moved(), Moved()
-    viewer.gizmos({"hand": (0.1, 0.0, 0.4)}, old)
+def test_a_point_that_was_taken_away_while_it_was_dragged_tells_nothing_more(
+    viewer: Viewer, standing: ViewFrame
+) -> None:
+    old, new = DragLog(), DragLog()
+    viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, old)
     (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
-        until(lambda: old, "it was told")
-        viewer.gizmos({"foot": (0.0, 0.0, 0.0)}, new)
+        wait_until(lambda: old, "it was told")
+        viewer.set_drag_handles({"foot": (0.0, 0.0, 0.0)}, new)
         drag(page, name, "Update", position=[0.7, 0.0, 0.4])
         drag(page, name, "DragEnd")
         (other,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
         drag(page, other, "Update", position=[1.0, 0.0, 0.0])
-        until(lambda: new, "the new one was told")
+        wait_until(lambda: new, "the new one was told")
     assert (len(old), len(new)) == (1, 1)
     viewer.show(standing)
 
@@ -299,94 +305,94 @@ NONSENSE: list[Any] = [
 ]
 
 
-def test_nothing_a_client_sends_ends_the_view(viewer: Viewer, standing: Scenery) -> None:
-    moved = Moved()
-    viewer.gizmos({"hand": (0.1, 0.0, 0.4)}, moved)
+def test_nothing_a_client_sends_ends_the_view(viewer: Viewer, standing: ViewFrame) -> None:
+    moved = DragLog()
+    viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, moved)
     (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
     for nonsense in NONSENSE:
         with client(viewer.port) as page:
             drag(page, name, "DragStart")
             drag(page, name, "Update", **nonsense)
             drag(page, name, "DragEnd")
-            viewer.show(standing._replace(gizmos={"hand": np.array([0.1, 0.0, 0.4])}))
+            viewer.show(standing._replace(drag_handles={"hand": np.array([0.1, 0.0, 0.4])}))
     for raw in (b"", b"\xff\x00 garbage", "text", b"\x81\xa4type\xa4None", b"\xc0"):
         with client(viewer.port) as page:
             page.send(raw)
             with suppress(ConnectionClosed):
                 deque(page, maxlen=0)  # all that comes until it is closed
     with client(viewer.port, greets=False) as page:
-        say(page, **{**CAMERA, "position": [math.nan] * 3, "look_at": [0.0] * 3, "up_direction": [0.0] * 3})
-        until(lambda: viewer._server.get_clients(), "the client was there")
-        viewer.figures({"robot": (load_robot(BIPED), None)})  # moves the cameras that are there
+        send_message(page, **{**CAMERA, "position": [math.nan] * 3, "look_at": [0.0] * 3, "up_direction": [0.0] * 3})
+        wait_until(lambda: viewer._server.get_clients(), "the client was there")
+        viewer.set_figures({"robot": (load_robot(BIPED), None)})  # moves the cameras that are there
         viewer.show(standing)
     assert all(np.isfinite(place).all() and np.abs(place).max() < 1000.0 for _, place in moved)
     moved.clear()
     with client(viewer.port) as page:
         drag(page, name, "Update", position=[0.3, 0.2, 0.1])
-        until(lambda: moved, "a drag was told after all that")
+        wait_until(lambda: moved, "a drag was told after all that")
     assert moved == [("hand", (0.3, 0.2, 0.1))]
-    viewer.show(standing._replace(gizmos={"hand": np.array([0.1, 0.0, 0.4])}))
+    viewer.show(standing._replace(drag_handles={"hand": np.array([0.1, 0.0, 0.4])}))
 
 
 def test_cameras_step_back_or_nearer_in_proportion_to_the_robot(viewer: Viewer, robot: Robot) -> None:
-    small = viewer._size
+    small = viewer._robot_height
     assert small == pytest.approx(robot.height, rel=0.1)
     with client(viewer.port):
-        until(lambda: viewer._server.get_clients(), "the client was there")
+        wait_until(lambda: viewer._server.get_clients(), "the client was there")
         (page,) = viewer._server.get_clients().values()
-        viewer.figures({"robot": (load_robot(BIPED), None)})
-        ratio = viewer._size / small
+        viewer.set_figures({"robot": (load_robot(BIPED), None)})
+        ratio = viewer._robot_height / small
         assert not np.isclose(ratio, 1.0)
         assert np.allclose(page.camera.position, ratio * np.array(CAMERA["position"]))
         assert np.allclose(page.camera.look_at, ratio * np.array(CAMERA["look_at"]))
 
 
 def test_no_client_opens_a_tunnel_to_the_outside(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = Moved()
+    opened = DragLog()
     monkeypatch.setattr("viser._viser.ViserTunnel", lambda *_: opened("tunnel", (0, 0, 0)))
-    moved = Moved()
-    viewer.gizmos({"hand": (0.1, 0.0, 0.4)}, moved)
+    moved = DragLog()
+    viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, moved)
     (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
     with client(viewer.port) as page:
-        say(page, type="ShareUrlRequest")
+        send_message(page, type="ShareUrlRequest")
         drag(page, name, "Update", position=[0.3, 0.2, 0.1])
-        until(lambda: moved, "what was sent later was heard")
+        wait_until(lambda: moved, "what was sent later was heard")
         time.sleep(0.2)  # it would come from another thread
     assert not opened
 
 
-def test_pages_of_other_sites_may_not_look_in(viewer: Viewer, standing: Scenery) -> None:
+def test_pages_of_other_sites_may_not_look_in(viewer: Viewer, standing: ViewFrame) -> None:
     viewer.show(standing)
     assert viewer._server.get_host() == "127.0.0.1"
     for origin in ("http://example.org", f"http://example.org:{viewer.port}", "null", "http://127.0.0.1:1"):
         with client(viewer.port, Origin(origin), greets=False) as page, pytest.raises(ConnectionClosed) as closed:
-            page.recv(timeout=STALL)
+            page.recv(timeout=STALL_SECONDS)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1008
     for known in (None, Origin(f"http://127.0.0.1:{viewer.port}"), Origin(f"http://localhost:{viewer.port}")):
         with client(viewer.port, known) as page:
-            assert len(page.recv(timeout=STALL)) > 100
+            assert len(page.recv(timeout=STALL_SECONDS)) > 100
 
 
 def test_a_client_that_reads_nothing_does_not_keep_the_view_waiting(viewer: Viewer, robot: Robot) -> None:
     random = np.random.default_rng(0)
     with client(viewer.port):
-        until(lambda: viewer._server.get_clients(), "the client was there")
+        wait_until(lambda: viewer._server.get_clients(), "the client was there")
         for _ in range(300):
             step = 0.5 * random.normal(size=robot.model.nv)
-            viewer.show(Scenery.of(State(robot, pinocchio.integrate(robot.model, robot.rest, step))))
+            viewer.show(ViewFrame.from_state(State(robot, pinocchio.integrate(robot.model, robot.rest, step))))
         buffer = viewer._server._websock_server.get_message_buffer()
         assert len(buffer.message_from_id) < 1000  # only the latest of each is kept
 
 
-def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: Scenery) -> None:
+def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: ViewFrame) -> None:
     viewer = Viewer()
-    viewer.figures({"robot": (robot, None)})
+    viewer.set_figures({"robot": (robot, None)})
     viewer.show(standing)
     before = world_from(viewer, 1)
     viewer.close()
     step = np.concatenate([[1.0, 0.0, 0.0], np.zeros(robot.model.nv - 3)])
-    viewer.show(Scenery.of(State(robot, pinocchio.integrate(robot.model, robot.stance("standing").q, step))))
+    viewer.show(ViewFrame.from_state(State(robot, pinocchio.integrate(robot.model, robot.stance("standing").q, step))))
     assert world_from(viewer, 1) == before
 
 

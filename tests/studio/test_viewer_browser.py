@@ -13,16 +13,16 @@ from open_studio import chromium
 from PIL import Image
 
 from poise.robots import load_robot
-from poise.studio.scenery import Scenery
+from poise.studio.view_frame import ViewFrame
 from poise.studio.viewer import Viewer
-from waiting import Patience, until
+from waiting import StallTimer, wait_until
 
 SIZE = {"width": 480, "height": 400}
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with chromium(solid=True) as browser:
+    with chromium(with_3d=True) as browser:
         yield browser
 
 
@@ -34,25 +34,25 @@ def viewer() -> Iterator[Viewer]:
 
 
 @pytest.fixture(scope="module")
-def said() -> list[str]:
+def console_errors() -> list[str]:
     """Errors that pages wrote to their consoles."""
     return []
 
 
 @pytest.fixture(scope="module")
-def page(browser: Any, viewer: Viewer, said: list[str]) -> Iterator[Any]:
-    page = opened(browser, viewer, said)
+def page(browser: Any, viewer: Viewer, console_errors: list[str]) -> Iterator[Any]:
+    page = open_view(browser, viewer, console_errors)
     yield page
     page.close()
 
 
-def opened(browser: Any, viewer: Viewer, said: list[str]) -> Any:
+def open_view(browser: Any, viewer: Viewer, console_errors: list[str]) -> Any:
     page = browser.new_page(viewport=SIZE)
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: console_errors.append(str(error)))
     count = len(viewer._server.get_clients())
     page.goto(f"http://127.0.0.1:{viewer.port}/?fixedDpr=1")  # else it draws coarser when the machine is busy
-    until(lambda: page.wait_for_timeout(50) or len(viewer._server.get_clients()) > count, "the page's client")
+    wait_until(lambda: page.wait_for_timeout(50) or len(viewer._server.get_clients()) > count, "the page's client")
     return page
 
 
@@ -60,38 +60,40 @@ def picture(page: Any) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), dtype=np.int16)
 
 
-def settled(page: Any, good: Callable[[np.ndarray], bool], what: str) -> np.ndarray:
+def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], what: str) -> np.ndarray:
     """A picture that is as it should be and stays the same."""
-    patience, last = Patience(what), picture(page)
+    stall_timer, last = StallTimer(what), picture(page)
     while True:
         page.wait_for_timeout(200)
         now = picture(page)
         if good(now) and (np.abs(now - last) > 8).mean() < 0.001:
             return now
         last = now
-        patience.spend()
+        stall_timer.check()
 
 
-def other(some: np.ndarray, more: np.ndarray) -> float:
+def difference(some: np.ndarray, more: np.ndarray) -> float:
     """Share of the points of two pictures that differ to the eye."""
     return float((np.abs(some - more).max(axis=2) > 12).mean())
 
 
-def empty(viewer: Viewer, page: Any) -> np.ndarray:
-    viewer.figures({})
-    viewer.gizmos({}, lambda *_: None)
-    nothing = Scenery({}, np.zeros((0, 2, 3)), np.zeros((0, 3)), None, None, {}, np.zeros(3))
+def show_nothing(viewer: Viewer, page: Any) -> np.ndarray:
+    viewer.set_figures({})
+    viewer.set_drag_handles({}, lambda *_: None)
+    nothing = ViewFrame({}, np.zeros((0, 2, 3)), np.zeros((0, 3)), None, None, {}, np.zeros(3))
     viewer.show(nothing)
-    return settled(page, lambda now: now.std() > 2.0, "the ground is there")
+    return wait_for_picture(page, lambda now: now.std() > 2.0, "the ground is there")
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_every_robot_is_seen_in_the_middle_and_whole(viewer: Viewer, page: Any, said: list[str], name: str) -> None:
-    before = empty(viewer, page)
-    viewer.figures({"robot": (load_robot(name), None)})
-    viewer.show(Scenery.of(load_robot(name).stance("standing")))
+def test_every_robot_is_seen_in_the_middle_and_whole(
+    viewer: Viewer, page: Any, console_errors: list[str], name: str
+) -> None:
+    before = show_nothing(viewer, page)
+    viewer.set_figures({"robot": (load_robot(name), None)})
+    viewer.show(ViewFrame.from_state(load_robot(name).stance("standing")))
     # The ground moves with the camera of another robot: what is of the robot are its darkest and its brightest points.
-    seen = settled(page, lambda now: other(now, before) > 0.03, f"{name} is there")
+    seen = wait_for_picture(page, lambda now: difference(now, before) > 0.03, f"{name} is there")
     changed = np.abs(seen - before).max(axis=2) > 60
     rows, columns = np.nonzero(changed)
     top, bottom = np.quantile(rows, [0.005, 0.995])  # a line of the ground may be among them
@@ -99,46 +101,51 @@ def test_every_robot_is_seen_in_the_middle_and_whole(viewer: Viewer, page: Any, 
     assert 10 < top < bottom < SIZE["height"] - 10
     assert bottom - top > 0.45 * SIZE["height"]
     assert abs(np.median(columns) - SIZE["width"] / 2) < 0.15 * SIZE["width"]
-    assert said == []
+    assert console_errors == []
 
 
 def test_neither_panel_nor_logo_nor_note_of_viser_is_seen(viewer: Viewer, page: Any) -> None:
-    empty(viewer, page)
+    show_nothing(viewer, page)
     assert page.get_by_role("button").locator("visible=true").count() == 0
     assert page.get_by_text("Connected").locator("visible=true").count() == 0
     assert page.locator("a").locator("visible=true").count() == 0
 
 
-def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, said: list[str]) -> None:
+def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, console_errors: list[str]) -> None:
     robot = load_robot("nao")
-    before = empty(viewer, page)
-    viewer.figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
-    scenery = Scenery.of(robot.stance("standing"))
-    beside = scenery.poses["robot"] + np.array([0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0])
-    scenery = scenery._replace(
-        poses={**scenery.poses, "ghost": beside},
+    before = show_nothing(viewer, page)
+    viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
+    view_frame = ViewFrame.from_state(robot.stance("standing"))
+    beside = view_frame.poses["robot"] + np.array([0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0])
+    view_frame = view_frame._replace(
+        poses={**view_frame.poses, "ghost": beside},
         forces=np.array([[[0.3, 0.0, 0.0], [0.3, 0.0, 0.3]]]),
-        follow=np.array([0.1, 0.1, 0.3]),
+        camera_target=np.array([0.1, 0.1, 0.3]),
     )
-    viewer.show(scenery)
-    second = opened(browser, viewer, said)
-    both = [settled(each, lambda now: other(now, before) > 0.03, "the robot is there") for each in (page, second)]
-    assert other(*both) < 0.01
+    viewer.show(view_frame)
+    second = open_view(browser, viewer, console_errors)
+    both = [
+        wait_for_picture(each, lambda now: difference(now, before) > 0.03, "the robot is there")
+        for each in (page, second)
+    ]
+    assert difference(*both) < 0.01
     second.close()
-    until(lambda: page.wait_for_timeout(20) or len(viewer._server.get_clients()) == 1, "a client less")
-    viewer.show(scenery)
-    assert said == []
+    wait_until(lambda: page.wait_for_timeout(20) or len(viewer._server.get_clients()) == 1, "a client less")
+    viewer.show(view_frame)
+    assert console_errors == []
 
 
 def test_a_point_dragged_with_the_mouse_is_told_where_it_went(viewer: Viewer, page: Any) -> None:
-    before, told = empty(viewer, page), []
+    before, told = show_nothing(viewer, page), []
     robot = load_robot("nao")
-    viewer.figures({"robot": (robot, None)})
-    start = np.array([0.0, 0.0, 0.5 * viewer._size])  # in the middle of the picture, which is framed on the robot
-    viewer.gizmos({"target": tuple(start)}, lambda name, place: told.append((name, place)))
-    scenery = Scenery.of(robot.stance("standing"), follow=np.zeros(3))
-    viewer.show(scenery)
-    settled(page, lambda now: other(now, before) > 0.03, "the point is there")
+    viewer.set_figures({"robot": (robot, None)})
+    start = np.array(
+        [0.0, 0.0, 0.5 * viewer._robot_height]
+    )  # in the middle of the picture, which is framed on the robot
+    viewer.set_drag_handles({"target": tuple(start)}, lambda name, place: told.append((name, place)))
+    view_frame = ViewFrame.from_state(robot.stance("standing"), camera_target=np.zeros(3))
+    viewer.show(view_frame)
+    wait_for_picture(page, lambda now: difference(now, before) > 0.03, "the point is there")
     client = next(iter(viewer._server.get_clients().values()))
     upright = client.camera.look_at
     assert np.allclose(upright[:2], 0.0, atol=1e-6)
@@ -149,7 +156,7 @@ def test_a_point_dragged_with_the_mouse_is_told_where_it_went(viewer: Viewer, pa
     for k in range(1, 11):
         page.mouse.move(x, y - 40 - 4 * k)
         page.wait_for_timeout(60)
-    until(lambda: page.wait_for_timeout(50) or told, "the drag")
+    wait_until(lambda: page.wait_for_timeout(50) or told, "the drag")
     page.mouse.up()
     page.wait_for_timeout(500)
     names, places = zip(*told, strict=True)

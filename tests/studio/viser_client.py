@@ -31,13 +31,13 @@ def client(port: int, origin: Origin | None = None, greets: bool = True) -> Iter
         proxy=None,
     ) as connection:
         if greets:
-            say(connection, **CAMERA)
+            send_message(connection, **CAMERA)
         yield connection
         with suppress(OSError):
             connection.socket.shutdown(SHUT_RDWR)  # at once: saying goodbye takes a server that is not busy sending
 
 
-def say(connection: Connection, **message: Any) -> None:
+def send_message(connection: Connection, **message: Any) -> None:
     connection.send(msgspec.msgpack.encode(message))
 
 
@@ -45,4 +45,4 @@ def drag(connection: Connection, name: str, phase: str, **more: Any) -> None:
     """One message of a drag: "DragStart", "Update" with a position, or "DragEnd"."""
     if phase == "Update":
         more.setdefault("wxyz", [1.0, 0.0, 0.0, 0.0])
-    say(connection, type=f"TransformControls{phase}Message", name=name, owner="", **more)
+    send_message(connection, type=f"TransformControls{phase}Message", name=name, owner="", **more)

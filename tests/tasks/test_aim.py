@@ -11,9 +11,9 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY
-from robot_states import not_none, random_state, robot_of, run
+from robot_states import installed_robot, not_none, random_state, run_closed_loop
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 FREE = random_state(ROBOT, 1, speed=0.0).replace(time=0.0)
 
 
@@ -46,7 +46,7 @@ def test_turning_about_the_axis_itself_is_free(angle: float, around: float) -> N
 @pytest.mark.parametrize("angle", [np.pi, np.pi - 1e-10, np.pi - 1e-5, np.pi - 0.01, 2.0])
 def test_an_axis_that_points_away_turns_round(angle: float, order: int) -> None:
     task = tasks.Direction(not_none(ROBOT.chest), (0.0, 0.0, 1.0), at_angle(FREE, angle, 0.3))
-    steps = run(Hierarchy(levels=[Level("up", [task])]), FREE, 4.0, order=order)
+    steps = run_closed_loop(Hierarchy(levels=[Level("up", [task])]), FREE, 4.0, order=order)
     assert np.linalg.norm(not_none(steps[0].command.errors).values(0)) == pytest.approx(angle)
     assert np.linalg.norm(not_none(steps[-1].command.errors).values(0)) < 1e-3
     assert np.abs([step.command.velocity for step in steps]).max() < 20.0
@@ -63,7 +63,7 @@ def test_a_gaze_straight_at_its_target_has_no_error_and_behind_it_half_a_turn() 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 def test_a_target_at_the_eye_itself_gives_finite_rows(order: int) -> None:
     task = tasks.Gaze(ROBOT.gaze, FREE.pose(ROBOT.gaze).translation)
-    steps = run(
+    steps = run_closed_loop(
         Hierarchy(levels=[Level("look", [task]), Level("still", [tasks.Posture(FREE)])]), FREE, 0.05, order=order
     )
     for step in steps:

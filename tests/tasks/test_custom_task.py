@@ -14,9 +14,9 @@ from poise.errors import HierarchyError, TaskError
 from poise.robots import Robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly
-from robot_states import layout, random_state, robot_of
+from robot_states import installed_robot, layout, random_state
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 LEFT, RIGHT = ROBOT.hands
 NV = ROBOT.model.nv
@@ -68,7 +68,7 @@ def hierarchy(task: tasks.Task) -> poise.Hierarchy:
     )
 
 
-def refusal(build: Any) -> str:
+def error_message(build: Any) -> str:
     with pytest.raises(TaskError) as caught:
         build()
     text = str(caught.value)
@@ -82,8 +82,8 @@ def refusal(build: Any) -> str:
 
 def test_two_methods_and_no_constructor_of_the_base_are_a_whole_task() -> None:
     task = SameHeight(LEFT, RIGHT)
-    assert (task.name, task.unit, task.weight, task.within, task.target) == ("same height", "", 1.0, None, None)
-    assert task.reference.gains(0.0) == tasks.Decay().gains(0.0)
+    assert (task.name, task.unit, task.weight, task.tolerance, task.target) == ("same height", "", 1.0, None, None)
+    assert task.dynamics.gains(0.0) == tasks.Decay().gains(0.0)
     assert task.labels(ROBOT) == ("row 1",)
     assert task.frames() == (LEFT, RIGHT)
     assert task.row_unit(VELOCITY) == "1/s"
@@ -92,7 +92,7 @@ def test_two_methods_and_no_constructor_of_the_base_are_a_whole_task() -> None:
 
 def test_a_class_gives_other_defaults_and_hands_them_down() -> None:
     class Level(SameHeight):
-        name, unit, weight, reference = "tray", "m", 4.0, tasks.Decay(2.0)
+        name, unit, weight, dynamics = "tray", "m", 4.0, tasks.Decay(2.0)
 
     class Below(Level):
         pass
@@ -117,11 +117,11 @@ def test_the_name_is_that_of_the_class_in_words() -> None:
 def test_the_constructor_of_the_base_takes_all_by_name() -> None:
     class Own(Height):
         def __init__(self) -> None:
-            tasks.MotionTask.__init__(self, within=0.01, dimension=1)
+            tasks.MotionTask.__init__(self, tolerance=0.01, dimension=1)
             self.returned = {}
 
     assert Own().name == "own"
-    assert Own().within == 0.01
+    assert Own().tolerance == 0.01
 
 
 @pytest.mark.parametrize("rows", [1, 3, 6])
@@ -157,10 +157,10 @@ def test_within_makes_a_constraint_of_the_same_two_methods(order: int, always: b
     floor = float(START.pose(LEFT).translation[2])
 
     class Below(Height):
-        unit, within = "m", (-np.inf, floor + 0.03)
+        unit, tolerance = "m", (-np.inf, floor + 0.03)
 
     plain = hierarchy(Below())
-    limited = plain.without("own").replace(always=(*plain.always, Below())) if always else plain
+    limited = plain.without_level("own").replace(always=(*plain.always, Below())) if always else plain
     recording = poise.record(poise.KinematicController(limited, order=order), poise.IdealPlant(START), seconds=1.5)
     heights = np.array([recording.state(i).pose(LEFT).translation[2] for i in range(len(recording["time"]))])
     assert heights.max() <= floor + 0.03 + 1e-4
@@ -218,17 +218,17 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
     class Neither(tasks.MotionTask):
         """Extends the writers, and has nothing to write."""
 
-        def bind_error(self, snapshot: Snapshot, memory: tasks.Memory, layout: tasks.Layout) -> Any:
-            return [*super().bind_error(snapshot, memory, layout)]
+        def bind_error(self, snapshot: Snapshot, task_rows: tasks.TaskRows, layout: tasks.VariableLayout) -> Any:
+            return [*super().bind_error(snapshot, task_rows, layout)]
 
-    assert "Empty does not define value and jacobian" in refusal(Empty)
-    assert "NoValue does not define value" in refusal(NoValue)
-    assert "NoJacobian does not define jacobian" in refusal(NoJacobian)
-    assert "value(snapshot)" in refusal(Empty)
+    assert "Empty does not define value and jacobian" in error_message(Empty)
+    assert "NoValue does not define value" in error_message(NoValue)
+    assert "NoJacobian does not define jacobian" in error_message(NoJacobian)
+    assert "value(snapshot)" in error_message(Empty)
     built = Neither()
-    assert "Neither does not define" in refusal(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
+    assert "Neither does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
     built.dimension = 1
-    assert "Neither does not define" in refusal(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
+    assert "Neither does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
 
 
 NAN_ROW = np.full((1, NV), np.nan)
@@ -259,7 +259,7 @@ def test_what_a_method_returns_is_refused_before_the_first_tick(case: str, order
     returned, words = WRONG[case]
     controller = poise.KinematicController(hierarchy(Height(**returned)), order=order)
     plant = poise.IdealPlant(START)
-    text = refusal(lambda: poise.record(controller, plant, seconds=0.1))
+    text = error_message(lambda: poise.record(controller, plant, seconds=0.1))
     for word in words:
         assert word in text, f"{word!r} is not in {text!r}"
     assert plant.state().time == 0.0
@@ -270,7 +270,7 @@ def test_what_a_method_returns_is_refused_before_the_first_tick(case: str, order
 def test_a_drift_of_ones_own_is_refused_likewise(drift: Any) -> None:
     task = HeightWithDrift(drift=drift)
     snapshot = Snapshot(ROBOT).at(START)
-    assert "HeightWithDrift.drift returned" in refusal(lambda: task.rows(snapshot, layout(ROBOT, ACCELERATION)))
+    assert "HeightWithDrift.drift returned" in error_message(lambda: task.rows(snapshot, layout(ROBOT, ACCELERATION)))
     task.rows(snapshot, layout(ROBOT, VELOCITY))  # not asked for there
 
 
@@ -278,10 +278,10 @@ def test_a_drift_of_ones_own_is_refused_likewise(drift: Any) -> None:
 MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "weight": ({"weight": -1.0}, ("weight is -1.0", "not negative")),
     "weights": ({"weight": (1.0, 2.0)}, ("2 weights", "1 rows")),
-    "within": ({"within": (0.2, 0.1)}, ("within is (0.2, 0.1)", "below upper")),
-    "reference": ({"reference": 5.0}, ("reference is 5.0", "Decay(...)")),
+    "tolerance": ({"tolerance": (0.2, 0.1)}, ("tolerance is (0.2, 0.1)", "below upper")),
+    "dynamics": ({"dynamics": 5.0}, ("dynamics is 5.0", "Decay(...)")),
     "dimension": ({"dimension": 2}, ("Height.value", "(1,)", "(2,)")),
-    "parts": ({"parts": (3, 3)}, ("6 rows", "1 rows")),
+    "parts": ({"part_sizes": (3, 3)}, ("6 rows", "1 rows")),
 }
 
 
@@ -290,12 +290,12 @@ def test_attributes_are_looked_at_when_the_task_is_bound(case: str) -> None:
     attributes, words = MISTAKES[case]
     task = Height()
     vars(task).update(attributes)
-    text = refusal(lambda: task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY)))
+    text = error_message(lambda: task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY)))
     for word in words:
         assert word in text, f"{word!r} is not in {text!r}"
 
 
 def test_frames_of_another_robot_are_refused_by_the_hierarchy() -> None:
-    other: Robot = robot_of("talos")
+    other: Robot = installed_robot("talos")
     with pytest.raises(HierarchyError, match=re.escape("a hierarchy moves one robot")):
         hierarchy(SameHeight(*other.hands))

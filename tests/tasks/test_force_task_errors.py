@@ -12,9 +12,9 @@ from contact_states import force_layout
 from poise import constraints, tasks
 from poise.errors import PoiseError, TaskError
 from poise.state import Contact, Snapshot
-from robot_states import robot_of
+from robot_states import installed_robot
 
-ROBOT, OTHER = robot_of("g1"), robot_of("talos")
+ROBOT, OTHER = installed_robot("g1"), installed_robot("talos")
 FEET, FOOT = ROBOT.feet, Contact(ROBOT.foot("left"))
 POINT = Contact(ROBOT.hand("left"))
 NAN = float("nan")

@@ -9,13 +9,13 @@ import pytest
 from poise import tasks
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, Assembly, Task
-from robot_states import layout, not_none, random_state, robot_of
+from robot_states import installed_robot, layout, not_none, random_state
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 STATE = random_state(ROBOT, 5)
 
 
-class Passing:
+class PassingTarget:
     """A target whose value, rate and acceleration are given numbers, as lists if asked to."""
 
     def __init__(self, value: Any, size: int, as_list: bool = False) -> None:
@@ -29,14 +29,14 @@ class Passing:
         return self.value, self.rate, self.acceleration
 
 
-def written(task: Task) -> Assembly:
+def bound_assembly(task: Task) -> Assembly:
     assembly = Assembly(Snapshot(ROBOT).at(STATE), [("task", [task])], layout(ROBOT, ACCELERATION))
     assembly.write()
     return assembly
 
 
-def check(task: Task, target: Passing, picked: list[int]) -> None:
-    assembly = written(task)
+def check(task: Task, target: PassingTarget, picked: list[int]) -> None:
+    assembly = bound_assembly(task)
     assert assembly.column("target_rate") == pytest.approx(target.rate[picked])
     assert assembly.column("target_acceleration") == pytest.approx(target.acceleration[picked])
 
@@ -44,28 +44,28 @@ def check(task: Task, target: Passing, picked: list[int]) -> None:
 @pytest.mark.parametrize("axes", ["xyz", "xy", "yz", "zx", "z", "zyx"])
 @pytest.mark.parametrize("as_list", [False, True])
 def test_a_position_takes_the_rates_of_its_axes(axes: str, as_list: bool) -> None:
-    hand, target = ROBOT.hand("left"), Passing(np.array([0.4, 0.2, 1.0]), 3, as_list)
+    hand, target = ROBOT.hand("left"), PassingTarget(np.array([0.4, 0.2, 1.0]), 3, as_list)
     task = tasks.Position(hand, target, axes)
     indices = ["xyz".index(axis) for axis in axes]
     check(task, target, indices)
-    assert written(task).column("error") == pytest.approx((STATE.pose(hand).translation - target.value)[indices])
+    assert bound_assembly(task).column("error") == pytest.approx((STATE.pose(hand).translation - target.value)[indices])
 
 
 @pytest.mark.parametrize("axes", ["xyz", "xy", "z", "yx"])
 def test_an_orientation_takes_the_turns_about_its_axes(axes: str) -> None:
-    target = Passing(pinocchio.exp3(np.array([0.1, -0.2, 0.3])), 3)
+    target = PassingTarget(pinocchio.exp3(np.array([0.1, -0.2, 0.3])), 3)
     task = tasks.Orientation(not_none(ROBOT.chest), target, axes)
     indices = ["xyz".index(axis) for axis in axes]
     check(task, target, indices)
     turn = pinocchio.log3(STATE.pose(not_none(ROBOT.chest)).rotation @ target.value.T)
-    assert written(task).column("error") == pytest.approx(turn[indices])
+    assert bound_assembly(task).column("error") == pytest.approx(turn[indices])
 
 
-@pytest.mark.parametrize(("axes", "turns"), [("xyz", "xyz"), ("z", "xy"), ("", "z"), ("yx", "")])
-def test_a_pose_takes_the_components_of_a_twist(axes: str, turns: str) -> None:
-    target = Passing(pinocchio.SE3(pinocchio.exp3(np.array([0.1, -0.2, 0.3])), np.array([0.1, 0.1, 0.0])), 6)
-    picked = ["xyz".index(axis) for axis in axes] + [3 + "xyz".index(axis) for axis in turns]
-    check(tasks.Pose(ROBOT.foot("left"), target, axes, turns), target, picked)
+@pytest.mark.parametrize(("axes", "rotation_axes"), [("xyz", "xyz"), ("z", "xy"), ("", "z"), ("yx", "")])
+def test_a_pose_takes_the_components_of_a_twist(axes: str, rotation_axes: str) -> None:
+    target = PassingTarget(pinocchio.SE3(pinocchio.exp3(np.array([0.1, -0.2, 0.3])), np.array([0.1, 0.1, 0.0])), 6)
+    picked = ["xyz".index(axis) for axis in axes] + [3 + "xyz".index(axis) for axis in rotation_axes]
+    check(tasks.Pose(ROBOT.foot("left"), target, axes, rotation_axes), target, picked)
 
 
 @pytest.mark.parametrize("axes", ["xyz", "xy", "yz", "zx", "y"])
@@ -74,8 +74,8 @@ def test_a_pose_takes_the_components_of_a_twist(axes: str, turns: str) -> None:
 def test_a_center_of_mass_follows_targets_of_all_or_of_the_chosen_axes(axes: str, spatial: bool, as_list: bool) -> None:
     indices = ["xyz".index(axis) for axis in axes]
     size = 3 if spatial else len(axes)
-    target = Passing(np.arange(size, dtype=float), size, as_list)
+    target = PassingTarget(np.arange(size, dtype=float), size, as_list)
     picked = indices if spatial else list(range(size))
     task = tasks.CenterOfMass(target, axes)
     check(task, target, picked)
-    assert written(task).column("error") == pytest.approx(STATE.center_of_mass[indices] - target.value[picked])
+    assert bound_assembly(task).column("error") == pytest.approx(STATE.center_of_mass[indices] - target.value[picked])

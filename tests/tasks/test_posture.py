@@ -11,16 +11,16 @@ from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.robots import State
 from poise.state import Snapshot
-from poise.tasks import ACCELERATION, VELOCITY, Layout
-from robot_states import robot_of
+from poise.tasks import ACCELERATION, VELOCITY, VariableLayout
+from robot_states import installed_robot
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 MODEL = ROBOT.model
 STEP = 1e-5
 
 
-class Turning:
+class TurningConfiguration:
     """A body carried about by constant accelerations of its base and joints."""
 
     def __init__(self, seed: int) -> None:
@@ -42,17 +42,17 @@ def off_target(seed: int) -> State:
 
 
 def rows(task: tasks.Configuration, state: State, order: int) -> np.ndarray:
-    return task.rows(Snapshot(ROBOT).at(state), Layout(order, 0.005, MODEL.nv, MODEL.nv)).lower
+    return task.rows(Snapshot(ROBOT).at(state), VariableLayout(order, 0.005, MODEL.nv, MODEL.nv)).lower
 
 
-def rate(target: Turning, state: State) -> np.ndarray:
+def rate(target: TurningConfiguration, state: State) -> np.ndarray:
     """What velocity rows ask for where no error is to be undone."""
-    return rows(tasks.Configuration(target, reference=tasks.Given()), state, VELOCITY)
+    return rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, VELOCITY)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_body_that_moves_as_its_target_keeps_its_distance(seed: int) -> None:
-    target, state = Turning(seed), off_target(seed)
+    target, state = TurningConfiguration(seed), off_target(seed)
     r = rate(target, state)
     errors = []
     for dt in (-STEP, STEP):
@@ -63,17 +63,17 @@ def test_a_body_that_moves_as_its_target_keeps_its_distance(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_acceleration_of_the_target_is_the_slope_of_its_rate_as_the_body_sees_it(seed: int) -> None:
-    target, state = Turning(seed), off_target(seed)
+    target, state = TurningConfiguration(seed), off_target(seed)
     seen = [
         rate(target, State(ROBOT, pinocchio.integrate(MODEL, state.q, dt * state.v), state.v, state.time + dt))
         for dt in (-STEP, STEP)
     ]
-    asked = rows(tasks.Configuration(target, reference=tasks.Given()), state, ACCELERATION)
+    asked = rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, ACCELERATION)
     assert asked == pytest.approx((seen[1] - seen[0]) / (2 * STEP), abs=1e-5)
 
 
 def test_an_error_of_the_base_decays_as_one_of_a_joint() -> None:
-    task = tasks.Configuration(START, reference=tasks.Decay(4.0))
+    task = tasks.Configuration(START, dynamics=tasks.Decay(4.0))
     start = off_target(1).replace(v=np.zeros(MODEL.nv), time=0.0)
     controller = KinematicController(Hierarchy(levels=[Level("all", [task])]), period=0.005, ramp=0.0)
     *_, last = steps(controller, IdealPlant(start), 0.505)
@@ -91,7 +91,7 @@ def test_what_is_no_whole_configuration_is_refused() -> None:
         short.labels(ROBOT)
 
 
-class Whirl:
+class MomentumTarget:
     """An angular momentum that grows."""
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,11 +101,11 @@ class Whirl:
 def test_a_momentum_may_follow_a_path() -> None:
     """A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)."""
     state, k = off_target(2), 7.0
-    task = tasks.AngularMomentum(Whirl(), axes="xz", reference=tasks.Decay(k))
+    task = tasks.AngularMomentum(MomentumTarget(), axes="xz", dynamics=tasks.Decay(k))
     snapshot = Snapshot(ROBOT).at(state)
-    asked = task.rows(snapshot, Layout(ACCELERATION, 0.005, MODEL.nv, MODEL.nv))
-    h, ahead, _ = Whirl().sample(state.time)
+    asked = task.rows(snapshot, VariableLayout(ACCELERATION, 0.005, MODEL.nv, MODEL.nv))
+    h, ahead, _ = MomentumTarget().sample(state.time)
     have = snapshot.momentum[[3, 5]]
     assert asked.lower + snapshot.momentum_drift[[3, 5]] == pytest.approx(ahead - k * (have - h))
     with pytest.raises(TaskError, match="shapes"):
-        tasks.AngularMomentum(Whirl(), axes="xyz")
+        tasks.AngularMomentum(MomentumTarget(), axes="xyz")

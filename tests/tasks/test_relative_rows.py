@@ -12,7 +12,7 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import DRIFT, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, Assembly, MotionTask
-from robot_states import layout, not_none, random_state, robot_of
+from robot_states import installed_robot, layout, not_none, random_state
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 POSE = pinocchio.SE3(pinocchio.exp3(np.array([0.3, -0.8, 2.0])), np.array([0.1, -0.2, 0.3]))
@@ -20,38 +20,42 @@ POINT = np.array([0.03, -0.1, 0.5])
 TWIST = np.array([0.1, 0.2, -0.3, 0.4, -0.5, 0.6])
 
 
-def led(value: Any, rate: Any, acceleration: Any) -> tasks.Led:
-    target = tasks.Led(value)
-    target.lead(value, rate, acceleration)
+def feed_forward(value: Any, rate: Any, acceleration: Any) -> tasks.FeedForwardTarget:
+    target = tasks.FeedForwardTarget(value)
+    target.set(value, rate, acceleration)
     return target
 
 
 TASKS: dict[str, Callable[[Robot], MotionTask]] = {
     "foot": lambda r: tasks.RelativePose(r.foot("right"), r.foot("left"), POSE),
-    "foot, its place": lambda r: tasks.RelativePose(r.foot("right"), r.foot("left"), POSE, axes="zx", turns=""),
-    "foot, its turns": lambda r: tasks.RelativePose(r.foot("right"), r.foot("left"), POSE, axes="", turns="zy"),
-    "moving foot": lambda r: tasks.RelativePose(r.foot("left"), r.foot("right"), led(POSE, TWIST, 2.0 * TWIST)),
+    "foot, its place": lambda r: tasks.RelativePose(r.foot("right"), r.foot("left"), POSE, axes="zx", rotation_axes=""),
+    "foot, its turns": lambda r: tasks.RelativePose(r.foot("right"), r.foot("left"), POSE, axes="", rotation_axes="zy"),
+    "moving foot": lambda r: tasks.RelativePose(
+        r.foot("left"), r.foot("right"), feed_forward(POSE, TWIST, 2.0 * TWIST)
+    ),
     "moving foot, some": lambda r: tasks.RelativePose(
-        r.foot("left"), r.foot("right"), led(POSE, TWIST, 2.0 * TWIST), axes="y", turns="xz"
+        r.foot("left"), r.foot("right"), feed_forward(POSE, TWIST, 2.0 * TWIST), axes="y", rotation_axes="xz"
     ),
     "hand": lambda r: tasks.RelativePose(r.hand("left"), r.foot("left"), POSE),
     "one frame on another": lambda r: tasks.RelativePose(r.foot("left"), not_none(r.chest), POSE),
     "a frame and itself": lambda r: tasks.RelativePose(r.foot("left"), r.foot("left"), POSE),
     "center of mass": lambda r: tasks.CenterOfMass(POINT, frame=r.foot("left")),
     "center of mass xz": lambda r: tasks.CenterOfMass(POINT[:2], axes="xz", frame=r.hand("right")),
-    "moving center of mass": lambda r: tasks.CenterOfMass(led(POINT, TWIST[:3], TWIST[3:]), frame=r.foot("right")),
+    "moving center of mass": lambda r: tasks.CenterOfMass(
+        feed_forward(POINT, TWIST[:3], TWIST[3:]), frame=r.foot("right")
+    ),
     "moving center of mass, yz of three": lambda r: tasks.CenterOfMass(
-        led(POINT, TWIST[:3], TWIST[3:]), axes="yz", frame=r.foot("right")
+        feed_forward(POINT, TWIST[:3], TWIST[3:]), axes="yz", frame=r.foot("right")
     ),
     "moving center of mass, yz of two": lambda r: tasks.CenterOfMass(
-        led(POINT[:2], TWIST[:2], TWIST[2:4]), axes="yz", frame=r.foot("right")
+        feed_forward(POINT[:2], TWIST[:2], TWIST[2:4]), axes="yz", frame=r.foot("right")
     ),
 }
 
 
 @pytest.fixture(scope="module", params=["g1", "nao"])
 def robot(request: pytest.FixtureRequest) -> Robot:
-    return robot_of(request.param)
+    return installed_robot(request.param)
 
 
 @ORDERS
@@ -84,7 +88,7 @@ def test_the_drift_is_how_the_rate_changes_when_no_joint_accelerates(robot: Robo
         return task.jacobian(at) @ state.v
 
     difference = (rate(h) - rate(-h)) / (2.0 * h)
-    snapshot.at(state).fill(DRIFT)
+    snapshot.at(state).compute(DRIFT)
     assembly = Assembly(snapshot, [("alone", [task])], layout(robot, ACCELERATION))
     assembly.write()
     assert assembly.column("drift") == pytest.approx(difference, abs=1e-5 * (1.0 + np.abs(difference).max()))
@@ -103,7 +107,7 @@ def test_a_target_that_is_led_is_followed_from_tick_to_tick(robot: Robot) -> Non
     """What is written is what the target says now, not what it said when the hierarchy was bound."""
     start = robot.stance("standing")
     left, right = robot.feet
-    foot, center = tasks.Led(start.pose(left).actInv(start.pose(right))), tasks.Led(POINT)
+    foot, center = tasks.FeedForwardTarget(start.pose(left).actInv(start.pose(right))), tasks.FeedForwardTarget(POINT)
     levels = [
         Level("feet", [tasks.RelativePose(right, left, foot)]),
         Level("balance", [tasks.CenterOfMass(center, frame=left)]),
@@ -113,8 +117,8 @@ def test_a_target_that_is_led_is_followed_from_tick_to_tick(robot: Robot) -> Non
     assembly = Assembly(snapshot, groups, layout(robot, VELOCITY))
     assembly.write()
     before = assembly.column("error").copy()
-    foot.lead(pinocchio.SE3(foot.value.rotation, foot.value.translation + np.array([0.01, 0.02, 0.03])))
-    center.lead(POINT + 0.1, 0.2)
+    foot.set(pinocchio.SE3(foot.value.rotation, foot.value.translation + np.array([0.01, 0.02, 0.03])))
+    center.set(POINT + 0.1, 0.2)
     assembly.write()
     moved = assembly.column("error") - before
     assert moved == pytest.approx([-0.01, -0.02, -0.03, 0.0, 0.0, 0.0, -0.1, -0.1, -0.1])

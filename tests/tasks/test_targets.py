@@ -13,12 +13,12 @@ NUMBERS = st.floats(-2.0, 2.0)
 TIMES = st.floats(-0.5, 3.5)
 
 
-def paths() -> st.SearchStrategy[tasks.Path]:
+def paths() -> st.SearchStrategy[tasks.SplineTarget]:
     """Paths of three components through two to six points, some gaps short."""
 
-    def path(gaps: list[float], seed: int) -> tasks.Path:
+    def path(gaps: list[float], seed: int) -> tasks.SplineTarget:
         points = np.random.default_rng(seed).normal(0, 1, (len(gaps) + 1, 3))
-        return tasks.Path(np.concatenate([[0.0], np.cumsum(gaps)]), points)
+        return tasks.SplineTarget(np.concatenate([[0.0], np.cumsum(gaps)]), points)
 
     return st.builds(path, st.lists(st.floats(0.1, 1.0), min_size=1, max_size=5), st.integers(0, 1000))
 
@@ -38,14 +38,14 @@ def same_slopes(target: tasks.Target, time: float, jerk: float) -> None:
 
 
 @given(path=paths(), where=st.floats(0.02, 0.98), knot=st.integers(0, 5))
-def test_rate_and_acceleration_of_a_path_are_its_slopes(path: tasks.Path, where: float, knot: int) -> None:
+def test_rate_and_acceleration_of_a_path_are_its_slopes(path: tasks.SplineTarget, where: float, knot: int) -> None:
     i = knot % (len(path.times) - 1)
     t = (1.0 - where) * path.times[i] + where * path.times[i + 1]
     same_slopes(path, t, jerk=1e4)
 
 
 @given(path=paths())
-def test_a_path_goes_through_its_points_with_continuous_acceleration(path: tasks.Path) -> None:
+def test_a_path_goes_through_its_points_with_continuous_acceleration(path: tasks.SplineTarget) -> None:
     for time, point in zip(path.times, path.points, strict=True):
         assert path.sample(time)[0] == pytest.approx(point, abs=1e-12)
     for time in path.times[1:-1]:
@@ -54,7 +54,7 @@ def test_a_path_goes_through_its_points_with_continuous_acceleration(path: tasks
 
 
 @given(path=paths(), away=st.floats(1e-6, 100.0))
-def test_a_path_waits_at_its_ends(path: tasks.Path, away: float) -> None:
+def test_a_path_waits_at_its_ends(path: tasks.SplineTarget, away: float) -> None:
     for time, point in ((path.times[0] - away, path.points[0]), (path.times[-1] + away, path.points[-1])):
         value, rate, acceleration = path.sample(time)
         assert value == pytest.approx(point)
@@ -65,7 +65,7 @@ def test_a_path_waits_at_its_ends(path: tasks.Path, away: float) -> None:
 
 
 def test_a_path_of_numbers_is_one_of_vectors_with_one_component() -> None:
-    value, rate, acceleration = tasks.Path([0.0, 1.0], [0.2, 0.4]).sample(0.5)
+    value, rate, acceleration = tasks.SplineTarget([0.0, 1.0], [0.2, 0.4]).sample(0.5)
     assert value == pytest.approx([0.3])
     assert rate.shape == acceleration.shape == (1,)
 
@@ -75,7 +75,7 @@ def test_rate_and_acceleration_of_a_passage_of_vectors_are_its_slopes(
     seed: int, time: float, duration: float, begin: float
 ) -> None:
     start, goal = np.random.default_rng(seed).normal(0, 1, (2, 3))
-    passage = tasks.Passage(start, goal, duration, begin)
+    passage = tasks.MinimumJerkTarget(start, goal, duration, begin)
     same_slopes(passage, time, jerk=60.0 * np.abs(goal - start).max() / duration**3)
 
 
@@ -83,9 +83,9 @@ def test_rate_and_acceleration_of_a_passage_of_vectors_are_its_slopes(
 def test_rate_and_acceleration_of_a_passage_of_poses_are_its_twists(seed: int, time: float, kind: str) -> None:
     start, goal = random_pose(seed), random_pose(seed + 1)
     if kind == "rotation":
-        passage = tasks.Passage(start.rotation, goal.rotation, duration=1.5)
+        passage = tasks.MinimumJerkTarget(start.rotation, goal.rotation, duration=1.5)
     else:
-        passage = tasks.Passage(start, goal, duration=1.5)
+        passage = tasks.MinimumJerkTarget(start, goal, duration=1.5)
 
     def place(s: float) -> tuple[np.ndarray, np.ndarray]:
         value = passage.sample(time + s)[0]
@@ -113,7 +113,7 @@ def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
         "pose": (start, goal),
         "matrix": (start.homogeneous, goal.homogeneous),
     }[kind]
-    passage = tasks.Passage(*given, duration=2.0, begin=1.0)
+    passage = tasks.MinimumJerkTarget(*given, duration=2.0, begin=1.0)
     for time, end in ((-3.0, given[0]), (1.0, given[0]), (3.0, given[1]), (9.0, given[1])):
         value, rate, acceleration = passage.sample(time)
         if isinstance(value, pinocchio.SE3):
@@ -127,7 +127,7 @@ def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
 
 def test_a_passage_goes_straight_and_turns_about_one_axis() -> None:
     start, goal = random_pose(3), random_pose(4)
-    passage = tasks.Passage(start, goal, duration=1.0)
+    passage = tasks.MinimumJerkTarget(start, goal, duration=1.0)
     way, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
     for time in np.linspace(0.1, 0.9, 7):
         _, rate, _ = passage.sample(time)
@@ -136,7 +136,7 @@ def test_a_passage_goes_straight_and_turns_about_one_axis() -> None:
 
 
 @given(path=paths(), time=TIMES)
-def test_asking_twice_gives_the_same_answer(path: tasks.Path, time: float) -> None:
+def test_asking_twice_gives_the_same_answer(path: tasks.SplineTarget, time: float) -> None:
     first, second = path.sample(time), path.sample(time)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
@@ -144,7 +144,7 @@ def test_asking_twice_gives_the_same_answer(path: tasks.Path, time: float) -> No
 def test_a_target_keeps_no_alias_of_what_it_was_given() -> None:
     pose, points = random_pose(5), np.zeros((2, 3))
     expected = pose.homogeneous.copy()
-    passage, path = tasks.Passage(pose, random_pose(6), 1.0), tasks.Path([0.0, 1.0], points)
+    passage, path = tasks.MinimumJerkTarget(pose, random_pose(6), 1.0), tasks.SplineTarget([0.0, 1.0], points)
     pose.translation = np.full(3, 9.0)
     points[:] = 9.0
     assert passage.sample(0.0)[0].homogeneous == pytest.approx(expected)
@@ -152,6 +152,6 @@ def test_a_target_keeps_no_alias_of_what_it_was_given() -> None:
 
 
 def test_paths_and_passages_are_targets_and_numbers_are_not() -> None:
-    assert isinstance(tasks.Path([0.0, 1.0], [[0.0], [1.0]]), tasks.Target)
-    assert isinstance(tasks.Passage([0.0], [1.0], 1.0), tasks.Target)
+    assert isinstance(tasks.SplineTarget([0.0, 1.0], [[0.0], [1.0]]), tasks.Target)
+    assert isinstance(tasks.MinimumJerkTarget([0.0], [1.0], 1.0), tasks.Target)
     assert not isinstance(np.zeros(3), tasks.Target)

@@ -14,9 +14,9 @@ from poise import tasks
 from poise.errors import PoiseError, TaskError
 from poise.state import Snapshot
 from poise.tasks import VELOCITY
-from robot_states import layout, not_none, robot_of
+from robot_states import installed_robot, layout, not_none
 
-ROBOT, OTHER = robot_of("g1"), robot_of("talos")
+ROBOT, OTHER = installed_robot("g1"), installed_robot("talos")
 START = ROBOT.stance("standing")
 HAND, FOOT, CHEST = ROBOT.hand("left"), ROBOT.foot("left"), ROBOT.chest
 POINT, POSE = (0.3, 0.2, 0.9), START.pose(HAND)
@@ -24,7 +24,7 @@ NAN = float("nan")
 LONG = np.linspace(0.0, 1.0, 500)  # must not fill a screen
 
 
-class Odd:
+class MisshapenTarget:
     """A target whose rate has another size than its value."""
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -43,9 +43,15 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     "axis twice": (lambda: tasks.CenterOfMass((0, 0), axes="xx"), ("axes is 'xx'", "each once")),
     "no axis at all": (lambda: tasks.Orientation(HAND, np.eye(3), axes=""), ("axes is ''",)),
     "axes that are no word": (lambda: tasks.Position(HAND, POINT, axes=2), ("axes is 2",)),
-    "neither axes nor turns": (lambda: tasks.Pose(HAND, POSE, axes="", turns=""), ("neither axes nor turns",)),
-    "no turns either": (lambda: tasks.RelativePose(HAND, FOOT, POSE, axes="", turns=""), ("neither axes nor turns",)),
-    "unknown turn": (lambda: tasks.Pose(HAND, POSE, turns="q"), ("'q'", "x, y, z")),
+    "neither axes nor rotation_axes": (
+        lambda: tasks.Pose(HAND, POSE, axes="", rotation_axes=""),
+        ("neither axes nor rotation_axes",),
+    ),
+    "no turns either": (
+        lambda: tasks.RelativePose(HAND, FOOT, POSE, axes="", rotation_axes=""),
+        ("neither axes nor rotation_axes",),
+    ),
+    "unknown turn": (lambda: tasks.Pose(HAND, POSE, rotation_axes="q"), ("'q'", "x, y, z")),
     # targets
     "a point of two": (lambda: tasks.Position(HAND, (0.1, 0.2)), ("target", "(2,)", "3 numbers")),
     "a point with NaN": (lambda: tasks.Position(HAND, (0.1, NAN, 0.2)), ("nan", "finite")),
@@ -77,44 +83,53 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     "a posture as matrix": (lambda: tasks.Posture(np.eye(3)), ("vector of finite angles",)),
     # moving targets
     "a path in the plane for a point": (
-        lambda: tasks.Position(HAND, tasks.Path([0, 1], [[0, 0], [1, 1]])),
+        lambda: tasks.Position(HAND, tasks.SplineTarget([0, 1], [[0, 0], [1, 1]])),
         ("(2,)", "expected (3,)"),
     ),
-    "a path for a pose": (lambda: tasks.Pose(HAND, tasks.Path([0, 1], [POINT, POINT])), ("expected a pinocchio.SE3",)),
+    "a path for a pose": (
+        lambda: tasks.Pose(HAND, tasks.SplineTarget([0, 1], [POINT, POINT])),
+        ("expected a pinocchio.SE3",),
+    ),
     "a passage of poses for a point": (
-        lambda: tasks.Position(HAND, tasks.Passage(POSE, POSE, 1.0)),
+        lambda: tasks.Position(HAND, tasks.MinimumJerkTarget(POSE, POSE, 1.0)),
         ("(4, 4)", "(3,)"),
     ),
     "a passage of points for a rotation": (
-        lambda: tasks.Orientation(HAND, tasks.Passage(POINT, POINT, 1.0)),
+        lambda: tasks.Orientation(HAND, tasks.MinimumJerkTarget(POINT, POINT, 1.0)),
         ("expected (3, 3)",),
     ),
     "a path of one number for two axes": (
-        lambda: tasks.CenterOfMass(tasks.Path([0, 1], [[0], [1]]), axes="xy"),
+        lambda: tasks.CenterOfMass(tasks.SplineTarget([0, 1], [[0], [1]]), axes="xy"),
         ("(1,)", "expected (2,)"),
     ),
-    "a target with an odd rate": (lambda: tasks.Gaze(ROBOT.gaze, Odd()), ("(2,)", "expected (3,), (3,) and (3,)")),
+    "a target with an odd rate": (
+        lambda: tasks.Gaze(ROBOT.gaze, MisshapenTarget()),
+        ("(2,)", "expected (3,), (3,) and (3,)"),
+    ),
     "a relative path of points": (
-        lambda: tasks.RelativePose(HAND, FOOT, tasks.Path([0, 1], [POINT, POINT])),
+        lambda: tasks.RelativePose(HAND, FOOT, tasks.SplineTarget([0, 1], [POINT, POINT])),
         ("pinocchio.SE3",),
     ),
-    "a path with one time": (lambda: tasks.Path([0], [[1, 2]]), ("(1,)", "two or more")),
-    "a path with too few points": (lambda: tasks.Path([0, 1], [[1, 2]]), ("(1, 2)", "as many")),
-    "a path back in time": (lambda: tasks.Path([0, 1, 1], [1, 2, 3]), ("[0, 1, 1]", "later")),
-    "a long path back in time": (lambda: tasks.Path(LONG[::-1], LONG), ("later",)),
-    "a path with NaN": (lambda: tasks.Path([0, 1], [1, NAN]), ("NaN", "finite")),
-    "a path of words": (lambda: tasks.Path("ab", [1, 2]), ("'ab'", "numbers")),
-    "a path of unequal points": (lambda: tasks.Path([0, 1], [[1, 2], [3]]), ("[[1, 2], [3]]", "one size")),
-    "a path of matrices": (lambda: tasks.Path([0, 1], np.zeros((2, 3, 3))), ("(2, 3, 3)",)),
-    "a path of nothing": (lambda: tasks.Path([0, 1], 5.0), ("()", "as many")),
-    "a passage in no time": (lambda: tasks.Passage([0], [1], 0.0), ("duration is 0.0", "positive")),
-    "a passage in a word": (lambda: tasks.Passage([0], [1], "soon"), ("'soon'", "positive")),
-    "a passage that never begins": (lambda: tasks.Passage([0], [1], 1.0, NAN), ("begin is nan", "finite")),
-    "a passage between sizes": (lambda: tasks.Passage([0, 0], [1, 1, 1], 1.0), ("(2,)", "(3,)", "two vectors")),
-    "a passage between kinds": (lambda: tasks.Passage(POSE, np.eye(3), 1.0), ("(4, 4)", "(3, 3)")),
-    "a passage from NaN": (lambda: tasks.Passage([NAN], [1], 1.0), ("nan", "finite")),
-    "a passage of words": (lambda: tasks.Passage("a", "b", 1.0), ("'a'", "numbers")),
-    "a passage from no rotation": (lambda: tasks.Passage(2 * np.eye(3), np.eye(3), 1.0), ("no rotation",)),
+    "a path with one time": (lambda: tasks.SplineTarget([0], [[1, 2]]), ("(1,)", "two or more")),
+    "a path with too few points": (lambda: tasks.SplineTarget([0, 1], [[1, 2]]), ("(1, 2)", "as many")),
+    "a path back in time": (lambda: tasks.SplineTarget([0, 1, 1], [1, 2, 3]), ("[0, 1, 1]", "later")),
+    "a long path back in time": (lambda: tasks.SplineTarget(LONG[::-1], LONG), ("later",)),
+    "a path with NaN": (lambda: tasks.SplineTarget([0, 1], [1, NAN]), ("NaN", "finite")),
+    "a path of words": (lambda: tasks.SplineTarget("ab", [1, 2]), ("'ab'", "numbers")),
+    "a path of unequal points": (lambda: tasks.SplineTarget([0, 1], [[1, 2], [3]]), ("[[1, 2], [3]]", "one size")),
+    "a path of matrices": (lambda: tasks.SplineTarget([0, 1], np.zeros((2, 3, 3))), ("(2, 3, 3)",)),
+    "a path of nothing": (lambda: tasks.SplineTarget([0, 1], 5.0), ("()", "as many")),
+    "a passage in no time": (lambda: tasks.MinimumJerkTarget([0], [1], 0.0), ("duration is 0.0", "positive")),
+    "a passage in a word": (lambda: tasks.MinimumJerkTarget([0], [1], "soon"), ("'soon'", "positive")),
+    "a passage that never begins": (lambda: tasks.MinimumJerkTarget([0], [1], 1.0, NAN), ("begin is nan", "finite")),
+    "a passage between sizes": (
+        lambda: tasks.MinimumJerkTarget([0, 0], [1, 1, 1], 1.0),
+        ("(2,)", "(3,)", "two vectors"),
+    ),
+    "a passage between kinds": (lambda: tasks.MinimumJerkTarget(POSE, np.eye(3), 1.0), ("(4, 4)", "(3, 3)")),
+    "a passage from NaN": (lambda: tasks.MinimumJerkTarget([NAN], [1], 1.0), ("nan", "finite")),
+    "a passage of words": (lambda: tasks.MinimumJerkTarget("a", "b", 1.0), ("'a'", "numbers")),
+    "a passage from no rotation": (lambda: tasks.MinimumJerkTarget(2 * np.eye(3), np.eye(3), 1.0), ("no rotation",)),
     # weights, intervals, references
     "a negative weight": (lambda: tasks.Posture(START, weight=-1), ("weight is -1", "not negative")),
     "a weight of words": (lambda: tasks.Posture(START, weight="heavy"), ("'heavy'",)),
@@ -125,14 +140,17 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
         lambda: tasks.Posture((0.1, 0.2), joints=ROBOT.joints[:2], weight=[1, 2, 3]),
         ("3 weights", "2 rows"),
     ),
-    "crossed bounds": (lambda: tasks.Position(HAND, POINT, within=(0.3, -0.1)), ("(0.3, -0.1)", "below upper")),
-    "bounds that are NaN": (lambda: tasks.Position(HAND, POINT, within=NAN), ("nan", "below upper")),
-    "bounds at the wrong infinity": (lambda: tasks.Position(HAND, POINT, within=(np.inf, np.inf)), ("inf",)),
-    "bounds of words": (lambda: tasks.Position(HAND, POINT, within="near"), ("'near'", "3 numbers", "pair")),
-    "two bounds for three rows": (lambda: tasks.Position(HAND, POINT, within=[0.1, 0.2]), ("[0.1, 0.2]", "3 numbers")),
-    "pairs of the wrong size": (lambda: tasks.Position(HAND, POINT, within=([0, 0], [1, 1])), ("3 numbers",)),
-    "many crossed bounds": (lambda: tasks.Posture(START, within=(LONG, -LONG)), ("below upper",)),
-    "no reference": (lambda: tasks.Position(HAND, POINT, reference=5.0), ("5.0", "Decay(...)")),
+    "crossed bounds": (lambda: tasks.Position(HAND, POINT, tolerance=(0.3, -0.1)), ("(0.3, -0.1)", "below upper")),
+    "bounds that are NaN": (lambda: tasks.Position(HAND, POINT, tolerance=NAN), ("nan", "below upper")),
+    "bounds at the wrong infinity": (lambda: tasks.Position(HAND, POINT, tolerance=(np.inf, np.inf)), ("inf",)),
+    "bounds of words": (lambda: tasks.Position(HAND, POINT, tolerance="near"), ("'near'", "3 numbers", "pair")),
+    "two bounds for three rows": (
+        lambda: tasks.Position(HAND, POINT, tolerance=[0.1, 0.2]),
+        ("[0.1, 0.2]", "3 numbers"),
+    ),
+    "pairs of the wrong size": (lambda: tasks.Position(HAND, POINT, tolerance=([0, 0], [1, 1])), ("3 numbers",)),
+    "many crossed bounds": (lambda: tasks.Posture(START, tolerance=(LONG, -LONG)), ("below upper",)),
+    "no reference": (lambda: tasks.Position(HAND, POINT, dynamics=5.0), ("5.0", "Decay(...)")),
     "a decay that grows": (lambda: tasks.Decay(-1.0), ("Decay", "rate is -1.0", "positive")),
     "a decay without end": (lambda: tasks.Decay(np.inf), ("rate is inf", "positive")),
     "a decay of a word": (lambda: tasks.Decay("fast"), ("rate is 'fast'", "positive")),
@@ -161,7 +179,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
 }
 
 
-def said(build: Callable[[], object]) -> str:
+def error_message(build: Callable[[], object]) -> str:
     with pytest.raises(TaskError) as caught:
         build()
     return str(caught.value)
@@ -170,7 +188,7 @@ def said(build: Callable[[], object]) -> str:
 @pytest.mark.parametrize("case", WRONG)
 def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
     build, words = WRONG[case]
-    text = said(build)
+    text = error_message(build)
     assert "\n" not in text
     assert len(text) < 200
     for word in words:
@@ -192,22 +210,22 @@ MISFITS: dict[str, tuple[tasks.Task, tuple[str, ...]]] = {
     "weights for other joints": (tasks.Posture(START, weight=np.ones(7)), ("7 weights", "29 rows")),
     "joints of another robot": (tasks.Posture([0.0], joints=OTHER.joints[:1]), ("g1 has no joint",)),
     "velocities of another robot": (tasks.LeastVelocity(joints=OTHER.joints[:1]), ("g1 has no joint",)),
-    "an interval for other joints": (tasks.Posture(START, within=np.ones(7)), ("29 numbers",)),
+    "an interval for other joints": (tasks.Posture(START, tolerance=np.ones(7)), ("29 numbers",)),
 }
 
 
 @pytest.mark.parametrize("case", MISFITS)
 def test_a_task_that_does_not_fit_the_robot_says_so_when_it_is_bound(case: str) -> None:
     task, words = MISFITS[case]
-    text = said(lambda: task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY)))
+    text = error_message(lambda: task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY)))
     assert "\n" not in text
     for word in words:
         assert word in text
 
 
 def test_every_way_to_give_an_interval_means_what_it_says() -> None:
-    def bounds(within: object) -> tuple[np.ndarray, np.ndarray]:
-        task = tasks.Position(HAND, START.pose(HAND).translation, within=within)
+    def bounds(tolerance: object) -> tuple[np.ndarray, np.ndarray]:
+        task = tasks.Position(HAND, START.pose(HAND).translation, tolerance=tolerance)
         rows = task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY))
         return rows.lower / 5.0, rows.upper / 5.0
 
@@ -217,8 +235,8 @@ def test_every_way_to_give_an_interval_means_what_it_says() -> None:
         (-0.1, 0.2): (-0.1, 0.2),
         (-np.inf, 0.0): (-np.inf, 0.0),
     }
-    for within, (low, high) in cases.items():
-        lower, upper = bounds(within)
+    for tolerance, (low, high) in cases.items():
+        lower, upper = bounds(tolerance)
         assert lower == pytest.approx(np.broadcast_to(low, 3), abs=1e-9)
         assert upper == pytest.approx(np.broadcast_to(high, 3), abs=1e-9)
     lower, upper = bounds([0.1, 0.2, 0.3])

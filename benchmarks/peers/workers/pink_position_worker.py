@@ -18,7 +18,7 @@ import numpy as np
 import pink  # type: ignore
 import pinocchio  # type: ignore
 from pink.tasks import ComTask, FrameTask, PostureTask, RelativeFrameTask  # type: ignore
-from serve import answer_channel, timed  # type: ignore
+from serve import answer_channel, time_steps  # type: ignore
 
 #: The fastest of the solvers that pink's documentation names.
 SOLVER = "daqp"
@@ -27,9 +27,9 @@ FEET, CENTER, POSTURE = 100.0, 10.0, 0.01
 
 
 class Pink:
-    def __init__(self, problem: dict[str, Any], way: str) -> None:
+    def __init__(self, problem: dict[str, Any], variant: str) -> None:
         model = pinocchio.buildModelFromUrdf(problem["urdf"], pinocchio.JointModelFreeFlyer())
-        if "no limits" in way:  # pink refuses to start a step outside the ranges of the model, asked for or not
+        if "no limits" in variant:  # pink refuses to start a step outside the ranges of the model, asked for or not
             model.lowerPositionLimit[7:], model.upperPositionLimit[7:] = -np.inf, np.inf
         self.period: float = problem["period"]
         self.q, middle = pinocchio.neutral(model), pinocchio.neutral(model)
@@ -48,8 +48,8 @@ class Pink:
         posture.set_target(middle)
         self.left = self.configuration.get_transform_frame_to_world(left).copy()
         self.arguments = {
-            "tasks": [relative, self.center, posture] + ([] if "three tasks" in way else [hold]),
-            "limits": [] if "no limits" in way else None,  # None: the ranges and speeds of the model
+            "tasks": [relative, self.center, posture] + ([] if "three tasks" in variant else [hold]),
+            "limits": [] if "no limits" in variant else None,  # None: the ranges and speeds of the model
             "dt": self.period,
             "solver": SOLVER,
         }
@@ -62,14 +62,14 @@ class Pink:
 
 
 def main() -> None:
-    say = answer_channel()
+    send = answer_channel()
     peer = Pink(json.loads(Path(sys.argv[1]).read_text()), sys.argv[2])
     versions = f"{version('pin-pink')}, {SOLVER} {version(SOLVER)}, pinocchio {version('pin')}"
-    say({"version": versions, "start": {}})
+    send({"version": versions, "start": {}})
     for line in sys.stdin:
         targets = [peer.left.act(np.array(target)) for target in json.loads(line)["targets"]]
-        microseconds, _ = timed(peer.step, targets)
-        say({"microseconds": microseconds, "q": peer.q.tolist()})
+        microseconds, _ = time_steps(peer.step, targets)
+        send({"microseconds": microseconds, "q": peer.q.tolist()})
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class PlacoDynamics:
             robot.set_gear_ratio(name, 1.0)
             robot.set_rotor_inertia(name, scene["armature"][i])
         self.q, self.v = scene["q"], scene["v"]
-        self._place(0)
+        self._set_state(0)
         robot.update_kinematics()
 
         self.solver = solver = placo.DynamicsSolver(robot)
@@ -122,26 +122,26 @@ class PlacoDynamics:
         task.kp, task.kd = gains(name)
         return task
 
-    def _place(self, step: int) -> None:
+    def _set_state(self, step: int) -> None:
         state = self.robot.state
         state.q, state.qd = self.q[step], self.v[step]
 
-    def _aim(self, step: int) -> None:
+    def _set_targets(self, step: int) -> None:
         for task, (value, rate, acceleration) in ((self.balance, self.sway), (self.hand, self.reach)):
             task.target_world, task.dtarget_world, task.ddtarget_world = value[step], rate[step], acceleration[step]
 
     def step(self, step: int) -> tuple[Any, Any]:
-        self._place(step)
+        self._set_state(step)
         self.robot.update_kinematics()
-        self._aim(step)
+        self._set_targets(step)
         result = self.solver.solve(False)
         return result.qdd, result.tau[6:]
 
     def parts(self, step: int, watch: Stopwatch) -> None:
-        self._place(step)
+        self._set_state(step)
         self.robot.update_kinematics()
         watch.lap("kinematics")
-        self._aim(step)
+        self._set_targets(step)
         self.solver.solve(False)
         watch.lap("assembly, solve and command")  # one call in C++
 

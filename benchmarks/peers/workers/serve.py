@@ -129,12 +129,12 @@ def serve(
         kinematics: makes the peer from the path of a URDF and whether feet are hard constraints.
         dynamics: makes the peer from a scene.
     """
-    say = answer_channel()
+    send = answer_channel()
     problem, path, *rest = sys.argv[1:]
     if problem == "kinematics" and kinematics is not None:
-        _serve_kinematics(kinematics(path, rest == ["hard"]), say)
+        _serve_kinematics(kinematics(path, rest == ["hard"]), send)
     elif problem == "dynamics" and dynamics is not None:
-        _serve_dynamics(dynamics(Scene(path)), say)
+        _serve_dynamics(dynamics(Scene(path)), send)
     else:
         raise SystemExit(f"this worker does not know the problem '{problem}'")
 
@@ -156,38 +156,38 @@ def errors(now: Poses, start: Poses, target: Any) -> dict[str, float]:
     }
 
 
-def _serve_kinematics(peer: KinematicsPeer, say: Callable[[dict[str, Any]], None]) -> None:
+def _serve_kinematics(peer: KinematicsPeer, send: Callable[[dict[str, Any]], None]) -> None:
     start = peer.poses()
     robot = {"mass": peer.mass, "hand": start.hand.tolist(), "center_of_mass": start.center_of_mass.tolist()}
-    say({"version": peer.version, "start": robot})
+    send({"version": peer.version, "start": robot})
     done = 0
     for line in sys.stdin:
         (request, steps), *_ = json.loads(line).items()
         targets = [start.hand + np.array(KinematicsProblem.offset(done + step)) for step in range(1, steps + 1)]
         done += steps
         if request == "go":
-            microseconds, _ = timed(peer.step, targets)
-            say({"microseconds": microseconds, "errors": errors(peer.poses(), start, targets[-1])})
+            microseconds, _ = time_steps(peer.step, targets)
+            send({"microseconds": microseconds, "errors": errors(peer.poses(), start, targets[-1])})
         else:
-            say({"parts": _parts(peer.parts, targets)})
+            send({"parts": _parts(peer.parts, targets)})
 
 
-def _serve_dynamics(peer: DynamicsPeer, say: Callable[[dict[str, Any]], None]) -> None:
-    say({"version": peer.version, "start": {"mass": peer.mass}})
+def _serve_dynamics(peer: DynamicsPeer, send: Callable[[dict[str, Any]], None]) -> None:
+    send({"version": peer.version, "start": {"mass": peer.mass}})
     done = 0
     for line in sys.stdin:
         (request, count), *_ = json.loads(line).items()
         steps = [step % DynamicsProblem.STEPS for step in range(done, done + count)]
         done += count
         if request == "go":
-            microseconds, results = timed(peer.step, steps, DynamicsProblem.is_judged)
-            say({"microseconds": microseconds, "answers": results})
+            microseconds, results = time_steps(peer.step, steps, DynamicsProblem.is_evaluated)
+            send({"microseconds": microseconds, "answers": results})
         else:
-            say({"parts": _parts(peer.parts, steps)})
+            send({"parts": _parts(peer.parts, steps)})
 
 
-def timed(
-    take_step: Callable[[Any], Any], steps: list[Any], is_judged: Callable[[Any], bool] = lambda step: False
+def time_steps(
+    take_step: Callable[[Any], Any], steps: list[Any], is_evaluated: Callable[[Any], bool] = lambda step: False
 ) -> tuple[list[float], dict[Any, list[Any]]]:
     """Microseconds of each step, and the results (a tuple of arrays) of those that are judged."""
     elapsed, results = [], {}
@@ -197,7 +197,7 @@ def timed(
         start = perf_counter_ns()
         result = take_step(step)
         elapsed.append((perf_counter_ns() - start) / 1e3)
-        if is_judged(step):
+        if is_evaluated(step):
             results[step] = [np.asarray(part).tolist() for part in result]
     gc.enable()
     return elapsed, results
@@ -216,11 +216,11 @@ def answer_channel() -> Callable[[dict[str, Any]], None]:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever libraries print goes there
 
-    def say(answer: dict[str, Any]) -> None:
+    def send(answer: dict[str, Any]) -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
-    return say
+    return send
 
 
 def _distance(a: Any, b: Any) -> float:

@@ -68,14 +68,14 @@ class Tsid:
         self.balance = self._task("balance", tsid.TaskComEquality("balance", self.robot), 3)
         self.hand = self._pose_task("hand", scene["hand"]["frame"], [1, 1, 1, 0, 0, 0])
         torso = self._pose_task("torso", scene["chest"]["frame"], [0, 0, 0, 1, 1, 1])
-        torso.setReference(_sample(_place(np.zeros(3), scene["chest"]["rotation"]), np.zeros(6), np.zeros(6)))
+        torso.setReference(_sample(_pose_vector(np.zeros(3), scene["chest"]["rotation"]), np.zeros(6), np.zeros(6)))
         posture = self._task("posture", tsid.TaskJointPosture("posture", self.robot), actuated)
         posture.setReference(_sample(scene["posture"], np.zeros(actuated), np.zeros(actuated)))
         sway, reach, still = scene["sway"], scene["reach"], np.zeros((DynamicsProblem.STEPS, 3))
         # The hand may turn: with its own orientation as reference, the error that TSID takes (the logarithm of a pose)
         # is the distance.
         turns = scene["hand"]["rotation"]
-        places = np.array([_place(p, R) for p, R in zip(reach["value"], turns, strict=True)])
+        places = np.array([_pose_vector(p, R) for p, R in zip(reach["value"], turns, strict=True)])
         self.sway = (sway["value"], sway["rate"], sway["acceleration"])
         self.reach = (places, np.hstack([reach["rate"], still]), np.hstack([reach["acceleration"], still]))
         self.balance_sample, self.hand_sample = tsid.TrajectorySample(3), tsid.TrajectorySample(12, 6)
@@ -95,13 +95,13 @@ class Tsid:
         return self._task(name, task, 6)
 
     def step(self, step: int) -> tuple[Any, Any]:
-        self._aim(step)
+        self._set_targets(step)
         program = self.formulation.computeProblemData(step * DynamicsProblem.PERIOD, self.q[step], self.v[step])
         solution = self.solver.solve(program)
         return self.formulation.getAccelerations(solution), self.formulation.getActuatorForces(solution)
 
     def parts(self, step: int, watch: Stopwatch) -> None:
-        self._aim(step)
+        self._set_targets(step)
         program = self.formulation.computeProblemData(step * DynamicsProblem.PERIOD, self.q[step], self.v[step])
         watch.lap("kinematics and assembly")  # one call in C++
         solution = self.solver.solve(program)
@@ -110,7 +110,7 @@ class Tsid:
         self.formulation.getActuatorForces(solution)
         watch.lap("command")
 
-    def _aim(self, step: int) -> None:
+    def _set_targets(self, step: int) -> None:
         for task, sample, lines in (
             (self.balance, self.balance_sample, self.sway),
             (self.hand, self.hand_sample, self.reach),
@@ -122,7 +122,7 @@ class Tsid:
             task.setReference(sample)
 
 
-def _place(position: Any, rotation: Any) -> Any:
+def _pose_vector(position: Any, rotation: Any) -> Any:
     """A pose as TSID wants it: position, then the columns of the rotation."""
     return np.concatenate([position, rotation.T.ravel()])
 

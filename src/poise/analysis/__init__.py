@@ -7,12 +7,12 @@
 """
 
 from poise.analysis.anatomy import anatomical_joints, anatomical_leg_length
-from poise.analysis.body_tracks import BodyTrajectories, compute_trajectories, posture_frames, true_state
+from poise.analysis.body_trajectories import BodyTrajectories, compute_trajectories, posture_frames, true_state
 from poise.analysis.contact_quality import (
     ground_penetration,
     share_inside,
-    sliding,
-    support_hulls,
+    sliding_distance,
+    support_polygons,
     trajectory_distance,
 )
 from poise.analysis.equivalence import EQUIVALENCE_BOUND, EQUIVALENCE_REMARK, PairedTest, paired_tests
@@ -21,7 +21,7 @@ from poise.analysis.gait_curves import (
     TABLE_I_JOINTS,
     Agreement,
     NormativeBand,
-    TableRow,
+    RangeOfMotionRow,
     agreement,
     normative_band,
     normative_joints,
@@ -54,14 +54,14 @@ from poise.analysis.gait_events import (
 )
 from poise.analysis.motion_phases import (
     CyclePeriod,
+    MotionPhase,
     NormalizedRecording,
-    Phase,
     align_recordings,
     cycle_difference,
     cycle_period,
+    find_phases,
     joint_angles,
     normalize_recording,
-    phases,
 )
 from poise.analysis.motion_quality import (
     Displacement,
@@ -75,7 +75,7 @@ from poise.analysis.motion_quality import (
     torque_saturation,
     zmp_margin,
 )
-from poise.analysis.recorded_walk import RecordedWalk, Speed, analyze_walk, support_phases
+from poise.analysis.recorded_walk import RecordedWalk, WalkingSpeed, analyze_walk, support_phases
 from poise.analysis.recording_comparison import RecordingComparison, compare_recordings
 from poise.analysis.signals import (
     FEWEST_FILTER_SAMPLES,
@@ -93,9 +93,9 @@ from poise.analysis.signals import (
     torque_arc_length,
     true_intervals,
 )
-from poise.analysis.step_detection import Footprint, Step
+from poise.analysis.step_detection import Footprint, GaitStep
 from poise.analysis.stride_comparison import AnatomicalWalk, StrideComparison, anatomical_walk, compare_strides
-from poise.analysis.walk_measures import MEASURES, Measure, StyleMeasures, style_measures
+from poise.analysis.walk_measures import STYLE_MEASURES, MeasureDefinition, StyleMeasures, style_measures
 from poise.robots import Limb, limbs
 
 __all__ = [
@@ -105,8 +105,8 @@ __all__ = [
     "FEWEST_FILTER_SAMPLES",
     "HALF_PERCENT_SAMPLES",
     "LOADED_FORCE",
-    "MEASURES",
     "PERCENT_SAMPLES",
+    "STYLE_MEASURES",
     "TABLE_I",
     "TABLE_I_JOINTS",
     "TOE_OFF_PERCENT",
@@ -120,21 +120,21 @@ __all__ = [
     "Footprint",
     "GaitCycle",
     "GaitEvent",
+    "GaitStep",
     "Limb",
-    "Measure",
+    "MeasureDefinition",
+    "MotionPhase",
     "NormalizedRecording",
     "NormativeBand",
     "PairedTest",
     "Peak",
-    "Phase",
+    "RangeOfMotionRow",
     "RecordedWalk",
     "RecordingComparison",
-    "Speed",
-    "Step",
     "StrideComparison",
     "StrideLengths",
     "StyleMeasures",
-    "TableRow",
+    "WalkingSpeed",
     "agreement",
     "align_recordings",
     "analyze_walk",
@@ -154,6 +154,7 @@ __all__ = [
     "cycles_from_stance",
     "events_from_markers",
     "events_from_plates",
+    "find_phases",
     "gait_cycles",
     "ground_penetration",
     "joint_angles",
@@ -173,7 +174,6 @@ __all__ = [
     "paired_tests",
     "peak",
     "peak_rate",
-    "phases",
     "posture_frames",
     "range_of_motion",
     "resample",
@@ -181,13 +181,13 @@ __all__ = [
     "root_mean_square_error",
     "root_mean_square_rate",
     "share_inside",
-    "sliding",
+    "sliding_distance",
     "sort_events",
     "spectral_arc_length",
     "stride_lengths",
     "style_measures",
-    "support_hulls",
     "support_phases",
+    "support_polygons",
     "torque_arc_length",
     "torque_saturation",
     "trajectory_distance",

@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio
 
-from poise.analysis.body_tracks import standing_state
+from poise.analysis.body_trajectories import standing_state
 from poise.arrays import Array
 from poise.extras import scipy
 from poise.robots import SIDES, Foot, Joint, Robot, Side
 
 #: A knee turns about an axis at most this far from lateral (cosine): some robots tilt it by 10 degrees, none by 37.
-LATERAL = 0.8
+KNEE_AXIS_COSINE = 0.8
 #: A joint has a degree of freedom if its axis is less than 60 degrees from it: the hip of NAO is 45 degrees off.
-LEAST = 0.5
+MIN_ALIGNMENT = 0.5
 
 X, Y, Z = np.eye(3)
 #: Degrees of freedom of the right leg: name and axis of a positive rotation; on the left those about x and z turn over.
@@ -37,7 +37,7 @@ NECK = (("neck extension", -Y), ("neck bending", X), ("neck rotation", Z))
 DEGREES_OF_FREEDOM = tuple(name for part in (HIP, KNEE, ANKLE, BACK, NECK) for name, _ in part)
 #: Those of the middle of the body, and those of them that a mirror turns.
 TRUNK_DEGREES_OF_FREEDOM = tuple(name for part in (BACK, NECK) for name, _ in part)
-MIRRORED = ("lumbar bending", "lumbar rotation", "neck bending", "neck rotation")
+MIRRORED_DEGREES_OF_FREEDOM = ("lumbar bending", "lumbar rotation", "neck bending", "neck rotation")
 
 
 class AnatomicalJoint(NamedTuple):
@@ -69,7 +69,7 @@ def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
     found: list[AnatomicalJoint] = []
     for foot in robot.feet:
         found += _leg(robot, foot, axes)
-    for end, part in ((None if robot.chest is None else robot.chest.joint, BACK), (_gaze(robot), NECK)):
+    for end, part in ((None if robot.chest is None else robot.chest.joint, BACK), (_head_joint(robot), NECK)):
         if end is not None:
             used = {each.joint.index for each in found}
             chain = [joint for joint in _chain(robot, end) if joint.index not in used]
@@ -117,7 +117,7 @@ def _knee(chain: Sequence[Joint], axes: dict[int, Array], heights: Sequence[floa
     if not chain:
         return None
     middle = (max(heights) + sole) / 2.0
-    lateral = [k for k, joint in enumerate(chain) if abs(axes[joint.index][1]) > LATERAL]
+    lateral = [k for k, joint in enumerate(chain) if abs(axes[joint.index][1]) > KNEE_AXIS_COSINE]
     return min(lateral, key=lambda k: abs(heights[k] - middle), default=None)
 
 
@@ -127,12 +127,12 @@ def _assign(
     """Each degree of freedom of a part for the joint that has it best: the sum of the cosines is the largest."""
     if not joints:
         return []
-    wanted = np.array([_mirrored(axis, side) for _, axis in part])
-    cosine = wanted @ np.array([axes[joint.index] for joint in joints]).T
+    target_axes = np.array([_mirrored(axis, side) for _, axis in part])
+    cosine = target_axes @ np.array([axes[joint.index] for joint in joints]).T
     # Of two that do it equally well the one nearer to the base counts.
-    order = np.abs(cosine) - 1e-6 * np.arange(len(joints))
-    rows, columns = scipy.optimize.linear_sum_assignment(order, maximize=True)
-    pairs = [(int(i), int(k)) for i, k in zip(rows, columns, strict=True) if abs(cosine[i, k]) >= LEAST]
+    preference = np.abs(cosine) - 1e-6 * np.arange(len(joints))
+    rows, columns = scipy.optimize.linear_sum_assignment(preference, maximize=True)
+    pairs = [(int(i), int(k)) for i, k in zip(rows, columns, strict=True) if abs(cosine[i, k]) >= MIN_ALIGNMENT]
     return [
         AnatomicalJoint(part[i][0], side, joints[k], float(np.sign(cosine[i, k])), float(abs(cosine[i, k])))
         for i, k in pairs
@@ -157,7 +157,7 @@ def _standing_data(robot: Robot) -> pinocchio.Data:
     return data
 
 
-def _gaze(robot: Robot) -> int | None:
+def _head_joint(robot: Robot) -> int | None:
     return None if robot.head is None else robot.head.joint
 
 

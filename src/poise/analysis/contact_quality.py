@@ -34,7 +34,7 @@ class TrajectoryDistance(NamedTuple):
     worst: float
 
 
-def support_hulls(points: ArrayLike, touching: ArrayLike) -> list[Array]:
+def support_polygons(points: ArrayLike, touching: ArrayLike) -> list[Array]:
     """Convex hull of the points that touch the ground, one polygon (k, 2) a frame; empty in flight.
 
     Args:
@@ -47,33 +47,33 @@ def support_hulls(points: ArrayLike, touching: ArrayLike) -> list[Array]:
     return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
 
 
-def margins(points: ArrayLike, hulls: Sequence[ArrayLike], corners: int = 1) -> Array:
+def polygon_margins(points: ArrayLike, polygons: Sequence[ArrayLike], corners: int = 1) -> Array:
     """How far a point, such as the ZMP, is inside the hull of its frame, n, m; negative outside, NaN without a hull.
 
     Args:
         points: (n, 2 or more), m, of which x and y count.
-        hulls: n polygons (k, 2), m.
+        polygons: n polygons (k, 2), m.
         corners: fewest corners of a hull that counts; 3 leaves out contact in a point or along a line.
 
-    >>> margins([[0.5, 0.4], [3.0, 0.5]], [square, square])
+    >>> polygon_margins([[0.5, 0.4], [3.0, 0.5]], [square, square])
     array([ 0.4, -2. ])
     """
     p = np.asarray(points, dtype=np.float64)
-    if p.ndim != 2 or p.shape[1] < 2 or len(p) != len(hulls):
-        raise GaitError(f"points {p.shape} for {len(hulls)} hulls; give (n, 2) and one hull for each")
+    if p.ndim != 2 or p.shape[1] < 2 or len(p) != len(polygons):
+        raise GaitError(f"points {p.shape} for {len(polygons)} hulls; give (n, 2) and one hull for each")
     found = np.full(len(p), np.nan)
-    for i, (point, hull) in enumerate(zip(p[:, :2], hulls, strict=True)):
+    for i, (point, hull) in enumerate(zip(p[:, :2], polygons, strict=True)):
         if len(np.asarray(hull)) >= corners and np.isfinite(point).all():
             found[i] = float(margin(hull, point))
     return found
 
 
-def share_inside(points: ArrayLike, hulls: Sequence[ArrayLike], tolerance: float = 0.0) -> float:
+def share_inside(points: ArrayLike, polygons: Sequence[ArrayLike], tolerance: float = 0.0) -> float:
     """Share of time (0 to 1) in which a point is inside the hull of its frame, or within a tolerance (m) of it.
 
     Frames without a hull or without a point do not count.
     """
-    known = margins(points, hulls)
+    known = polygon_margins(points, polygons)
     known = known[np.isfinite(known)]
     return float(np.mean(known >= -tolerance)) if len(known) else math.nan
 
@@ -97,7 +97,7 @@ def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Penetrati
     return PenetrationDepth(float(deepest.max()), float(deepest.mean()), float(np.mean(deepest > 0.0)))
 
 
-def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
+def sliding_distance(positions: ArrayLike, standing: ArrayLike) -> float:
     """How far a point that should stand slides along the ground, m: the worst over the times that it stands.
 
         slide of one stance = max over t of |p_xy(t) - p_xy(begin of the stance)|
@@ -106,7 +106,7 @@ def sliding(positions: ArrayLike, standing: ArrayLike) -> float:
         positions: (n, 2 or 3), m.
         standing: n of bool, whether the point stands.
 
-    >>> sliding([[0.0, 0.0], [0.003, 0.004], [0.9, 0.0]], [True, True, False])
+    >>> sliding_distance([[0.0, 0.0], [0.003, 0.004], [0.9, 0.0]], [True, True, False])
     0.005
     """
     p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)

@@ -23,14 +23,14 @@ from poise.arrays import Array
 from poise.errors import GaitError
 from poise.extras import scipy
 
-Verdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
+EquivalenceVerdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
 
 #: Bounds within which ranges of motion count as the same, degrees: what gait laboratories differ by among themselves.
 EQUIVALENCE_BOUND = 5.0
 #: Allowed error of each test, as in [Boukheddimi2019].
 ALPHA = 0.05
 #: Fewest people that Shapiro and Wilk's test is defined for.
-FEWEST = 3
+FEWEST_PEOPLE = 3
 #: Deviations below this part of the bound are rounding: nobody measures an angle to a billionth.
 ROUNDING = 1e-9
 
@@ -72,7 +72,7 @@ class PairedTest:
     interval: tuple[float, float] | None
     bonferroni: float | None
     holm: float | None
-    verdict: Verdict
+    verdict: EquivalenceVerdict
     remark: str
 
 
@@ -99,10 +99,10 @@ def paired_tests(
     if not (bound > 0.0 and 0.0 < alpha < 0.5):
         raise GaitError(f"bound {bound} and alpha {alpha}; give a bound above zero and an alpha between 0 and 0.5")
     tests = [_paired_test(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
-    plain = [test.tost for test in tests]
+    uncorrected = [test.tost for test in tests]
     return tuple(
         replace(test, bonferroni=one, holm=two)
-        for test, one, two in zip(tests, bonferroni(plain), holm(plain), strict=True)
+        for test, one, two in zip(tests, bonferroni(uncorrected), holm(uncorrected), strict=True)
     )
 
 
@@ -133,29 +133,31 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(None if own is None else float(new) for own, new in zip(probabilities, adjusted, strict=True))
 
 
-def _paired_test(name: str, given: Array, b: float, alpha: float) -> PairedTest:
-    d = given[np.isfinite(given)]
+def _paired_test(name: str, differences: Array, b: float, alpha: float) -> PairedTest:
+    d = differences[np.isfinite(differences)]
     n = len(d)
-    unknown = f"{len(given) - n} of {len(given)} people have no number here; " if n < len(given) else ""
+    unknown = (
+        f"{len(differences) - n} of {len(differences)} people have no number here; " if n < len(differences) else ""
+    )
     if n < 2:
         m = float(d[0]) if n else None
-        words = "nobody to test" if m is None else f"one person, {_place(m, b)}: a test needs two or more"
-        return _test_without_verdict(name, n, m, None, unknown + words)
+        remark = "nobody to test" if m is None else f"one person, {_bound_text(m, b)}: a test needs two or more"
+        return _test_without_verdict(name, n, m, None, unknown + remark)
     m, s = float(d.mean()), float(d.std(ddof=1))
     if s <= ROUNDING * b:
-        words = f"all {n} differences are the same, {_place(m, b)}: no spread that a test could weigh"
-        return _test_without_verdict(name, n, m, s, unknown + words)
+        remark = f"all {n} differences are the same, {_bound_text(m, b)}: no spread that a test could weigh"
+        return _test_without_verdict(name, n, m, s, unknown + remark)
     e = s / math.sqrt(n)
-    normality = float(scipy.stats.shapiro(d).pvalue) if n >= FEWEST else None
+    normality = float(scipy.stats.shapiro(d).pvalue) if n >= FEWEST_PEOPLE else None
     student = float(2.0 * scipy.stats.t.sf(abs(m) / e, n - 1))
-    odd = normality is not None and normality < alpha
-    wilcoxon = float(scipy.stats.wilcoxon(d).pvalue) if odd else None
+    not_normal = normality is not None and normality < alpha
+    wilcoxon = float(scipy.stats.wilcoxon(d).pvalue) if not_normal else None
     tost = float(max(scipy.stats.t.sf((m + b) / e, n - 1), scipy.stats.t.cdf((m - b) / e, n - 1)))
     half = float(scipy.stats.t.ppf(1.0 - alpha, n - 1)) * e
     low, high = m - half, m + half
-    within: Verdict = "equivalent" if tost < alpha else "different" if low > b or high < -b else "not shown"
-    words = "two people: normality cannot be tested, and the interval is wide" if n < FEWEST else ""
-    words = "not normal: Wilcoxon's test stands beside Student's" if odd else words
+    verdict: EquivalenceVerdict = "equivalent" if tost < alpha else "different" if low > b or high < -b else "not shown"
+    remark = "two people: normality cannot be tested, and the interval is wide" if n < FEWEST_PEOPLE else ""
+    remark = "not normal: Wilcoxon's test stands beside Student's" if not_normal else remark
     return PairedTest(
         name,
         n,
@@ -168,14 +170,14 @@ def _paired_test(name: str, given: Array, b: float, alpha: float) -> PairedTest:
         (low, high),
         None,
         None,
-        within,
-        (unknown + words).strip("; "),
+        verdict,
+        (unknown + remark).strip("; "),
     )
 
 
-def _test_without_verdict(name: str, n: int, m: float | None, s: float | None, words: str) -> PairedTest:
-    return PairedTest(name, n, m, s, None, None, None, None, None, None, None, "cannot be judged", words)
+def _test_without_verdict(name: str, n: int, m: float | None, s: float | None, remark: str) -> PairedTest:
+    return PairedTest(name, n, m, s, None, None, None, None, None, None, None, "cannot be judged", remark)
 
 
-def _place(m: float, b: float) -> str:
+def _bound_text(m: float, b: float) -> str:
     return f"{m:+.2f} and {'within' if abs(m) < b else 'outside'} ±{b:g}"

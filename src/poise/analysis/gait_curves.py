@@ -34,7 +34,7 @@ from poise.extras import scipy
 from poise.robots import Side
 
 
-class TableRow(NamedTuple):
+class RangeOfMotionRow(NamedTuple):
     """A row of Table I: joint of the human body, title, and the paper's mean ranges of motion, degrees.
 
     The paper prints the difference of the left knee as 9 and that of the left ankle as 13, though its own ranges differ
@@ -48,18 +48,18 @@ class TableRow(NamedTuple):
 
 
 TABLE_I = (
-    TableRow("right_hip_flexion", "Right hip flexion", 52.0, 54.0),
-    TableRow("right_hip_adduction", "Right hip adduction", 22.0, 24.0),
-    TableRow("right_hip_rotation", "Right hip internal rotation", 11.0, 16.0),
-    TableRow("right_knee_flexion", "Right knee flexion", 56.0, 67.0),
-    TableRow("right_ankle_dorsiflexion", "Right ankle dorsiflexion", 20.0, 34.0),
-    TableRow("right_ankle_inversion", "Right ankle inversion", 23.0, 27.0),
-    TableRow("left_hip_flexion", "Left hip flexion", 57.0, 57.0),
-    TableRow("left_hip_adduction", "Left hip adduction", 23.0, 26.0),
-    TableRow("left_hip_rotation", "Left hip internal rotation", 13.0, 16.0),
-    TableRow("left_knee_flexion", "Left knee flexion", 54.0, 66.0),
-    TableRow("left_ankle_dorsiflexion", "Left ankle dorsiflexion", 21.0, 35.0),
-    TableRow("left_ankle_inversion", "Left ankle inversion", 24.0, 28.0),
+    RangeOfMotionRow("right_hip_flexion", "Right hip flexion", 52.0, 54.0),
+    RangeOfMotionRow("right_hip_adduction", "Right hip adduction", 22.0, 24.0),
+    RangeOfMotionRow("right_hip_rotation", "Right hip internal rotation", 11.0, 16.0),
+    RangeOfMotionRow("right_knee_flexion", "Right knee flexion", 56.0, 67.0),
+    RangeOfMotionRow("right_ankle_dorsiflexion", "Right ankle dorsiflexion", 20.0, 34.0),
+    RangeOfMotionRow("right_ankle_inversion", "Right ankle inversion", 23.0, 27.0),
+    RangeOfMotionRow("left_hip_flexion", "Left hip flexion", 57.0, 57.0),
+    RangeOfMotionRow("left_hip_adduction", "Left hip adduction", 23.0, 26.0),
+    RangeOfMotionRow("left_hip_rotation", "Left hip internal rotation", 13.0, 16.0),
+    RangeOfMotionRow("left_knee_flexion", "Left knee flexion", 54.0, 66.0),
+    RangeOfMotionRow("left_ankle_dorsiflexion", "Left ankle dorsiflexion", 21.0, 35.0),
+    RangeOfMotionRow("left_ankle_inversion", "Left ankle inversion", 24.0, 28.0),
 )
 #: The joints of `TABLE_I`, in its order.
 TABLE_I_JOINTS = tuple(row.joint for row in TABLE_I)
@@ -74,18 +74,18 @@ def range_of_motion(curves: ArrayLike) -> Array:
     return np.asarray(np.ptp(np.asarray(curves, dtype=np.float64), axis=0))
 
 
-def root_mean_square_error(curves: ArrayLike, reference: ArrayLike, *, shift: bool = False) -> Array:
+def root_mean_square_error(curves: ArrayLike, reference: ArrayLike, *, remove_offset: bool = False) -> Array:
     """``sqrt(mean over the cycle of (x - x_ref)²)`` over the first index.
 
     Args:
         curves, reference: of one shape, (101, ...), in one unit.
-        shift: first shift each curve so that its mean is that of the reference: models differ in where zero is.
+        remove_offset: first shift each curve so that its mean is that of the reference: models differ in where zero is.
     """
     x, y = np.asarray(curves, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape:
         raise GaitError(f"curves of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
     error = x - y
-    if shift:
+    if remove_offset:
         error = error - error.mean(axis=0)
     return np.asarray(np.sqrt(np.mean(error**2, axis=0)))
 
@@ -163,11 +163,11 @@ def correlation(x: Array, y: Array) -> float:
 
 
 #: The curves that are used where nothing else is said.
-ADULTS = "adults"
+DEFAULT_DATASET = "adults"
 #: What the lower back does to the side of the cycle and what is therefore mirrored on the other side.
 _MIRRORED = ("lumbar_bending", "lumbar_rotation")
 #: Angles between the pelvis and something else in the sagittal plane, in which the zero of the pelvis counts.
-_LEVELLED = ("pelvis_tilt", "hip_flexion", "lumbar_extension")
+_PELVIS_RELATIVE = ("pelvis_tilt", "hip_flexion", "lumbar_extension")
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,40 +206,40 @@ class NormativeBand:
         return float(np.ptp(fine))
 
 
-def normative_band(joint: str, cycle: Side | None = None, source: str = ADULTS) -> NormativeBand:
+def normative_band(joint: str, cycle: Side | None = None, dataset: str = DEFAULT_DATASET) -> NormativeBand:
     """The normative band of a joint of the human body.
 
     Args:
         joint: as the body names it (``left_hip_flexion``), or without a side for the one on the side of the cycle.
         cycle: the foot with whose strike the cycle begins; by default the joint's own side, else the right one. Legs
             and arms of the other side are half a cycle later; bending and turning of the back are mirrored.
-        source: "adults", "cgm23" or "children", see `normative_datasets`.
+        dataset: "adults", "cgm23" or "children", see `normative_datasets`.
 
     >>> normative_band("left_knee_flexion", cycle="right").mean[20]  # as the left knee is when the right foot is flat
     """
     table = _table()
-    if source not in table:
-        raise GaitError(f"no norms called {source!r}; there are {', '.join(table)}", near=tuple(table))
-    curves = table[source]["curves"]
+    if dataset not in table:
+        raise GaitError(f"no norms called {dataset!r}; there are {', '.join(table)}", near=tuple(table))
+    curves = table[dataset]["curves"]
     side, kind = _split_side(joint)
     if kind not in curves:
         near = tuple(difflib.get_close_matches(kind, curves, 3))
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(curves)}"
-        raise GaitError(f"no norm for the joint {joint!r} of {source!r}; {hint}", near=near)
+        raise GaitError(f"no norm for the joint {joint!r} of {dataset!r}; {hint}", near=near)
     foot = cycle or side or "right"
     shift = 0.5 if side not in (None, foot) else 0.0
     # Signed for the side of the cycle; the body's own signs are those of the right foot's cycle.
     sign = -1.0 if kind in _MIRRORED and foot == "left" else 1.0
-    level = float(table[source].get("level", 0.0)) if kind in _LEVELLED else 0.0
+    level = float(table[dataset].get("level", 0.0)) if kind in _PELVIS_RELATIVE else 0.0
     knots = sign * np.radians(np.array(curves[kind]["mean"], dtype=np.float64) + level)
     share = np.remainder(np.linspace(0.0, 1.0, PERCENT_SAMPLES) + shift, 1.0)
     deviation = _spline(np.radians(np.array(curves[kind]["sd"], dtype=np.float64)))(share)
-    return NormativeBand(joint, _spline(knots)(share), deviation, str(table[source]["source"]), knots, shift)
+    return NormativeBand(joint, _spline(knots)(share), deviation, str(table[dataset]["source"]), knots, shift)
 
 
-def normative_joints(source: str = ADULTS) -> tuple[str, ...]:
+def normative_joints(dataset: str = DEFAULT_DATASET) -> tuple[str, ...]:
     """Names that `normative_band` knows, those of legs and arms without their side."""
-    return tuple(_table()[source]["curves"])
+    return tuple(_table()[dataset]["curves"])
 
 
 def normative_datasets() -> dict[str, str]:

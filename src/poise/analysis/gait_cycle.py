@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poise.analysis.gait_events import GaitEvent
-from poise.analysis.motion_phases import Phase
+from poise.analysis.motion_phases import MotionPhase
 from poise.analysis.signals import PERCENT_SAMPLES, Interpolation, resample
 from poise.arrays import Array, Mask
 from poise.errors import GaitError
@@ -63,17 +63,19 @@ class GaitCycle:
         return self.initial_contact, self.opposite_toe_off, self.opposite_initial_contact, self.toe_off, self.end
 
     @property
-    def phases(self) -> tuple[Phase, ...]:
+    def phases(self) -> tuple[MotionPhase, ...]:
         """The four phases, one after the other."""
         if not all(map(math.isfinite, self.times)):
             raise GaitError(f"the phases of a {self.side} cycle need the events of the other foot; give both feet")
         names = ("first double support", "single support", "second double support", "swing")
-        return tuple(Phase(name, a, b) for name, (a, b) in zip(names, itertools.pairwise(self.times), strict=True))
+        return tuple(
+            MotionPhase(name, a, b) for name, (a, b) in zip(names, itertools.pairwise(self.times), strict=True)
+        )
 
     @property
-    def shares(self) -> tuple[float, float, float, float, float]:
+    def event_percents(self) -> tuple[float, float, float, float, float]:
         """The five events on the scale of the cycle, %, from 0 to 100."""
-        a, b, c, d, e = (self.share(t) for t in self.times)
+        a, b, c, d, e = (self.percent_at(t) for t in self.times)
         return a, b, c, d, e
 
     @property
@@ -81,14 +83,14 @@ class GaitCycle:
         """From initial contact to initial contact, s."""
         return self.end - self.initial_contact
 
-    def share(self, time: float) -> float:
+    def percent_at(self, time: float) -> float:
         """A time (s) on the scale of the cycle, %: 0 at its initial contact, 100 at its end."""
         return 100.0 * (time - self.initial_contact) / self.duration
 
     @property
     def stance(self) -> float:
         """Part of the cycle in which A stands, %."""
-        return self.share(self.toe_off)
+        return self.percent_at(self.toe_off)
 
     @property
     def double_support(self) -> float:
@@ -111,7 +113,7 @@ def gait_cycles(events: Iterable[GaitEvent]) -> tuple[GaitCycle, ...]:
     >>> [cycle.side for cycle in gait_cycles(events)]
     ['left', 'right', 'left']
     """
-    return tuple(sorted(_examine(events)[0], key=lambda cycle: cycle.initial_contact))
+    return tuple(sorted(_find_cycles(events)[0], key=lambda cycle: cycle.initial_contact))
 
 
 def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Side | None = None) -> GaitCycle:
@@ -127,7 +129,7 @@ def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Sid
     Raises a `GaitError` that says what is missing if there is none.
     """
     known = tuple(events)
-    found, missing = _examine(known)
+    found, missing = _find_cycles(known)
     fitting = [cycle for cycle in found if side in (None, cycle.side)]
     if fitting:
         return max(
@@ -201,7 +203,7 @@ def stride_lengths(
     return StrideLengths(stride, stride / cycle.duration, float(d @ apart), abs(float(across @ apart)))
 
 
-def _examine(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
+def _find_cycles(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
     """The complete cycles; and for each foot and pair of strikes without one, what is missing there."""
     known = sorted(events, key=lambda event: event.time)
     cycles: list[GaitCycle] = []
@@ -259,7 +261,7 @@ class CycleCurves:
         return len(self.values)
 
     @property
-    def share(self) -> Array:
+    def percent(self) -> Array:
         """Of the cycle, %, from 0 to 100, one for each sample."""
         return np.linspace(0.0, 100.0, self.values.shape[1])
 
@@ -318,10 +320,10 @@ def normalize_cycle(
     # Events are frames: what lies outside by rounding is the first or the last frame.
     if not t[0] - 1e-6 <= begin < end <= t[-1] + 1e-6:
         raise GaitError(f"the cycle is from {begin:.3f} to {end:.3f} s, the motion from {t[0]:.3f} to {t[-1]:.3f} s")
-    moments = np.linspace(begin, end, count)
+    sample_times = np.linspace(begin, end, count)
     if toe_off is not None:
-        moments = np.interp(np.linspace(0.0, 100.0, count), [0.0, toe_off, 100.0], [begin, cycle.toe_off, end])
-    return np.asarray(resample(t, x, moments, kind))
+        sample_times = np.interp(np.linspace(0.0, 100.0, count), [0.0, toe_off, 100.0], [begin, cycle.toe_off, end])
+    return np.asarray(resample(t, x, sample_times, kind))
 
 
 def normalize_cycles(

@@ -29,11 +29,11 @@ from poise.extras import scipy
 from poise.robots import Side
 
 #: A pelvis that ends less than this from where it began, m, has walked on a treadmill, if at all: less than a step.
-STEP = 0.5
+OVERGROUND_DISTANCE = 0.5
 #: How high above its lowest places a forefoot still stands, m: it rolls over, but does not rise, until the toe leaves.
-LOW = 0.02
+FOREFOOT_HEIGHT = 0.02
 #: A belt slower than this, m/s, is none: markers on shoes move that fast while the foot rolls over the floor.
-SLOWEST = 0.3
+SLOWEST_BELT = 0.3
 
 
 def walking_direction(pelvis: Array, heel: Mapping[Side, Array], toe: Mapping[Side, Array]) -> Array:
@@ -42,14 +42,14 @@ def walking_direction(pelvis: Array, heel: Mapping[Side, Array], toe: Mapping[Si
     On the floor ``d ∝ p(T) - p(0)``; on a treadmill, where the pelvis ends within half a metre of where it began,
     ``d ∝ mean of (f - h)``, from the heels to the forefeet. Curved walks have no one direction; give a part of them.
     """
-    gone = pelvis[-1] - pelvis[0]
-    if np.hypot(gone[0], gone[1]) < STEP:
+    displacement = pelvis[-1] - pelvis[0]
+    if np.hypot(displacement[0], displacement[1]) < OVERGROUND_DISTANCE:
         both = [np.mean(toe[side] - heel[side], axis=0) for side in heel if side in toe]
-        gone = np.sum(both, axis=0) if both else np.zeros(3)
-    length = float(np.hypot(gone[0], gone[1]))
+        displacement = np.sum(both, axis=0) if both else np.zeros(3)
+    length = float(np.hypot(displacement[0], displacement[1]))
     if not length > 0.0:
         raise GaitError("the pelvis stays where it is and no foot points anywhere; give the direction of walking")
-    return np.array([gone[0], gone[1], 0.0]) / length
+    return np.array([displacement[0], displacement[1], 0.0]) / length
 
 
 def belt_speed(time: Array, toe: Mapping[Side, Array], direction: Array) -> float:
@@ -65,23 +65,23 @@ def belt_speed(time: Array, toe: Mapping[Side, Array], direction: Array) -> floa
     """
     speeds = []
     for points in toe.values():
-        low = points[:, 2] < np.percentile(points[:, 2], 5) + LOW
+        low = points[:, 2] < np.percentile(points[:, 2], 5) + FOREFOOT_HEIGHT
         speeds.append(-(np.gradient(points, time, axis=0) @ direction)[low])
     both = np.concatenate(speeds) if speeds else np.zeros(0)
     speed = float(np.median(both)) if len(both) else 0.0
-    return speed if speed > SLOWEST else 0.0
+    return speed if speed > SLOWEST_BELT else 0.0
 
 
-def fill_gaps(time: Array, points: ArrayLike, what: str) -> Array:
+def interpolate_gaps(time: Array, points: ArrayLike, marker_name: str) -> Array:
     """Points (n, 3) with straight lines through their gaps; an error where they fit no clock or are all missing."""
     values = np.array(points, dtype=np.float64)
     if len(time) < 2 or not (np.diff(time) > 0.0).all():
         raise GaitError(f"{len(time)} times that do not rise; give two frames or more, one after the other")
     if values.shape != (len(time), 3):
-        raise GaitError(f"{what} has shape {values.shape} for {len(time)} times; give (n, 3), one row a frame")
+        raise GaitError(f"{marker_name} has shape {values.shape} for {len(time)} times; give (n, 3), one row a frame")
     known = np.isfinite(values).all(axis=1)
     if not known.any():
-        raise GaitError(f"{what} is not seen in any frame; give another marker", missing=(what,))
+        raise GaitError(f"{marker_name} is not seen in any frame; give another marker", missing=(marker_name,))
     for k in range(3):
         values[~known, k] = np.interp(time[~known], time[known], values[known, k])
     return values
@@ -94,20 +94,20 @@ EventKind = Literal["strike", "off"]
 
 #: How far before the largest lead of the heel the search begins, s, and the speed below which a heel stands, m/s: with
 #: 0.3 m/s strikes come 10 ± 19 ms late, with 0.5 m/s 7 ± 20 ms early.
-BEFORE, STANDING = 0.030, 0.5
+SEARCH_BEFORE, STANCE_SPEED = 0.030, 0.5
 #: How long after its largest lead a heel is waited for to stand, s: six times as long as it usually takes.
-AFTER = 0.25
+SEARCH_AFTER = 0.25
 #: How long before the strike the largest lead is on average, s: for heels that are not seen to stand.
-EARLY = 0.04
+HEEL_LEAD_TIME = 0.04
 #: Shortest stride, s: people run with strides of 0.6 s.
-SHORTEST = 0.5
+SHORTEST_STRIDE = 0.5
 #: Part of the heel's whole sway that an extremum must stand out by: steps of one walk differ by less than a third.
 PROMINENCE = 0.4
 #: A lead in the first or the last frame counts if it is the largest up to this part of the sway.
-NEARLY = 0.1
+EDGE_SHARE = 0.1
 #: Vertical force above which a foot stands on a plate, N (as laboratories have it), and shortest stance, s: a shorter
 #: one is the plate ringing.
-LOADED_FORCE, STANCE = 20.0, 0.1
+LOADED_FORCE, SHORTEST_STANCE = 20.0, 0.1
 
 EVENT_RULE = (
     "A foot strikes at the first frame after the moment 30 ms before its heel is farthest ahead of the pelvis at which "
@@ -152,19 +152,19 @@ def events_from_markers(
     GaitEvent(time=0.59, side='right', kind='strike')
     """
     t = np.asarray(time, dtype=np.float64)
-    heels = {side: fill_gaps(t, points, f"the {side} heel") for side, points in heel.items()}
-    toes = {side: fill_gaps(t, points, f"the {side} forefoot") for side, points in toe.items()}
-    middle = fill_gaps(t, pelvis, "the pelvis")
+    heels = {side: interpolate_gaps(t, points, f"the {side} heel") for side, points in heel.items()}
+    toes = {side: interpolate_gaps(t, points, f"the {side} forefoot") for side, points in toe.items()}
+    middle = interpolate_gaps(t, pelvis, "the pelvis")
     d = walking_direction(middle, heels, toes) if direction is None else _unit(direction)
     belt = belt_speed(t, toes, d)
     found: list[GaitEvent] = []
     for side in heels:
-        frames = _strikes(t, heels[side], (heels[side] - middle) @ d, d, belt)
-        known = _seen(heel[side])
+        frames = _initial_contacts(t, heels[side], (heels[side] - middle) @ d, d, belt)
+        known = _visible(heel[side])
         found += [GaitEvent(float(t[i]), side, "strike") for i in frames if known[i]]
     for side in toes:
         frames = [i for i in _extrema(t, -(toes[side] - middle) @ d) if 0 < i < len(t) - 1]
-        known = _seen(toe[side])
+        known = _visible(toe[side])
         found += [GaitEvent(float(t[i]), side, "off") for i in frames if known[i]]
     return sort_events(found)
 
@@ -191,7 +191,7 @@ def events_from_plates(
         if loaded.shape != t.shape:
             raise GaitError(f"{loaded.shape} forces of the {side} foot for {len(t)} times; give one for each frame")
         for begin, end in true_intervals(loaded):
-            if begin > 0 and end < len(t) and t[end] - t[begin] < STANCE:
+            if begin > 0 and end < len(t) and t[end] - t[begin] < SHORTEST_STANCE:
                 continue
             found += [GaitEvent(float(t[begin]), side, "strike")] if begin > 0 else []
             found += [GaitEvent(float(t[end]), side, "off")] if end < len(t) else []
@@ -203,22 +203,22 @@ def sort_events(events: list[GaitEvent]) -> tuple[GaitEvent, ...]:
     return tuple(sorted(events, key=lambda event: (event.time, event.kind != "strike", event.side)))
 
 
-def _strikes(t: Array, heel: Array, lead: Array, d: Array, belt: float) -> list[int]:
+def _initial_contacts(t: Array, heel: Array, lead: Array, d: Array, belt: float) -> list[int]:
     """Frames at which a heel strikes: those of the largest lead, each moved to where the heel stands."""
-    every = _extrema(t, lead)
-    frames = [i for i in every if 0 < i < len(t) - 1]
+    extrema = _extrema(t, lead)
+    frames = [i for i in extrema if 0 < i < len(t) - 1]
     if len(frames) < 2:
-        least = float(lead.max()) - NEARLY * float(np.ptp(lead))
-        frames = [i for i in every if 0 < i < len(t) - 1 or lead[i] >= least]
+        least = float(lead.max()) - EDGE_SHARE * float(np.ptp(lead))
+        frames = [i for i in extrema if 0 < i < len(t) - 1 or lead[i] >= least]
     velocity = np.gradient(heel, t, axis=0)
     speed = np.hypot(velocity @ d + belt, velocity[:, 2])
-    return [_standing(t, speed, i) for i in frames]
+    return [_first_still_frame(t, speed, i) for i in frames]
 
 
-def _standing(t: Array, speed: Array, i: int) -> int:
-    """The first frame of the search at which the heel is slower than `STANDING`; else as late as it usually is."""
-    window = np.flatnonzero((t >= t[i] - BEFORE - 1e-9) & (t <= t[i] + AFTER) & (speed < STANDING))
-    return int(window[0]) if len(window) else int(np.argmin(np.abs(t - t[i] - EARLY)))
+def _first_still_frame(t: Array, speed: Array, i: int) -> int:
+    """The first frame of the search at which the heel is slower than `STANCE_SPEED`; else as late as it usually is."""
+    window = np.flatnonzero((t >= t[i] - SEARCH_BEFORE - 1e-9) & (t <= t[i] + SEARCH_AFTER) & (speed < STANCE_SPEED))
+    return int(window[0]) if len(window) else int(np.argmin(np.abs(t - t[i] - HEEL_LEAD_TIME)))
 
 
 def _extrema(t: Array, values: Array) -> list[int]:
@@ -227,13 +227,13 @@ def _extrema(t: Array, values: Array) -> list[int]:
     Beyond both ends the values count as low, so that a maximum shortly before the end of a file is one.
     """
     period = float(np.median(np.diff(t)))
-    apart, least = max(round(SHORTEST / period), 1), max(PROMINENCE * float(np.ptp(values)), 1e-9)
+    min_distance, least = max(round(SHORTEST_STRIDE / period), 1), max(PROMINENCE * float(np.ptp(values)), 1e-9)
     low = [float(values.min())]
-    peaks, _ = scipy.signal.find_peaks(np.concatenate([low, values, low]), distance=apart, prominence=least)
+    peaks, _ = scipy.signal.find_peaks(np.concatenate([low, values, low]), distance=min_distance, prominence=least)
     return [int(i) - 1 for i in peaks]
 
 
-def _seen(points: ArrayLike) -> NDArray[np.bool_]:
+def _visible(points: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(np.asarray(points, dtype=np.float64)).all(axis=1))
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poise.analysis.body_tracks import true_state
+from poise.analysis.body_trajectories import true_state
 from poise.analysis.signals import HALF_PERCENT_SAMPLES, resample
 from poise.arrays import Array
 from poise.behaviors import SquatSettings
@@ -18,10 +18,10 @@ from poise.errors import RecordingError
 from poise.recording import Recording, Values
 
 #: A motion that changes its tasks more often than this has no phases that a page could show.
-MOST = 60
+MAX_PHASES = 60
 
 
-class Phase(NamedTuple):
+class MotionPhase(NamedTuple):
     """A part of a motion: its name, when it begins and when it ends (s)."""
 
     name: str
@@ -29,46 +29,46 @@ class Phase(NamedTuple):
     end: float
 
 
-def phases(recording: Recording) -> tuple[Phase, ...]:
+def find_phases(recording: Recording) -> tuple[MotionPhase, ...]:
     """The phases of a motion, one after the other, without gaps; empty if nothing tells of any.
 
     Where the recording has a channel ``phase``, its words are the names. Else a phase is a stretch in which the same
     tasks were asked for, named after those of them that are not asked for in every phase.
 
-    >>> [phase.name for phase in phases(recording)]
+    >>> [phase.name for phase in find_phases(recording)]
     ['lift', 'swing', 'land']
     """
     if not len(recording):
         return ()
-    words = [str(word) for word in recording["phase"]] if "phase" in recording else _tasks(recording)
+    words = [str(word) for word in recording["phase"]] if "phase" in recording else _active_tasks(recording)
     if not any(words):
         return ()
     starts = [0, *(i for i in range(1, len(words)) if words[i] != words[i - 1])]
-    if len(starts) > MOST:
+    if len(starts) > MAX_PHASES:
         return ()
     time, last = recording.time, float(recording.time[-1])
     ends = [*(float(time[i]) for i in starts[1:]), last + (recording.period if len(recording) > 1 else 0.0)]
-    return tuple(Phase(words[i], float(time[i]), end) for i, end in zip(starts, ends, strict=True))
+    return tuple(MotionPhase(words[i], float(time[i]), end) for i, end in zip(starts, ends, strict=True))
 
 
-def _tasks(recording: Recording) -> list[str]:
+def _active_tasks(recording: Recording) -> list[str]:
     """Per sample the names of the tasks that are asked for then, without those that always are."""
     channels = [name for name in recording.channels if name.startswith("error_norm/")]
-    asked = np.array([~np.isnan(recording[name]) for name in channels]).reshape(len(channels), len(recording))
+    active = np.array([~np.isnan(recording[name]) for name in channels]).reshape(len(channels), len(recording))
     # Where a fallback spoke no task is known: what was asked before goes on.
-    silent = ~asked.any(axis=0)
-    before = np.maximum.accumulate(np.where(silent, 0, np.arange(len(recording))))
-    asked = asked[:, before]
-    passing = [k for k in range(len(channels)) if not asked[k].all()]
-    names = [recording.channels[channels[k]].label.split("/", 2)[-1] for k in passing]
-    patterns, inverse = np.unique(asked[passing].T, axis=0, return_inverse=True) if passing else (None, None)
+    unknown = ~active.any(axis=0)
+    before = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(recording))))
+    active = active[:, before]
+    changing = [k for k in range(len(channels)) if not active[k].all()]
+    names = [recording.channels[channels[k]].label.split("/", 2)[-1] for k in changing]
+    patterns, inverse = np.unique(active[changing].T, axis=0, return_inverse=True) if changing else (None, None)
     if patterns is None:
         return [""] * len(recording)
-    texts = [_listed([name for name, on in zip(names, pattern, strict=True) if on]) for pattern in patterns]
+    texts = [_join_names([name for name, on in zip(names, pattern, strict=True) if on]) for pattern in patterns]
     return [texts[k] for k in np.asarray(inverse).ravel()]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
@@ -84,21 +84,21 @@ class NormalizedRecording:
 
     Attributes:
         recording: what it is made from.
-        share: progress, %, equally spaced.
+        percent: progress, %, equally spaced.
         time: when the motion is there, s.
         phases: with begin and end in %, if the scale was stretched phase by phase; else empty.
     """
 
     recording: Recording
-    share: Array
+    percent: Array
     time: Array
-    phases: tuple[Phase, ...]
+    phases: tuple[MotionPhase, ...]
 
     def __getitem__(self, name: str) -> Values:
         return self.at(self.recording[name])
 
     def at(self, values: ArrayLike) -> Values:
-        """Values of one's own, one per sample of the recording, at the steps of `share`."""
+        """Values of one's own, one per sample of the recording, at the steps of `percent`."""
         clock = np.maximum.accumulate(self.recording.time)
         if len(np.asarray(values)) != len(clock):
             count = len(np.asarray(values))
@@ -107,17 +107,20 @@ class NormalizedRecording:
 
 
 def normalize_recording(
-    recording: Recording, count: int = HALF_PERCENT_SAMPLES, parts: Sequence[Phase] = (), ends: Sequence[float] = ()
+    recording: Recording,
+    count: int = HALF_PERCENT_SAMPLES,
+    phases: Sequence[MotionPhase] = (),
+    ends: Sequence[float] = (),
 ) -> NormalizedRecording:
     """A recording on the scale 0 to 100 %.
 
-    As a whole, ``share = 100 (t - t_0) / (t_n - t_0)``. With phases, phase k of the recording takes the scale from
+    As a whole, ``percent = 100 (t - t_0) / (t_n - t_0)``. With phases, phase k of the recording takes the scale from
     ``ends[k-1]`` to ``ends[k]``, so that phases of different recordings lie above each other.
 
     Args:
         recording: with two samples or more.
         count: how many steps.
-        parts: its phases, see `poise.analysis.motion_phases`.
+        phases: its phases, see `poise.analysis.motion_phases`.
         ends: where each of them ends on the scale, %; the last at 100. By default as long as they are in time.
 
     >>> normalize_recording(recording, 101)["center_of_mass"].shape
@@ -126,15 +129,15 @@ def normalize_recording(
     if len(recording) < 2 or not recording.time[-1] > recording.time[0]:
         raise RecordingError(f"a recording of {len(recording)} samples has no duration to divide; give a longer one")
     first, last = float(recording.time[0]), float(recording.time[-1])
-    share = np.linspace(0.0, 100.0, count)
-    if not parts:
-        return NormalizedRecording(recording, share, first + share / 100.0 * (last - first), ())
-    times = np.array([first, *(part.end for part in parts[:-1]), last])
+    percent = np.linspace(0.0, 100.0, count)
+    if not phases:
+        return NormalizedRecording(recording, percent, first + percent / 100.0 * (last - first), ())
+    times = np.array([first, *(phase.end for phase in phases[:-1]), last])
     marks = 100.0 * (times - first) / (last - first) if not len(ends) else np.array([0.0, *ends])
     if len(marks) != len(times) or not (np.diff(marks) > 0.0).all() or not np.isclose(marks[-1], 100.0):
-        raise RecordingError(f"ends of phases are {list(ends)}; expected {len(parts)} that rise to 100")
-    scaled = tuple(Phase(p.name, float(a), float(b)) for p, a, b in zip(parts, marks, marks[1:], strict=False))
-    return NormalizedRecording(recording, share, np.interp(share, marks, times), scaled)
+        raise RecordingError(f"ends of phases are {list(ends)}; expected {len(phases)} that rise to 100")
+    scaled = tuple(MotionPhase(p.name, float(a), float(b)) for p, a, b in zip(phases, marks, marks[1:], strict=False))
+    return NormalizedRecording(recording, percent, np.interp(percent, marks, times), scaled)
 
 
 def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_SAMPLES) -> list[NormalizedRecording]:
@@ -142,21 +145,21 @@ def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_
 
     A phase takes as much of the scale as it takes of the recordings on average.
     """
-    parts = [phases(recording) for recording in recordings]
-    names = {tuple(part.name for part in own) for own in parts}
-    if len(names) != 1 or len(parts[0]) < 2:
+    phases = [find_phases(recording) for recording in recordings]
+    names = {tuple(phase.name for phase in own) for own in phases}
+    if len(names) != 1 or len(phases[0]) < 2:
         return [normalize_recording(recording, count) for recording in recordings]
-    lengths = np.array([[part.end - part.begin for part in own] for own in parts])
+    lengths = np.array([[phase.end - phase.begin for phase in own] for own in phases])
     mean = (lengths / lengths.sum(axis=1, keepdims=True)).mean(axis=0)
     ends = (100.0 * np.cumsum(mean) / mean.sum()).tolist()
-    return [normalize_recording(recording, count, own, ends) for recording, own in zip(recordings, parts, strict=True)]
+    return [normalize_recording(recording, count, own, ends) for recording, own in zip(recordings, phases, strict=True)]
 
 
 # -- Periodicity -----------------------------------------------------------------------------------------------------
 
 
 #: Of a cycle: what a clock that adds up periods may lack of its end.
-ROUNDING = 1e-6
+CYCLE_TOLERANCE = 1e-6
 
 
 class CyclePeriod(NamedTuple):
@@ -175,18 +178,18 @@ def cycle_period(recording: Recording) -> CyclePeriod | None:
     >>> cycle_period(recording)
     CyclePeriod(period=2.0, cycles=10)
     """
-    facts = recording.provenance
-    if facts.get("behavior") != "squat":
+    provenance = recording.provenance
+    if provenance.get("behavior") != "squat":
         return None
-    given = facts.get("settings")
+    settings = provenance.get("settings")
     numbers = {"frequency": SquatSettings.frequency, "cycles": SquatSettings.cycles}
-    if isinstance(given, Mapping):
-        numbers |= {name: given[name] for name in numbers if name in given}
+    if isinstance(settings, Mapping):
+        numbers |= {name: settings[name] for name in numbers if name in settings}
     if not all(isinstance(value, (int, float)) and 0.0 < value < math.inf for value in numbers.values()):
         return None
-    begin = facts.get("begin", 0.0)
+    begin = provenance.get("begin", 0.0)
     begin = float(begin) if isinstance(begin, (int, float)) and 0.0 <= begin < math.inf else 0.0
-    return CyclePeriod(1.0 / numbers["frequency"], int(numbers["cycles"] + ROUNDING), begin)
+    return CyclePeriod(1.0 / numbers["frequency"], int(numbers["cycles"] + CYCLE_TOLERANCE), begin)
 
 
 def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
@@ -230,15 +233,15 @@ def cycle_difference(
         )
     if not (isinstance(period, (int, float)) and 0.0 < period < math.inf):
         raise RecordingError(f"the period is {period!r}; expected a positive number of seconds")
-    late = clock >= clock[0] + begin - ROUNDING if len(clock) else clock > 0.0
-    angles, clock = angles[late], clock[late]
+    after_begin = clock >= clock[0] + begin - CYCLE_TOLERANCE if len(clock) else clock > 0.0
+    angles, clock = angles[after_begin], clock[after_begin]
     step = float(np.median(np.diff(clock))) if len(clock) > 1 else 0.0
     if not step > 0.0:
         return np.zeros((0, angles.shape[1]))
-    count = int(period / step + ROUNDING)
-    cycles = int((clock[-1] - clock[0] + step) / period + ROUNDING)
+    count = int(period / step + CYCLE_TOLERANCE)
+    cycles = int((clock[-1] - clock[0] + step) / period + CYCLE_TOLERANCE)
     if count < 1 or cycles < 2:
         return np.zeros((0, angles.shape[1]))
     at = clock[0] + period * np.arange(cycles * count) / count
-    apart = np.diff(resample(clock, angles, at).reshape(cycles, count, angles.shape[1]), axis=0)
-    return np.sqrt(np.mean(apart**2, axis=1))
+    differences = np.diff(resample(clock, angles, at).reshape(cycles, count, angles.shape[1]), axis=0)
+    return np.sqrt(np.mean(differences**2, axis=1))

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.body_tracks import zmp_from_momentum
-from poise.analysis.contact_quality import margins, sliding
-from poise.analysis.recorded_walk import Speed
+from poise.analysis.body_trajectories import zmp_from_momentum
+from poise.analysis.contact_quality import polygon_margins, sliding_distance
+from poise.analysis.recorded_walk import WalkingSpeed
 from poise.analysis.walk_measures import torque_shares
 from poise.arrays import Array
 from poise.geometry import so3
@@ -58,7 +58,7 @@ def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | Non
     if len(known) < 3 or not any(state.contacts for state in known):
         return None
     # Where the body would have to pull on the ground there is no such point; the motion is then far outside anyway.
-    found = margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
+    found = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
     return float(np.nanmin(found)) if np.isfinite(found).any() else None
 
 
@@ -115,23 +115,23 @@ def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str,
     }
 
 
-def mean_walking_speed(recording: Recording, states: Sequence[State]) -> Speed:
+def mean_walking_speed(recording: Recording, states: Sequence[State]) -> WalkingSpeed:
     """Mean velocity of the base in axes that turn with the feet, between the phases "left support" and "right support"
     of a walk without its first and last two seconds (or quarters). Zero of a motion that does not walk."""
     walking = [i for i, name in enumerate(recording["phase"]) if name.endswith("support")]
     if len(walking) < 2:
-        return Speed(0.0, 0.0, 0.0)
+        return WalkingSpeed(0.0, 0.0, 0.0)
     begin, end = recording.time[walking[0]], recording.time[walking[-1]]
     left_out = min(TRANSIENT, TRANSIENT_SHARE * (end - begin))
     inner = [state for state in states if begin + left_out <= state.time <= end - left_out]
     if len(inner) < 3:
-        return Speed(0.0, 0.0, 0.0)
+        return WalkingSpeed(0.0, 0.0, 0.0)
     yaw = np.unwrap([_yaw(state) for state in inner])
     x, y = np.array([state.q[:2] for state in inner]).T
     heading = np.exp(-1j * 0.5 * (yaw[1:] + yaw[:-1])) * np.exp(1j * _yaw(states[0]))
     gone = np.sum((np.diff(x) + 1j * np.diff(y)) * heading)
     seconds = inner[-1].time - inner[0].time
-    return Speed(float(gone.real / seconds), float(gone.imag / seconds), float((yaw[-1] - yaw[0]) / seconds))
+    return WalkingSpeed(float(gone.real / seconds), float(gone.imag / seconds), float((yaw[-1] - yaw[0]) / seconds))
 
 
 def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robot) -> float:
@@ -142,7 +142,7 @@ def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robo
     for foot in robot.feet:
         single = np.array([str(names[i]) == f"{foot.side} support" for i in at], dtype=bool)
         if single.any():
-            slips.append(sliding([state.pose(foot).act(foot.sole.center) for state in states], single))
+            slips.append(sliding_distance([state.pose(foot).act(foot.sole.center) for state in states], single))
     return float(np.nanmax(slips))
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poise.analysis.body_tracks import (
+from poise.analysis.body_trajectories import (
     BodyTrajectories,
     compute_trajectories,
     first_fallen_sample,
@@ -24,25 +24,32 @@ from poise.analysis.body_tracks import (
     support_margins,
 )
 from poise.analysis.gait_cycle import CycleCurves, GaitCycle, normalize_cycles
-from poise.analysis.motion_phases import Phase
+from poise.analysis.motion_phases import MotionPhase
 from poise.analysis.signals import PERCENT_SAMPLES
-from poise.analysis.step_detection import Footprint, FootTrajectory, Step, foot_trajectories, footprints, steps
+from poise.analysis.step_detection import (
+    Footprint,
+    FootTrajectory,
+    GaitStep,
+    find_footprints,
+    find_steps,
+    foot_trajectories,
+)
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.recording import Recording
 from poise.robots import Robot, Side
-from poise.state import divergent_component, natural_frequency
+from poise.state import dcm, natural_frequency
 
 #: Steps at each end that are not steady: the first brings the body up to speed and the second settles, likewise back.
-UNSTEADY = 2
+UNSTEADY_STEPS = 2
 #: Fewest steps of a walk: one alone is a step.
-FEWEST = 2
+FEWEST_STEPS = 2
 #: Seconds between the samples at which margins are measured: a foot takes ten times as long to be loaded.
-EVERY = 0.01
+MARGIN_INTERVAL = 0.01
 
 
-class Speed(NamedTuple):
+class WalkingSpeed(NamedTuple):
     """Mean velocity in axes that turn with the heading: forward and to the left (m/s), turning to the left (rad/s)."""
 
     forward: float
@@ -50,7 +57,7 @@ class Speed(NamedTuple):
     turning: float
 
 
-class Margins(NamedTuple):
+class MarginTrajectory(NamedTuple):
     """Over time (s), how far inside the support polygon something is (m); negative outside, NaN where there is none."""
 
     time: Array
@@ -73,38 +80,38 @@ class RecordedWalk:
     tracks: BodyTrajectories
     feet: tuple[FootTrajectory, ...]
     footprints: tuple[Footprint, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[GaitStep, ...]
     heading: Array
     fall_time: float
 
     @property
     def is_walk(self) -> bool:
         """Whether this is a walk at all: two steps or more."""
-        return len(self.steps) >= FEWEST
+        return len(self.steps) >= FEWEST_STEPS
 
     @cached_property
-    def steady(self) -> tuple[Step, ...]:
+    def steady_steps(self) -> tuple[GaitStep, ...]:
         """The steps that count: without the first and the last two, an even number of them, so that left and right
         weigh the same. Of a walk of less than six steps, all."""
-        if len(self.steps) < 2 * UNSTEADY + 2:
+        if len(self.steps) < 2 * UNSTEADY_STEPS + 2:
             return self.steps
-        inner = self.steps[UNSTEADY:-UNSTEADY]
+        inner = self.steps[UNSTEADY_STEPS:-UNSTEADY_STEPS]
         return inner[len(inner) % 2 :]
 
     @cached_property
     def window(self) -> slice:
         """Samples of the steady steps: from the touchdown before the first to that of the last."""
-        if not self.steady:
+        if not self.steady_steps:
             return slice(0, len(self.heading))
-        first = self.steady[0]
+        first = self.steady_steps[0]
         # The very first step has no touchdown before it: it counts from where its foot leaves the ground.
         begin = first.support.begin if first.support.begin > 0 else first.before.end
-        return slice(begin, self.steady[-1].after.begin)
+        return slice(begin, self.steady_steps[-1].after.begin)
 
     @cached_property
     def stride_samples(self) -> tuple[slice, ...]:
         """Samples of every two steady steps in a row; the whole window if there are fewer."""
-        ends = [self.window.start, *(step.after.begin for step in self.steady)]
+        ends = [self.window.start, *(step.after.begin for step in self.steady_steps)]
         return tuple(slice(a, b) for a, b in zip(ends, ends[2:], strict=False)) or (self.window,)
 
     @cached_property
@@ -128,38 +135,38 @@ class RecordedWalk:
 
         >>> walk.curves(recording["q/left_knee_joint"], "left").mean.max()
         """
-        given = np.asarray(values, dtype=np.float64)
-        if len(given) != len(self.heading):
-            raise RecordingError(f"{len(given)} values for a walk of {len(self.heading)} samples; give one for each")
-        return normalize_cycles(self.tracks.recording.time, given, self.cycles_of(side), count)
+        signal = np.asarray(values, dtype=np.float64)
+        if len(signal) != len(self.heading):
+            raise RecordingError(f"{len(signal)} values for a walk of {len(self.heading)} samples; give one for each")
+        return normalize_cycles(self.tracks.recording.time, signal, self.cycles_of(side), count)
 
     @cached_property
-    def speed(self) -> Speed:
+    def speed(self) -> WalkingSpeed:
         """Mean over the window of ``Rz(-ψ) dc/dt``, and of dψ/dt."""
         window, h = self.window, self.tracks.recording.period
         if window.stop - window.start < 2:
-            return Speed(np.nan, np.nan, np.nan)
-        x, y, _ = np.nanmean(in_heading_axes(self.tracks.center_velocity[window], self.heading[window]), axis=0)
+            return WalkingSpeed(np.nan, np.nan, np.nan)
+        x, y, _ = np.nanmean(in_heading_axes(self.tracks.center_of_mass_velocity[window], self.heading[window]), axis=0)
         last = min(window.stop, len(self.heading) - 1)
         turned = self.heading[last] - self.heading[window.start]
-        return Speed(float(x), float(y), float(turned / (h * (last - window.start))))
+        return WalkingSpeed(float(x), float(y), float(turned / (h * (last - window.start))))
 
     @cached_property
     def height(self) -> float:
         """Mean height of the center of mass above the ground in the window, m."""
-        above = (self.tracks.center[:, 2] - self.tracks.ground)[self.window]
+        above = (self.tracks.center_of_mass[:, 2] - self.tracks.ground_height)[self.window]
         return float(np.mean(above[np.isfinite(above)])) if np.isfinite(above).any() else np.nan
 
     @property
-    def rate(self) -> float:
+    def natural_frequency(self) -> float:
         """ω = sqrt(g / height), 1/s."""
         return float(natural_frequency(self.height))
 
     @cached_property
     def dcm(self) -> Array:
         """Divergent component of motion ξ = c + (dc/dt) / ω, (n, 2), m."""
-        center, velocity = self.tracks.center[:, :2], self.tracks.center_velocity[:, :2]
-        return divergent_component(center, velocity, np.full(len(center), self.height))
+        center, velocity = self.tracks.center_of_mass[:, :2], self.tracks.center_of_mass_velocity[:, :2]
+        return dcm(center, velocity, np.full(len(center), self.height))
 
     @cached_property
     def angular_momentum(self) -> Array:
@@ -190,22 +197,22 @@ class RecordedWalk:
         return support_margins(self.support, points, samples)
 
     @cached_property
-    def pressure_margin(self) -> Margins:
+    def pressure_margin(self) -> MarginTrajectory:
         """How far inside the soles the ground pushes, from the first step to the last."""
         return self._margins(self.center_of_pressure)
 
     @cached_property
-    def dcm_margin(self) -> Margins:
+    def dcm_margin(self) -> MarginTrajectory:
         """How far inside the soles ξ is, from the first step to the last: on one foot it leaves them, on two it must
         come back."""
         return self._margins(self.dcm)
 
-    def _margins(self, points: Array) -> Margins:
+    def _margins(self, points: Array) -> MarginTrajectory:
         samples: list[int] = []
         if self.steps:
-            every = max(round(EVERY / self.tracks.recording.period), 1)
+            every = max(round(MARGIN_INTERVAL / self.tracks.recording.period), 1)
             samples = list(range(self.steps[0].before.end, self.steps[-1].after.begin + 1, every))
-        return Margins(self.tracks.recording.time[samples], self.support_margins(points, samples))
+        return MarginTrajectory(self.tracks.recording.time[samples], self.support_margins(points, samples))
 
 
 def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | None = None) -> RecordedWalk:
@@ -218,17 +225,17 @@ def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | 
     known = compute_trajectories(recording, robot, posture_frames(robot).frames) if tracks is None else tracks
     fall = first_fallen_sample(known)
     upright = np.arange(len(recording)) < fall
-    feet = tuple(replace(way, loaded=way.loaded & upright) for way in foot_trajectories(known))
-    prints = footprints(known, feet)
-    heading = np.mean([way.yaw for way in feet], axis=0) if feet else np.zeros(len(recording))
+    feet = tuple(replace(trajectory, loaded=trajectory.loaded & upright) for trajectory in foot_trajectories(known))
+    prints = find_footprints(known, feet)
+    heading = np.mean([trajectory.yaw for trajectory in feet], axis=0) if feet else np.zeros(len(recording))
     fall_time = float(recording.time[fall]) if fall < len(recording) else np.nan
-    return RecordedWalk(known, feet, prints, steps(prints, feet), heading, fall_time)
+    return RecordedWalk(known, feet, prints, find_steps(prints, feet), heading, fall_time)
 
 
-# -- Supports --------------------------------------------------------------------------------------------------------
+# -- Support phases ----------------------------------------------------------------------------------------------------
 
 
-def support_phases(walk: RecordedWalk) -> tuple[Phase, ...]:
+def support_phases(walk: RecordedWalk) -> tuple[MotionPhase, ...]:
     """Which feet carry the body, one phase after the other: "left support", "double support", and "standing" before
     the first and after the last step; "flight" where no foot stands.
 
@@ -241,7 +248,7 @@ def support_phases(walk: RecordedWalk) -> tuple[Phase, ...]:
     n, time = len(recording), recording.time
     marks = {0, n} | {sample for each in walk.footprints for sample in (each.begin, each.end)}
     first, last = walk.steps[0].before.end, walk.steps[-1].after.begin
-    found: list[Phase] = []
+    found: list[MotionPhase] = []
     for begin, end in itertools.pairwise(sorted(marks)):
         on = {each.side for each in walk.footprints if each.begin <= begin < each.end}
         name = "double support" if len(on) > 1 else f"{on.pop()} support" if on else "flight"
@@ -251,5 +258,5 @@ def support_phases(walk: RecordedWalk) -> tuple[Phase, ...]:
         if found and found[-1].name == name:
             found[-1] = found[-1]._replace(end=until)
         else:
-            found.append(Phase(name, float(time[begin]), until))
+            found.append(MotionPhase(name, float(time[begin]), until))
     return tuple(found)

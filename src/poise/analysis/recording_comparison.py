@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poise.analysis.anatomy import anatomical_joints
-from poise.analysis.body_tracks import (
+from poise.analysis.body_trajectories import (
     BodyTrajectories,
     compute_trajectories,
     in_heading_axes,
@@ -27,13 +27,13 @@ from poise.analysis.body_tracks import (
     standing_state,
     true_state,
 )
-from poise.analysis.motion_phases import NormalizedRecording, Phase, align_recordings
+from poise.analysis.motion_phases import MotionPhase, NormalizedRecording, align_recordings
 from poise.analysis.signals import peak, peak_rate, root_mean_square, torque_arc_length
 from poise.analysis.step_detection import foot_trajectories
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.files import json_ready
-from poise.recording import Recording, named_robot
+from poise.recording import Recording, robot_from_provenance
 from poise.robots import Frame, Robot, limbs
 
 
@@ -75,25 +75,25 @@ def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
     return tuple(found)
 
 
-def phase_efforts(scaled: Sequence[NormalizedRecording], bodies: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
+def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
     """Of two recordings on one scale, by phase and limb; limbs that both bodies have."""
-    names = [limb.name for limb in limbs(bodies[0]) if limb.name in [each.name for each in limbs(bodies[1])]]
+    names = [limb.name for limb in limbs(robots[0]) if limb.name in [each.name for each in limbs(robots[1])]]
     found = []
-    for part in scaled[0].phases or (Phase("motion", 0.0, 100.0),):
-        inside = (scaled[0].share >= part.begin) & (scaled[0].share <= part.end)
+    for part in normalized[0].phases or (MotionPhase("motion", 0.0, 100.0),):
+        inside = (normalized[0].percent >= part.begin) & (normalized[0].percent <= part.end)
         for name in names:
             sizes = []
-            for own, body in zip(scaled, bodies, strict=True):
-                joints = next(limb.joints for limb in limbs(body) if limb.name == name)
+            for own, robot in zip(normalized, robots, strict=True):
+                joints = next(limb.joints for limb in limbs(robot) if limb.name == name)
                 labels = own.recording.labels["command/torque"] if "command/torque" in own.recording else ()
                 columns = [labels.index(joint) for joint in joints if joint in labels]
                 torque = own["command/torque"][inside][:, columns] if columns else np.full((1, 1), np.nan)
-                sizes.append(root_mean_square(torque) / body.mass)
+                sizes.append(root_mean_square(torque) / robot.mass)
             found.append(PhaseEffort(part.name, name, *sizes))
     return tuple(found)
 
 
-# -- Same task -------------------------------------------------------------------------------------------------------
+# -- Comparison --------------------------------------------------------------------------------------------------------
 
 
 class PhaseCurve(NamedTuple):
@@ -120,7 +120,7 @@ class RecordingComparison:
     """Two motions of one task.
 
     Attributes:
-        share: of the motion, %, from 0 to 100; phases, if both have the same, lie above each other.
+        percent: of the motion, %, from 0 to 100; phases, if both have the same, lie above each other.
         phases: on that scale.
         curves: heights of feet and hands above the ground, knees, trunk and head over the motion.
         distance: root mean square difference of the joint angles, rad, at each step; NaN for different bodies.
@@ -133,8 +133,8 @@ class RecordingComparison:
     >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.phase_ends]
     """
 
-    share: Array
-    phases: tuple[Phase, ...]
+    percent: Array
+    phases: tuple[MotionPhase, ...]
     curves: tuple[PhaseCurve, ...]
     distance: Array
     ranges: dict[str, tuple[float, float]]
@@ -155,18 +155,18 @@ class RecordingComparison:
     @property
     def phase_ends(self) -> tuple[PhaseEnd, ...]:
         """All curves at the end of each phase, or of the whole motion if it has no phases."""
-        parts = self.phases or (Phase("motion", 0.0, 100.0),)
+        parts = self.phases or (MotionPhase("motion", 0.0, 100.0),)
         found = []
         for part in parts:
-            k = int(np.searchsorted(self.share, part.end - 1e-9))
-            k = min(k, len(self.share) - 1)
+            k = int(np.searchsorted(self.percent, part.end - 1e-9))
+            k = min(k, len(self.percent) - 1)
             found += [PhaseEnd(part.name, c.what, c.unit, float(c.one[k]), float(c.two[k])) for c in self.curves]
         return tuple(found)
 
     def distances(self) -> dict[str, float]:
         """Root mean square of `distance` in each phase, rad."""
-        parts = self.phases or (Phase("motion", 0.0, 100.0),)
-        inside = [(self.share >= part.begin) & (self.share <= part.end) for part in parts]
+        parts = self.phases or (MotionPhase("motion", 0.0, 100.0),)
+        inside = [(self.percent >= part.begin) & (self.percent <= part.end) for part in parts]
         return {f"{k + 1} {p.name}": _rms(self.distance[i]) for k, (p, i) in enumerate(zip(parts, inside, strict=True))}
 
     def summary(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def compare_recordings(
     one: Recording,
     two: Recording,
     robot: Robot | None = None,
-    other: Robot | None = None,
+    other_robot: Robot | None = None,
     names: tuple[str, str] = ("one", "two"),
 ) -> RecordingComparison:
     """Holds a recording against another one of the same task, on the same body or on another.
@@ -203,29 +203,29 @@ def compare_recordings(
     Args:
         one, two: what happened.
         robot: whose motion `one` is; by default that which it names.
-        other: whose motion `two` is; by default as `robot` if that was given, else that which it names.
+        other_robot: whose motion `two` is; by default as `robot` if that was given, else that which it names.
         names: of both, for tables.
     """
-    bodies = (_owner(one, robot), _owner(two, other or robot))
-    scaled = align_recordings([one, two])
+    robots = (_resolve_robot(one, robot), _resolve_robot(two, other_robot or robot))
+    normalized = align_recordings([one, two])
     tracks = [
-        compute_trajectories(rec, body, posture_frames(body).frames)
-        for rec, body in zip((one, two), bodies, strict=True)
+        compute_trajectories(rec, robot, posture_frames(robot).frames)
+        for rec, robot in zip((one, two), robots, strict=True)
     ]
     own = [_curves(track) for track in tracks]
     shared = [name for name in own[0] if name in own[1]]
     curves = tuple(
-        PhaseCurve(what, own[0][what][0], *(np.asarray(scaled[k].at(own[k][what][1])) for k in (0, 1)))
+        PhaseCurve(what, own[0][what][0], *(np.asarray(normalized[k].at(own[k][what][1])) for k in (0, 1)))
         for what in shared
     )
     return RecordingComparison(
-        scaled[0].share,
-        scaled[0].phases,
+        normalized[0].percent,
+        normalized[0].phases,
         curves,
-        _distance(scaled, bodies),
-        _ranges((one, two), bodies),
-        (limb_torques(one, bodies[0]), limb_torques(two, bodies[1])),
-        phase_efforts(scaled, bodies),
+        _distance(normalized, robots),
+        _ranges((one, two), robots),
+        (limb_torques(one, robots[0]), limb_torques(two, robots[1])),
+        phase_efforts(normalized, robots),
         names,
     )
 
@@ -234,11 +234,11 @@ def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
     """By what they are: unit and values, n."""
     robot, recording = tracks.robot, tracks.recording
     feet = foot_trajectories(tracks)
-    floor = float(np.nanmin([way.sole[0, 2] for way in feet])) if feet else 0.0
-    psi = np.full(len(recording), float(np.mean([way.yaw[0] for way in feet])) if feet else 0.0)
+    floor = float(np.nanmin([trajectory.sole[0, 2] for trajectory in feet])) if feet else 0.0
+    psi = np.full(len(recording), float(np.mean([trajectory.yaw[0] for trajectory in feet])) if feet else 0.0)
     found: dict[str, tuple[str, Array]] = {}
-    for way in feet:
-        found[f"{way.foot.side} foot height"] = "m", way.sole[:, 2] - floor
+    for trajectory in feet:
+        found[f"{trajectory.foot.side} foot height"] = "m", trajectory.sole[:, 2] - floor
     for hand in robot.hands:
         found[f"{hand.side} hand height"] = "m", tracks.positions[:, tracks.parts.index(hand), 2] - floor
     q = true_state(recording, "q")
@@ -246,46 +246,48 @@ def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
         if own.degree_of_freedom == "knee flexion":
             found[f"{own.side} knee flexion"] = "degrees", np.degrees(own.sign * q[:, own.joint.q])
     chest = posture_frames(robot).chest
-    up = in_heading_axes(_turned(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
+    up = in_heading_axes(_rotation_from_stance(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
     found["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))
     found["trunk to the left"] = "degrees", np.degrees(np.arctan2(up[:, 1], up[:, 2]))
     if robot.head is not None:
-        turn = np.einsum("nji,njk->nik", _turned(tracks, chest), _turned(tracks, robot.head))
+        turn = np.einsum(
+            "nji,njk->nik", _rotation_from_stance(tracks, chest), _rotation_from_stance(tracks, robot.head)
+        )
         cosine = (np.trace(turn, axis1=1, axis2=2) - 1.0) / 2.0
         found["head turn"] = "degrees", np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
     return found
 
 
-def _turned(tracks: BodyTrajectories, frame: Frame) -> Array:
+def _rotation_from_stance(tracks: BodyTrajectories, frame: Frame) -> Array:
     """How a frame is turned from the stance, (n, 3, 3)."""
-    still = standing_state(tracks.robot).pose(frame).rotation
-    return np.asarray(tracks.rotations[:, tracks.parts.index(frame)] @ still.T)
+    stance_rotation = standing_state(tracks.robot).pose(frame).rotation
+    return np.asarray(tracks.rotations[:, tracks.parts.index(frame)] @ stance_rotation.T)
 
 
-def _distance(scaled: Sequence[NormalizedRecording], bodies: Sequence[Robot]) -> Array:
-    one, two = bodies
+def _distance(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]) -> Array:
+    one, two = robots
     if [joint.name for joint in one.joints] != [joint.name for joint in two.joints]:
-        return np.full(len(scaled[0].share), np.nan)
-    a, b = (np.asarray(own.at(true_state(own.recording, "q")[:, 7:])) for own in scaled)
+        return np.full(len(normalized[0].percent), np.nan)
+    a, b = (np.asarray(own.at(true_state(own.recording, "q")[:, 7:])) for own in normalized)
     return np.asarray(np.sqrt(np.mean((a - b) ** 2, axis=1)))
 
 
-def _ranges(recordings: Sequence[Recording], bodies: Sequence[Robot]) -> dict[str, tuple[float, float]]:
+def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[str, tuple[float, float]]:
     """Of joints that both have, degrees: by anatomy for different bodies, by name for the same."""
     found = []
-    alike = [joint.name for joint in bodies[0].joints] == [joint.name for joint in bodies[1].joints]
-    for recording, body in zip(recordings, bodies, strict=True):
+    same_robot = [joint.name for joint in robots[0].joints] == [joint.name for joint in robots[1].joints]
+    for recording, robot in zip(recordings, robots, strict=True):
         q = true_state(recording, "q")
-        if alike:
-            own = {joint.name: joint.q for joint in body.joints}
+        if same_robot:
+            own = {joint.name: joint.q for joint in robot.joints}
         else:
-            own = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(body)}
+            own = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(robot)}
         found.append({name: float(np.degrees(np.ptp(q[:, place]))) for name, place in own.items()})
     return {name: (size, found[1][name]) for name, size in found[0].items() if name in found[1]}
 
 
-def _owner(recording: Recording, robot: Robot | None) -> Robot:
-    owner = robot or recording.robot or named_robot(recording.provenance)
+def _resolve_robot(recording: Recording, robot: Robot | None) -> Robot:
+    owner = robot or recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(owner, str):
         raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
     return owner

@@ -35,7 +35,9 @@ DOUBLE_PASS = (2.0**0.5 - 1.0) ** 0.25
 FEWEST_FILTER_SAMPLES = 12
 
 
-def resample(time: ArrayLike, values: ArrayLike, moments: ArrayLike, kind: Interpolation = "linear") -> NDArray[Any]:
+def resample(
+    time: ArrayLike, values: ArrayLike, sample_times: ArrayLike, kind: Interpolation = "linear"
+) -> NDArray[Any]:
     """Values (n, ...) of a sampled signal at other moments, (m, ...).
 
     Linear interpolation gives a weighted mean of the two samples beside a moment. A cubic spline keeps the peaks that
@@ -46,13 +48,13 @@ def resample(time: ArrayLike, values: ArrayLike, moments: ArrayLike, kind: Inter
     Args:
         time: n, s, not falling; rising for splines.
         values: n samples, in any unit.
-        moments: m, s.
+        sample_times: m, s.
         kind: "linear" or "spline".
 
     >>> resample([0.0, 1.0, 2.0], [0.0, 10.0, 40.0], [0.5, 1.5])
     array([ 5., 25.])
     """
-    t, x, at = np.asarray(time, dtype=np.float64), np.asarray(values), np.asarray(moments, dtype=np.float64)
+    t, x, at = np.asarray(time, dtype=np.float64), np.asarray(values), np.asarray(sample_times, dtype=np.float64)
     before = np.clip(np.searchsorted(t, at, side="right") - 1, 0, len(t) - 1)
     if x.dtype.kind != "f":
         return np.asarray(x[before])
@@ -121,9 +123,9 @@ def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
 
 #: Part of the spectrum's height below which it counts as gone, and the highest frequency (Hz) that is looked at: those
 #: of [Balasubramanian2015]; nothing that people do on purpose is faster.
-THRESHOLD, HIGHEST = 0.05, 10.0
+SPARC_THRESHOLD, SPARC_MAX_FREQUENCY = 0.05, 10.0
 #: The spectrum is sampled this many times finer than the samples alone would: its arc length is then right to 0.1 %.
-FINER = 32
+SPECTRUM_PADDING = 32
 
 
 class Peak(NamedTuple):
@@ -135,7 +137,7 @@ class Peak(NamedTuple):
 
 
 def spectral_arc_length(
-    velocity: ArrayLike, period: float, threshold: float = THRESHOLD, highest: float = HIGHEST
+    velocity: ArrayLike, period: float, threshold: float = SPARC_THRESHOLD, max_frequency: float = SPARC_MAX_FREQUENCY
 ) -> float:
     """Minus the length of the curve that the spectrum of the speed draws, SPARC of [Balasubramanian2015].
 
@@ -150,21 +152,21 @@ def spectral_arc_length(
         velocity: v, (n,) or (n, k), in any unit.
         period: h, s.
         threshold: V̄.
-        highest: ω_max / 2π, Hz.
+        max_frequency: ω_max / 2π, Hz.
 
     >>> t = np.linspace(0.0, 1.0, 201)
     >>> round(spectral_arc_length(t**2 * (1 - t) ** 2, 0.005), 2)  # a minimum-jerk stroke
     -1.41
     """
-    speed = _sizes(velocity)
+    speed = _norms(velocity)
     if len(speed) < 2 or not np.isfinite(speed).all() or not speed.sum() > 0.0:
         return math.nan
-    bins = FINER * 2 ** math.ceil(math.log2(len(speed)))
+    bins = SPECTRUM_PADDING * 2 ** math.ceil(math.log2(len(speed)))
     spectrum = np.abs(np.fft.rfft(speed, bins)) / speed.sum()
     frequency = np.arange(len(spectrum)) / (bins * period)
-    above = np.flatnonzero((spectrum >= threshold) & (frequency <= highest))[-1]
-    if above + 1 == len(spectrum) or frequency[above + 1] > highest:
-        cut = min(highest, float(frequency[-1]))
+    above = np.flatnonzero((spectrum >= threshold) & (frequency <= max_frequency))[-1]
+    if above + 1 == len(spectrum) or frequency[above + 1] > max_frequency:
+        cut = min(max_frequency, float(frequency[-1]))
     else:  # where the straight line between two samples of the spectrum crosses the threshold
         left, right = spectrum[above : above + 2]
         cut = float(frequency[above] + (left - threshold) / (left - right) * (frequency[above + 1] - frequency[above]))
@@ -193,7 +195,7 @@ def log_dimensionless_jerk(velocity: ArrayLike, period: float) -> float:
     v = _columns(velocity)
     if len(v) < 4 or not np.isfinite(v).all():
         return math.nan
-    fastest = float(_sizes(v).max())
+    fastest = float(_norms(v).max())
     jerk = np.sum((np.diff(v, n=2, axis=0) / period**2) ** 2, axis=1)
     # Each inner sample stands for a period; the first and the last also for the half period at their end.
     total = period * float(jerk.sum() + (jerk[0] + jerk[-1]) / 2)
@@ -254,7 +256,7 @@ def _columns(values: ArrayLike) -> Array:
     return array.reshape(len(array), math.prod(array.shape[1:]))
 
 
-def _sizes(values: ArrayLike) -> Array:
+def _norms(values: ArrayLike) -> Array:
     return np.asarray(np.linalg.norm(_columns(values), axis=1))
 
 

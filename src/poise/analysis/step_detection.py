@@ -10,24 +10,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.body_tracks import BodyTrajectories
+from poise.analysis.body_trajectories import BodyTrajectories
 from poise.analysis.signals import true_intervals
 from poise.arrays import Array, Mask
 from poise.geometry import so3
 from poise.robots import Foot, Side
 
 #: Of the weight: a foot that carries more than this stands. Sensors and the contact model stay well below.
-LOADED = 0.05
+LOADED_WEIGHT_SHARE = 0.05
 #: A foot that is off the ground for less than this (s) only bounced: half of the shortest swing that robots walk with.
-BOUNCE = 0.1
+LONGEST_BOUNCE = 0.1
 #: A foot that touches for less than this (s) in the middle of its swing only grazed the ground.
-GRAZE = 0.03
+LONGEST_GRAZE = 0.03
 #: A foot whose sole is slower than this (m/s) stands, where neither forces nor phases tell; a swinging foot is faster
 #: but for some hundredths of a second at its highest point, which count as a graze.
-STILL = 0.05
+STILL_SPEED = 0.05
 #: A foot that rose (m), went (m) and turned (rad) by less than this was unloaded in place, which is no step: a tenth of
 #: the smallest steps of the smallest robots.
-RISEN, GONE, TURNED = 0.002, 0.005, 0.02
+MIN_STEP_RISE, MIN_STEP_DISTANCE, MIN_STEP_TURN = 0.002, 0.005, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Footprint:
 
     Args:
         side: which foot.
-        place: middle of its sole in the world, m, 3: the median over its stance.
+        position: middle of its sole in the world, m, 3: the median over its stance.
         yaw: where its toes point (rad, not wrapped).
         touchdown, lift_off: s; NaN for a foot that stood from the first sample, or still stands in the last.
         slip: how far the middle of the sole slid on the ground, m.
@@ -48,7 +48,7 @@ class Footprint:
     """
 
     side: Side
-    place: Array
+    position: Array
     yaw: float
     touchdown: float
     lift_off: float
@@ -91,7 +91,7 @@ def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
         k = tracks.parts.index(foot)
         R = tracks.rotations[:, k]
         sole = tracks.positions[:, k] + R @ foot.sole.center
-        yaw = _unwrapped(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
+        yaw = _unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
         if found:  # on the same turn as the first foot
             apart = yaw - found[0].yaw
             apart = apart[np.isfinite(apart)]
@@ -100,43 +100,47 @@ def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
     return tuple(found)
 
 
-def footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] | None = None) -> tuple[Footprint, ...]:
+def find_footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] | None = None) -> tuple[Footprint, ...]:
     """All footprints of a recording in the order in which they were made; feet that stood at the start come first.
 
-    >>> [(each.side, each.touchdown) for each in footprints(compute_trajectories(recording, robot))]
+    >>> [(each.side, each.touchdown) for each in find_footprints(compute_trajectories(recording, robot))]
     [('left', nan), ('right', nan), ('left', 1.898), ('right', 2.394)]
     """
-    ways = foot_trajectories(tracks) if feet is None else feet
+    trajectories = foot_trajectories(tracks) if feet is None else feet
     time = tracks.recording.time
-    made = [each for way in ways for each in _footprints_of(way, time)]
-    return tuple(sorted(made, key=lambda each: each.begin))
+    found = [each for trajectory in trajectories for each in _foot_footprints(trajectory, time)]
+    return tuple(sorted(found, key=lambda each: each.begin))
 
 
-def _footprints_of(way: FootTrajectory, time: Array) -> list[Footprint]:
-    known = np.isfinite(way.sole).all(axis=1) & np.isfinite(way.yaw)
-    loaded = way.loaded & known
+def _foot_footprints(trajectory: FootTrajectory, time: Array) -> list[Footprint]:
+    known = np.isfinite(trajectory.sole).all(axis=1) & np.isfinite(trajectory.yaw)
+    loaded = trajectory.loaded & known
     stances: list[tuple[int, int]] = []
     for begin, end in true_intervals(loaded):
         # Where the foot bounced, or was unloaded without leaving its place, one stance goes on.
-        if stances and (time[begin] - time[stances[-1][1]] < BOUNCE or not _left(way, stances[-1][1], begin)):
+        if stances and (
+            time[begin] - time[stances[-1][1]] < LONGEST_BOUNCE or not _has_stepped(trajectory, stances[-1][1], begin)
+        ):
             stances[-1] = stances[-1][0], end
         else:
             stances.append((begin, end))
     last = len(time)
     return [
-        _footprint(way, time, loaded, b, e) for b, e in stances if time[e - 1] - time[b] > GRAZE or e == last or b == 0
+        _footprint(trajectory, time, loaded, b, e)
+        for b, e in stances
+        if time[e - 1] - time[b] > LONGEST_GRAZE or e == last or b == 0
     ]
 
 
-def _footprint(way: FootTrajectory, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
+def _footprint(trajectory: FootTrajectory, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
     inside = np.flatnonzero(loaded[begin:end]) + begin
     both = (loaded[begin : end - 1] & loaded[begin + 1 : end])[:, np.newaxis]
-    slid = np.cumsum(np.where(both, np.diff(way.sole[begin:end, :2], axis=0), 0.0), axis=0)
-    turned = np.cumsum(np.where(both[:, 0], np.diff(way.yaw[begin:end]), 0.0))
+    slid = np.cumsum(np.where(both, np.diff(trajectory.sole[begin:end, :2], axis=0), 0.0), axis=0)
+    turned = np.cumsum(np.where(both[:, 0], np.diff(trajectory.yaw[begin:end]), 0.0))
     return Footprint(
-        way.foot.side,
-        np.median(way.sole[inside], axis=0),
-        float(np.median(way.yaw[inside])),
+        trajectory.foot.side,
+        np.median(trajectory.sole[inside], axis=0),
+        float(np.median(trajectory.yaw[inside])),
         float(time[begin]) if begin > 0 else math.nan,
         float(time[end]) if end < len(time) else math.nan,
         float(np.linalg.norm(slid, axis=1).max(initial=0.0)),
@@ -146,17 +150,21 @@ def _footprint(way: FootTrajectory, time: Array, loaded: Mask, begin: int, end: 
     )
 
 
-def _left(way: FootTrajectory, end: int, begin: int) -> bool:
+def _has_stepped(trajectory: FootTrajectory, end: int, begin: int) -> bool:
     """Whether a foot left its place between two samples at which it carried load."""
-    before, after = way.sole[end - 1], way.sole[begin]
-    heights = way.sole[end - 1 : begin + 1, 2]
+    before, after = trajectory.sole[end - 1], trajectory.sole[begin]
+    heights = trajectory.sole[end - 1 : begin + 1, 2]
     rise = float(np.nanmax(heights) - max(before[2], after[2]))
     gone = float(np.linalg.norm(after[:2] - before[:2]))
-    return rise > RISEN or gone > GONE or abs(float(way.yaw[begin] - way.yaw[end - 1])) > TURNED
+    return (
+        rise > MIN_STEP_RISE
+        or gone > MIN_STEP_DISTANCE
+        or abs(float(trajectory.yaw[begin] - trajectory.yaw[end - 1])) > MIN_STEP_TURN
+    )
 
 
 def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
-    recording, least = tracks.recording, LOADED * tracks.robot.weight
+    recording, least = tracks.recording, LOADED_WEIGHT_SHARE * tracks.robot.weight
     for kind in ("sensed/force", "force"):
         name = f"{kind}/{foot.name}/fz"
         if name in recording and np.isfinite(recording[name]).any():
@@ -168,10 +176,10 @@ def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
             return np.array([word != swings for word in words], dtype=bool)
     if len(recording) < 3 or not recording.period > 0.0:
         return np.ones(len(recording), dtype=bool)
-    return np.asarray(np.linalg.norm(np.gradient(sole, recording.period, axis=0), axis=1) < STILL)
+    return np.asarray(np.linalg.norm(np.gradient(sole, recording.period, axis=0), axis=1) < STILL_SPEED)
 
 
-def _unwrapped(angle: Array) -> Array:
+def _unwrap(angle: Array) -> Array:
     """Angles without jumps by a whole turn; those that are missing stay missing."""
     known = np.isfinite(angle)
     whole = np.full(len(angle), np.nan)
@@ -182,7 +190,7 @@ def _unwrapped(angle: Array) -> Array:
 # -- Steps -----------------------------------------------------------------------------------------------------------
 
 
-class Step(NamedTuple):
+class GaitStep(NamedTuple):
     """One foot from the ground to the ground.
 
     Attributes:
@@ -218,16 +226,16 @@ class Step(NamedTuple):
     duration: float
 
 
-def steps(prints: Sequence[Footprint], feet: Sequence[FootTrajectory]) -> tuple[Step, ...]:
+def find_steps(prints: Sequence[Footprint], feet: Sequence[FootTrajectory]) -> tuple[GaitStep, ...]:
     """The steps between footprints, in the order of their touchdowns."""
-    made = []
-    for way in feet:
-        own = [each for each in prints if each.side == way.foot.side]
+    found_steps = []
+    for trajectory in feet:
+        own = [each for each in prints if each.side == trajectory.foot.side]
         for before, after in itertools.pairwise(own):
             support = _support(prints, before, after)
             if support is not None:
-                made.append(_step(before, after, support, way))
-    return tuple(sorted(made, key=lambda step: step.after.begin))
+                found_steps.append(_step(before, after, support, trajectory))
+    return tuple(sorted(found_steps, key=lambda step: step.after.begin))
 
 
 def _support(prints: Sequence[Footprint], before: Footprint, after: Footprint) -> Footprint | None:
@@ -241,22 +249,22 @@ def _support(prints: Sequence[Footprint], before: Footprint, after: Footprint) -
     return prints[most] if most is not None and shared[most] > 0 else None
 
 
-def _step(before: Footprint, after: Footprint, support: Footprint, way: FootTrajectory) -> Step:
+def _step(before: Footprint, after: Footprint, support: Footprint, trajectory: FootTrajectory) -> GaitStep:
     psi = 0.5 * (after.yaw + support.yaw)
     c, s = math.cos(psi), math.sin(psi)
-    x, y, _ = after.place - support.place
+    x, y, _ = after.position - support.position
     outward = 1.0 if after.side == "left" else -1.0
-    top = float(np.nanmax(way.sole[before.end : after.begin, 2], initial=-math.inf))
+    top = float(np.nanmax(trajectory.sole[before.end : after.begin, 2], initial=-math.inf))
     single = after.touchdown - before.lift_off
     double = before.lift_off - support.touchdown
-    return Step(
+    return GaitStep(
         side=after.side,
         before=before,
         after=after,
         support=support,
         length=float(c * x + s * y),
         width=outward * float(c * y - s * x),
-        height=top - float(max(before.place[2], after.place[2])),
+        height=top - float(max(before.position[2], after.position[2])),
         turn=after.yaw - support.yaw,
         single=single,
         double=double,

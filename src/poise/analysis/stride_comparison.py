@@ -24,8 +24,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from poise.analysis.anatomy import BACK, DEGREES_OF_FREEDOM, MIRRORED, NECK, anatomical_joints, anatomical_leg_length
-from poise.analysis.body_tracks import true_state
+from poise.analysis.anatomy import (
+    BACK,
+    DEGREES_OF_FREEDOM,
+    MIRRORED_DEGREES_OF_FREEDOM,
+    NECK,
+    anatomical_joints,
+    anatomical_leg_length,
+)
+from poise.analysis.body_trajectories import true_state
 from poise.analysis.gait_curves import Agreement, agreement
 from poise.analysis.gait_cycle import TOE_OFF_PERCENT, CycleCurves, GaitCycle, normalize_cycle
 from poise.analysis.recorded_walk import analyze_walk
@@ -38,11 +45,11 @@ from poise.recording import Recording
 from poise.robots import GRAVITY, Robot, Side
 
 Quantity = Literal["torque", "angle"]
-Series = Mapping[tuple[Side | None, str], Array]
+JointSignals = Mapping[tuple[Side | None, str], Array]
 
 #: A stride that is known for this part of its time is known: its last frame may be that in which the foot lands beside
 #: a force plate.
-NEARLY = 0.95
+KNOWN_SHARE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +58,7 @@ class AnatomicalWalk:
 
     Attributes:
         name: of the body, or of the file.
-        mass: kg; leg: length of the leg, m.
+        mass: kg; leg_length: m.
         time: n, s.
         cycles: its gait cycles.
         angle: by side (None in the middle of the body) and degree of freedom, n, rad; see `poise.analysis.anatomy`.
@@ -62,11 +69,11 @@ class AnatomicalWalk:
 
     name: str
     mass: float
-    leg: float
+    leg_length: float
     time: Array
     cycles: tuple[GaitCycle, ...]
-    angle: Series
-    torque: Series
+    angle: JointSignals
+    torque: JointSignals
 
     def __post_init__(self) -> None:
         if not self.cycles:
@@ -93,7 +100,7 @@ class AnatomicalWalk:
         ]
         return CycleCurves(np.array(rows) if rows else np.zeros((0, count)), TOE_OFF_PERCENT)
 
-    def per_cent(self, quantity: Quantity, degree_of_freedom: str) -> list[Array]:
+    def percent_means(self, quantity: Quantity, degree_of_freedom: str) -> list[Array]:
         """The same on the plain scale: the mean over each per cent of a cycle, of all cycles that are known.
 
         Means of a hundredth have the same resolution however often a body was sampled: measures of smoothness need it.
@@ -103,7 +110,7 @@ class AnatomicalWalk:
             inside = (self.time >= cycle.initial_contact - 1e-9) & (self.time <= cycle.end + 1e-9)
             known = inside & np.isfinite(values)
             places = np.flatnonzero(known)
-            if len(places) < max(NEARLY * inside.sum(), 4) or np.diff(places).max() > 1:
+            if len(places) < max(KNOWN_SHARE * inside.sum(), 4) or np.diff(places).max() > 1:
                 continue
             t = self.time[places]
             total = scipy.interpolate.CubicSpline(t, values[places]).antiderivative()
@@ -114,13 +121,13 @@ class AnatomicalWalk:
 
     def _cycle_values(self, quantity: Quantity, degree_of_freedom: str) -> Iterator[tuple[GaitCycle, Array]]:
         """Each cycle with the values of its own leg, or of the middle of the body."""
-        series: Series = getattr(self, quantity)
+        signals: JointSignals = getattr(self, quantity)
         for cycle in self.cycles:
-            if (cycle.side, degree_of_freedom) in series:
-                yield cycle, series[cycle.side, degree_of_freedom]
-            elif (None, degree_of_freedom) in series:
-                mirrored = degree_of_freedom in MIRRORED and cycle.side == "left"
-                yield cycle, (-1.0 if mirrored else 1.0) * series[None, degree_of_freedom]
+            if (cycle.side, degree_of_freedom) in signals:
+                yield cycle, signals[cycle.side, degree_of_freedom]
+            elif (None, degree_of_freedom) in signals:
+                mirrored = degree_of_freedom in MIRRORED_DEGREES_OF_FREEDOM and cycle.side == "left"
+                yield cycle, (-1.0 if mirrored else 1.0) * signals[None, degree_of_freedom]
 
     @cached_property
     def stance(self) -> float:
@@ -159,16 +166,16 @@ class Smoothness(NamedTuple):
 
     Attributes:
         jerk: `log_dimensionless_jerk` of its rate: closer to zero is smoother, and 0.69 less is twice as jerky.
-        crest: largest rate over root mean square rate: a sine has 1.4, a sudden peak ten and more.
-        place: of the largest rate, % of the stride.
+        crest_factor: largest rate over root mean square rate: a sine has 1.4, a sudden peak ten and more.
+        peak_percent: of the largest rate, % of the stride.
     """
 
     jerk: float
-    crest: float
-    place: float
+    crest_factor: float
+    peak_percent: float
 
 
-class JointRow(NamedTuple):
+class JointComparison(NamedTuple):
     """One degree of freedom of two walks.
 
     Attributes:
@@ -197,22 +204,22 @@ class StrideComparison:
         rows: one for each degree of freedom that both have torques of.
         back, neck: root mean square of the torque of all their joints, N m per kg, of both; NaN without.
 
-    >>> found = compare_strides(anatomical_walk(robot_walk, robot), human_strides(torques))
-    >>> found.overlap, found.jerk, {row.degree_of_freedom: row.torque.correlation for row in found.rows}
+    >>> found = compare_strides(anatomical_walk(robot_walk, robot), human_anatomical_walk(torques))
+    >>> found.effort_overlap, found.jerk, {row.degree_of_freedom: row.torque.correlation for row in found.rows}
     """
 
     names: tuple[str, str]
-    rows: tuple[JointRow, ...]
+    rows: tuple[JointComparison, ...]
     back: tuple[float, float]
     neck: tuple[float, float]
 
     @property
-    def overlap(self) -> float:
+    def effort_overlap(self) -> float:
         """``Σ min(effort_1, effort_2)``: 1 if both divide their effort in the same way, 0 if they share no joint."""
         return float(sum(min(row.effort) for row in self.rows))
 
     @property
-    def order(self) -> float:
+    def rank_correlation(self) -> float:
         """Rank correlation of the efforts: 1 if the joints are in the same order. NaN with fewer than three."""
         if len(self.rows) < 3:
             return math.nan
@@ -225,12 +232,12 @@ class StrideComparison:
         return self._mean("jerk")
 
     @property
-    def crest(self) -> tuple[float, float]:
+    def crest_factor(self) -> tuple[float, float]:
         """Mean over the degrees of freedom of the largest rate over the root mean square rate."""
-        return self._mean("crest")
+        return self._mean("crest_factor")
 
     @property
-    def most(self) -> tuple[str, str]:
+    def dominant_joints(self) -> tuple[str, str]:
         """The degree of freedom with the largest effort in each."""
         one, two = (max(self.rows, key=lambda row: row.effort[k]).degree_of_freedom for k in (0, 1))
         return one, two
@@ -253,8 +260,8 @@ class StrideComparison:
             {
                 "names": list(self.names),
                 "rows": rows,
-                "effort_overlap": self.overlap,
-                "effort_order": self.order,
+                "effort_overlap": self.effort_overlap,
+                "effort_order": self.rank_correlation,
                 "jerk": list(self.jerk),
                 "back_n_m_per_kg": list(self.back),
                 "neck_n_m_per_kg": list(self.neck),
@@ -272,7 +279,7 @@ class StrideComparison:
             numbers = f"{row.torque.correlation:>6.2f} {row.torque.error:>6.2f} {row.torque.peak_ratio:>10.2f}"
             lines.append(f"{row.degree_of_freedom:<24} {numbers} {effort:>13} {jerk:>13}")
         lines.append(
-            f"efforts overlap by {100 * self.overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
+            f"efforts overlap by {100 * self.effort_overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
             "nearer to zero is smoother"
         )
         return "\n".join(lines)
@@ -301,7 +308,7 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
     if not names:
         raise GaitError(f"{walk.name} and {reference.name} have no joint in common whose torques are known")
     effort = np.array(
-        [[_size(curve) / each.mass for curve, each in zip(curves[name], both, strict=True)] for name in names]
+        [[_mean_magnitude(curve) / each.mass for curve, each in zip(curves[name], both, strict=True)] for name in names]
     )
     effort = effort / effort.sum(axis=0)
     rows = []
@@ -309,23 +316,23 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
         one, two = (curve / each.mass for curve, each in zip(curves[name], both, strict=True))
         smooth = smoothness(walk, name), smoothness(reference, name)
         rows.append(
-            JointRow(
+            JointComparison(
                 name,
                 agreement(one, two),
-                agreement(one / (GRAVITY * walk.leg), two / (GRAVITY * reference.leg)),
+                agreement(one / (GRAVITY * walk.leg_length), two / (GRAVITY * reference.leg_length)),
                 agreement(walk.curves("angle", name).mean, reference.curves("angle", name).mean),
                 smooth,
                 (float(share[0]), float(share[1])),
             )
         )
-    back, neck = (tuple(_part(each, part) for each in both) for part in (BACK, NECK))
+    back, neck = (tuple(_rms_torque(each, part) for each in both) for part in (BACK, NECK))
     return StrideComparison((walk.name, reference.name), tuple(rows), (back[0], back[1]), (neck[0], neck[1]))
 
 
 def smoothness(walk: AnatomicalWalk, degree_of_freedom: str) -> Smoothness:
     """Of the torque of a degree of freedom; of the strides that are known throughout. NaN without any."""
     found = []
-    for curve in walk.per_cent("torque", degree_of_freedom):
+    for curve in walk.percent_means("torque", degree_of_freedom):
         if np.ptp(curve) > 0.0:
             rate = np.diff(curve)
             most = int(np.argmax(np.abs(rate)))
@@ -337,11 +344,11 @@ def smoothness(walk: AnatomicalWalk, degree_of_freedom: str) -> Smoothness:
     return Smoothness(float(jerks.mean()), float(crests.mean()), float(np.median(places)))
 
 
-def _size(curve: Array) -> float:
+def _mean_magnitude(curve: Array) -> float:
     return float(np.mean(np.abs(curve[np.isfinite(curve)])))
 
 
-def _part(walk: AnatomicalWalk, part: tuple[tuple[str, Array], ...]) -> float:
+def _rms_torque(walk: AnatomicalWalk, part: tuple[tuple[str, Array], ...]) -> float:
     """Root mean square torque per kg of several degrees of freedom together."""
     own = [walk.curves("torque", name).mean for name, _ in part if name in walk.degrees_of_freedom()]
     if not own:

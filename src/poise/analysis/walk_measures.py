@@ -1,6 +1,6 @@
 """Measures of a walk: spatiotemporal, posture, effort, smoothness and balance, with their units and meanings.
 
-They are read from the steady steps of a recording (`RecordedWalk.steady`). Notation: m is the mass, h the mean
+They are read from the steady steps of a recording (`RecordedWalk.steady_steps`). Notation: m is the mass, h the mean
 height of the center of mass above the ground, l the length of a leg, ψ the heading, τ torques, v velocities of joints.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.body_tracks import (
+from poise.analysis.body_trajectories import (
     arm_pitch,
     chest_pitch,
     gaze_pitch,
@@ -28,27 +28,27 @@ from poise.recording import Recording
 from poise.robots import GRAVITY, Robot, leg_length, limbs
 
 
-class Measure(NamedTuple):
+class MeasureDefinition(NamedTuple):
     """What a number of a walk is.
 
     Attributes:
         unit: of it; "share" is a number without unit that is one for the whole.
-        about: a sentence.
-        ratio: whether it makes sense that one walk has so many times as much of it as another.
+        description: a sentence.
+        has_ratio: whether it makes sense that one walk has so many times as much of it as another.
     """
 
     unit: str
-    about: str
-    ratio: bool = True
+    description: str
+    has_ratio: bool = True
 
 
 @dataclass(frozen=True)
 class StyleMeasures:
-    """The numbers of a walk; `MEASURES` tells unit and meaning of each. One that does not exist is NaN.
+    """The numbers of a walk; `STYLE_MEASURES` tells unit and meaning of each. One that does not exist is NaN.
 
     >>> relaxed.arm_swing / neutral.arm_swing
-    >>> for name, measure in MEASURES.items():
-    ...     print(name, getattr(neutral, name), measure.unit, measure.about)
+    >>> for name, measure in STYLE_MEASURES.items():
+    ...     print(name, getattr(neutral, name), measure.unit, measure.description)
     """
 
     forward: float
@@ -81,43 +81,51 @@ class StyleMeasures:
     divergent_error: float
 
 
-MEASURES: dict[str, Measure] = {
-    "forward": Measure("m/s", "mean speed along the heading"),
-    "sideways": Measure("m/s", "mean speed to the left of the heading", False),
-    "turning": Measure("rad/s", "mean rate of the heading, positive to the left", False),
-    "step_length": Measure("m", "how far a foot lands beyond the other"),
-    "relative_step_length": Measure("leg lengths", "the same as a share of the leg"),
-    "step_width": Measure("m", "how far a foot lands beside the other, from middle to middle"),
-    "step_height": Measure("m", "how high the middle of the sole is lifted"),
-    "cadence": Measure("steps/min", "how many steps a minute"),
-    "single_support": Measure("s", "time on one foot, of each step"),
-    "double_support": Measure("s", "time on both feet, of each step"),
-    "slip": Measure("m", "how far a foot slid on the ground while it stood, at worst"),
-    "chest_pitch": Measure("deg", "how far the chest leans forward of how it stands, on average", False),
-    "gaze_pitch": Measure("deg", "how much further down than in standing the robot looks, on average", False),
-    "arm_swing": Measure("deg", "range of the line from shoulder to hand, forward and back against the chest"),
-    "arm_lift": Measure("deg", "how much further forward than in standing that line is, on average", False),
-    "arm_torque": Measure("share", "root mean square torque of the arms, of its limits"),
-    "center_height": Measure("m", "how much higher than in standing the center of mass is, on average", False),
-    "sway": Measure("m", "amplitude of the center of mass sideways of its way, half its range"),
-    "angular_momentum_x": Measure(
+STYLE_MEASURES: dict[str, MeasureDefinition] = {
+    "forward": MeasureDefinition("m/s", "mean speed along the heading"),
+    "sideways": MeasureDefinition("m/s", "mean speed to the left of the heading", False),
+    "turning": MeasureDefinition("rad/s", "mean rate of the heading, positive to the left", False),
+    "step_length": MeasureDefinition("m", "how far a foot lands beyond the other"),
+    "relative_step_length": MeasureDefinition("leg lengths", "the same as a share of the leg"),
+    "step_width": MeasureDefinition("m", "how far a foot lands beside the other, from middle to middle"),
+    "step_height": MeasureDefinition("m", "how high the middle of the sole is lifted"),
+    "cadence": MeasureDefinition("steps/min", "how many steps a minute"),
+    "single_support": MeasureDefinition("s", "time on one foot, of each step"),
+    "double_support": MeasureDefinition("s", "time on both feet, of each step"),
+    "slip": MeasureDefinition("m", "how far a foot slid on the ground while it stood, at worst"),
+    "chest_pitch": MeasureDefinition("deg", "how far the chest leans forward of how it stands, on average", False),
+    "gaze_pitch": MeasureDefinition("deg", "how much further down than in standing the robot looks, on average", False),
+    "arm_swing": MeasureDefinition(
+        "deg", "range of the line from shoulder to hand, forward and back against the chest"
+    ),
+    "arm_lift": MeasureDefinition("deg", "how much further forward than in standing that line is, on average", False),
+    "arm_torque": MeasureDefinition("share", "root mean square torque of the arms, of its limits"),
+    "center_height": MeasureDefinition(
+        "m", "how much higher than in standing the center of mass is, on average", False
+    ),
+    "sway": MeasureDefinition("m", "amplitude of the center of mass sideways of its way, half its range"),
+    "angular_momentum_x": MeasureDefinition(
         "share", "root mean square about the center of mass and the axis ahead, of m h √(g h)"
     ),
-    "angular_momentum_y": Measure("share", "the same about the axis to the left"),
-    "angular_momentum_z": Measure("share", "the same about the vertical axis, which swinging arms keep small"),
-    "center_smoothness": Measure(
+    "angular_momentum_y": MeasureDefinition("share", "the same about the axis to the left"),
+    "angular_momentum_z": MeasureDefinition(
+        "share", "the same about the vertical axis, which swinging arms keep small"
+    ),
+    "center_smoothness": MeasureDefinition(
         "", "log dimensionless jerk of the center of mass, by strides; higher is smoother", False
     ),
-    "hand_smoothness": Measure("", "the same of the hands", False),
-    "cost_of_transport": Measure("", "∫ Σ |τ v| dt / (m g distance): mechanical work of the joints"),
-    "pressure_margin": Measure("m", "how far inside the sole the ground pushes, median of the time on one foot", False),
-    "edge_time": Measure(
+    "hand_smoothness": MeasureDefinition("", "the same of the hands", False),
+    "cost_of_transport": MeasureDefinition("", "∫ Σ |τ v| dt / (m g distance): mechanical work of the joints"),
+    "pressure_margin": MeasureDefinition(
+        "m", "how far inside the sole the ground pushes, median of the time on one foot", False
+    ),
+    "edge_time": MeasureDefinition(
         "share", "time in which the ground pushes at an edge of the soles, nearer than 1 mm, of all the time"
     ),
-    "divergent_margin": Measure(
+    "divergent_margin": MeasureDefinition(
         "m", "how far inside both soles the divergent component is at touchdowns, at worst", False
     ),
-    "divergent_error": Measure(
+    "divergent_error": MeasureDefinition(
         "m", "largest distance of the divergent component from its plan, where the controller recorded it"
     ),
 }
@@ -127,7 +135,7 @@ MEASURES: dict[str, Measure] = {
 
 def torque_shares(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array]:
     """Names of the joints with torques, and ``τ / limit`` of each, (n, joints); empty where none were recorded."""
-    names, torque, _ = _driven(recording, robot)
+    names, torque, _ = _joint_efforts(recording, robot)
     limits = np.array([robot.limits.torque[robot.joint(name).v - 6] for name in names])
     return names, torque / limits
 
@@ -143,7 +151,7 @@ def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
 
 def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
     """What the joints do and undo, ``∫ Σ |τ v| dt``, J: no joint gives back what it brakes. NaN without torques."""
-    names, torque, rate = _driven(recording, robot)
+    names, torque, rate = _joint_efforts(recording, robot)
     power = np.abs(torque[samples] * rate[samples]).sum(axis=1)
     known = power[np.isfinite(power)]
     if not names or not len(known):
@@ -151,7 +159,7 @@ def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
     return float(known.mean() * recording.period * len(power))
 
 
-def _driven(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array, Array]:
+def _joint_efforts(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array, Array]:
     """Joints with torques: their names, the torques (N m) and the rates of the joints (rad/s), (n, joints)."""
     if "command/torque" not in recording:
         return (), np.zeros((len(recording), 0)), np.zeros((len(recording), 0))
@@ -166,9 +174,9 @@ def _driven(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array,
 
 
 #: A walk that goes less far than this (m) in its steady steps goes nowhere: its cost of transport would be noise.
-SOMEWHERE = 0.05
+MIN_DISTANCE = 0.05
 #: Pressure that is nearer to the edge than this (m) is at it: soles of a millimetre's precision are good ones.
-EDGE = 1e-3
+EDGE_DISTANCE = 1e-3
 
 
 def style_measures(walk: RecordedWalk) -> StyleMeasures:
@@ -178,27 +186,27 @@ def style_measures(walk: RecordedWalk) -> StyleMeasures:
     120.0
     """
     if not walk.is_walk:
-        return StyleMeasures(**dict.fromkeys(MEASURES, math.nan))
-    robot, steady, speed = walk.tracks.robot, walk.steady, walk.speed
-    length = _mean([step.length for step in steady])
+        return StyleMeasures(**dict.fromkeys(STYLE_MEASURES, math.nan))
+    robot, steady_steps, speed = walk.tracks.robot, walk.steady_steps, walk.speed
+    length = _mean([step.length for step in steady_steps])
     return StyleMeasures(
         forward=speed.forward,
         sideways=speed.sideways,
         turning=speed.turning,
         step_length=length,
         relative_step_length=length / leg_length(robot),
-        step_width=_mean([step.width for step in steady]),
-        step_height=_mean([step.height for step in steady]),
-        cadence=60.0 / _mean([step.duration for step in steady]),
-        single_support=_mean([step.single for step in steady]),
-        double_support=_mean([step.double for step in steady]),
-        slip=max(step.support.slip for step in steady),
+        step_width=_mean([step.width for step in steady_steps]),
+        step_height=_mean([step.height for step in steady_steps]),
+        cadence=60.0 / _mean([step.duration for step in steady_steps]),
+        single_support=_mean([step.single for step in steady_steps]),
+        double_support=_mean([step.double for step in steady_steps]),
+        slip=max(step.support.slip for step in steady_steps),
         **_posture(walk),
         arm_torque=arm_torque(walk.tracks.recording, robot, walk.window),
         **_center(walk),
         **_angular_momentum(walk),
         **_smoothness(walk),
-        cost_of_transport=_cost(walk),
+        cost_of_transport=_cost_of_transport(walk),
         **_balance(walk),
     )
 
@@ -217,15 +225,15 @@ def _posture(walk: RecordedWalk) -> dict[str, float]:
 
 def _center(walk: RecordedWalk) -> dict[str, float]:
     """Height against the stance; and sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, less the straight line to its end."""
-    robot, still = walk.tracks.robot, standing_state(walk.tracks.robot)
-    ground = min(float(still.pose(foot).translation[2]) for foot in robot.feet)
-    aside = in_heading_axes(walk.tracks.center_velocity, walk.heading)[:, 1]
+    robot, stance = walk.tracks.robot, standing_state(walk.tracks.robot)
+    ground = min(float(stance.pose(foot).translation[2]) for foot in robot.feet)
+    sideways_velocity = in_heading_axes(walk.tracks.center_of_mass_velocity, walk.heading)[:, 1]
     ranges = []
     for stride in walk.stride_samples:
-        way = np.cumsum(aside[stride]) * walk.tracks.recording.period
-        ranges.append(np.ptp(way - np.linspace(0.0, way[-1], len(way))))
+        sway = np.cumsum(sideways_velocity[stride]) * walk.tracks.recording.period
+        ranges.append(np.ptp(sway - np.linspace(0.0, sway[-1], len(sway))))
     return {
-        "center_height": walk.height - float(still.center_of_mass[2]) + ground,
+        "center_height": walk.height - float(stance.center_of_mass[2]) + ground,
         "sway": 0.5 * _mean(ranges),
     }
 
@@ -241,16 +249,18 @@ def _smoothness(walk: RecordedWalk) -> dict[str, float]:
     tracks, h = walk.tracks, walk.tracks.recording.period
     hands = [tracks.velocity(hand) for hand in tracks.robot.hands]
     return {
-        "center_smoothness": _mean([log_dimensionless_jerk(tracks.center_velocity[s], h) for s in walk.stride_samples]),
+        "center_smoothness": _mean(
+            [log_dimensionless_jerk(tracks.center_of_mass_velocity[s], h) for s in walk.stride_samples]
+        ),
         "hand_smoothness": _mean([log_dimensionless_jerk(hand[s], h) for hand in hands for s in walk.stride_samples]),
     }
 
 
-def _cost(walk: RecordedWalk) -> float:
+def _cost_of_transport(walk: RecordedWalk) -> float:
     window = walk.window
     seconds = walk.tracks.recording.period * (window.stop - window.start)
     distance = math.hypot(walk.speed.forward, walk.speed.sideways) * seconds
-    if not distance > SOMEWHERE:
+    if not distance > MIN_DISTANCE:
         return math.nan
     return joint_work(walk.tracks.recording, walk.tracks.robot, window) / (walk.tracks.robot.mass * GRAVITY * distance)
 
@@ -260,15 +270,17 @@ def _balance(walk: RecordedWalk) -> dict[str, float]:
     begin, end = recording.time[window.start], recording.time[min(window.stop, len(recording) - 1)]
     time, margin = walk.pressure_margin
     inner = (time >= begin) & (time <= end) & np.isfinite(margin)
-    single = inner & np.any([(time >= s.before.lift_off) & (time < s.after.touchdown) for s in walk.steady], axis=0)
-    reached = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady])
+    single = inner & np.any(
+        [(time >= s.before.lift_off) & (time < s.after.touchdown) for s in walk.steady_steps], axis=0
+    )
+    touchdown_margins = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady_steps])
     error = dcm_error(recording)
-    far = np.zeros(0) if error is None else error[window][np.isfinite(error[window])]
+    known_errors = np.zeros(0) if error is None else error[window][np.isfinite(error[window])]
     return {
         "pressure_margin": float(np.median(margin[single])) if single.any() else math.nan,
-        "edge_time": _mean(margin[inner] < EDGE),
-        "divergent_margin": float(np.min(reached)),
-        "divergent_error": float(far.max()) if len(far) else math.nan,
+        "edge_time": _mean(margin[inner] < EDGE_DISTANCE),
+        "divergent_margin": float(np.min(touchdown_margins)),
+        "divergent_error": float(known_errors.max()) if len(known_errors) else math.nan,
     }
 
 

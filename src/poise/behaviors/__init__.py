@@ -1,37 +1,45 @@
 """Things a body does: plan and tasks together."""
 
-from poise.behaviors.navigate import Done, Navigate
+from poise.behaviors.navigate import Navigate, SegmentStart
 from poise.behaviors.navigate_tasks import NavigateSettings
-from poise.behaviors.reach import Phase, Reach, ReachSettings, one_foot_stance
-from poise.behaviors.stand import LiveSquat, Squat, SquatSettings, Stand, UprightSettings, above_support, upright
+from poise.behaviors.reach import Reach, ReachPhase, ReachSettings, one_foot_stance
+from poise.behaviors.stand import (
+    LiveSquat,
+    Squat,
+    SquatSettings,
+    Stand,
+    UprightSettings,
+    center_above_support,
+    upright_hierarchy,
+)
 from poise.behaviors.walk import Walk
-from poise.behaviors.walk_tasks import WalkSettings, speed_of
-from poise.behaviors.zmp_balance import Regulated, regulation_of, standing, walking
-from poise.behaviors.zmp_regulation import Pressed, RegulatedSettings, error_of_zmp
+from poise.behaviors.walk_tasks import WalkSettings, gait_speed
+from poise.behaviors.zmp_balance import ZmpBalance, regulation_settings, standing_reference, walking_pattern
+from poise.behaviors.zmp_regulation import SoleLoad, ZmpBalanceSettings, zmp_error
 
 __all__ = [
-    "Done",
     "LiveSquat",
     "Navigate",
     "NavigateSettings",
-    "Phase",
-    "Pressed",
     "Reach",
+    "ReachPhase",
     "ReachSettings",
-    "Regulated",
-    "RegulatedSettings",
+    "SegmentStart",
+    "SoleLoad",
     "Squat",
     "SquatSettings",
     "Stand",
     "UprightSettings",
     "Walk",
     "WalkSettings",
-    "above_support",
-    "error_of_zmp",
+    "ZmpBalance",
+    "ZmpBalanceSettings",
+    "center_above_support",
+    "gait_speed",
     "one_foot_stance",
-    "regulation_of",
-    "speed_of",
-    "standing",
-    "upright",
-    "walking",
+    "regulation_settings",
+    "standing_reference",
+    "upright_hierarchy",
+    "walking_pattern",
+    "zmp_error",
 ]

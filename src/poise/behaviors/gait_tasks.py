@@ -14,12 +14,12 @@ from poise.arrays import Array
 from poise.errors import RobotError, TaskError
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy
-from poise.plans import Phase
+from poise.plans import GaitPhase
 from poise.robots import GRAVITY, Foot, Robot, Side, State, limbs
 from poise.state import Contact
 
 #: Bodies keep this far apart (m), capsules that they are; the nearest so many pairs within this reach (m) are watched.
-APART, NEAREST, NEAR = 0.005, 16, 0.06
+LEAST_BODY_DISTANCE, WATCHED_PAIRS, INFLUENCE_DISTANCE = 0.005, 16, 0.06
 #: Shortest and longest period that a behavior believes in (s): between them lie all controllers.
 SHORTEST_PERIOD, LONGEST_PERIOD = 1e-4, 0.02
 
@@ -49,8 +49,8 @@ def balance_tasks(
     height: float,
     settings: BalanceSettings,
     center: Any,
-    rise: Any,
-    feedback: tasks.Reference,
+    height_target: Any,
+    feedback: tasks.TaskDynamics,
     axes: str = "xyz",
     names: tuple[str, str, str] = ("center of mass", "height of the center of mass", "angular momentum"),
 ) -> list[tasks.Task]:
@@ -62,18 +62,18 @@ def balance_tasks(
     Args:
         height: h of the centre of mass above the ground (m).
         settings: gains.
-        center, rise: targets of the centre of mass over the ground and upwards (m).
+        center, height_target: targets of the centre of mass over the ground and upwards (m).
         feedback: how the error of `center` vanishes.
         axes: about which the body is not to spin.
         names: of the three tasks.
     """
     lever = robot.mass * height
-    most = settings.spin * lever * math.sqrt(GRAVITY * height)
+    largest = settings.spin * lever * math.sqrt(GRAVITY * height)
     damped = tasks.Decay(settings.spin_rate)
     return [
-        tasks.CenterOfMass(center, axes="xy", reference=feedback, name=names[0]),
-        tasks.CenterOfMass(rise, axes="z", reference=tasks.Decay(settings.height), name=names[1]),
-        tasks.AngularMomentum(axes=axes, within=most, weight=lever**-2, reference=damped, name=names[2]),
+        tasks.CenterOfMass(center, axes="xy", dynamics=feedback, name=names[0]),
+        tasks.CenterOfMass(height_target, axes="z", dynamics=tasks.Decay(settings.height), name=names[1]),
+        tasks.AngularMomentum(axes=axes, tolerance=largest, weight=lever**-2, dynamics=damped, name=names[2]),
     ]
 
 
@@ -86,28 +86,33 @@ class GaitTasks:
         settings: gains.
 
     Attributes:
-        center: what the centre of mass should do; `rise` its height.
-        places: where a standing foot landed.
+        center: what the centre of mass should do; `height_target` its height.
+        stance_poses: where a standing foot landed.
         height: of the centre of mass above the ground, at the start (m).
     """
 
     def __init__(self, robot: Robot, start: State, settings: GaitSettings) -> None:
         self.robot = robot
         self._gains = settings
-        self.center, self.rise = tasks.Led(np.zeros(3)), tasks.Led(np.array(start.center_of_mass))
-        self.places = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.center, self.com_height = (
+            tasks.FeedForwardTarget(np.zeros(3)),
+            tasks.FeedForwardTarget(np.array(start.center_of_mass)),
+        )
+        self.stance_poses = {foot.side: tasks.FeedForwardTarget(start.pose(foot)) for foot in robot.feet}
         self.height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
         self._contacts = {foot.side: Contact(foot, friction=settings.friction) for foot in robot.feet}
 
     def balance(self) -> list[tasks.Task]:
         """The balance level: the plan says what the divergent component does, feedback included."""
         names = ("divergent component", "height", "spin")
-        return balance_tasks(self.robot, self.height, self._gains, self.center, self.rise, tasks.Given(), "xy", names)
+        return balance_tasks(
+            self.robot, self.height, self._gains, self.center, self.com_height, tasks.FeedForward(), "xy", names
+        )
 
-    def standing(self, *swinging: Side) -> list[constraints.RigidContact]:
+    def stance_contacts(self, *swinging: Side) -> list[constraints.RigidContact]:
         """The contacts of the feet that do not swing."""
         return [
-            constraints.RigidContact(contact, at=self.places[side], damping=self._gains.stopping)
+            constraints.RigidContact(contact, at=self.stance_poses[side], damping=self._gains.stopping)
             for side, contact in self._contacts.items()
             if side not in swinging
         ]
@@ -117,17 +122,21 @@ class GaitTasks:
         return {"both": hierarchy(), **{side: hierarchy(side) for side in self._contacts}}
 
 
-def joints_of(robot: Robot, *words: str) -> list[str]:
+def limb_joints(robot: Robot, *limb_words: str) -> list[str]:
     """Names of the joints of limbs whose name has one of the words: "arm", "head", "leg", "trunk"."""
-    return [name for limb in limbs(robot) for name in limb.joints if any(word in limb.name for word in words)]
+    return [name for limb in limbs(robot) for name in limb.joints if any(word in limb.name for word in limb_words)]
 
 
-def apart(robot: Robot) -> list[tasks.Task]:
+def arm_collision_constraints(robot: Robot) -> list[tasks.Task]:
     """Arms do not pass through the body, as far as its shapes are known; feet are kept apart by the plan."""
-    names = set(joints_of(robot, "arm"))
+    names = set(limb_joints(robot, "arm"))
     arms = [joint for joint in robot.joints if joint.name in names]
     try:
-        return [constraints.SelfCollision(robot, APART, rows=NEAREST, influence=NEAR, joints=arms)]
+        return [
+            constraints.SelfCollision(
+                robot, LEAST_BODY_DISTANCE, rows=WATCHED_PAIRS, influence=INFLUENCE_DISTANCE, joints=arms
+            )
+        ]
     except (RobotError, TaskError):
         return []
 
@@ -161,10 +170,10 @@ class TickClock:
 
 #: x, y and z.
 Point = Sequence[float] | Array
-LEVEL = np.eye(3)
+LEVEL_GROUND = np.eye(3)
 
 
-def sole_pose(foot: Foot, place: Point, yaw: float, tilt: Array = LEVEL) -> pinocchio.SE3:
+def sole_pose(foot: Foot, place: Point, yaw: float, tilt: Array = LEVEL_GROUND) -> pinocchio.SE3:
     """world_from_foot with the middle of the sole at a place (m), turned by a yaw (rad) on ground of this tilt."""
     R = tilt @ so3.yaw_matrix(yaw)
     return pinocchio.SE3(R, np.asarray(place) - R @ foot.sole.center)
@@ -174,7 +183,7 @@ def sole_motion(
     foot: Foot,
     place: tuple[Point, Point, Point],
     yaw: tuple[float, float, float],
-    tilt: Array = LEVEL,
+    tilt: Array = LEVEL_GROUND,
 ) -> tuple[pinocchio.SE3, tuple[float, ...], tuple[float, ...]]:
     """Pose, twist and its rate of the foot's frame, in world axes, linear parts first.
 
@@ -193,49 +202,51 @@ def sole_motion(
     return pose, twist, rate
 
 
-# -- Footing: what a walk feels of the ground, and of its own weight -------------------------------------------------
+# -- Terrain estimation from contacts, and the error of the weight ---------------------------------------------------
 
 
 #: How much of the slope under one foot is believed: uneven ground tilts feet either way, a slope the same way.
-FEELING = 0.07
+SLOPE_GAIN = 0.07
 #: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
-EVEN = 0.04
+LEAST_SLOPE = 0.04
 #: Rate at which another height, of the ground or of the walk, is taken over, critically damped, 1/s: a stair of 5 cm
 #: takes a quarter of gravity.
-LEVELLING = 7.0
+HEIGHT_RATE = 7.0
 #: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: in half a second, up to a third of gravity.
-WEIGHING, HEAVIEST = 300.0, 3.0
+WEIGHT_GAIN, LARGEST_WEIGHT_ERROR = 300.0, 3.0
 
 
-class Footing:
+class TerrainEstimator:
     """The ground under a walk.
 
     Attributes:
-        level: height at which the centre of mass is carried (m).
-        heavier: acceleration (m/s²) that a body heavier than believed lacks.
+        center_height: height at which the centre of mass is carried (m).
+        weight_error: acceleration (m/s²) that a body heavier than believed lacks.
     """
 
     def __init__(self, start: State) -> None:
         feet = start.robot.feet
-        self._felt = sum((sloped(start.pose(foot).rotation[:, 2]) for foot in feet), 0j) / len(feet)
-        self.level = float(start.center_of_mass[2])
-        self.heavier = self._rate = 0.0
+        self._slope = sum((slope_of_normal(start.pose(foot).rotation[:, 2]) for foot in feet), 0j) / len(feet)
+        self.center_height = float(start.center_of_mass[2])
+        self.weight_error = self._rate = 0.0
 
     @property
     def slope(self) -> complex:
         """How far the ground rises per metre along x and along y, as x + i y."""
-        return self._felt if abs(self._felt) > EVEN else 0j
+        return self._slope if abs(self._slope) > LEAST_SLOPE else 0j
 
     @property
     def tilt(self) -> Array:
         """From level to the ground."""
-        return tilted(self.slope)
+        return rotation_of_slope(self.slope)
 
-    def stood(self, normal: Array) -> None:
+    def add_contact(self, normal: Array) -> None:
         """A sole stood with this normal."""
-        self._felt += FEELING * (sloped(normal) - self._felt)
+        self._slope += SLOPE_GAIN * (slope_of_normal(normal) - self._slope)
 
-    def carry(self, phase: Phase, height: float, actual: float, period: float) -> tuple[float, float, float]:
+    def update_center_height(
+        self, phase: GaitPhase, height: float, actual: float, period: float
+    ) -> tuple[float, float, float]:
         """Height of the centre of mass (m), its rate and acceleration, on the way to be so high above the ground.
 
         Args:
@@ -243,22 +254,22 @@ class Footing:
             actual: where the centre of mass is (m).
         """
         # The lower of both feet is the one whose leg might become too short.
-        floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.last.z)
-        acceleration = LEVELLING * (LEVELLING * (floor + height - self.level) - 2.0 * self._rate)
+        floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.other_foot.z)
+        acceleration = HEIGHT_RATE * (HEIGHT_RATE * (floor + height - self.center_height) - 2.0 * self._rate)
         self._rate += period * acceleration
-        self.level += period * self._rate
+        self.center_height += period * self._rate
         # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
-        heavier = self.heavier + WEIGHING * (self.level - actual) * period
-        self.heavier = min(max(heavier, -HEAVIEST), HEAVIEST)
-        return self.level, self._rate, acceleration + self.heavier
+        weight_error = self.weight_error + WEIGHT_GAIN * (self.center_height - actual) * period
+        self.weight_error = min(max(weight_error, -LARGEST_WEIGHT_ERROR), LARGEST_WEIGHT_ERROR)
+        return self.center_height, self._rate, acceleration + self.weight_error
 
 
-def sloped(normal: Array) -> complex:
+def slope_of_normal(normal: Array) -> complex:
     """How far ground with this normal rises per metre along x and along y, as x + i y."""
     return -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
 
 
-def tilted(slope: complex) -> Array:
+def rotation_of_slope(slope: complex) -> Array:
     """The rotation from level ground to ground of this slope."""
     up = np.array([-slope.real, -slope.imag, 1.0])
     turn = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up / np.linalg.norm(up))

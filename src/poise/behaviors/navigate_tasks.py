@@ -10,11 +10,11 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.gait_tasks import GaitTasks, apart, joints_of, sole_motion
-from poise.behaviors.servo_stabilizer import StabilizerSettings
+from poise.behaviors.gait_tasks import GaitTasks, arm_collision_constraints, limb_joints, sole_motion
+from poise.behaviors.servo_stabilizer import ServoStabilizerSettings
 from poise.hierarchy import Hierarchy, Level
-from poise.parameters import check_parameters, gain
-from poise.plans import Sample
+from poise.parameters import check_parameters, gain_parameter
+from poise.plans import SegmentSample
 from poise.robots import Robot, Side, State
 
 
@@ -22,25 +22,27 @@ from poise.robots import Robot, Side, State
 class NavigateSettings:
     """Gains of a guided motion, the same on all robots, and those of the stabilizer on position servos."""
 
-    duration: float = gain(0.0, "T₀ of a segment; zero: 3 / ω, which is 0.5 s on mighty", "s", zero=True)
-    longest: float = gain(3.0, "T_max of the correction of durations", "s")
-    increment: float = gain(0.1, "ΔT of the correction of durations", "s")
-    feedback: float = gain(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
-    track: float = gain(20.0, "rate at which the centre of mass follows its plan in kinematics")
-    swing: float = gain(20.0, "rate of the swing foot")
-    trunk: float = gain(10.0, "rate of the orientation of the trunk")
-    hands: float = gain(8.0, "rate of the hands")
-    posture: float = gain(5.0, "rate of the posture")
-    height: float = gain(9.0, "rate of the height of the centre of mass")
-    spin: float = gain(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
-    spin_rate: float = gain(8.0, "rate at which more angular momentum than that is damped")
-    friction: float = gain(0.7, "friction that contacts are trusted with", "")
-    stopping: float = gain(20.0, "rate at which a stance foot that rocks is brought to rest")
-    calm: float = gain(0.05, "damping of hands and trunk: what they may ask of the other limbs", "", zero=True)
-    astray: float = gain(
+    duration: float = gain_parameter(0.0, "T₀ of a segment; zero: 3 / ω, which is 0.5 s on mighty", "s", zero=True)
+    longest: float = gain_parameter(3.0, "T_max of the correction of durations", "s")
+    increment: float = gain_parameter(0.1, "ΔT of the correction of durations", "s")
+    feedback: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
+    track: float = gain_parameter(20.0, "rate at which the centre of mass follows its plan in kinematics")
+    swing: float = gain_parameter(20.0, "rate of the swing foot")
+    trunk: float = gain_parameter(10.0, "rate of the orientation of the trunk")
+    hands: float = gain_parameter(8.0, "rate of the hands")
+    posture: float = gain_parameter(5.0, "rate of the posture")
+    height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
+    spin: float = gain_parameter(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
+    spin_rate: float = gain_parameter(8.0, "rate at which more angular momentum than that is damped")
+    friction: float = gain_parameter(0.7, "friction that contacts are trusted with", "")
+    stopping: float = gain_parameter(20.0, "rate at which a stance foot that rocks is brought to rest")
+    calm: float = gain_parameter(
+        0.05, "damping of hands and trunk: what they may ask of the other limbs", "", zero=True
+    )
+    astray: float = gain_parameter(
         2.0, "a segment is replaced when the ZMP that would bring the DCM back is this far outside", "half sole widths"
     )
-    stabilizer: StabilizerSettings = field(default_factory=StabilizerSettings)
+    stabilizer: ServoStabilizerSettings = field(default_factory=ServoStabilizerSettings)
 
     def __post_init__(self) -> None:
         check_parameters(self, "navigate")
@@ -53,130 +55,149 @@ class NavigateSettings:
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1.0, 1e-2)
 #: By so much (rad) chest and pelvis may leave their attitude for the sake of the hands: a trunk that leans further is
 #: on its way down, whatever the centre of mass does.
-LEANING = 0.05
+LARGEST_LEAN = 0.05
 #: Weight of the pelvis beside the chest: a waist is there to be turned, a little.
-PELVIS = 0.3
+PELVIS_WEIGHT = 0.3
 #: Weight of the attitude of a hand beside its place: a turn of 1 rad is worth so many metres, squared.
-TURN = 0.05
+HAND_ROTATION_WEIGHT = 0.05
 #: Weight of the arms' posture beside the places of the hands, in squares of the arm's length: an arm that is led by its
 #: hand alone ends up twisted at the limits of its joints, and does not find home again.
-HOMING = 0.03
+ARM_POSTURE_WEIGHT = 0.03
 
 
-class Levels(GaitTasks):
+class NavigateTasks(GaitTasks):
     """The hierarchies of a guided motion: on both feet, and while either foot is in the air.
 
     Attributes:
         hierarchies: by the foot in the air, or "both".
         feet, soles: where a foot in the air should be, and how turned.
-        hands, grips: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
-        homes: how hands are turned at home, in trunk axes.
-        upright: world_from_trunk, standing.
+        hands, hand_rotations: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
+        home_rotations: how hands are turned at home, in trunk axes.
+        standing_trunk: world_from_trunk, standing.
     """
 
-    def __init__(self, robot: Robot, start: State, settings: NavigateSettings, arm: float, turns_hands: bool) -> None:
+    def __init__(
+        self, robot: Robot, start: State, settings: NavigateSettings, arm: float, guides_hand_rotation: bool
+    ) -> None:
         super().__init__(robot, start, settings)
         self.settings, self.arm = settings, arm
         part = robot.chest or robot.frame("root_joint")
         stance = robot.stance("standing")
-        self.upright = np.array(stance.pose(part).rotation)
-        self.part = part
+        self.standing_trunk = np.array(stance.pose(part).rotation)
+        self.trunk_frame = part
         base = robot.frame("root_joint")
-        self.level, self._rigid = np.array(stance.pose(base).rotation), part.joint == base.joint
-        self.trunk = tasks.Led(np.array(start.pose(part).rotation))
-        self.pelvis = tasks.Led(np.array(start.pose(base).rotation))
-        self.feet = {foot.side: tasks.Led(np.array(start.pose(foot).translation)) for foot in robot.feet}
-        self.soles = {foot.side: tasks.Led(np.array(start.pose(foot).rotation)) for foot in robot.feet}
-        self.hands = {hand.side: tasks.Led(np.array(start.pose(hand).translation)) for hand in robot.hands}
-        self.grips = {hand.side: tasks.Led(np.array(start.pose(hand).rotation)) for hand in robot.hands if turns_hands}
-        self.homes = {hand.side: np.array(stance.pose(hand).rotation) for hand in robot.hands}
+        self.standing_pelvis, self._rigid = np.array(stance.pose(base).rotation), part.joint == base.joint
+        self.trunk = tasks.FeedForwardTarget(np.array(start.pose(part).rotation))
+        self.pelvis = tasks.FeedForwardTarget(np.array(start.pose(base).rotation))
+        self.feet = {foot.side: tasks.FeedForwardTarget(np.array(start.pose(foot).translation)) for foot in robot.feet}
+        self.soles = {foot.side: tasks.FeedForwardTarget(np.array(start.pose(foot).rotation)) for foot in robot.feet}
+        self.hands = {
+            hand.side: tasks.FeedForwardTarget(np.array(start.pose(hand).translation)) for hand in robot.hands
+        }
+        self.hand_rotations = {
+            hand.side: tasks.FeedForwardTarget(np.array(start.pose(hand).rotation))
+            for hand in robot.hands
+            if guides_hand_rotation
+        }
+        self.home_rotations = {hand.side: np.array(stance.pose(hand).rotation) for hand in robot.hands}
         self.weights = WEIGHTS
         self.hierarchies = self._hierarchies()
 
     # -- what a plan says ------------------------------------------------------------------------------------------
 
-    def lead(self, sample: Sample) -> None:
+    def follow(self, sample: SegmentSample) -> None:
         """Hands, trunk and the feet that are in the air go where a segment has them."""
         p, v, a = sample.center
-        angles, rates, faster = sample.attitude
+        angles, rates, acceleration_rpy = sample.attitude
         R = np.asarray(pinocchio.rpy.rpyToMatrix(*angles))
-        spin, spinning = _turning(angles, rates, faster)
-        self.trunk.lead(R @ self.upright, spin, spinning)
-        self.pelvis.lead(R @ self.level, spin, spinning)
+        angular_velocity, angular_acceleration = _angular_motion(angles, rates, acceleration_rpy)
+        self.trunk.set(R @ self.standing_trunk, angular_velocity, angular_acceleration)
+        self.pelvis.set(R @ self.standing_pelvis, angular_velocity, angular_acceleration)
         # Places turn with the trunk: ṙ = [ω] r, r̈ = ([ω]² + [ω̇]) r, and what moves in it has 2 [ω] ṙ besides.
-        turn = pinocchio.skew(spin)
-        swirl = turn @ turn + pinocchio.skew(spinning)
+        turn = pinocchio.skew(angular_velocity)
+        rotation_acceleration = turn @ turn + pinocchio.skew(angular_acceleration)
         for side, (x, rate, acceleration) in sample.hands.items():
             r, moving = R @ x[:3], R @ rate[:3]
-            self.hands[side].lead(
-                p + r, v + moving + turn @ r, a + R @ acceleration[:3] + 2.0 * (turn @ moving) + swirl @ r
+            self.hands[side].set(
+                p + r,
+                v + moving + turn @ r,
+                a + R @ acceleration[:3] + 2.0 * (turn @ moving) + rotation_acceleration @ r,
             )
-            if side in self.grips:
-                self.grips[side].lead(R @ pinocchio.exp3(x[3:]) @ self.homes[side], spin + R @ rate[3:], spinning)
+            if side in self.hand_rotations:
+                self.hand_rotations[side].set(
+                    R @ pinocchio.exp3(x[3:]) @ self.home_rotations[side],
+                    angular_velocity + R @ rate[3:],
+                    angular_acceleration,
+                )
         for side, (x, rate, acceleration) in sample.feet.items():
             places, yaws = zip(*((part[:3], float(part[3])) for part in (x, rate, acceleration)), strict=True)
             pose, twist, growing = sole_motion(self.robot.foot(side), places, yaws)
-            self.feet[side].lead(pose.translation, twist[:3], growing[:3])
-            self.soles[side].lead(pose.rotation, twist[3:], growing[3:])
+            self.feet[side].set(pose.translation, twist[:3], growing[:3])
+            self.soles[side].set(pose.rotation, twist[3:], growing[3:])
 
-    def stand(self, side: Side, pose: pinocchio.SE3) -> None:
+    def set_stance(self, side: Side, pose: pinocchio.SE3) -> None:
         """A foot stands here from now on."""
-        self.places[side].lead(pose)
+        self.stance_poses[side].set(pose)
 
     # -- tasks -----------------------------------------------------------------------------------------------------
 
     def _hierarchies(self) -> Mapping[str, Hierarchy]:
-        robot, numbers, stance = self.robot, self.settings, self.robot.stance("standing")
+        robot, settings, stance = self.robot, self.settings, self.robot.stance("standing")
         balance = self.balance()
         hands: list[tasks.Task] = []
         for hand in robot.hands:
-            reach = tasks.Decay(numbers.hands)
-            hands.append(tasks.Position(hand, self.hands[hand.side], reference=reach, name=f"{hand.side} hand"))
-            if hand.side in self.grips:
-                grip, name = self.grips[hand.side], f"{hand.side} grip"
-                hands.append(tasks.Orientation(hand, grip, weight=TURN**2, reference=reach, name=name))
-        named = set(joints_of(robot, "arm")) if hands else set()
+            reach = tasks.Decay(settings.hands)
+            hands.append(tasks.Position(hand, self.hands[hand.side], dynamics=reach, name=f"{hand.side} hand"))
+            if hand.side in self.hand_rotations:
+                grip, name = self.hand_rotations[hand.side], f"{hand.side} grip"
+                hands.append(tasks.Orientation(hand, grip, weight=HAND_ROTATION_WEIGHT**2, dynamics=reach, name=name))
+        named = set(limb_joints(robot, "arm")) if hands else set()
         arms = [joint for joint in robot.joints if joint.name in named]
         if arms:
-            homing = tasks.Decay(numbers.posture)
-            weight = HOMING * self.arm**2
-            hands.append(tasks.Posture(stance, arms, weight=weight, reference=homing, name="arms"))
-        turn = tasks.Decay(numbers.trunk)
-        parts = [(self.part, self.trunk, "trunk", 1.0)]
+            homing = tasks.Decay(settings.posture)
+            weight = ARM_POSTURE_WEIGHT * self.arm**2
+            hands.append(tasks.Posture(stance, arms, weight=weight, dynamics=homing, name="arms"))
+        turn = tasks.Decay(settings.trunk)
+        parts = [(self.trunk_frame, self.trunk, "trunk", 1.0)]
         if not self._rigid:
-            parts.append((robot.frame("root_joint"), self.pelvis, "pelvis", PELVIS))
+            parts.append((robot.frame("root_joint"), self.pelvis, "pelvis", PELVIS_WEIGHT))
         upright = [
-            tasks.Orientation(part, led, within=LEANING, reference=turn, name=f"upright {name}")
-            for part, led, name, _ in parts
+            tasks.Orientation(part, target, tolerance=LARGEST_LEAN, dynamics=turn, name=f"upright {name}")
+            for part, target, name, _ in parts
         ]
         attitude = [
-            tasks.Orientation(part, led, weight=weight, reference=turn, name=name) for part, led, name, weight in parts
+            tasks.Orientation(part, target, weight=weight, dynamics=turn, name=name)
+            for part, target, name, weight in parts
         ]
         posture: list[tasks.Task] = [
-            tasks.Posture(stance, reference=tasks.Decay(numbers.posture)),
+            tasks.Posture(stance, dynamics=tasks.Decay(settings.posture)),
         ]
-        always: list[tasks.Task] = [constraints.JointRange(robot), constraints.JointSpeed(robot), *apart(robot)]
+        always: list[tasks.Task] = [
+            constraints.JointRange(robot),
+            constraints.JointSpeed(robot),
+            *arm_collision_constraints(robot),
+        ]
 
         def hierarchy(*lifted: Side) -> Hierarchy:
-            leads = tasks.Decay(numbers.swing)
+            dynamics = tasks.Decay(settings.swing)
             swing = [
-                tasks.Position(robot.foot(side), self.feet[side], reference=leads, name="lifted foot")
+                tasks.Position(robot.foot(side), self.feet[side], dynamics=dynamics, name="lifted foot")
                 for side in lifted
             ]
             # Level comes later: behind the body an ankle is at the end of its range, and a trunk that leaned for the
             # sake of a sole in the air would throw the arms about.
             level = [
-                tasks.Orientation(robot.foot(side), self.soles[side], reference=leads, name="lifted sole")
+                tasks.Orientation(robot.foot(side), self.soles[side], dynamics=dynamics, name="lifted sole")
                 for side in lifted
             ]
             levels = [
-                Level("feet", self.standing(*lifted)),
+                Level("feet", self.stance_contacts(*lifted)),
                 Level("center", balance),
                 Level("swing", swing),
-                Level("upright", upright, damping=numbers.calm),
-                Level("sole", level, damping=numbers.calm),
-                Level("hands", hands, damping=numbers.calm),
-                Level("trunk", attitude, damping=numbers.calm),
+                Level("upright", upright, damping=settings.calm),
+                Level("sole", level, damping=settings.calm),
+                Level("hands", hands, damping=settings.calm),
+                Level("trunk", attitude, damping=settings.calm),
                 Level("posture", posture),
             ]
             return Hierarchy(always=always, levels=levels)
@@ -184,11 +205,11 @@ class Levels(GaitTasks):
         return self.by_swing_foot(hierarchy)
 
 
-def _turning(angles: Array, rates: Array, faster: Array) -> tuple[Array, Array]:
+def _angular_motion(angles: Array, rates: Array, acceleration_rpy: Array) -> tuple[Array, Array]:
     """Angular velocity and acceleration in world axes from roll, pitch, yaw and their rates."""
-    if not rates.any() and not faster.any():
+    if not rates.any() and not acceleration_rpy.any():
         return np.zeros(3), np.zeros(3)
     frame = pinocchio.ReferenceFrame.WORLD
     E = pinocchio.rpy.computeRpyJacobian(angles, frame)
     dE = pinocchio.rpy.computeRpyJacobianTimeDerivative(angles, rates, frame)
-    return E @ rates, E @ faster + dE @ rates
+    return E @ rates, E @ acceleration_rpy + dE @ rates

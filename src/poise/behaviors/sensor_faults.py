@@ -11,45 +11,45 @@ from poise.arrays import Array
 from poise.robots import Foot, Robot
 
 #: What goes on for so long (s) is no accident: longer than a sole rocks when it lands, shorter than a robot falls.
-PATIENCE = 0.1
-#: A cell says nothing below this share of the robot's weight, and should, by its neighbours, say at least `PRESSED` of
-#: it; when that has been so for `SILENCE` seconds in all without a word, it is dead. Only soles that stand on their
-#: other three corners count: those that rock stand on two.
-SILENT, PRESSED, SILENCE = 0.01, 0.08, 0.3
+FAULT_TIME = 0.1
+#: A cell says nothing below this share of the robot's weight, and should, by its neighbours, say at least
+#: `EXPECTED_LOAD` of it; when that has been so for `SILENT_TIME` seconds in all, it is dead. Only soles that stand on
+#: their other three corners count: those that rock stand on two.
+SILENT_LOAD, EXPECTED_LOAD, SILENT_TIME = 0.01, 0.08, 0.3
 #: A cell is stuck when it says the same to the last bit while all others together change by this share of the weight.
-CHANGED = 0.02
+LEAST_CHANGE = 0.02
 #: Cells that tell in steps flicker by one of them: changes below so many of the smallest that was seen do not count.
-FLICKER = 2.5
+RESOLUTION_STEPS = 2.5
 #: What is so many times the weight is no force.
-WILD = 100.0
+LARGEST_FORCE = 100.0
 #: Feet are swapped when the plan puts more than this share of the weight beyond one half on a foot, and the cells
 #: feel it on the other one.
-APART = 0.2
+LEAST_ASYMMETRY = 0.2
 #: A servo is at its limit at this share of the error that takes its largest torque, and free again at half of it.
-FULL = 0.95
+SATURATION_SHARE = 0.95
 #: So often (s) is judged what takes ten times as long to find out.
-LOOK = 0.01
+CHECK_PERIOD = 0.01
 #: In so many seconds the regulation comes and goes.
-FADE = 0.2
+FADE_TIME = 0.2
 CORNERS = ("front left", "back left", "back right", "front right")
 
 
-class Cell:
+class ForceCell:
     """One force cell, and what was noticed about it."""
 
-    __slots__ = ("broken", "last", "moved", "name", "same", "silent")
+    __slots__ = ("change_of_others", "fault", "last_force", "name", "silent_time", "unchanged_time")
 
     def __init__(self, foot: Foot, corner: int) -> None:
         self.name = f"the {CORNERS[corner]} force cell of the {foot.side} sole"
-        self.last, self.same, self.moved, self.silent = math.nan, 0.0, 0.0, 0.0
-        self.broken = ""
+        self.last_force, self.unchanged_time, self.change_of_others, self.silent_time = math.nan, 0.0, 0.0, 0.0
+        self.fault = ""
 
-    def find(self, complaint: str) -> None:
+    def mark_broken(self, complaint: str) -> None:
         """It is broken, from the first time on."""
-        self.broken = self.broken or f"{self.name} {complaint}"
+        self.fault = self.fault or f"{self.name} {complaint}"
 
 
-class Watch:
+class SensorFaultDetector:
     """Listens to cells and servos, and says which of them cannot be trusted.
 
     A cell that is found to be broken stays so until the watch is made anew; a servo that is free again is forgiven.
@@ -60,126 +60,140 @@ class Watch:
         stiffness: of its servos, as a share of what their data say.
 
     Attributes:
-        words: what is wrong, one sentence each; empty: nothing is.
+        faults: what is wrong, one sentence each; empty: nothing is.
         trust: share of the regulation that is to act, from 0 to 1: it fades away when something is wrong.
     """
 
     def __init__(self, robot: Robot, stiffness: float = 1.0) -> None:
         self.robot = robot
-        self.words: list[str] = []
+        self.faults: list[str] = []
         self.trust = 0.0
         self._weight = robot.weight
-        self._limit = FULL * robot.servos.full_torque / stiffness
-        self._cells = [[Cell(foot, corner) for corner in range(len(CORNERS))] for foot in robot.feet]
-        self._swapped, self._crossed, self._grain, self._since = 0.0, "", math.inf, 0.0
-        self._earlier: list[list[float]] = []
+        self._limit = SATURATION_SHARE * robot.servos.saturation_error / stiffness
+        self._cells = [[ForceCell(foot, corner) for corner in range(len(CORNERS))] for foot in robot.feet]
+        self._swapped_time, self._swap_fault, self._resolution, self._time_since_check = 0.0, "", math.inf, 0.0
+        self._last_readings: list[list[float]] = []
         legs = {i for foot in robot.feet for i in robot.model.supports[foot.joint]}
         self._legs = np.array([joint.v - 6 for joint in robot.joints if joint.index in legs], dtype=int)
-        self._full, self._strained = np.zeros(len(self._legs)), np.zeros(len(self._legs), dtype=bool)
+        self._saturated_time, self._saturated = np.zeros(len(self._legs)), np.zeros(len(self._legs), dtype=bool)
 
-    def look(
-        self, cells: Mapping[str, Array], lags: Array | None, share: float, period: float, wanted: bool = True
+    def update(
+        self,
+        cells: Mapping[str, Array],
+        joint_errors: Array | None,
+        load_share: float,
+        period: float,
+        regulating: bool = True,
     ) -> list[list[float]]:
         """One period later: the forces of each foot (N, 4), with zero for what is no number.
 
         Args:
             cells: forces by foot (N, 4).
-            lags: by which joints are behind their commands (rad, per joint); None: not known.
-            share: of the weight that the plan puts on the first foot.
-            wanted: whether there is to be any regulation.
+            joint_errors: by which joints are behind their commands (rad, per joint); None: not known.
+            load_share: of the weight that the plan puts on the first foot.
+            regulating: whether there is to be any regulation.
         """
-        told = [self._told(cells.get(foot.name), own) for foot, own in zip(self.robot.feet, self._cells, strict=True)]
-        for forces, own in zip(told, self._cells, strict=True):
-            for force, cell in zip(forces, own, strict=True):
-                if force != cell.last:
-                    cell.last, cell.same, cell.moved = force, 0.0, 0.0
+        cell_forces = [
+            self._readings(cells.get(foot.name), foot_cells)
+            for foot, foot_cells in zip(self.robot.feet, self._cells, strict=True)
+        ]
+        for forces, foot_cells in zip(cell_forces, self._cells, strict=True):
+            for force, cell in zip(forces, foot_cells, strict=True):
+                if force != cell.last_force:
+                    cell.last_force, cell.unchanged_time, cell.change_of_others = force, 0.0, 0.0
                 else:
-                    cell.same += period
-        self._since += period
-        if self._since >= LOOK - 1e-9:
-            self._judge(told, lags, share, min(self._since, LOOK + period))
-            self._since = 0.0
-        toward = 1.0 if wanted and not self.words else 0.0
-        if toward != self.trust:
-            self.trust += min(max(toward - self.trust, -period / FADE), period / FADE)
-        return told
+                    cell.unchanged_time += period
+        self._time_since_check += period
+        if self._time_since_check >= CHECK_PERIOD - 1e-9:
+            self._detect(cell_forces, joint_errors, load_share, min(self._time_since_check, CHECK_PERIOD + period))
+            self._time_since_check = 0.0
+        target = 1.0 if regulating and not self.faults else 0.0
+        if target != self.trust:
+            self.trust += min(max(target - self.trust, -period / FADE_TIME), period / FADE_TIME)
+        return cell_forces
 
-    def _judge(self, told: list[list[float]], lags: Array | None, share: float, period: float) -> None:
+    def _detect(
+        self, cell_forces: list[list[float]], joint_errors: Array | None, load_share: float, period: float
+    ) -> None:
         """Everything that takes longer than a tick to find out."""
         change = 0.0
-        for forces, earlier in zip(told, self._earlier, strict=False):  # at the first look there is nothing to compare
-            for force, before in zip(forces, earlier, strict=True):
+        for forces, last_readings in zip(
+            cell_forces, self._last_readings, strict=False
+        ):  # at the first look there is nothing to compare
+            for force, before in zip(forces, last_readings, strict=True):
                 step = abs(force - before)
                 if step > 0.0:
-                    self._grain = min(self._grain, step)
-                    change += step if step > FLICKER * self._grain else 0.0
-        self._earlier = told
-        for forces, own in zip(told, self._cells, strict=True):
-            for corner, cell in enumerate(own):
-                self._stuck(cell, change)
-                self._dead(cell, forces, corner, period)
-        self._cross(told, share, period)
-        if lags is not None:
-            self._strain(lags, period)
-        found = [cell.broken for own in self._cells for cell in own if cell.broken]
-        self.words = [*found, *([self._crossed] if self._crossed else []), *self._tired()]
+                    self._resolution = min(self._resolution, step)
+                    change += step if step > RESOLUTION_STEPS * self._resolution else 0.0
+        self._last_readings = cell_forces
+        for forces, foot_cells in zip(cell_forces, self._cells, strict=True):
+            for corner, cell in enumerate(foot_cells):
+                self._check_stuck(cell, change)
+                self._check_dead(cell, forces, corner, period)
+        self._check_swapped(cell_forces, load_share, period)
+        if joint_errors is not None:
+            self._check_servos(joint_errors, period)
+        found = [cell.fault for foot_cells in self._cells for cell in foot_cells if cell.fault]
+        self.faults = [*found, *([self._swap_fault] if self._swap_fault else []), *self._servo_faults()]
 
     # -- cells -----------------------------------------------------------------------------------------------------
 
-    def _told(self, forces: Array | None, own: Sequence[Cell]) -> list[float]:
+    def _readings(self, forces: Array | None, foot_cells: Sequence[ForceCell]) -> list[float]:
         """What four cells say; none of a foot that has none."""
-        said: list[float] = [math.nan] * len(own) if forces is None else np.asarray(forces).tolist()
-        if sum(map(abs, said)) < WILD * self._weight:  # which NaN is not
-            return said
-        for i, (force, cell) in enumerate(zip(said, own, strict=True)):
-            if not abs(force) < WILD * self._weight:
-                cell.find("tells no number")
-                said[i] = 0.0
-                self._since = math.inf  # at once
-        return said
+        values: list[float] = [math.nan] * len(foot_cells) if forces is None else np.asarray(forces).tolist()
+        if sum(map(abs, values)) < LARGEST_FORCE * self._weight:  # which NaN is not
+            return values
+        for i, (force, cell) in enumerate(zip(values, foot_cells, strict=True)):
+            if not abs(force) < LARGEST_FORCE * self._weight:
+                cell.mark_broken("tells no number")
+                values[i] = 0.0
+                self._time_since_check = math.inf  # at once
+        return values
 
-    def _stuck(self, cell: Cell, change: float) -> None:
+    def _check_stuck(self, cell: ForceCell, change: float) -> None:
         """The same to the last bit, while the others move."""
-        if cell.same <= LOOK or cell.last == 0.0:
+        if cell.unchanged_time <= CHECK_PERIOD or cell.last_force == 0.0:
             return
-        cell.moved += change
-        if cell.same > PATIENCE and cell.moved > CHANGED * self._weight:
-            cell.find("always tells the same")
+        cell.change_of_others += change
+        if cell.unchanged_time > FAULT_TIME and cell.change_of_others > LEAST_CHANGE * self._weight:
+            cell.mark_broken("always tells the same")
 
-    def _dead(self, cell: Cell, forces: Sequence[float], corner: int, period: float) -> None:
+    def _check_dead(self, cell: ForceCell, forces: Sequence[float], corner: int, period: float) -> None:
         """Silent, although a flat sole that is pressed as its other three cells say is pressed there, too."""
-        if forces[corner] > SILENT * self._weight:
-            cell.silent = 0.0
+        if forces[corner] > SILENT_LOAD * self._weight:
+            cell.silent_time = 0.0
             return
         before, after, opposite = forces[corner - 1], forces[corner - 3], forces[corner - 2]
-        if opposite > 2.0 * SILENT * self._weight and before + after - opposite > PRESSED * self._weight:
-            cell.silent += period
-            if cell.silent > SILENCE:
-                cell.find("tells nothing, although its neighbours are pressed")
+        if opposite > 2.0 * SILENT_LOAD * self._weight and before + after - opposite > EXPECTED_LOAD * self._weight:
+            cell.silent_time += period
+            if cell.silent_time > SILENT_TIME:
+                cell.mark_broken("tells nothing, although its neighbours are pressed")
 
-    def _cross(self, told: Sequence[Sequence[float]], share: float, period: float) -> None:
+    def _check_swapped(self, cell_forces: Sequence[Sequence[float]], load_share: float, period: float) -> None:
         """The weight is felt where it is not."""
-        loads = [sum(forces) for forces in told]
+        loads = [sum(forces) for forces in cell_forces]
         if len(loads) != 2 or not sum(loads) > 0.5 * self._weight:
             return
         felt = loads[0] / sum(loads) - 0.5
-        crossed = abs(felt) > APART and abs(share - 0.5) > APART and felt * (share - 0.5) < 0.0
-        self._swapped = self._swapped + period if crossed else 0.0
-        if self._swapped > PATIENCE:
-            self._crossed = "the cells feel the weight on the wrong foot: left and right are swapped"
+        is_swapped = (
+            abs(felt) > LEAST_ASYMMETRY and abs(load_share - 0.5) > LEAST_ASYMMETRY and felt * (load_share - 0.5) < 0.0
+        )
+        self._swapped_time = self._swapped_time + period if is_swapped else 0.0
+        if self._swapped_time > FAULT_TIME:
+            self._swap_fault = "the cells feel the weight on the wrong foot: left and right are swapped"
 
     # -- servos ----------------------------------------------------------------------------------------------------
 
-    def _strain(self, lags: Array, period: float) -> None:
-        lag = np.abs(lags[self._legs])
-        if not self._strained.any() and float(lag.max()) <= self._limit:
-            self._full[:] = 0.0
+    def _check_servos(self, joint_errors: Array, period: float) -> None:
+        lag = np.abs(joint_errors[self._legs])
+        if not self._saturated.any() and float(lag.max()) <= self._limit:
+            self._saturated_time[:] = 0.0
             return
-        self._full = np.where(lag > self._limit, self._full + period, 0.0)
-        self._strained = (self._full > PATIENCE) | (self._strained & (lag > 0.5 * self._limit))
+        self._saturated_time = np.where(lag > self._limit, self._saturated_time + period, 0.0)
+        self._saturated = (self._saturated_time > FAULT_TIME) | (self._saturated & (lag > 0.5 * self._limit))
 
-    def _tired(self) -> list[str]:
-        if not self._strained.any():
+    def _servo_faults(self) -> list[str]:
+        if not self._saturated.any():
             return []
-        names = [self.robot.joints[self._legs[k]].name for k in np.nonzero(self._strained)[0]]
+        names = [self.robot.joints[self._legs[k]].name for k in np.nonzero(self._saturated)[0]]
         return [f"the servo of {name} gives all it has and does not follow" for name in names]

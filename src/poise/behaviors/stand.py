@@ -13,11 +13,11 @@ from poise.arrays import Array
 from poise.behaviors.gait_tasks import balance_tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level
-from poise.parameters import check_parameters, gain
+from poise.parameters import check_parameters, gain_parameter
 from poise.plans import SquatOscillator
 from poise.robots import Robot, State, leg_length
 from poise.state import Contact, Snapshot
-from poise.tasks import Led, Oscillation
+from poise.tasks import FeedForwardTarget, SinusoidTarget
 
 #: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two Romeo,
 #: whose ankles make it lean, trades 4 cm of its centre of mass in a squat for an upright trunk.
@@ -33,19 +33,19 @@ class UprightSettings:
     than believed does not sink far. A walking human stays within 0.05 m h v of angular momentum.
     """
 
-    balance: float = gain(4.0, "rate of the centre of mass")
-    height: float = gain(9.0, "rate of the height of the centre of mass")
-    spin: float = gain(0.02, "angular momentum that is left alone", "m h sqrt(g h)")
-    spin_rate: float = gain(8.0, "rate at which more angular momentum than that is damped")
-    trunk: float = gain(6.0, "rate of the orientation of the trunk")
-    posture: float = gain(4.0, "rate of the posture")
-    friction: float = gain(0.7, "friction that contacts are trusted with", "")
+    balance: float = gain_parameter(4.0, "rate of the centre of mass")
+    height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
+    spin: float = gain_parameter(0.02, "angular momentum that is left alone", "m h sqrt(g h)")
+    spin_rate: float = gain_parameter(8.0, "rate at which more angular momentum than that is damped")
+    trunk: float = gain_parameter(6.0, "rate of the orientation of the trunk")
+    posture: float = gain_parameter(4.0, "rate of the posture")
+    friction: float = gain_parameter(0.7, "friction that contacts are trusted with", "")
 
     def __post_init__(self) -> None:
         check_parameters(self, "upright")
 
 
-def upright(
+def upright_hierarchy(
     start: State, center_of_mass: Any, settings: UprightSettings, contacts: Sequence[Contact] | None = None
 ) -> Hierarchy:
     """Contacts stay; the centre of mass follows a target and the body does not spin; the trunk stays upright; posture.
@@ -63,20 +63,20 @@ def upright(
         always=[constraints.JointRange(robot)],
         levels=[
             Level("contact", [constraints.RigidContact(contact, at=start) for contact in contacts]),
-            Level("balance", balance(start, center_of_mass, settings)),
-            Level("trunk", [tasks.Orientation(trunk, stance.pose(trunk), reference=tasks.Decay(settings.trunk))]),
-            Level("posture", [tasks.Posture(start, reference=tasks.Decay(settings.posture))]),
+            Level("balance", upright_balance(start, center_of_mass, settings)),
+            Level("trunk", [tasks.Orientation(trunk, stance.pose(trunk), dynamics=tasks.Decay(settings.trunk))]),
+            Level("posture", [tasks.Posture(start, dynamics=tasks.Decay(settings.posture))]),
         ],
     )
 
 
-def balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
+def upright_balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
     """Centre of mass and angular momentum over the contacts of a start, see `balance_tasks`."""
     feedback = tasks.Decay(settings.balance)
-    return balance_tasks(start.robot, _height(start), settings, center_of_mass, center_of_mass, feedback)
+    return balance_tasks(start.robot, _com_height(start), settings, center_of_mass, center_of_mass, feedback)
 
 
-def _height(start: State) -> float:
+def _com_height(start: State) -> float:
     """Of the centre of mass above the ground (m)."""
     ground = min(start.pose(part).translation[2] for part in start.contacts) if start.contacts else 0.0
     return float(max(start.center_of_mass[2] - ground, 0.1 * start.robot.height))
@@ -113,27 +113,27 @@ class Stand(Behavior):
         self.start: State = robot.stance("standing") if start is None else start
         if not (self.start.contacts or contacts):
             raise PoiseError(f"{robot.name} stands on nothing; give it feet, or a start with contacts")
-        self.hierarchy: Hierarchy = upright(self.start, self._center_of_mass(), self.settings, contacts)
+        self.hierarchy: Hierarchy = upright_hierarchy(self.start, self._center_of_mass(), self.settings, contacts)
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
         return self.hierarchy
 
     def center_of_mass(self, time: float) -> Array:
         """Where the centre of mass should be at a time (m)."""
-        return above_support(self.start)
+        return center_above_support(self.start)
 
     def _center_of_mass(self) -> Any:
         """The same as a target."""
-        return above_support(self.start)
+        return center_above_support(self.start)
 
 
 @dataclass(frozen=True)
 class SquatSettings(UprightSettings):
     """As `UprightSettings`, and how deep, how fast and how often."""
 
-    depth: float = gain(0.15, "how far the centre of mass goes down", "leg lengths")
-    frequency: float = gain(0.5, "squats per second")
-    cycles: float = gain(10.0, "number of squats", "")
+    depth: float = gain_parameter(0.15, "how far the centre of mass goes down", "leg lengths")
+    frequency: float = gain_parameter(0.5, "squats per second")
+    cycles: float = gain_parameter(10.0, "number of squats", "")
 
     def __post_init__(self) -> None:
         check_parameters(self, "squat")
@@ -147,14 +147,14 @@ class Squat(Stand):
     """
 
     def __init__(self, robot: Robot, settings: SquatSettings | None = None, start: State | None = None) -> None:
-        numbers = settings or SquatSettings()
+        settings = settings or SquatSettings()
         self._start = robot.stance("standing") if start is None else start
-        self.depth = numbers.depth * leg_length(robot)
-        high = above_support(self._start)
-        low = high - np.array([0.0, 0.0, self.depth])
-        self.path = Oscillation(high, low, numbers.frequency, numbers.cycles)
-        super().__init__(robot, numbers, self._start)
-        self.seconds = numbers.cycles / numbers.frequency
+        self.depth = settings.depth * leg_length(robot)
+        highest = center_above_support(self._start)
+        lowest = highest - np.array([0.0, 0.0, self.depth])
+        self.path = SinusoidTarget(highest, lowest, settings.frequency, settings.cycles)
+        super().__init__(robot, settings, self._start)
+        self.seconds = settings.cycles / settings.frequency
 
     def center_of_mass(self, time: float) -> Array:
         return self.path.sample(time)[0]
@@ -168,7 +168,7 @@ class LiveSquat(Stand):
 
     Args:
         robot, settings, start: as of `Stand`.
-        squats: moves the centre of mass; shared with whoever sets depth and frequency.
+        oscillator: moves the centre of mass; shared with whoever sets depth and frequency.
 
     >>> squat = LiveSquat(robot)
     >>> squat.advance(0.002, depth=0.08, frequency=0.5)  # once per period
@@ -179,26 +179,26 @@ class LiveSquat(Stand):
         robot: Robot,
         settings: UprightSettings | None = None,
         start: State | None = None,
-        squats: SquatOscillator | None = None,
+        oscillator: SquatOscillator | None = None,
     ) -> None:
-        self.squats = squats or SquatOscillator()
-        self._high = above_support(robot.stance("standing") if start is None else start)
-        self._target = Led(self._high)
+        self.oscillator = oscillator or SquatOscillator()
+        self._high = center_above_support(robot.stance("standing") if start is None else start)
+        self._target = FeedForwardTarget(self._high)
         super().__init__(robot, settings, start)
 
     def advance(self, period: float, depth: float, frequency: float) -> None:
         """Move on by one period (s) towards a depth (m) and a frequency (1/s)."""
-        self.squats.advance(period, depth, frequency)
-        up, squats = np.array([0.0, 0.0, 1.0]), self.squats
-        self._target.lead(self._high + squats.height * up, squats.rate * up, squats.acceleration * up)
+        self.oscillator.advance(period, depth, frequency)
+        up, oscillator = np.array([0.0, 0.0, 1.0]), self.oscillator
+        self._target.set(self._high + oscillator.height * up, oscillator.rate * up, oscillator.acceleration * up)
 
     def center_of_mass(self, time: float) -> Array:
-        return self._high + np.array([0.0, 0.0, self.squats.height])
+        return self._high + np.array([0.0, 0.0, self.oscillator.height])
 
     def _center_of_mass(self) -> Any:
         return self._target
 
 
-def above_support(start: State) -> Array:
+def center_above_support(start: State) -> Array:
     """Above the middle of the support, as high as the centre of mass is at the start (m)."""
     return np.append(start.support_center, start.center_of_mass[2])

@@ -8,42 +8,42 @@ from dataclasses import replace
 
 import numpy as np
 
-from poise.behaviors.gait_tasks import Footing, TickClock
-from poise.behaviors.walk_tasks import Levels, Manner, WalkSettings
+from poise.behaviors.gait_tasks import TerrainEstimator, TickClock
+from poise.behaviors.walk_tasks import StyleTransition, WalkSettings, WalkTasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
-    STOP,
+    STOPPING_TIME,
     BodyDimensions,
-    Divergent,
+    CenterReference,
+    CenterState,
+    DcmReference,
+    FeasibilityCheck,
     Footstep,
-    Kind,
-    Motion,
-    Phase,
-    Reference,
-    Route,
-    Sinusoid,
+    FootstepPlan,
+    GaitPhase,
+    PhaseKind,
+    SinusoidReference,
     Speed,
-    Stepping,
+    StepAdapter,
     Style,
-    Swing,
-    Verdict,
-    repaired,
-    swinging,
-    verdict,
+    SwingTrajectory,
+    capture_feet,
+    check_feasibility,
+    repair_style,
 )
 from poise.robots import Robot, Side, State, other_side
 from poise.state import Snapshot
 
 #: A swing that is ended by a force is so far at least; before, a foot may only scrape.
-FELT = 0.6
+LEAST_TOUCHDOWN_SHARE = 0.6
 #: A foot that finds no ground is waited for so long, s.
-PATIENCE = 0.1
+TOUCHDOWN_WAIT = 0.1
 #: Who stands takes a step when ξ is nearer to the edge of the support than this share of the sole's width: the ankles
 #: alone would need all of it.
-EDGE = 0.15
+CAPTURE_MARGIN = 0.15
 #: A capture step lasts so long on one foot, s, for a leg of 0.8 m.
-CAPTURE = 0.4
+CAPTURE_TIME = 0.4
 
 
 class Walk(Behavior):
@@ -83,51 +83,51 @@ class Walk(Behavior):
         self.robot, self.steps = robot, steps
         self.settings = settings or WalkSettings()
         self.start: State = robot.stance("standing") if start is None else start
-        self.levels = Levels(robot, self.start, self.settings)
-        self.weights = self.levels.weights
-        self.hierarchies = tuple(self.levels.hierarchies.values())
+        self.task_set = WalkTasks(robot, self.start, self.settings)
+        self.weights = self.task_set.weights
+        self.hierarchies = tuple(self.task_set.hierarchies.values())
         left, right = (Footstep.of(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
         self.body = BodyDimensions.of(self.start)
-        self.manner = Manner(robot, self.body, self.levels, style, speed, self.settings.change)
-        self.footing = Footing(self.start)
-        self.levels.tilt = self.footing.tilt
+        self.style_transition = StyleTransition(robot, self.body, self.task_set, style, speed, self.settings.change)
+        self.terrain = TerrainEstimator(self.start)
+        self.task_set.tilt = self.terrain.tilt
         self._ground = ground
         # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
-        self._adapts = bool(self.settings.adapt) and self.settings.center == "divergent"
-        self._phase = Phase("standing", self.start.time, math.inf, right, left, right)
+        self._adapts_steps = bool(self.settings.adapt) and self.settings.center == "divergent"
+        self._phase = GaitPhase("standing", self.start.time, math.inf, right, left, right)
         self._clock = TickClock(0.002)
-        self._made: tuple[Phase, Stepping] | None = None
-        self._swing = Swing.of(left, left, 0.0)
-        self._now = Motion(complex(*self.start.center_of_mass[:2]), 0j)
-        self.error = 0j
+        self._phase_adapter: tuple[GaitPhase, StepAdapter] | None = None
+        self._swing = SwingTrajectory.of(left, left, 0.0)
+        self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
+        self.dcm_error = 0j
 
     # -- what may be changed at any time ---------------------------------------------------------------------------
 
     @property
     def style(self) -> Style:
         """How it walks; assigned, it is taken over within `settings.change` seconds."""
-        return self.manner.wanted
+        return self.style_transition.target_style
 
     @style.setter
     def style(self, style: Style | str) -> None:
-        self.manner.want(style)
+        self.style_transition.set_style(style)
 
     @property
     def speed(self) -> Speed | None:
         """At which it walks, unless that is the style's own; assigned, it is taken over likewise."""
-        return self.manner.speed
+        return self.style_transition.speed
 
     @speed.setter
     def speed(self, speed: Speed | None) -> None:
-        self.manner.hurry(speed)
+        self.style_transition.set_speed(speed)
 
     def stop(self) -> None:
         """Ends side by side after the step that is being made; who stands goes on standing."""
         if self._phase.kind == "standing":
             self.steps = self._phase.steps
             return
-        swinging = self._phase.kind == "single"  # that step is under way; the one after it comes to stand beside
-        self.steps = min(self.steps, self._phase.steps + (2 if swinging else 1))
+        capture_feet = self._phase.kind == "single"  # that step is under way; the one after it comes to stand beside
+        self.steps = min(self.steps, self._phase.steps + (2 if capture_feet else 1))
 
     def go(self, steps: float = math.inf) -> None:
         """So many steps more."""
@@ -135,58 +135,66 @@ class Walk(Behavior):
 
     # -- what is the case ------------------------------------------------------------------------------------------
 
-    def phase(self, time: float = 0.0) -> Phase:
+    def phase(self, time: float = 0.0) -> GaitPhase:
         """The phase it is in."""
         return self._phase
 
     @property
-    def route(self) -> Route:
+    def footstep_plan(self) -> FootstepPlan:
         """What is to be walked from now on."""
-        return Route(self.manner.pace, self.steps, self._ground, self.footing.slope)
+        return FootstepPlan(self.style_transition.gait, self.steps, self._ground, self.terrain.slope)
 
     @property
-    def reference(self) -> Reference:
+    def center_reference(self) -> CenterReference:
         """How the centre of mass is led."""
-        return self._reference(self.manner.style)
+        return self._center_reference(self.style_transition.style)
 
-    def _reference(self, style: Style) -> Reference:
+    def _center_reference(self, style: Style) -> CenterReference:
         if self.settings.center == "sinusoid":
-            return Sinusoid(style.sway * self.body.leg, style.sway_phase)
-        return Divergent(self.settings.feedback)
+            return SinusoidReference(style.sway * self.body.leg_length, style.sway_phase)
+        return DcmReference(self.settings.feedback)
 
-    def verdict(self, snapshot: Snapshot | None = None) -> Verdict:
+    def check_feasibility(self, snapshot: Snapshot | None = None) -> FeasibilityCheck:
         """Whether it will keep its balance in its next two steps, and why not; see `poise.plans.feasibility`.
 
         Args:
             snapshot: where the body is; None: where it was at the last tick.
         """
-        now, time = (self._now, self._clock.time) if snapshot is None else (_motion(snapshot), snapshot.time)
+        center, time = (
+            (self._center_state, self._clock.time) if snapshot is None else (_center_state_of(snapshot), snapshot.time)
+        )
         phase = self._phase
         begin = phase.begin if math.isinf(time) else time
-        route = replace(self.route, pace=self.manner.coming)
+        plan = replace(self.footstep_plan, gait=self.style_transition.target_gait)
         if phase.kind == "standing":  # as if it went on at once
-            stays, goes = phase.first_support(self.own_speed)
-            phase = phase.starting(begin, self.settings.start, stays, goes)
-        adapt = Stepping(self.body, phase, self.settings.feedback).adapted if self._adapts else None
-        return verdict(route, phase, begin, now, self._reference(self.style), self.body, adapt)
+            support_foot, swing_foot = phase.first_support_feet(self.requested_speed)
+            phase = phase.starting_phase(begin, self.settings.start, support_foot, swing_foot)
+        adapt = StepAdapter(self.body, phase, self.settings.feedback).adapt if self._adapts_steps else None
+        return check_feasibility(plan, phase, begin, center, self._center_reference(self.style), self.body, adapt)
 
     def repair(self) -> tuple[str, ...]:
         """Takes over the smallest change of its style's balance, or a lower speed, that makes it walk; in words."""
-        better = repaired(self.style, self.body, self.settings.center, self.speed)
-        if better.changes:
-            self.style, self.speed = better.style, better.speed
-        return better.changes
+        style_repair = repair_style(self.style, self.body, self.settings.center, self.speed)
+        if style_repair.changes:
+            self.style, self.speed = style_repair.style, style_repair.speed
+        return style_repair.changes
 
     @property
-    def own_speed(self) -> Speed:
+    def requested_speed(self) -> Speed:
         """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
-        return self.manner.asked
+        return self.style_transition.requested_speed
 
     @property
     def seconds(self) -> float:  # type: ignore[override]  # its steps may change
         """How long it takes, to the end of which it stands for a second."""
         steps = self.steps if math.isfinite(self.steps) else 0
-        return self.settings.wait + self.settings.start + steps * self.manner.pace.timing.whole + STOP + 1.5
+        return (
+            self.settings.wait
+            + self.settings.start
+            + steps * self.style_transition.gait.timing.step
+            + STOPPING_TIME
+            + 1.5
+        )
 
     # -- at every tick ---------------------------------------------------------------------------------------------
 
@@ -194,115 +202,121 @@ class Walk(Behavior):
         if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         phase = self._phase
-        return self.levels.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
+        return self.task_set.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
-        self.manner.advance(self._clock.period)
+        self.style_transition.advance(self._clock.period)
         c = snapshot.center_of_mass
-        self._now = now = _motion(snapshot)
-        route = self.route
-        omega = route.pace.omega
-        xi = now.place + now.velocity / omega
-        self._switch(snapshot, route, xi)
+        self._center_state = center = _center_state_of(snapshot)
+        plan = self.footstep_plan
+        omega = plan.gait.omega
+        xi = center.place + center.velocity / omega
+        self._switch_phase(snapshot, plan, xi)
         phase = self._phase
-        stepping = self._stepping(phase)
-        if phase.kind == "single" and self._adapts:
-            phase = self._phase = stepping.adapted(route, phase, time, xi, self._clock.period)
-        wish = self.reference.wish(route, phase, time, now)
-        self.error = xi - wish.xi
-        z = stepping.soles.inside(wish.pressure)
-        pull = omega**2 * (now.place - z)
-        levels = self.levels
+        adapter = self._step_adapter(phase)
+        if phase.kind == "single" and self._adapts_steps:
+            phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period)
+        command = self.center_reference.command(plan, phase, time, center)
+        self.dcm_error = xi - command.dcm
+        z = adapter.soles.project(command.zmp)
+        pull = omega**2 * (center.place - z)
+        task_set = self.task_set
         # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
-        levels.center.lead(c - (self.error.real, self.error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
-        tall = route.pace.height if self.steps > 0 else self.body.height  # who is to stand need not rise
-        height, rising, faster = self.footing.carry(phase, tall, float(c[2]), self._clock.period)
-        levels.rise.lead(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
-        yaw = 0.5 * (phase.support.yaw + (self._swing.turn[0].real if phase.kind == "single" else phase.last.yaw))
-        levels.turn_trunk(yaw, self.manner.style)
+        task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
+        target_height = (
+            plan.gait.com_height if self.steps > 0 else self.body.com_height
+        )  # who is to stand need not rise
+        height, rising, faster = self.terrain.update_center_height(
+            phase, target_height, float(c[2]), self._clock.period
+        )
+        task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
+        yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
+        task_set.set_heading(yaw, self.style_transition.style)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
 
-    def _move_foot(self, snapshot: Snapshot, phase: Phase) -> None:
+    def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """The swinging foot goes on; one that meets the ground early rests there, and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
-        if elapsed > FELT * phase.seconds and self._feels(snapshot, side):
-            self._swing = self._swing.resting(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
+        if elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds and self._touches_ground(snapshot, side):
+            self._swing = self._swing.rest_at(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
-            self._swing = self._swing.after(phase.goal, elapsed, phase.seconds - elapsed, self._clock.period)
-        self.levels.lead_foot(side, self._swing)
+            self._swing = self._swing.advance(phase.goal, elapsed, phase.seconds - elapsed, self._clock.period)
+        self.task_set.follow_swing(side, self._swing)
 
-    def _feels(self, snapshot: Snapshot, side: Side) -> bool:
+    def _touches_ground(self, snapshot: Snapshot, side: Side) -> bool:
         """Whether a foot touches something."""
         return snapshot.state is not None and self.robot.foot(side) in snapshot.state.contacts
 
     # -- phases ----------------------------------------------------------------------------------------------------
 
-    def _switch(self, snapshot: Snapshot, route: Route, xi: complex) -> None:
+    def _switch_phase(self, snapshot: Snapshot, plan: FootstepPlan, xi: complex) -> None:
         """The next phase, when it is time for it."""
-        phase, time, numbers = self._phase, snapshot.time, self.settings
-        timing = route.pace.timing
-        if phase.kind in ("standing", "stopping") and self._must_step(phase, xi):
-            self._capture(time, route, xi)
+        phase, time, settings = self._phase, snapshot.time, self.settings
+        timing = plan.gait.timing
+        if phase.kind in ("standing", "stopping") and self._needs_capture_step(phase, xi):
+            self._make_capture_step(time, plan, xi)
         elif phase.kind == "standing":
-            if phase.elapsed(time) >= numbers.wait and self.steps > phase.steps:
-                stays, goes = phase.first_support(self.own_speed)
-                self._phase = phase.starting(time, numbers.start, stays, goes)
+            if phase.elapsed(time) >= settings.wait and self.steps > phase.steps:
+                support_foot, swing_foot = phase.first_support_feet(self.requested_speed)
+                self._phase = phase.starting_phase(time, settings.start, support_foot, swing_foot)
         elif phase.kind == "single":
-            if self._touches(snapshot, phase, time):
-                landed = self._stood(snapshot, phase.goal)
+            if self._swing_ended(snapshot, phase, time):
+                landed = self._stand_on(snapshot, phase.goal)
                 last = phase.steps + 1 >= self.steps
-                self.footing.stood(snapshot.pose(self.robot.foot(phase.support.side)).rotation[:, 2])
-                self.levels.tilt = self.footing.tilt
-                kind: Kind = "stopping" if last else "double"
-                self._phase = phase.landed(time, STOP if last else timing.double, landed, kind)
-        elif phase.over(time):
+                self.terrain.add_contact(snapshot.pose(self.robot.foot(phase.support.side)).rotation[:, 2])
+                self.task_set.tilt = self.terrain.tilt
+                kind: PhaseKind = "stopping" if last else "double"
+                self._phase = phase.touchdown_phase(
+                    time, STOPPING_TIME if last else timing.double_support, landed, kind
+                )
+        elif phase.is_over(time):
             if phase.kind == "stopping":
-                self._phase = phase.rest(time)
+                self._phase = phase.standing_phase(time)
             else:
-                self._lift(time, route, self._stood(snapshot, phase.support), timing.single)
+                self._lift(time, plan, self._stand_on(snapshot, phase.support), timing.single_support)
 
-    def _lift(self, time: float, route: Route, support: Footstep, seconds: float) -> None:
-        goal = route.footstep(support, self._phase.steps + 1)
-        self._phase = replace(self._phase.single(time, seconds, goal), support=support)
-        self._swing = Swing.of(self._phase.last, goal, route.pace.lift)
+    def _lift(self, time: float, plan: FootstepPlan, support: Footstep, seconds: float) -> None:
+        goal = plan.footstep(support, self._phase.steps + 1)
+        self._phase = replace(self._phase.single_support_phase(time, seconds, goal), support=support)
+        self._swing = SwingTrajectory.of(self._phase.other_foot, goal, plan.gait.step_height)
 
-    def _stood(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
+    def _stand_on(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Where a foot stands; one that is not felt to stand yet will do so on the ground that was planned."""
         foot = self.robot.foot(planned.side)
         found = Footstep.of(snapshot, foot, planned.yaw)
-        self.levels.places[foot.side].lead(snapshot.pose(foot).copy())
-        return found if self._feels(snapshot, foot.side) else found.moved(found.place, planned.z)
+        self.task_set.stance_poses[foot.side].set(snapshot.pose(foot).copy())
+        return found if self._touches_ground(snapshot, foot.side) else found.with_place(found.place, planned.z)
 
-    def _touches(self, snapshot: Snapshot, phase: Phase, time: float) -> bool:
+    def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
         """Whether a swing is over: by its time, or by what is felt; a foot that then finds no ground is waited for."""
-        elapsed, felt = phase.elapsed(time), self._feels(snapshot, phase.goal.side)
+        elapsed, contact = phase.elapsed(time), self._touches_ground(snapshot, phase.goal.side)
         if self.settings.contact == "time":
-            return phase.over(time)
-        return (felt and elapsed > FELT * phase.seconds) or elapsed > phase.seconds + PATIENCE
+            return phase.is_over(time)
+        return (contact and elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds) or elapsed > phase.seconds + TOUCHDOWN_WAIT
 
-    def _must_step(self, phase: Phase, xi: complex) -> bool:
-        return self._stepping(phase).soles.margin(xi) < EDGE * self.body.sole[1]
+    def _needs_capture_step(self, phase: GaitPhase, xi: complex) -> bool:
+        return self._step_adapter(phase).soles.margin(xi) < CAPTURE_MARGIN * self.body.sole_size[1]
 
-    def _capture(self, time: float, route: Route, xi: complex) -> None:
+    def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
         """A step without a shift of weight: the foot that is further from ξ catches the body."""
-        stays, _ = swinging(self._phase, xi)
+        support_foot, _ = capture_feet(self._phase, xi)
         self.steps = max(self.steps, self._phase.steps + 1)
-        seconds = CAPTURE * math.sqrt(self.body.leg / 0.8)
-        self._lift(time, route, stays, seconds)
+        seconds = CAPTURE_TIME * math.sqrt(self.body.leg_length / 0.8)
+        self._lift(time, plan, support_foot, seconds)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
-    def _stepping(self, phase: Phase) -> Stepping:
+    def _step_adapter(self, phase: GaitPhase) -> StepAdapter:
         """What the feet of a phase allow, made once for it."""
-        made = self._made
-        if made is None or made[0].kind != phase.kind or made[0].begin != phase.begin:
-            self._made = made = (phase, Stepping(self.body, phase, self.settings.feedback))
-        return made[1]
+        cached = self._phase_adapter
+        if cached is None or cached[0].kind != phase.kind or cached[0].begin != phase.begin:
+            self._phase_adapter = cached = (phase, StepAdapter(self.body, phase, self.settings.feedback))
+        return cached[1]
 
 
-def _motion(snapshot: Snapshot) -> Motion:
+def _center_state_of(snapshot: Snapshot) -> CenterState:
     """Of the centre of mass, seen from above."""
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-    return Motion(complex(c[0], c[1]), complex(v[0], v[1]))
+    return CenterState(complex(c[0], c[1]), complex(v[0], v[1]))

@@ -11,13 +11,13 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.behaviors.gait_tasks import GaitTasks, apart, joints_of, sole_motion
+from poise.behaviors.gait_tasks import GaitTasks, arm_collision_constraints, limb_joints, sole_motion
 from poise.constraints import JointRange
 from poise.errors import PoiseError, UsageError
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
-from poise.parameters import check_parameters, gain, parameter
-from poise.plans import STYLES, BodyDimensions, Pace, Speed, Style, Swing, paced
+from poise.parameters import check_parameters, gain_parameter, parameter
+from poise.plans import STYLES, BodyDimensions, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
 from poise.robots import GRAVITY, Hand, Robot, Side, State, limbs, side_sign
 
 
@@ -29,19 +29,19 @@ class WalkSettings:
     With twice or half of `stopping`, a robot whose foot lands on an edge is thrown about by it.
     """
 
-    feedback: float = gain(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
-    start: float = gain(0.8, "time in which the weight shifts before the first step", "s")
-    wait: float = gain(0.4, "time of standing before a walk begins", "s", zero=True)
-    swing: float = gain(20.0, "rate of the swing foot")
-    trunk: float = gain(12.0, "rate of the orientation of the trunk")
-    posture: float = gain(6.0, "rate of the posture")
-    height: float = gain(9.0, "rate of the height of the centre of mass")
-    calm: float = gain(0.3, "damping of the chest: what it may ask of the other limbs", "", zero=True)
-    spin: float = gain(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
-    spin_rate: float = gain(8.0, "rate at which more angular momentum than that is damped")
-    friction: float = gain(0.7, "friction that contacts are trusted with", "")
-    stopping: float = gain(20.0, "rate at which a stance foot that rocks is brought to rest")
-    change: float = gain(0.3, "time in which a change of style is applied", "s")
+    feedback: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
+    start: float = gain_parameter(0.8, "time in which the weight shifts before the first step", "s")
+    wait: float = gain_parameter(0.4, "time of standing before a walk begins", "s", zero=True)
+    swing: float = gain_parameter(20.0, "rate of the swing foot")
+    trunk: float = gain_parameter(12.0, "rate of the orientation of the trunk")
+    posture: float = gain_parameter(6.0, "rate of the posture")
+    height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
+    calm: float = gain_parameter(0.3, "damping of the chest: what it may ask of the other limbs", "", zero=True)
+    spin: float = gain_parameter(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
+    spin_rate: float = gain_parameter(8.0, "rate at which more angular momentum than that is damped")
+    friction: float = gain_parameter(0.7, "friction that contacts are trusted with", "")
+    stopping: float = gain_parameter(20.0, "rate at which a stance foot that rocks is brought to rest")
+    change: float = gain_parameter(0.3, "time in which a change of style is applied", "s")
     center: Literal["divergent", "sinusoid"] = parameter(
         "divergent",
         "what the centre of mass follows: a plan of the DCM, or the sinusoid of [Dalibard2012]",
@@ -62,10 +62,10 @@ class WalkSettings:
 def rest_posture(robot: Robot, style: Style) -> Array:
     """Angles of all joints (rad). A robot without a neck does not bow its head; its chest may."""
     stance = robot.stance("standing")
-    loose = set(joints_of(robot, "arm", "head"))
+    free_joints = set(limb_joints(robot, "arm", "head"))
     q = stance.q
     if style.arm_lift or style.arm_spread or style.head_pitch:
-        q = _posed(robot, stance, style, loose).q
+        q = _solve_rest_pose(robot, stance, style, free_joints).q
     angles = np.array([q[joint.q] for joint in robot.joints])
     names = [joint.name for joint in robot.joints]
     for name, angle in style.rest.items():
@@ -75,7 +75,7 @@ def rest_posture(robot: Robot, style: Style) -> Array:
     return np.clip(angles, robot.limits.lower, robot.limits.upper)
 
 
-def check_rest(robot: Robot, style: Style) -> None:
+def check_rest_joints(robot: Robot, style: Style) -> None:
     """UsageError if a style names joints, and none of them is the robot's."""
     names = {joint.name for joint in robot.joints}
     if style.rest and not names & set(style.rest):
@@ -83,28 +83,28 @@ def check_rest(robot: Robot, style: Style) -> None:
         raise UsageError(f"style '{style.name}': rest names {given}, none of which {robot.name} has")
 
 
-def _posed(robot: Robot, stance: State, style: Style, loose: set[str]) -> State:
-    held = [joint for joint in robot.joints if joint.name not in loose]
-    wishes: list[tasks.Task] = [
-        tasks.Position(hand, _lifted(stance, hand, style), name=f"{hand.side} hand") for hand in robot.hands
+def _solve_rest_pose(robot: Robot, stance: State, style: Style, free_joints: set[str]) -> State:
+    held_joints = [joint for joint in robot.joints if joint.name not in free_joints]
+    style_tasks: list[tasks.Task] = [
+        tasks.Position(hand, _raised_hand(stance, hand, style), name=f"{hand.side} hand") for hand in robot.hands
     ]
     if robot.gaze is not None:
         axis = stance.pose(robot.gaze).rotation @ np.array(robot.gaze.axis)
         down = pinocchio.rpy.rpyToMatrix(0.0, style.head_pitch, 0.0) @ axis
-        wishes.append(tasks.Direction(robot.gaze, robot.gaze.axis, down, name="gaze"))
+        style_tasks.append(tasks.Direction(robot.gaze, robot.gaze.axis, down, name="gaze"))
     base = robot.frame("root_joint")
     hierarchy = Hierarchy(
         always=[JointRange(robot)],
         levels=[
-            Level("body", [tasks.HoldPose(base, at=stance), tasks.Posture(stance, joints=held)]),
-            Level("style", wishes, damping=0.05),
+            Level("body", [tasks.HoldPose(base, at=stance), tasks.Posture(stance, joints=held_joints)]),
+            Level("style", style_tasks, damping=0.05),
             Level("posture", [tasks.Posture(stance)]),
         ],
     )
     return solve_pose(hierarchy, stance, iterations=100).state
 
 
-def _lifted(stance: State, hand: Hand, style: Style) -> Array:
+def _raised_hand(stance: State, hand: Hand, style: Style) -> Array:
     """Where a hand is when its arm is turned forward and outward about the shoulder (m)."""
     robot = stance.robot
     first = next(limb.joints[0] for limb in limbs(robot) if limb.name == f"{hand.side} arm")
@@ -128,24 +128,24 @@ WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 1e-4)
 ANGULAR = (False, False, False, True, True, True)
 #: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
 #: stand only the friction under one sole and the weakest motor of the leg.
-FACING = 0.3
+HEADING_WEIGHT = 0.3
 #: By so much (rad) the chest may nod before it matters more than arms and head: less would throw them about.
-NODDING = 0.03
+CHEST_TOLERANCE = 0.03
 #: Weight of a head that is held beside a chest that does not lean: a head that is thrown moves the chest by little.
-HELD = 0.3
+HEAD_WEIGHT = 0.3
 #: Angular momentum is weighed as the acceleration (rad/s²) that it gives a body of this radius of gyration, as a share
 #: of the height of the centre of mass: that of a trunk about the vertical.
-GYRATION = 0.15
+GYRATION_RADIUS = 0.15
 #: About the horizontal axes it matters less than about the vertical one, which arms are there for.
-ROLLING = 0.05
+HORIZONTAL_MOMENTUM_WEIGHT = 0.05
 #: Who walks fast swings his arms, whatever his style: with the Froude number v² / (g l) of the walk, the weight of
 #: little angular momentum grows by so much of it, and the arms' posture is divided by one and so much.
-SWINGING, LOOSE = 10.0, 40.0
+MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
 #: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
-TORQUE = 10.0
+TORQUE_SCALE = 10.0
 
 
-class Levels(GaitTasks):
+class WalkTasks(GaitTasks):
     """The hierarchies of a walk: on both feet, and while either foot swings.
 
     Attributes:
@@ -164,97 +164,108 @@ class Levels(GaitTasks):
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
         stance = robot.stance("standing")
         self._upright, self._level = stance.pose(trunk).rotation, stance.pose(base).rotation
-        self.chest, self.pelvis = tasks.Led(self._upright), tasks.Led(self._level)
-        self.feet = {foot.side: tasks.Led(start.pose(foot)) for foot in robot.feet}
+        self.chest, self.pelvis = tasks.FeedForwardTarget(self._upright), tasks.FeedForwardTarget(self._level)
+        self.feet = {foot.side: tasks.FeedForwardTarget(start.pose(foot)) for foot in robot.feet}
         self.tilt = np.eye(3)
         self.weights = tuple(
-            weight * self.height**2 if of_angles else weight for weight, of_angles in zip(WEIGHTS, ANGULAR, strict=True)
+            weight * self.height**2 if angular else weight for weight, angular in zip(WEIGHTS, ANGULAR, strict=True)
         )
-        self._inertia = robot.mass * (GYRATION * self.height) ** 2
-        names = set(joints_of(robot, "arm", "head"))
+        self._inertia = robot.mass * (GYRATION_RADIUS * self.height) ** 2
+        names = set(limb_joints(robot, "arm", "head"))
         self._light = [joint for joint in robot.joints if joint.name in names]
         self._heavy = [joint for joint in robot.joints if joint.name not in names]
-        arms = set(joints_of(robot, "arm"))
+        arms = set(limb_joints(robot, "arm"))
         self._arms = np.array([joint.name in arms for joint in self._light])
         self._limits = np.array([robot.limits.torque[joint.v - 6] for joint in self._light])
         self._head = [joint for joint in self._light if joint.name not in arms]
         parts = {"light": self._light, "heavy": self._heavy, "head": self._head}
-        self.rest = {part: tasks.Live([stance.q[joint.q] for joint in group]) for part, group in parts.items() if group}
+        self.rest = {
+            part: tasks.LiveTarget([stance.q[joint.q] for joint in group]) for part, group in parts.items() if group
+        }
         at = {joint: i for i, joint in enumerate(robot.joints)}
         self._places = {part: [at[joint] for joint in parts[part]] for part in self.rest}
-        self.spin = tasks.Dial(np.zeros(3))
-        self.torque, self.ease = tasks.Dial(np.zeros(len(self._light))), tasks.Dial(np.ones(len(self._light)))
+        self.momentum_weight = tasks.TunableWeight(np.zeros(3))
+        self.torque_weight, self.posture_weight = (
+            tasks.TunableWeight(np.zeros(len(self._light))),
+            tasks.TunableWeight(np.ones(len(self._light))),
+        )
         self._rigid = trunk.joint == base.joint
         self.hierarchies = self._hierarchies()
 
     # -- what a plan says ------------------------------------------------------------------------------------------
 
-    def dress(self, style: Style, rest: Array, froude: float) -> None:
+    def apply_style(self, style: Style, rest: Array, froude: float) -> None:
         """Weights and rest posture of a style, at a Froude number."""
-        axes = np.array([ROLLING, ROLLING, 1.0])
-        self.spin.turn((style.angular_momentum + SWINGING * froude) * self._inertia**-2 * axes)
+        axes = np.array([HORIZONTAL_MOMENTUM_WEIGHT, HORIZONTAL_MOMENTUM_WEIGHT, 1.0])
+        self.momentum_weight.set((style.angular_momentum + MOMENTUM_BY_FROUDE * froude) * self._inertia**-2 * axes)
         chosen = {"arms": self._arms, "head": ~self._arms}.get(
             style.torque_joints, np.ones(len(self._arms), dtype=bool)
         )
-        self.torque.turn(style.torque * chosen * (TORQUE / self._limits) ** 2)
-        self.ease.turn(np.where(self._arms, style.arm_posture / (1.0 + LOOSE * froude), 1.0))
+        self.torque_weight.set(style.torque * chosen * (TORQUE_SCALE / self._limits) ** 2)
+        self.posture_weight.set(np.where(self._arms, style.arm_posture / (1.0 + POSTURE_BY_FROUDE * froude), 1.0))
         for part, places in self._places.items():
-            self.rest[part].move(rest[places])
+            self.rest[part].set(rest[places])
 
-    def turn_trunk(self, yaw: float, style: Style) -> None:
+    def set_heading(self, yaw: float, style: Style) -> None:
         """Chest and pelvis to where the walk goes, the chest as the style carries it."""
         heading = so3.yaw_matrix(yaw)
         lean = pinocchio.rpy.rpyToMatrix(style.chest_roll, style.chest_pitch, style.chest_yaw)
-        self.chest.lead(heading @ lean @ self._upright)
-        self.pelvis.lead(heading @ self._level)
+        self.chest.set(heading @ lean @ self._upright)
+        self.pelvis.set(heading @ self._level)
 
-    def lead_foot(self, side: Side, swing: Swing) -> None:
+    def follow_swing(self, side: Side, swing: SwingTrajectory) -> None:
         """The middle of its sole moves like the swing, the sole parallel to the ground."""
         foot = self.robot.foot(side)
         place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True))
-        yaw, turning, turning_faster = (part.real for part in swing.turn)
+        yaw, turning, turning_faster = (part.real for part in swing.yaw)
         motion = sole_motion(foot, (place, rate, faster), (yaw, turning, turning_faster), self.tilt)
-        self.feet[side].lead(*motion)
+        self.feet[side].set(*motion)
 
     # -- tasks -----------------------------------------------------------------------------------------------------
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
-        robot, numbers = self.robot, self.settings
-        balance, damped = self.balance(), tasks.Decay(numbers.spin_rate)
+        robot, settings = self.robot, self.settings
+        balance, damped = self.balance(), tasks.Decay(settings.spin_rate)
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
-        upright = tasks.Decay(numbers.trunk)
-        matter = (1.0, 1.0, FACING)
+        upright = tasks.Decay(settings.trunk)
+        axis_weights = (1.0, 1.0, HEADING_WEIGHT)
         chest: list[tasks.Task] = [
-            tasks.Orientation(trunk, self.chest, within=NODDING, weight=matter, reference=upright, name="chest")
+            tasks.Orientation(
+                trunk, self.chest, tolerance=CHEST_TOLERANCE, weight=axis_weights, dynamics=upright, name="chest"
+            )
         ]
-        relaxed = tasks.Decay(numbers.posture)
+        relaxed = tasks.Decay(settings.posture)
         if self._head:
-            chest.append(tasks.Posture(self.rest["head"], self._head, weight=HELD, reference=upright, name="head"))
+            chest.append(
+                tasks.Posture(self.rest["head"], self._head, weight=HEAD_WEIGHT, dynamics=upright, name="head")
+            )
         style: list[tasks.Task] = [
-            tasks.Orientation(trunk, self.chest, weight=matter, reference=upright, name="middle of the chest"),
-            tasks.AngularMomentum(weight=self.spin, reference=damped),
-            tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, reference=relaxed, name="legs and trunk"),
+            tasks.Orientation(trunk, self.chest, weight=axis_weights, dynamics=upright, name="middle of the chest"),
+            tasks.AngularMomentum(weight=self.momentum_weight, dynamics=damped),
+            tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, dynamics=relaxed, name="legs and trunk"),
         ]
         if self._light:
             style += [
-                tasks.JointTorque(self._light, weight=self.torque, name="little torque"),
-                tasks.Posture(self.rest["light"], self._light, weight=self.ease, reference=relaxed, name="arms, head"),
+                tasks.JointTorque(self._light, weight=self.torque_weight, name="little torque"),
+                tasks.Posture(
+                    self.rest["light"], self._light, weight=self.posture_weight, dynamics=relaxed, name="arms, head"
+                ),
             ]
         if not self._rigid:
-            style.append(tasks.Orientation(base, self.pelvis, reference=upright, name="pelvis"))
+            style.append(tasks.Orientation(base, self.pelvis, dynamics=upright, name="pelvis"))
         posture = [tasks.LeastVelocity()]
-        always: list[tasks.Task] = [constraints.JointRange(robot), *apart(robot)]
+        always: list[tasks.Task] = [constraints.JointRange(robot), *arm_collision_constraints(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
             swing = [
-                tasks.Pose(robot.foot(side), self.feet[side], reference=tasks.Decay(numbers.swing), name="swing")
+                tasks.Pose(robot.foot(side), self.feet[side], dynamics=tasks.Decay(settings.swing), name="swing")
                 for side in swinging
             ]
             levels = [
-                Level("contact", self.standing(*swinging)),
+                Level("contact", self.stance_contacts(*swinging)),
                 Level("balance", balance),
                 Level("swing", swing),
-                Level("chest", chest, damping=numbers.calm),
+                Level("chest", chest, damping=settings.calm),
                 Level("style", style),
                 Level("posture", posture),
             ]
@@ -267,96 +278,102 @@ class Levels(GaitTasks):
 
 
 #: Speeds nearer than this (m/s, rad/s) are the same.
-SAME = 1e-3
+SAME_SPEED = 1e-3
 
 
-class Manner:
+class StyleTransition:
     """How a body walks now, and how it is to walk soon.
 
     Args:
         robot, body: who walks.
-        levels: what is dressed in the style.
+        task_set: what is dressed in the style.
         style, speed: from the start; a speed of None is the style's own.
-        change: seconds in which a change is taken over.
+        transition_time: seconds in which a change is taken over.
 
     Attributes:
-        wanted: the style that was asked for last; `style` is what has been taken over of it.
-        pace: in metres and seconds.
+        target_style: the style that was asked for last; `style` is what has been taken over of it.
+        gait: in metres and seconds.
     """
 
     def __init__(
-        self, robot: Robot, body: BodyDimensions, levels: Levels, style: Style | str, speed: Speed | None, change: float
+        self,
+        robot: Robot,
+        body: BodyDimensions,
+        task_set: WalkTasks,
+        style: Style | str,
+        speed: Speed | None,
+        transition_time: float,
     ) -> None:
-        self._robot, self._body, self._levels, self._change = robot, body, levels, change
-        self.style = self.wanted = self._from = self._known(style)
-        self.speed = self._hurried = checked_speed(speed)
+        self._robot, self._body, self._task_set, self._transition_time = robot, body, task_set, transition_time
+        self.style = self.target_style = self._previous_style = self._check_style(style)
+        self.speed = self._current_speed = check_speed(speed)
         self._share = 1.0
         self._rest = self._rest_from = self._rest_to = rest_posture(robot, self.style)
-        self.pace: Pace = paced(self.style, body, self.speed)
-        self._dress()
+        self.gait: GaitParameters = gait_of_style(self.style, body, self.speed)
+        self._apply_style()
 
-    def want(self, style: Style | str) -> None:
+    def set_style(self, style: Style | str) -> None:
         """Another style from now on."""
-        self._from, self.wanted, self._share = self.style, self._known(style), 0.0
-        self._rest_from, self._rest_to = self._rest, rest_posture(self._robot, self.wanted)
+        self._previous_style, self.target_style, self._share = self.style, self._check_style(style), 0.0
+        self._rest_from, self._rest_to = self._rest, rest_posture(self._robot, self.target_style)
 
-    def hurry(self, speed: Speed | None) -> None:
+    def set_speed(self, speed: Speed | None) -> None:
         """Another speed from now on; None: the style's own."""
-        self.speed = checked_speed(speed)
+        self.speed = check_speed(speed)
 
     @property
-    def asked(self) -> Speed:
+    def requested_speed(self) -> Speed:
         """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
-        return self.speed or speed_of(self.pace)
+        return self.speed or gait_speed(self.gait)
 
     @property
-    def coming(self) -> Pace:
+    def target_gait(self) -> GaitParameters:
         """The pace of what is wanted, whatever of it has been taken over."""
-        return paced(self.wanted, self._body, self.speed)
+        return gait_of_style(self.target_style, self._body, self.speed)
 
     def advance(self, period: float) -> None:
         """One period later."""
-        if self._share >= 1.0 and self._hurried == self.speed:
+        if self._share >= 1.0 and self._current_speed == self.speed:
             return
-        self._share = min(self._share + period / self._change, 1.0)
-        self.style = self._from.mixed(self.wanted, self._share)
+        self._share = min(self._share + period / self._transition_time, 1.0)
+        self.style = self._previous_style.blend(self.target_style, self._share)
         self._rest = (1.0 - self._share) * self._rest_from + self._share * self._rest_to
-        self._hurried = self._hurrying(period)
-        self.pace = paced(self.style, self._body, self._hurried)
-        self._dress()
+        self._current_speed = self._next_speed(period)
+        self.gait = gait_of_style(self.style, self._body, self._current_speed)
+        self._apply_style()
 
-    def _hurrying(self, period: float) -> Speed | None:
+    def _next_speed(self, period: float) -> Speed | None:
         """The speed of this tick, on the way to the one that is wanted, or to the style's own."""
-        if self._hurried is None and self.speed is None:
+        if self._current_speed is None and self.speed is None:
             return None
-        now = np.array(self._hurried or speed_of(self.pace))
-        rest = np.array(self.speed or speed_of(paced(self.style, self._body))) - now
-        if np.abs(rest).max() < SAME:
+        now = np.array(self._current_speed or gait_speed(self.gait))
+        rest = np.array(self.speed or gait_speed(gait_of_style(self.style, self._body))) - now
+        if np.abs(rest).max() < SAME_SPEED:
             return self.speed
-        vx, vy, wz = now + min(period / self._change, 1.0) * rest
+        vx, vy, wz = now + min(period / self._transition_time, 1.0) * rest
         return float(vx), float(vy), float(wz)
 
-    def _dress(self) -> None:
-        forward, sideways, _ = speed_of(self.pace)
-        froude = (forward**2 + sideways**2) / (GRAVITY * self._body.leg)
-        self._levels.dress(self.style, self._rest, froude)
+    def _apply_style(self) -> None:
+        forward, sideways, _ = gait_speed(self.gait)
+        froude = (forward**2 + sideways**2) / (GRAVITY * self._body.leg_length)
+        self._task_set.apply_style(self.style, self._rest, froude)
 
-    def _known(self, style: Style | str) -> Style:
+    def _check_style(self, style: Style | str) -> Style:
         if isinstance(style, str):
             if style not in STYLES:
                 raise PoiseError(f"there is no style '{style}'; expected one of {', '.join(STYLES)}, or a Style")
             style = STYLES[style]
-        check_rest(self._robot, style)
+        check_rest_joints(self._robot, style)
         return style
 
 
-def speed_of(pace: Pace) -> Speed:
+def gait_speed(gait: GaitParameters) -> Speed:
     """At which a pace goes (m/s, m/s, rad/s)."""
-    gait, seconds = pace.gait, pace.timing.whole
-    return gait.forward / seconds, gait.sideways / seconds, gait.turn / seconds
+    step_geometry, seconds = gait.step_geometry, gait.timing.step
+    return step_geometry.forward / seconds, step_geometry.sideways / seconds, step_geometry.turn / seconds
 
 
-def checked_speed(speed: Speed | None) -> Speed | None:
+def check_speed(speed: Speed | None) -> Speed | None:
     """The speed, if it is one."""
     if speed is None:
         return None

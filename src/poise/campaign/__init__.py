@@ -2,52 +2,52 @@
 
 >>> from poise.campaign import Spec, run_campaign
 >>> results = run_campaign(Spec.load("pushes.toml"), "pushes", workers=2)
->>> results.survival, results["reason"]
+>>> results.success_rate, results["reason"]
 
-A `Spec` plans the runs, an engine does them, a `Folder` keeps what comes. What a run is, is its `Kind`.
+A `Spec` plans the runs, an engine does them, a `CampaignFolder` keeps what comes. What a run is, is its `RunKind`.
 """
 
 from poise.campaign.execution import run_campaign
-from poise.campaign.kinds import KINDS
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.campaign.kinds import RUN_KINDS
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value
 from poise.campaign.results import (
-    FACTS,
-    MOVED,
-    RECORDINGS,
+    FACTS_FILE,
+    MOTION_SECONDS_COLUMN,
+    RECORDINGS_FOLDER,
     Results,
-    Share,
-    margin_of,
-    merit,
-    share,
-    survival,
-    survival_by,
+    SuccessRate,
+    margin_column,
+    severity,
+    success_rate,
+    success_rate_by,
+    wilson_interval,
 )
-from poise.campaign.spec import Limits, Spec
-from poise.campaign.storage import COSTS, OUTCOMES
-from poise.campaign.sweep import Run
+from poise.campaign.spec import RunLimits, Spec
+from poise.campaign.storage import COST_COLUMNS, OUTCOMES
+from poise.campaign.sweep import PlannedRun
 from poise.errors import SpecError
 
 __all__ = [
-    "COSTS",
-    "FACTS",
-    "KINDS",
-    "MOVED",
+    "COST_COLUMNS",
+    "FACTS_FILE",
+    "MOTION_SECONDS_COLUMN",
     "OUTCOMES",
-    "RECORDINGS",
+    "RECORDINGS_FOLDER",
+    "RUN_KINDS",
     "Column",
-    "Kind",
-    "Limits",
-    "Outcome",
+    "PlannedRun",
     "Results",
-    "Run",
-    "Share",
+    "RunKind",
+    "RunLimits",
+    "RunOutput",
     "Spec",
     "SpecError",
+    "SuccessRate",
     "Value",
-    "margin_of",
-    "merit",
+    "margin_column",
     "run_campaign",
-    "share",
-    "survival",
-    "survival_by",
+    "severity",
+    "success_rate",
+    "success_rate_by",
+    "wilson_interval",
 ]

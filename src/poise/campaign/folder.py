@@ -14,35 +14,44 @@ from pathlib import Path
 from typing import Any
 
 from poise.campaign.kinds.kind import Column
-from poise.campaign.results import COSTS_TABLE, FACTS, JOURNAL, RECORDINGS, SPEC, TABLE, margin_of, merit
+from poise.campaign.results import (
+    COSTS_FILE,
+    FACTS_FILE,
+    JOURNAL_FILE,
+    RECORDINGS_FOLDER,
+    RESULTS_FILE,
+    SPEC_FILE,
+    margin_column,
+    severity,
+)
 from poise.campaign.spec import Spec
 from poise.campaign.storage import (
-    COSTS,
-    Entry,
+    COST_COLUMNS,
     Journal,
-    beside,
-    entries_of,
+    JournalEntry,
+    build_table,
+    read_journal,
     read_table,
-    table_of,
+    temporary_path,
     write_json,
     write_table,
 )
-from poise.campaign.supervisor import Done
-from poise.campaign.sweep import Run
+from poise.campaign.supervisor import RunResult
+from poise.campaign.sweep import PlannedRun
 from poise.errors import SpecError
 from poise.files import atomic_write_text, installed_version
 
 #: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
-REFRESH = 10.0
+REFRESH_INTERVAL = 10.0
 #: Of long tables that takes a while; between two times passes so many times as long.
-PAUSE = 50.0
-SCRATCH, LOCK, CRASHES = ".work", ".lock", "crashes.log"
+REFRESH_PAUSE_FACTOR = 50.0
+SCRATCH_FOLDER, LOCK_FILE, CRASH_LOG = ".work", ".lock", "crashes.log"
 #: Facts that stay true when a campaign goes on.
-LASTING = ("started", "seconds", "runs_per_second", "worker_memory_mb", "costs")
+PERSISTENT_FACTS = ("started", "seconds", "runs_per_second", "worker_memory_mb", "costs")
 
 
-class Folder:
-    """Where a campaign is written to; `opened` opens one.
+class CampaignFolder:
+    """Where a campaign is written to; `open_folder` opens one.
 
     Attributes:
         path: of the folder.
@@ -53,86 +62,88 @@ class Folder:
 
     def __init__(self, path: Path, spec: Spec, journal: Journal, facts: dict[str, Any]) -> None:
         self.path, self.spec, self.journal, self.facts = path, spec, journal, facts
-        self._begin, self._before = time.monotonic(), float(facts.get("seconds", 0.0))
-        self._next = time.monotonic() + REFRESH
-        self.begun_with = len(journal.entries)
-        self._margin = margin_of(spec.columns)
+        self._start_time, self._previous_seconds = time.monotonic(), float(facts.get("seconds", 0.0))
+        self._next_write = time.monotonic() + REFRESH_INTERVAL
+        self.initial_count = len(journal.entries)
+        self._margin_column = margin_column(spec.columns)
         rows = [entry["row"] for entry in journal.entries.values()]
-        self._kept = {int(row["run"]): merit(row, self._margin) for row in rows if row["recording"] is not None}
-        self._let_go()
+        self._severity_of_recording = {
+            int(row["run"]): severity(row, self._margin_column) for row in rows if row["recording"] is not None
+        }
+        self._discard_excess_recordings()
 
     @property
     def scratch(self) -> Path:
         """For files that are not whole yet."""
-        return self.path / SCRATCH
+        return self.path / SCRATCH_FOLDER
 
     @property
-    def missing(self) -> list[Run]:
+    def missing_runs(self) -> list[PlannedRun]:
         """Runs that are still to do."""
         return [run for run in self.spec.runs if run.index not in self.journal.entries]
 
-    def add(self, run: Run, done: Done) -> Entry:
+    def add(self, run: PlannedRun, result: RunResult) -> JournalEntry:
         """Writes down what became of a run: first the file it leaves, then its row."""
-        kept = None
-        if done.file is not None:
-            kept = f"{RECORDINGS}/{run.index:06d}{Path(done.file).suffix}"
-            os.replace(done.file, self.path / kept)
-        if done.log:
-            with open(self.path / CRASHES, "a", encoding="utf-8") as log:
-                log.write(f"run {run.index}, {done.outcome}: {done.reason}\n{done.log}\n\n")
-        entry = entry_of(self.spec, run, done, kept)
+        recording = None
+        if result.file is not None:
+            recording = f"{RECORDINGS_FOLDER}/{run.index:06d}{Path(result.file).suffix}"
+            os.replace(result.file, self.path / recording)
+        if result.log:
+            with open(self.path / CRASH_LOG, "a", encoding="utf-8") as log:
+                log.write(f"run {run.index}, {result.outcome}: {result.reason}\n{result.log}\n\n")
+        entry = journal_entry(self.spec, run, result, recording)
         self.journal.add(entry)
-        if kept is not None:
-            self._kept[run.index] = merit(entry["row"], self._margin)
-            self._let_go()
-        if time.monotonic() > self._next:
-            self.write()
+        if recording is not None:
+            self._severity_of_recording[run.index] = severity(entry["row"], self._margin_column)
+            self._discard_excess_recordings()
+        if time.monotonic() > self._next_write:
+            self.write_tables()
         return entry
 
-    def _let_go(self) -> None:
+    def _discard_excess_recordings(self) -> None:
         """Of more recordings than are to be kept, those of the better runs go: which ones depends on the runs alone."""
-        while self.spec.most is not None and len(self._kept) > self.spec.most:
-            best = max(self._kept, key=self._kept.__getitem__)
-            del self._kept[best]
+        while self.spec.max_recordings is not None and len(self._severity_of_recording) > self.spec.max_recordings:
+            best = max(self._severity_of_recording, key=self._severity_of_recording.__getitem__)
+            del self._severity_of_recording[best]
             entry = self.journal.entries[best]
             file = self.path / entry["row"]["recording"]
             self.journal.replace({**entry, "row": {**entry["row"], "recording": None}})
             file.unlink(missing_ok=True)
 
-    def write(self) -> None:
+    def write_tables(self) -> None:
         """The tables of what is done so far, and the facts."""
         begin = time.monotonic()
         entries = list(self.journal.entries.values())
         costs = _cost_columns(entries)
-        write_table(self.path / TABLE, table_of([entry["row"] for entry in entries], self.spec.columns))
-        write_table(self.path / COSTS_TABLE, table_of([entry["cost"] for entry in entries], costs))
-        spent = time.monotonic() - self._begin
-        new = len(entries) - self.begun_with
+        write_table(self.path / RESULTS_FILE, build_table([entry["row"] for entry in entries], self.spec.columns))
+        write_table(self.path / COSTS_FILE, build_table([entry["cost"] for entry in entries], costs))
+        spent = time.monotonic() - self._start_time
+        new = len(entries) - self.initial_count
         memory: dict[str, float] = {}
         for entry in entries:
             cost = entry["cost"]
             memory[cost["worker"]] = max(memory.get(cost["worker"], 0.0), cost["memory_mb"] or 0.0)
         self.facts |= {
-            "seconds": self._before + spent if new else self._before,
+            "seconds": self._previous_seconds + spent if new else self._previous_seconds,
             "costs": {name: list(column) for name, column in costs.items()},
             "worker_memory_mb": memory,
         }
         if new:
             self.facts["runs_per_second"] = new / spent
-        write_json(self.path / FACTS, self.facts)
+        write_json(self.path / FACTS_FILE, self.facts)
         now = time.monotonic()
-        self._next = now + max(REFRESH, PAUSE * (now - begin))
+        self._next_write = now + max(REFRESH_INTERVAL, REFRESH_PAUSE_FACTOR * (now - begin))
 
     def finish(self) -> None:
         """All is in the tables: the journal has done its duty."""
-        self.write()
+        self.write_tables()
         self.journal.sync()
         self.journal.close()
-        (self.path / JOURNAL).unlink()
+        (self.path / JOURNAL_FILE).unlink()
 
 
 @contextmanager
-def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder]:
+def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[CampaignFolder]:
     """A folder to run a campaign in, new or begun before; SpecError if it holds something else, or is in use.
 
     Args:
@@ -142,63 +153,67 @@ def opened(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[Folder
     """
     if path.exists() and not path.is_dir():
         raise SpecError(f"--out '{path}' is a file; give a folder", path=str(path))
-    facts = _facts(spec)  # first: a spec that makes no sense leaves no folder behind
-    _check_ours(path)
+    facts = _campaign_facts(spec)  # first: a spec that makes no sense leaves no folder behind
+    _check_is_campaign_folder(path)
     path.mkdir(parents=True, exist_ok=True)
-    with _locked(path):
-        before = _facts_before(path, spec)
-        for name in (RECORDINGS, SCRATCH):
+    with _lock_folder(path):
+        previous = _previous_facts(path, spec)
+        for name in (RECORDINGS_FOLDER, SCRATCH_FOLDER):
             (path / name).mkdir(exist_ok=True)
-        with Journal(path / JOURNAL) as journal:
-            for entry in _stored(path):
+        with Journal(path / JOURNAL_FILE) as journal:
+            for entry in _finished_entries(path):
                 journal.add(entry)
-            over = len(journal.entries) == len(spec.runs)  # who finds nothing left to do did not run it
-            facts |= before if over else {**engine, **{name: before[name] for name in LASTING if name in before}}
-            write_json(path / FACTS, facts)
-            atomic_write_text(path / SPEC, spec.text, temporary=beside(path / SPEC).name)
-            shutil.rmtree(path / SCRATCH)
-            (path / SCRATCH).mkdir()
+            is_complete = len(journal.entries) == len(spec.runs)  # who finds nothing left to do did not run it
+            facts |= (
+                previous
+                if is_complete
+                else {**engine, **{name: previous[name] for name in PERSISTENT_FACTS if name in previous}}
+            )
+            write_json(path / FACTS_FILE, facts)
+            atomic_write_text(path / SPEC_FILE, spec.text, temporary=temporary_path(path / SPEC_FILE).name)
+            shutil.rmtree(path / SCRATCH_FOLDER)
+            (path / SCRATCH_FOLDER).mkdir()
             try:
-                yield Folder(path, spec, journal, facts)
+                yield CampaignFolder(path, spec, journal, facts)
             finally:
-                shutil.rmtree(path / SCRATCH, ignore_errors=True)
+                shutil.rmtree(path / SCRATCH_FOLDER, ignore_errors=True)
 
 
-def entry_of(spec: Spec, run: Run, done: Done, kept: str | None) -> Entry:
+def journal_entry(spec: Spec, run: PlannedRun, result: RunResult, recording: str | None) -> JournalEntry:
     """A line of the journal."""
     row = {
         "run": run.index,
         "seed": run.seed,
-        "outcome": done.outcome,
-        "succeeded": done.outcome == "succeeded",
-        "reason": done.reason or None,
-        "recording": kept,
+        "outcome": result.outcome,
+        "succeeded": result.outcome == "succeeded",
+        "reason": result.reason or None,
+        "recording": recording,
         "command": spec.kind.command(run.parameters, run.seed) or None,
         **run.parameters,
-        **{name: done.values.get(name) for name in spec.kind.columns},
+        **{name: result.values.get(name) for name in spec.kind.columns},
     }
     cost = {
         "run": run.index,
-        "seconds": round(done.seconds, 6),
-        "memory_mb": done.memory_mb,
-        "attempts": done.attempts,
-        "worker": done.worker,
-        **done.times,
+        "seconds": round(result.seconds, 6),
+        "memory_mb": result.memory_mb,
+        "attempts": result.attempts,
+        "worker": result.worker,
+        **result.times,
     }
     return {"run": run.index, "row": row, "cost": cost}
 
 
-def _facts(spec: Spec) -> dict[str, Any]:
+def _campaign_facts(spec: Spec) -> dict[str, Any]:
     return {
         "title": spec.title,
         "behavior": spec.kind.name,
-        "plan": spec.plan,
+        "plan": spec.plan_digest,
         "planned": len(spec.runs),
         "size": spec.size,
-        "floor": spec.floor,
+        "floor": spec.min_success_rate,
         "parameters": {name: list(column) for name, column in spec.parameters.items()},
         "columns": {name: list(column) for name, column in spec.kind.columns.items()},
-        "costs": {name: list(column) for name, column in COSTS.items()},
+        "costs": {name: list(column) for name, column in COST_COLUMNS.items()},
         "spec": spec.text,
         "poise": installed_version(),
         "versions": {name: installed_version(name) for name in ("numpy", "pin", "mujoco", "daqp")},
@@ -208,27 +223,27 @@ def _facts(spec: Spec) -> dict[str, Any]:
     }
 
 
-def _check_ours(path: Path) -> None:
+def _check_is_campaign_folder(path: Path) -> None:
     """SpecError for a folder of something else: one that has no facts, and more than a campaign makes before them."""
-    if not path.is_dir() or (path / FACTS).exists():
+    if not path.is_dir() or (path / FACTS_FILE).exists():
         return
-    first = {RECORDINGS, SCRATCH, LOCK, JOURNAL, beside(path / FACTS).name}
-    begun = any(path.glob(f"{RECORDINGS}/*")) or bool(entries_of(path / JOURNAL))
-    if begun or {each.name for each in path.iterdir()} - first:
+    initial_names = {RECORDINGS_FOLDER, SCRATCH_FOLDER, LOCK_FILE, JOURNAL_FILE, temporary_path(path / FACTS_FILE).name}
+    has_runs = any(path.glob(f"{RECORDINGS_FOLDER}/*")) or bool(read_journal(path / JOURNAL_FILE))
+    if has_runs or {each.name for each in path.iterdir()} - initial_names:
         raise SpecError(
             f"--out '{path}' holds other files; give a new folder, or that of this campaign", path=str(path)
         )
 
 
-def _facts_before(path: Path, spec: Spec) -> dict[str, Any]:
+def _previous_facts(path: Path, spec: Spec) -> dict[str, Any]:
     """Facts of this campaign, if it was begun before; SpecError if the folder is that of another."""
     try:
-        facts = json.loads((path / FACTS).read_text(encoding="utf-8"))
+        facts = json.loads((path / FACTS_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise SpecError(f"'{path / FACTS}' cannot be read: {error}; give another --out", path=str(path)) from None
-    if not isinstance(facts, dict) or facts.get("plan") != spec.plan:
+        raise SpecError(f"'{path / FACTS_FILE}' cannot be read: {error}; give another --out", path=str(path)) from None
+    if not isinstance(facts, dict) or facts.get("plan") != spec.plan_digest:
         title = facts.get("title") if isinstance(facts, dict) else None
         raise SpecError(
             f"--out '{path}' holds another campaign ('{title}'), or this one before its spec was changed; "
@@ -238,26 +253,26 @@ def _facts_before(path: Path, spec: Spec) -> dict[str, Any]:
     return facts
 
 
-def _stored(path: Path) -> Iterator[Entry]:
+def _finished_entries(path: Path) -> Iterator[JournalEntry]:
     """Rows that are in the tables, but not in the journal: of a campaign that is finished."""
-    if not (path / TABLE).exists() or not (path / COSTS_TABLE).exists():
+    if not (path / RESULTS_FILE).exists() or not (path / COSTS_FILE).exists():
         return
-    costs = {row["run"]: row for row in read_table(path / COSTS_TABLE).to_pylist()}
-    for row in read_table(path / TABLE).to_pylist():
+    costs = {row["run"]: row for row in read_table(path / COSTS_FILE).to_pylist()}
+    for row in read_table(path / RESULTS_FILE).to_pylist():
         if row["run"] in costs:
             yield {"run": row["run"], "row": row, "cost": costs[row["run"]]}
 
 
-def _cost_columns(entries: list[Entry]) -> dict[str, Column]:
+def _cost_columns(entries: list[JournalEntry]) -> dict[str, Column]:
     """Those of every run, then times that only some kinds tell."""
-    more = sorted({name for entry in entries for name in entry["cost"]} - COSTS.keys())
-    return {**COSTS, **{name: Column("number", "ms" if "_ms" in name else "", "") for name in more}}
+    extra = sorted({name for entry in entries for name in entry["cost"]} - COST_COLUMNS.keys())
+    return {**COST_COLUMNS, **{name: Column("number", "ms" if "_ms" in name else "", "") for name in extra}}
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_folder(path: Path) -> Iterator[None]:
     """One process at a time; the lock goes with the process, however it dies."""
-    with open(path / LOCK, "w", encoding="utf-8") as file:
+    with open(path / LOCK_FILE, "w", encoding="utf-8") as file:
         with suppress(ImportError):  # where there is no such lock, people have to look out themselves
             import fcntl
 

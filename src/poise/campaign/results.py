@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from poise.campaign.kinds.kind import Column, Value
-from poise.campaign.storage import FIRST, OUTCOMES, entries_of, read_table, table_of
+from poise.campaign.storage import OUTCOMES, RUN_COLUMNS, build_table, read_journal, read_table
 from poise.errors import SpecError
 from poise.extras import pyarrow
 
 #: Files in the folder of a campaign.
-FACTS, TABLE, COSTS_TABLE, JOURNAL, SPEC, RECORDINGS = (
+FACTS_FILE, RESULTS_FILE, COSTS_FILE, JOURNAL_FILE, SPEC_FILE, RECORDINGS_FOLDER = (
     "campaign.json", "results.parquet", "costs.parquet", "journal.jsonl", "campaign.toml", "recordings",
 )  # fmt: skip
 
@@ -32,7 +32,8 @@ class Results:
             is not known yet is missing.
         parameters: columns of `table` that were asked for, by name.
         columns: columns of `table` that were found, by name: type, unit, meaning.
-        table: one row a run in the order of the plan: `FIRST`, then parameters, then columns. The same on every engine.
+        table: one row a run in the order of the plan: `RUN_COLUMNS`, then parameters, then columns. The same on every
+            engine.
         costs: one row a run: what it took.
     """
 
@@ -46,9 +47,9 @@ class Results:
     @classmethod
     def load(cls, path: str | Path) -> Results:
         """Reads the folder of a campaign, or the table in it; SpecError if there is none."""
-        folder = Path(path).parent if Path(path).name == TABLE else Path(path)
+        folder = Path(path).parent if Path(path).name == RESULTS_FILE else Path(path)
         try:
-            facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+            facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
             parameters = {name: Column(*column) for name, column in facts["parameters"].items()}
             columns = {name: Column(*column) for name, column in facts["columns"].items()}
             costs = {name: Column(*column) for name, column in facts["costs"].items()}
@@ -56,15 +57,15 @@ class Results:
             raise SpecError(
                 f"'{path}' is not the folder of a campaign; expected one that 'poise campaign' wrote", path=str(path)
             ) from None
-        all_columns = {**FIRST, **parameters, **columns}
-        later = entries_of(folder / JOURNAL)  # first: it is gone as soon as the tables are whole
-        rows = {int(row["run"]): row for row in _stored(folder / TABLE)}
-        spent = {int(row["run"]): row for row in _stored(folder / COSTS_TABLE)}
-        for entry in later:
+        all_columns = {**RUN_COLUMNS, **parameters, **columns}
+        journal_entries = read_journal(folder / JOURNAL_FILE)  # first: it is gone as soon as the tables are whole
+        rows = {int(row["run"]): row for row in _read_rows(folder / RESULTS_FILE)}
+        cost_rows = {int(row["run"]): row for row in _read_rows(folder / COSTS_FILE)}
+        for entry in journal_entries:
             rows[entry["run"]] = entry["row"]
-            spent[entry["run"]] = entry["cost"]
-        table, took = table_of([*rows.values()], all_columns), table_of([*spent.values()], costs)
-        return cls(folder, facts, parameters, columns, table, took)
+            cost_rows[entry["run"]] = entry["cost"]
+        table, costs_table = build_table([*rows.values()], all_columns), build_table([*cost_rows.values()], costs)
+        return cls(folder, facts, parameters, columns, table, costs_table)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -75,39 +76,39 @@ class Results:
         return cells
 
     @property
-    def planned(self) -> int:
+    def planned_runs(self) -> int:
         """How many runs there are in all."""
         return int(self.facts.get("planned", len(self)))
 
     @property
     def finished(self) -> bool:
         """Whether every run is done."""
-        return len(self) >= self.planned
+        return len(self) >= self.planned_runs
 
     @cached_property
-    def varied(self) -> dict[str, list[Value]]:
+    def varied_parameters(self) -> dict[str, list[Value]]:
         """Parameters that differ between runs, with their different values, sorted."""
-        found = {name: sorted(set(self[name]), key=_order) for name in self.parameters}
-        return {name: values for name, values in found.items() if len(values) > 1}
+        values_by_name = {name: sorted(set(self[name]), key=_sort_key) for name in self.parameters}
+        return {name: values for name, values in values_by_name.items() if len(values) > 1}
 
     @property
     def outcomes(self) -> dict[str, int]:
         """How many runs ended in which way; those that none did are left out."""
-        given = self["outcome"]
-        return {name: given.count(name) for name in OUTCOMES if name in given}
+        outcomes = self["outcome"]
+        return {name: outcomes.count(name) for name in OUTCOMES if name in outcomes}
 
     @property
-    def survival(self) -> float | None:
+    def success_rate(self) -> float | None:
         """Share of the runs that succeeded; None before the first."""
         return self.outcomes.get("succeeded", 0) / len(self) if len(self) else None
 
 
-def _stored(path: Path) -> list[dict[str, Any]]:
+def _read_rows(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = read_table(path).to_pylist() if path.exists() else []
     return rows
 
 
-def _order(value: Value) -> tuple[int, float, str]:
+def _sort_key(value: Value) -> tuple[int, float, str]:
     """Nothing, then numbers, then words."""
     if value is None:
         return 0, 0.0, ""
@@ -118,68 +119,68 @@ def _order(value: Value) -> tuple[int, float, str]:
 
 
 #: Deviations of a normal distribution between which 95 % of it lie.
-SURE = 1.959964
+Z_95 = 1.959964
 
 
 @dataclass(frozen=True)
-class Share:
+class SuccessRate:
     """Some of n, with Wilson's interval in which the true share is with a probability of 95 %."""
 
     count: int
-    of: int
+    total: int
     low: float
     high: float
 
     @property
     def value(self) -> float:
         """NaN of none."""
-        return self.count / self.of if self.of else math.nan
+        return self.count / self.total if self.total else math.nan
 
     def __str__(self) -> str:
-        return f"{self.count} of {self.of} ({100 * self.low:.0f} to {100 * self.high:.0f} %)"
+        return f"{self.count} of {self.total} ({100 * self.low:.0f} to {100 * self.high:.0f} %)"
 
 
-def share(count: int, of: int) -> Share:
+def wilson_interval(count: int, total: int) -> SuccessRate:
     """Wilson's interval: the shares p with |count/n - p| <= z √(p (1-p) / n).
 
-    >>> share(10, 10).low
+    >>> wilson_interval(10, 10).low
     0.722...
     """
-    if of == 0:
-        return Share(0, 0, 0.0, 1.0)
-    p, z2 = count / of, SURE**2
-    middle = (p + z2 / (2 * of)) / (1 + z2 / of)
-    half = SURE / (1 + z2 / of) * math.sqrt(p * (1 - p) / of + z2 / (4 * of**2))
-    return Share(count, of, 0.0 if count == 0 else middle - half, 1.0 if count == of else middle + half)
+    if total == 0:
+        return SuccessRate(0, 0, 0.0, 1.0)
+    p, z2 = count / total, Z_95**2
+    middle = (p + z2 / (2 * total)) / (1 + z2 / total)
+    half = Z_95 / (1 + z2 / total) * math.sqrt(p * (1 - p) / total + z2 / (4 * total**2))
+    return SuccessRate(count, total, 0.0 if count == 0 else middle - half, 1.0 if count == total else middle + half)
 
 
-def survival(results: Results) -> Share:
+def success_rate(results: Results) -> SuccessRate:
     """Of all runs that are done."""
-    return share(results.outcomes.get("succeeded", 0), len(results))
+    return wilson_interval(results.outcomes.get("succeeded", 0), len(results))
 
 
-def survival_by(results: Results, *names: str) -> dict[tuple[object, ...], Share]:
+def success_rate_by(results: Results, *names: str) -> dict[tuple[object, ...], SuccessRate]:
     """For each combination of values of some parameters, in the order in which they come."""
     cells: dict[tuple[object, ...], list[bool]] = {}
     columns = [results[name] for name in names]
     for key, succeeded in zip(zip(*columns, strict=True), results["succeeded"], strict=True):
         cells.setdefault(key, []).append(bool(succeeded))
-    return {key: share(sum(each), len(each)) for key, each in cells.items()}
+    return {key: wilson_interval(sum(each), len(each)) for key, each in cells.items()}
 
 
 # -- Which runs are the worst ----------------------------------------------------------------------------------------
 
 
 #: How long a run moved, which is how soon it fell.
-MOVED = "seconds_moved"
+MOTION_SECONDS_COLUMN = "seconds_moved"
 
 
-def margin_of(columns: Mapping[str, Column]) -> str:
+def margin_column(columns: Mapping[str, Column]) -> str:
     """The column that tells how near to failure a run was; "" if there is none."""
     return next((name for name, each in columns.items() if "margin" in name and each.type in ("number", "count")), "")
 
 
-def merit(row: Mapping[str, Any], margin: str) -> tuple[bool, float, int]:
+def severity(row: Mapping[str, Any], margin: str) -> tuple[bool, float, int]:
     """Sorts rows of a table, the worst first.
 
     Runs that failed stand before those that succeeded. Of the former, those that moved for the shortest time come first
@@ -188,11 +189,11 @@ def merit(row: Mapping[str, Any], margin: str) -> tuple[bool, float, int]:
 
     Args:
         row: of a run.
-        margin: the column that `margin_of` names.
+        margin: the column that `margin_column` names.
 
-    >>> sorted(rows, key=lambda row: merit(row, "zmp_margin_m"))[0]["reason"]
+    >>> sorted(rows, key=lambda row: severity(row, "zmp_margin_m"))[0]["reason"]
     'fell at 0.8 s'
     """
     succeeded = row["succeeded"] is True
-    told = row.get(margin if succeeded else MOVED)
-    return succeeded, math.inf if told is None or math.isnan(told) else float(told), int(row["run"])
+    value = row.get(margin if succeeded else MOTION_SECONDS_COLUMN)
+    return succeeded, math.inf if value is None or math.isnan(value) else float(value), int(row["run"])

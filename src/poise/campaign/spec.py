@@ -41,23 +41,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from poise.campaign.kinds import kind_named
-from poise.campaign.kinds.kind import Column, Kind, Value
-from poise.campaign.storage import FIRST, column_of
-from poise.campaign.sweep import MOST, Distribution, Run, checked_value, checked_values, is_distribution, planned
+from poise.campaign.kinds import find_run_kind
+from poise.campaign.kinds.kind import Column, RunKind, Value
+from poise.campaign.storage import RUN_COLUMNS, infer_column
+from poise.campaign.sweep import (
+    MAX_RUNS,
+    Distribution,
+    PlannedRun,
+    is_distribution,
+    parse_grid_values,
+    parse_value,
+    plan_runs,
+)
 from poise.errors import SpecError, UsageError, suggestion
 from poise.parsing import is_number, parse_toml
 
-KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random", "limits", "keep")
+SPEC_KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random", "limits", "keep")
 #: Sizes of a campaign beside the whole: what `make evidence` runs, and what every change has to pass.
 SIZES = ("full", "short", "check")
-RECORDINGS = ("failures", "all", "none")
+RECORDING_POLICIES = ("failures", "all", "none")
 #: A worker with nothing to do has some 200 MB; no machine has as much as the other.
-LEAST_MEMORY, MOST_MEMORY = 300.0, 1e8
+MIN_MEMORY_MB, MAX_MEMORY_MB = 300.0, 1e8
 
 
 @dataclass(frozen=True)
-class Limits:
+class RunLimits:
     """What one run may take: seconds, and megabytes of resident memory."""
 
     seconds: float = 300.0
@@ -73,29 +81,29 @@ class Spec:
         kind: of its runs.
         seeds: of each combination of parameters.
         fixed, cases, grid, random: parameters, see the module.
-        floor: share of runs that is to succeed; None: any.
+        min_success_rate: share of runs that is to succeed; None: any.
         limits: of one run.
-        recordings: which are kept: of ``"failures"``, ``"all"`` or ``"none"``.
-        most: how many of these, the worst; None: all.
+        recording_policy: which are kept: of ``"failures"``, ``"all"`` or ``"none"``.
+        max_recordings: how many of these, the worst; None: all.
         size: which part of the file this is, of `SIZES`.
         text: of the file.
-        base: folder of the file, from which it names others.
+        spec_folder: folder of the file, from which it names others.
     """
 
     title: str
-    kind: Kind
+    kind: RunKind
     seeds: tuple[int, ...] = (0,)
     fixed: Mapping[str, Value] = field(default_factory=dict)
     cases: tuple[Mapping[str, Value], ...] = ()
     grid: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     random: Mapping[str, Distribution] = field(default_factory=dict)
-    floor: float | None = None
-    limits: Limits = Limits()
-    recordings: str = "failures"
-    most: int | None = None
+    min_success_rate: float | None = None
+    limits: RunLimits = RunLimits()
+    recording_policy: str = "failures"
+    max_recordings: int | None = None
     size: str = "full"
     text: str = ""
-    base: Path = Path()
+    spec_folder: Path = Path()
 
     @classmethod
     def load(cls, path: str | Path, size: str = "full") -> Spec:
@@ -106,27 +114,27 @@ class Spec:
             raise SpecError(f"'{path}' cannot be read: {error.strerror or error}", path=str(path)) from None
         except UnicodeDecodeError as error:
             raise SpecError(f"'{path}' is not a TOML file: {error}", path=str(path)) from None
-        return cls.parsed(text, str(path), size)
+        return cls.parse(text, str(path), size)
 
     @classmethod
-    def parsed(cls, text: str, path: str, size: str = "full") -> Spec:
+    def parse(cls, text: str, path: str, size: str = "full") -> Spec:
         """What the text of a file of that path says."""
         try:
             data = parse_toml(text.encode("utf-8"))
         except ValueError as error:
             raise SpecError(f"'{path}' is not a TOML file: {error}", path=path) from None
         try:
-            return _spec(_sized(data, size), size, text, path)
+            return _build_spec(_select_size(data, size), size, text, path)
         except SpecError:
             raise
         except UsageError as error:
             raise SpecError(f"{path}: {error}", path=path) from None
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[PlannedRun, ...]:
         """All runs, in order; SpecError if there is one that makes no sense."""
         try:
-            return planned(self.kind, self.seeds, self.fixed, self.cases, self.grid, self.random, self.base)
+            return plan_runs(self.kind, self.seeds, self.fixed, self.cases, self.grid, self.random, self.spec_folder)
         except UsageError as error:
             raise SpecError(str(error)) from None
 
@@ -134,132 +142,134 @@ class Spec:
     def parameters(self) -> dict[str, Column]:
         """What the parameters are, of all runs."""
         names = list(dict.fromkeys(name for run in self.runs for name in run.parameters))
-        return {name: column_of(run.parameters.get(name) for run in self.runs) for name in names}
+        return {name: infer_column(run.parameters.get(name) for run in self.runs) for name in names}
 
     @property
     def columns(self) -> dict[str, Column]:
         """All columns of the table."""
-        return {**FIRST, **self.parameters, **self.kind.columns}
+        return {**RUN_COLUMNS, **self.parameters, **self.kind.columns}
 
     @cached_property
-    def plan(self) -> str:
+    def plan_digest(self) -> str:
         """A digest of what is run, files that it reads included: the same for the same campaign."""
         runs = [[run.seed, dict(run.parameters)] for run in self.runs]
-        read = sorted({path for run in self.runs for path in self.kind.files(run.parameters)})
-        kept = [self.kind.name, runs, self.recordings, self.limits.seconds, self.limits.memory_mb]
-        kept += [] if self.most is None else [self.most]
-        kept += [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in read]
-        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+        input_files = sorted({path for run in self.runs for path in self.kind.files(run.parameters)})
+        digest_parts = [self.kind.name, runs, self.recording_policy, self.limits.seconds, self.limits.memory_mb]
+        digest_parts += [] if self.max_recordings is None else [self.max_recordings]
+        digest_parts += [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in input_files]
+        return hashlib.sha256(json.dumps(digest_parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _sized(data: dict[str, Any], size: str) -> dict[str, Any]:
+def _select_size(data: dict[str, Any], size: str) -> dict[str, Any]:
     """The keys of one size: those of its table instead of those of the whole; tables within are merged."""
     parts = SIZES[1:]
     for key in data:
-        if key not in (*KEYS, *parts):
-            raise UsageError(f"there is no key '{key}' in a spec; {suggestion(key, (*KEYS, *parts))}")
+        if key not in (*SPEC_KEYS, *parts):
+            raise UsageError(f"there is no key '{key}' in a spec; {suggestion(key, (*SPEC_KEYS, *parts))}")
     for part in parts:
         if not isinstance(data.get(part, {}), dict):
             raise UsageError(f"{part}: expected a table with what is different")
         for key in data.get(part, {}):
-            if key not in KEYS:
-                known = ", ".join(KEYS)
+            if key not in SPEC_KEYS:
+                known = ", ".join(SPEC_KEYS)
                 raise UsageError(f"there is no key '{key}' in a spec, so not in its [{part}]; there are {known}")
-    whole = {key: value for key, value in data.items() if key not in parts}
+    selected = {key: value for key, value in data.items() if key not in parts}
     for key, value in data.get(size, {}).items():
-        merged = isinstance(value, dict) and isinstance(whole.get(key), dict)
-        whole[key] = {**_flat(whole[key]), **_flat(value)} if merged else value
-    return whole
+        merged = isinstance(value, dict) and isinstance(selected.get(key), dict)
+        selected[key] = {**_flatten(selected[key]), **_flatten(value)} if merged else value
+    return selected
 
 
-def _spec(data: Mapping[str, Any], size: str, text: str, path: str) -> Spec:
+def _build_spec(data: Mapping[str, Any], size: str, text: str, path: str) -> Spec:
     behavior = data.get("behavior")
     if not isinstance(behavior, str):
         raise UsageError('behavior is missing; give what is to run, like behavior = "walk"')
-    tables = {name: _table(data, name) for name in ("fixed", "grid", "random", "limits", "keep")}
+    tables = {name: _subtable(data, name) for name in ("fixed", "grid", "random", "limits", "keep")}
     cases = data.get("cases", [])
     if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
         raise UsageError("cases: expected tables, each [[cases]]")
     return Spec(
         title=str(data.get("title", Path(path).stem)),
-        kind=kind_named(behavior),
-        seeds=_seeds(data.get("seeds", 1)),
-        fixed={name: checked_value(name, value) for name, value in _flat(tables["fixed"]).items()},
-        cases=tuple({name: checked_value(name, value) for name, value in _flat(case).items()} for case in cases),
+        kind=find_run_kind(behavior),
+        seeds=_parse_seeds(data.get("seeds", 1)),
+        fixed={name: parse_value(name, value) for name, value in _flatten(tables["fixed"]).items()},
+        cases=tuple({name: parse_value(name, value) for name, value in _flatten(case).items()} for case in cases),
         grid={
-            name: tuple(checked_value(name, value) for value in checked_values(name, values))
-            for name, values in _flat(tables["grid"]).items()
+            name: tuple(parse_value(name, value) for value in parse_grid_values(name, values))
+            for name, values in _flatten(tables["grid"]).items()
         },
-        random={name: Distribution.read(name, given) for name, given in _flat(tables["random"]).items()},
-        floor=_floor(data.get("floor")),
-        limits=Limits(**_numbers("limits", tables["limits"], ("seconds", "memory_mb"))),
-        recordings=_recordings(tables["keep"]),
-        most=_most(tables["keep"]),
+        random={name: Distribution.parse(name, value) for name, value in _flatten(tables["random"]).items()},
+        min_success_rate=_parse_floor(data.get("floor")),
+        limits=RunLimits(**_parse_limits("limits", tables["limits"], ("seconds", "memory_mb"))),
+        recording_policy=_parse_recording_policy(tables["keep"]),
+        max_recordings=_parse_max_recordings(tables["keep"]),
         size=size,
         text=text,
-        base=Path(path).absolute().parent,
+        spec_folder=Path(path).absolute().parent,
     )
 
 
-def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    given = data.get(name, {})
-    if not isinstance(given, dict):
-        raise UsageError(f"{name}: {given!r}; expected a table, [{name}]")
-    return given
+def _subtable(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = data.get(name, {})
+    if not isinstance(value, dict):
+        raise UsageError(f"{name}: {value!r}; expected a table, [{name}]")
+    return value
 
 
-def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Tables within tables as names with dots; names as on the command line, with ``_`` for ``-``."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for key, value in table.items():
-        name = before + key.replace("-", "_")
-        whole = isinstance(value, dict) and not is_distribution(value)
-        for each, its in _flat(value, f"{name}.").items() if whole else [(name, value)]:
-            if each in found:
+        name = prefix + key.replace("-", "_")
+        is_table = isinstance(value, dict) and not is_distribution(value)
+        for each, item in _flatten(value, f"{name}.").items() if is_table else [(name, value)]:
+            if each in flat:
                 raise UsageError(f"'{each}' is given twice; give it once")
-            found[each] = its
-    return found
+            flat[each] = item
+    return flat
 
 
-def _seeds(given: Any) -> tuple[int, ...]:
-    listed = list(range(given)) if isinstance(given, int) and not isinstance(given, bool) and given <= MOST else given
-    proper = isinstance(listed, list) and all(type(seed) is int and 0 <= seed < 2**63 for seed in listed)
-    if not proper or not listed or len(set(listed)) < len(listed):
-        raise UsageError(f"seeds: {given!r}; expected how many, 1 to {MOST}, or a list of different whole numbers")
-    return tuple(listed)
+def _parse_seeds(value: Any) -> tuple[int, ...]:
+    seeds_list = (
+        list(range(value)) if isinstance(value, int) and not isinstance(value, bool) and value <= MAX_RUNS else value
+    )
+    is_valid = isinstance(seeds_list, list) and all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds_list)
+    if not is_valid or not seeds_list or len(set(seeds_list)) < len(seeds_list):
+        raise UsageError(f"seeds: {value!r}; expected how many, 1 to {MAX_RUNS}, or a list of different whole numbers")
+    return tuple(seeds_list)
 
 
-def _floor(given: Any) -> float | None:
-    if given is None:
+def _parse_floor(value: Any) -> float | None:
+    if value is None:
         return None
-    if not is_number(given) or not 0.0 <= given <= 1.0:
-        raise UsageError(f"floor: {given!r}; expected a share from 0 to 1")
-    return float(given)
+    if not is_number(value) or not 0.0 <= value <= 1.0:
+        raise UsageError(f"floor: {value!r}; expected a share from 0 to 1")
+    return float(value)
 
 
-def _numbers(table: str, given: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
-    for name, value in given.items():
+def _parse_limits(table: str, limits: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
+    for name, value in limits.items():
         if name not in names:
             raise UsageError(f"there is no {table}.{name}; there are {', '.join(names)}")
         if not is_number(value) or not value > 0:
             raise UsageError(f"{table}.{name}: {value!r}; expected a positive number")
-        if name == "memory_mb" and not LEAST_MEMORY <= value <= MOST_MEMORY:
-            raise UsageError(f"{table}.{name}: {value!r}; expected from {LEAST_MEMORY:g} to {MOST_MEMORY:g} MB")
-    return {name: float(value) for name, value in given.items()}
+        if name == "memory_mb" and not MIN_MEMORY_MB <= value <= MAX_MEMORY_MB:
+            raise UsageError(f"{table}.{name}: {value!r}; expected from {MIN_MEMORY_MB:g} to {MAX_MEMORY_MB:g} MB")
+    return {name: float(value) for name, value in limits.items()}
 
 
-def _recordings(keep: Mapping[str, Any]) -> str:
+def _parse_recording_policy(keep: Mapping[str, Any]) -> str:
     for name in keep:
         if name not in ("recordings", "most"):
             raise UsageError(f"there is no keep.{name}; there are recordings, most")
-    given = keep.get("recordings", "failures")
-    if given not in RECORDINGS:
-        raise UsageError(f"keep.recordings: {given!r}; expected {', '.join(RECORDINGS)}")
-    return str(given)
+    value = keep.get("recordings", "failures")
+    if value not in RECORDING_POLICIES:
+        raise UsageError(f"keep.recordings: {value!r}; expected {', '.join(RECORDING_POLICIES)}")
+    return str(value)
 
 
-def _most(keep: Mapping[str, Any]) -> int | None:
-    given = keep.get("most")
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
-        raise UsageError(f"keep.most: {given!r}; expected how many recordings to keep at most, 1 or more")
-    return given
+def _parse_max_recordings(keep: Mapping[str, Any]) -> int | None:
+    value = keep.get("most")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise UsageError(f"keep.most: {value!r}; expected how many recordings to keep at most, 1 or more")
+    return value

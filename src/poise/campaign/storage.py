@@ -19,7 +19,7 @@ from poise.files import atomic_write, atomic_write_text
 OUTCOMES = ("succeeded", "failed", "error", "crashed", "timeout", "memory")
 
 #: What stands in every table before the parameters and the columns of its kind.
-FIRST: dict[str, Column] = {
+RUN_COLUMNS: dict[str, Column] = {
     "run": Column("count", "", "number of the run in the plan"),
     "seed": Column("count", "", "of all that is random in the run"),
     "outcome": Column("text", "", f"how it ended: {', '.join(OUTCOMES)}"),
@@ -30,7 +30,7 @@ FIRST: dict[str, Column] = {
 }
 
 #: What a run took. It differs from one time to the next, so it stands in a table of its own.
-COSTS: dict[str, Column] = {
+COST_COLUMNS: dict[str, Column] = {
     "run": Column("count", "", "number of the run in the plan"),
     "seconds": Column("number", "s", "that it took"),
     "memory_mb": Column("number", "MB", "largest resident memory of its worker so far"),
@@ -49,30 +49,30 @@ def _arrow_types() -> dict[str, pyarrow.DataType]:
     }
 
 
-def column_of(values: Iterable[Value]) -> Column:
+def infer_column(values: Iterable[Value]) -> Column:
     """What a parameter with these values is."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {bool}:
+    types = {type(value) for value in values if value is not None}
+    if types == {bool}:
         return Column("flag", "", "")
-    if kinds == {int}:
+    if types == {int}:
         return Column("count", "", "")
-    return Column("number" if kinds and kinds <= {int, float} else "text", "", "")
+    return Column("number" if types and types <= {int, float} else "text", "", "")
 
 
-def table_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]) -> pyarrow.Table:
+def build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]) -> pyarrow.Table:
     """Rows as a table with these columns, in the order of their runs."""
     ordered = sorted(rows, key=lambda row: int(row["run"]))
     arrays = [
         pyarrow.array([_cell(row.get(name), column) for row in ordered], _arrow_types()[column.type])
         for name, column in columns.items()
     ]
-    return pyarrow.Table.from_arrays(arrays, schema=schema_of(columns))
+    return pyarrow.Table.from_arrays(arrays, schema=build_schema(columns))
 
 
-def schema_of(columns: Mapping[str, Column]) -> pyarrow.Schema:
+def build_schema(columns: Mapping[str, Column]) -> pyarrow.Schema:
     """Types of these columns; each tells its unit and what it is."""
     return pyarrow.schema(
-        pyarrow.field(name, _arrow_types()[column.type], metadata={"unit": column.unit, "about": column.about})
+        pyarrow.field(name, _arrow_types()[column.type], metadata={"unit": column.unit, "about": column.description})
         for name, column in columns.items()
     )
 
@@ -88,7 +88,7 @@ def _cell(value: Any, column: Column) -> Any:
 
 def write_table(path: Path, table: pyarrow.Table) -> None:
     """Replaces the file at once: a reader sees the old one or the new one."""
-    with atomic_write(path, temporary=beside(path).name) as file:
+    with atomic_write(path, temporary=temporary_path(path).name) as file:
         pyarrow.parquet.write_table(table, file)
 
 
@@ -106,10 +106,10 @@ def read_table(path: Path) -> pyarrow.Table:
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Likewise for facts."""
-    atomic_write_text(path, json.dumps(facts, indent=1) + "\n", temporary=beside(path).name)
+    atomic_write_text(path, json.dumps(facts, indent=1) + "\n", temporary=temporary_path(path).name)
 
 
-def beside(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """Where a file is written before it takes its place; one that is killed meanwhile leaves it, and is known by it."""
     return path.with_name(f".{path.name}.part")
 
@@ -119,9 +119,9 @@ def beside(path: Path) -> Path:
 
 #: A line reaches the operating system at once, which survives the death of the process; the disk every so often (s),
 #: which survives a loss of power. Waiting for the disk takes longer than an empty run may.
-SYNC = 1.0
+SYNC_INTERVAL = 1.0
 
-Entry = dict[str, Any]
+JournalEntry = dict[str, Any]
 
 
 class Journal:
@@ -136,29 +136,29 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        entries, length = _whole_lines(path)
-        self.entries: dict[int, Entry] = {int(entry["run"]): entry for entry in entries}
+        entries, valid_bytes = _read_complete_lines(path)
+        self.entries: dict[int, JournalEntry] = {int(entry["run"]): entry for entry in entries}
         self._file = open(path, "ab")  # noqa: SIM115
-        self._file.truncate(length)
-        self._synced = time.monotonic()
+        self._file.truncate(valid_bytes)
+        self._last_sync = time.monotonic()
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Writes down that a run is done; one that is done already stays as it is."""
         if entry["run"] not in self.entries:
             self.replace(entry)
 
-    def replace(self, entry: Entry) -> None:
+    def replace(self, entry: JournalEntry) -> None:
         """Writes down a run, in place of what was said of it before: of two lines of a run the later one counts."""
         self.entries[entry["run"]] = entry
         self._file.write(json.dumps(entry).encode() + b"\n")
         self._file.flush()
-        if time.monotonic() - self._synced > SYNC:
+        if time.monotonic() - self._last_sync > SYNC_INTERVAL:
             self.sync()
 
     def sync(self) -> None:
         """Waits until all lines are on the disk."""
         os.fsync(self._file.fileno())
-        self._synced = time.monotonic()
+        self._last_sync = time.monotonic()
 
     def close(self) -> None:
         self._file.close()
@@ -170,19 +170,19 @@ class Journal:
         self.close()
 
 
-def entries_of(path: Path) -> list[Entry]:
+def read_journal(path: Path) -> list[JournalEntry]:
     """What a journal says, for who only reads."""
-    return _whole_lines(path)[0]
+    return _read_complete_lines(path)[0]
 
 
-def _whole_lines(path: Path) -> tuple[list[Entry], int]:
+def _read_complete_lines(path: Path) -> tuple[list[JournalEntry], int]:
     """Entries, and how many bytes they take: what stands behind the first line that makes no sense is not believed."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return [], 0
-    entries: list[Entry] = []
-    length = 0
+    entries: list[JournalEntry] = []
+    valid_bytes = 0
     for line in data.splitlines(keepends=True):
         try:
             entry = json.loads(line) if line.endswith(b"\n") else None
@@ -191,5 +191,5 @@ def _whole_lines(path: Path) -> tuple[list[Entry], int]:
         if not isinstance(entry, dict) or not {"run", "row", "cost"} <= entry.keys():
             break
         entries.append(entry)
-        length += len(line)
-    return entries, length
+        valid_bytes += len(line)
+    return entries, valid_bytes

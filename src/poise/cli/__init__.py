@@ -24,10 +24,10 @@ __all__ = [
 
 BAD_INPUT, INTERRUPTED = 2, 130
 #: How a value begins that is below zero.
-NEGATIVE = re.compile(r"-\.?\d")
+NEGATIVE_VALUE = re.compile(r"-\.?\d")
 
 #: Commands and what the help says of them. The module ``poise.cli.<command>`` is imported when its command is used, and
-#: adds its options to a parser: ``add(parser)``.
+#: adds its options to a parser: ``add_arguments(parser)``.
 COMMANDS = {
     "robots": "list the robots that can be loaded",
     "run": "run a motion on a robot, record it and judge it",
@@ -49,13 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return status
     except PoiseError as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        where = f": '{error.filename}'" if error.filename is not None else ""
-        return _complain(f"{error.strerror or error}{where}")
+        location = f": '{error.filename}'" if error.filename is not None else ""
+        return _print_error(f"{error.strerror or error}{location}")
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     options = parse(arguments)
     if options.action is None:
-        _parser("").print_help()
+        _build_parser("").print_help()
         return 0
     action: Callable[[argparse.Namespace], int] = options.action
     return action(options)
@@ -73,71 +73,75 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command; its `action` is what runs it, None without a command. Raises `UsageError`."""
     command = next((word for word in arguments if not word.startswith("-")), "")
     if arguments and command == arguments[0] and command not in COMMANDS:
-        raise UsageError(_unknown(command, list(COMMANDS)))
-    return _parser(command).parse_args(_joined(arguments))
+        raise UsageError(_unknown_command_message(command, list(COMMANDS)))
+    return _build_parser(command).parse_args(_join_negative_values(arguments))
 
 
-def _joined(arguments: Sequence[str]) -> list[str]:
+def _join_negative_values(arguments: Sequence[str]) -> list[str]:
     """The same words, with values such as ``-30,0,0,0.1@3`` joined to their option: alone they look like options."""
-    joined: list[str] = []
+    words: list[str] = []
     for word in arguments:
-        if joined and joined[-1] in ("--push", "--speed") and NEGATIVE.match(word):
-            joined[-1] += f"={word}"
+        if words and words[-1] in ("--push", "--speed") and NEGATIVE_VALUE.match(word):
+            words[-1] += f"={word}"
         else:
-            joined.append(word)
-    return joined
+            words.append(word)
+    return words
 
 
-def _parser(command: str) -> argparse.ArgumentParser:
+def _build_parser(command: str) -> argparse.ArgumentParser:
     """A parser that knows all commands by name, and the options of this one."""
-    parser = _Parser(prog="poise", description="Whole-body motion by strict priorities.")
+    parser = _OneLineErrorParser(prog="poise", description="Whole-body motion by strict priorities.")
     parser.add_argument(
-        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="show program's version number and exit"
+        "--version",
+        action=_VersionAction,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="show program's version number and exit",
     )
     parser.set_defaults(action=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, line in COMMANDS.items():
-        own = commands.add_parser(name, help=line)
+    for name, summary in COMMANDS.items():
+        command_parser = commands.add_parser(name, help=summary)
         if name == command:
-            import_module(f"poise.cli.{name}").add(own)
+            import_module(f"poise.cli.{name}").add_arguments(command_parser)
     return parser
 
 
-def _unknown(word: str, known: Sequence[str]) -> str:
+def _unknown_command_message(word: str, known: Sequence[str]) -> str:
     return f"unknown command '{word}'; {suggestion(word, known)}"
 
 
-def _complain(message: str) -> int:
+def _print_error(message: str) -> int:
     print("poise: " + " ".join(message.split()), file=sys.stderr)
     return BAD_INPUT
 
 
-class _Parser(argparse.ArgumentParser):
+class _OneLineErrorParser(argparse.ArgumentParser):
     """Says what is wrong in one line instead of printing its whole usage."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
         #: Options that only other commands have, and these commands, for the message.
-        self.elsewhere: dict[str, str] = {}
+        self.options_of_other_commands: dict[str, str] = {}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Unknown options are refused by the parser of the subcommand, whose help lists those there are."""
-        found, unknown = super().parse_known_args(args, namespace)
-        if unknown and unknown[0] in self.elsewhere:
-            self.error(f"{unknown[0]} is an option of '{self.elsewhere[unknown[0]]}'")
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown and unknown[0] in self.options_of_other_commands:
+            self.error(f"{unknown[0]} is an option of '{self.options_of_other_commands[unknown[0]]}'")
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
-        return found, unknown
+        return namespace, unknown
 
     def error(self, message: str) -> NoReturn:
-        found = re.match(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
-        if found:  # with a suggestion instead of all choices
-            known = [word.strip("'") for word in found[3].split(", ")]
-            raise UsageError(f"there is no {found[1].lower()} '{found[2]}'; {suggestion(found[2], known)}")
+        match = re.match(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
+        if match:  # with a suggestion instead of all choices
+            known = [word.strip("'") for word in match[3].split(", ")]
+            raise UsageError(f"there is no {match[1].lower()} '{match[2]}'; {suggestion(match[2], known)}")
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
 
-class _Version(argparse.Action):
+class _VersionAction(argparse.Action):
     """Looks the version up only when it is asked for: reading what is installed takes a while."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:

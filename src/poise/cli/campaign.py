@@ -8,24 +8,24 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poise.cli.options import count, say
-from poise.recording import Bar
+from poise.cli.options import count_argument, print_status
+from poise.recording import ProgressBar
 
 if TYPE_CHECKING:
     from poise.campaign import Results, Spec
 
-BELOW = 1
+FAILED = 1
 #: Parameters with more values than this are not listed value by value; the report has them.
-LISTED = 12
+MAX_LISTED_VALUES = 12
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", type=Path, metavar="SPEC.toml", help="what to run; see docs/campaigns.md")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder of the campaign; one begun goes on"
     )
     engine = parser.add_mutually_exclusive_group()
-    engine.add_argument("--workers", type=count, metavar="N", help="processes (default: one for each core)")
+    engine.add_argument("--workers", type=count_argument, metavar="N", help="processes (default: one for each core)")
     engine.add_argument("--ray", metavar="ADDRESS", help="of a Ray cluster, or 'local' (extra poise[ray])")
     parser.add_argument(
         "--size", default="full", choices=("full", "short", "check"), help="which part of the spec (default full)"
@@ -35,10 +35,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from poise.campaign import Spec, run_campaign, survival  # here, so that other commands start fast
+    from poise.campaign import Spec, run_campaign, success_rate  # here, so that other commands start fast
 
     spec = Spec.load(options.spec, options.size)
-    with Bar(spec.title, float(len(spec.runs)), unit="runs", counted=True, lines=True) as bar:
+    with ProgressBar(spec.title, float(len(spec.runs)), unit="runs", count_items=True, log_lines=True) as bar:
 
         def progress(done: int, failed: int) -> None:
             bar(float(done), f"{failed} failed" if failed else "")
@@ -47,24 +47,32 @@ def _run(options: argparse.Namespace) -> int:
             results = run_campaign(spec, options.out, options.workers, options.ray, progress)
         except KeyboardInterrupt:
             bar.close()
-            say(f"poise: interrupted; what is done is in '{options.out}', and the same command goes on from there")
+            print_status(
+                f"poise: interrupted; what is done is in '{options.out}', and the same command goes on from there"
+            )
             raise
-    facts = _facts(results)
-    below = spec.floor is not None and survival(results).value < spec.floor
-    none = spec.floor is None and not results.outcomes.get("succeeded")
-    reason = f"survival is below the floor of {spec.floor:g}" if below else "no run succeeded" if none else None
+    summary = _summary(results)
+    below_floor = spec.min_success_rate is not None and success_rate(results).value < spec.min_success_rate
+    none_succeeded = spec.min_success_rate is None and not results.outcomes.get("succeeded")
+    reason = (
+        f"survival is below the floor of {spec.min_success_rate:g}"
+        if below_floor
+        else "no run succeeded"
+        if none_succeeded
+        else None
+    )
     if options.json:
-        print(json.dumps({**facts, "reason": reason}))
+        print(json.dumps({**summary, "reason": reason}))
     else:
-        print(_text(results, spec))
+        print(_summary_text(results, spec))
         print(f"failed: {reason}" if reason else "done")
-    return BELOW if reason else 0
+    return FAILED if reason else 0
 
 
-def _facts(results: Results) -> dict[str, Any]:
-    from poise.campaign import survival
+def _summary(results: Results) -> dict[str, Any]:
+    from poise.campaign import success_rate
 
-    share = survival(results)
+    rate = success_rate(results)
     names = (
         "title",
         "behavior",
@@ -80,25 +88,25 @@ def _facts(results: Results) -> dict[str, Any]:
         **{name: results.facts.get(name) for name in names},
         "out": str(results.folder),
         "results": str(results.folder / "results.parquet"),
-        "planned": results.planned,
+        "planned": results.planned_runs,
         "runs": len(results),
-        "survival": results.survival,
-        "survival_interval": [share.low, share.high],
+        "survival": results.success_rate,
+        "survival_interval": [rate.low, rate.high],
         "outcomes": results.outcomes,
         "recordings": sum(file is not None for file in results["recording"]),
     }
 
 
-def _text(results: Results, spec: Spec) -> str:
-    from poise.campaign import survival, survival_by
+def _summary_text(results: Results, spec: Spec) -> str:
+    from poise.campaign import success_rate, success_rate_by
 
     facts = results.facts
-    lines = [f"{facts['title']}: {len(results)} runs of '{facts['behavior']}', {survival(results)} succeeded"]
-    for name, values in results.varied.items():
-        if len(values) <= LISTED and name not in spec.random:
-            cells = survival_by(results, name)
-            told = [f"{_short(value)} {cells[(value,)].count}/{cells[(value,)].of}" for value in values]
-            lines.append(f"  {name}: {', '.join(told)}")
+    lines = [f"{facts['title']}: {len(results)} runs of '{facts['behavior']}', {success_rate(results)} succeeded"]
+    for name, values in results.varied_parameters.items():
+        if len(values) <= MAX_LISTED_VALUES and name not in spec.random:
+            cells = success_rate_by(results, name)
+            entries = [f"{_format_value(value)} {cells[(value,)].count}/{cells[(value,)].total}" for value in values]
+            lines.append(f"  {name}: {', '.join(entries)}")
     lines += [f"  {count} {name}" for name, count in results.outcomes.items() if name != "succeeded"]
     reasons = [str(reason) for reason in results["reason"] if reason]
     lines += [f"  e.g. {reason}" for reason in list(dict.fromkeys(reasons))[:3]]
@@ -106,15 +114,15 @@ def _text(results: Results, spec: Spec) -> str:
     if memory:
         rate = f"{facts['runs_per_second']:.2f} runs/s, " if facts.get("runs_per_second") else ""
         lines.append(f"  {rate}{len(memory)} workers, at most {max(memory):.0f} MB each")
-    kept = [results.folder / str(file) for file in results["recording"] if file]
-    if kept:
-        size = sum(path.stat().st_size for path in kept if path.exists())
-        lines.append(f"  {len(kept)} recordings kept, {1e-6 * size:.0f} MB")
+    recordings = [results.folder / str(file) for file in results["recording"] if file]
+    if recordings:
+        size = sum(path.stat().st_size for path in recordings if path.exists())
+        lines.append(f"  {len(recordings)} recordings kept, {1e-6 * size:.0f} MB")
     lines.append(f"  {results.folder / 'results.parquet'}; to look at: poise report {results.folder} --out report.html")
     return "\n".join(lines)
 
 
-def _short(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return Path(value).name if isinstance(value, str) and os.sep in value else str(value)

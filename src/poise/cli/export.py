@@ -7,24 +7,24 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poise.cli.options import positive
+from poise.cli.options import positive_argument
 from poise.errors import RecordingError, UsageError
-from poise.recording import Bar, load_recording
+from poise.recording import ProgressBar, load_recording
 
 if TYPE_CHECKING:
     from poise.recording import Recording
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     formats = "csv, npz, bvh, mot, trc, mcap, html or mp4"
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="a .poise file")
     parser.add_argument("--to", metavar="FORMAT", help=f"{formats} (default: as --out ends)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
     parser.add_argument(
-        "--rate", "--fps", type=positive, metavar="HZ",
+        "--rate", "--fps", type=positive_argument, metavar="HZ",
         help="samples or pictures a second (default: all, but 60 for bvh and 30 for html and mp4)",
     )  # fmt: skip
-    parser.add_argument("--size", type=_size, metavar="WIDTHxHEIGHT", help="of a film (default 1280x720)")
+    parser.add_argument("--size", type=_parse_size, metavar="WIDTHxHEIGHT", help="of a film (default 1280x720)")
     parser.add_argument("--robot", metavar="NAME|FILE", help="whose motion it is (default: as the recording says)")
     parser.add_argument("--partial", action="store_true", help="take what is intact of a file that was cut off")
     parser.set_defaults(action=_export)
@@ -36,29 +36,31 @@ def _export(options: argparse.Namespace) -> int:
     from poise.robots import load_robot
 
     name = exports.format_of(options.out, options.to)
-    kind = exports.FORMATS[name]
-    checked_path(options.out, kind.suffixes)  # before the recording is read
-    if options.size is not None and not kind.pictures:
+    output_format = exports.FORMATS[name]
+    checked_path(options.out, output_format.suffixes)  # before the recording is read
+    if options.size is not None and not output_format.has_image_size:
         raise UsageError(f"--size is for a film, and {name} has no pictures of a size; leave it out")
-    recording = _read(options.recording, options.partial)
+    recording = _load(options.recording, options.partial)
     robot = load_robot(options.robot) if options.robot else None
-    with Bar(f"{options.recording.name} to {name}", recording.duration) as bar:
+    with ProgressBar(f"{options.recording.name} to {name}", recording.duration) as bar:
         size = options.size or (1280, 720)
         exports.save(recording, options.out, name, robot=robot, rate=options.rate, size=size, progress=bar)
-    print(f"{options.out}: {kind.what}, {recording.duration:.2f} s, {options.out.stat().st_size / 1e6:.2f} MB")
+    print(
+        f"{options.out}: {output_format.description}, {recording.duration:.2f} s, {options.out.stat().st_size / 1e6:.2f} MB"
+    )
     return 0
 
 
-def _read(path: Path, partial: bool) -> Recording:
+def _load(path: Path, partial: bool) -> Recording:
     try:
         return load_recording(path, partial=partial)
     except RecordingError as error:
-        said = str(error).replace("open with load_recording(path, partial=True)", "give --partial to export these")
-        raise RecordingError(said, path=str(path)) from None
+        message = str(error).replace("open with load_recording(path, partial=True)", "give --partial to export these")
+        raise RecordingError(message, path=str(path)) from None
 
 
-def _size(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
-    if found is None:
+def _parse_size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
+    if match is None:
         raise argparse.ArgumentTypeError(f"'{text}' is no size; expected pixels, like 1280x720")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])

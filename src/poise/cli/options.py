@@ -9,64 +9,64 @@ from functools import wraps
 from pathlib import Path
 from typing import TypeVar
 
-from poise import parsing as words
+from poise import parsing
 from poise.errors import PoiseError, UsageError
 from poise.files import writable_path
 
-Meaning = TypeVar("Meaning")
+Parsed = TypeVar("Parsed")
 
 
-def argument_type(reader: Callable[[str], Meaning]) -> Callable[[str], Meaning]:
+def argument_type(parser: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
     """A reader for argparse, whose errors name the option."""
 
-    @wraps(reader)
-    def read(text: str) -> Meaning:
+    @wraps(parser)
+    def read(text: str) -> Parsed:
         try:
-            return reader(text)
+            return parser(text)
         except PoiseError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return read
 
 
-count, whole, seconds, setting = (
-    argument_type(words.count),
-    argument_type(words.whole),
-    argument_type(words.seconds),
-    argument_type(words.setting),
+count_argument, integer_argument, seconds_argument, setting_argument = (
+    argument_type(parsing.count),
+    argument_type(parsing.whole),
+    argument_type(parsing.seconds),
+    argument_type(parsing.setting),
 )
-positive, amount, percent, speed = (
-    argument_type(words.positive),
-    argument_type(words.amount),
-    argument_type(words.percent),
-    argument_type(words.speed),
+positive_argument, amount_argument, percent_argument, speed_argument = (
+    argument_type(parsing.positive),
+    argument_type(parsing.amount),
+    argument_type(parsing.percent),
+    argument_type(parsing.speed),
 )
 
 
 @argument_type
-def push(text: str) -> str:
+def push_argument(text: str) -> str:
     """A push, looked at before anything starts."""
     from poise.plants import Push
 
-    Push.parsed(text)
+    Push.parse(text)
     return text
 
 
 @argument_type
-def breakdown(text: str) -> str:
+def fault_argument(text: str) -> str:
     """A breakdown, likewise."""
-    from poise.plants import Breakdown
+    from poise.plants import HardwareFault
 
-    Breakdown.parsed(text)
+    HardwareFault.parse(text)
     return text
 
 
 @argument_type
-def ground(text: str) -> str:
+def terrain_argument(text: str) -> str:
     """A terrain, likewise."""
-    from poise.plants import terrain
+    from poise.plants import parse_terrain
 
-    terrain(text)
+    parse_terrain(text)
     return text
 
 
@@ -76,17 +76,17 @@ def check_writable(path: Path | None, example: str = "motion.poise") -> None:
         return
     writable_path(path, UsageError, "--out", example)
     if path.suffix != ".poise":
-        say(f"poise: note: '{path}' does not end in .poise")
+        print_status(f"poise: note: '{path}' does not end in .poise")
 
 
-def say_kept(interrupt: KeyboardInterrupt, path: Path | None) -> None:
+def report_interruption(interrupt: KeyboardInterrupt, path: Path | None) -> None:
     """What an interruption leaves in a file."""
     from poise.recording import RecordingInterrupted
 
     if isinstance(interrupt, RecordingInterrupted) and path is not None:
-        say(f"poise: interrupted; the first {interrupt.recording.duration:.2f} s are in '{path}'")
+        print_status(f"poise: interrupted; the first {interrupt.recording.duration:.2f} s are in '{path}'")
 
 
-def say(message: str) -> None:
+def print_status(message: str) -> None:
     """One line for who waits."""
     print(message, file=sys.stderr, flush=True)

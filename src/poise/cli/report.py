@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from poise.cli.options import say
+from poise.cli.options import print_status
 from poise.errors import PoiseError, UsageError
 from poise.files import writable_path
 
 if TYPE_CHECKING:
     from poise.campaign import Results
-    from poise.report import Kept
+    from poise.report import RunFiles
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "recordings", nargs="+", type=Path, metavar="RECORDING",
         help=".poise files, shown side by side; or the folder of one campaign",
@@ -28,10 +28,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    _check(options.recordings, options.out)
+    _check_output(options.recordings, options.out)
     campaigns = [path for path in options.recordings if path.is_dir() or path.suffix == ".parquet"]
     if campaigns:
-        return _campaign(campaigns, options)
+        return _campaign_report(campaigns, options)
     from poise.report import RECORDING_SECTIONS, read_recordings, save_page
 
     recordings = read_recordings(options.recordings)
@@ -41,14 +41,14 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _campaign(campaigns: list[Path], options: argparse.Namespace) -> int:
+def _campaign_report(campaigns: list[Path], options: argparse.Namespace) -> int:
     if len(options.recordings) > 1:
         given = "several campaigns" if len(campaigns) == len(options.recordings) else "recordings and a campaign"
         raise UsageError(f"{given} do not fit on one page; give one campaign ('{campaigns[0]}'), or recordings only")
-    from poise.campaign import FACTS, Results
+    from poise.campaign import FACTS_FILE, Results
 
     (path,) = campaigns
-    if path.is_dir() and not (path / FACTS).is_file():
+    if path.is_dir() and not (path / FACTS_FILE).is_file():
         raise UsageError(
             f"'{path}' is a directory and not that of a campaign; "
             "give .poise files, or a folder that 'poise campaign' wrote"
@@ -56,11 +56,11 @@ def _campaign(campaigns: list[Path], options: argparse.Namespace) -> int:
     results = Results.load(path)
     from poise.report import CAMPAIGN_SECTIONS, save_campaign_page
 
-    kept = _kept(results, options.out)
-    save_campaign_page(options.out, results, kept, _progress(len(CAMPAIGN_SECTIONS)))
-    replays = sum(bool(each.replay) for each in kept.values())
+    run_files = _run_files(results, options.out)
+    save_campaign_page(options.out, results, run_files, _progress(len(CAMPAIGN_SECTIONS)))
+    replays = sum(bool(each.replay) for each in run_files.values())
     also = f", {replays} replay{'' if replays == 1 else 's'} beside it" if replays else ""
-    what = f"{len(results)} of {results.planned} runs"
+    what = f"{len(results)} of {results.planned_runs} runs"
     print(f"{options.out}: {what}, {options.out.stat().st_size / 1e6:.1f} MB{also}")
     return 0
 
@@ -72,55 +72,55 @@ def _progress(sections: int) -> Callable[[str], None]:
     def progress(section: str) -> None:
         nonlocal count
         count += 1
-        say(f"{count} of {sections}: {section}")
+        print_status(f"{count} of {sections}: {section}")
 
     return progress
 
 
-def _kept(results: Results, out: Path) -> dict[int, Kept]:
+def _run_files(results: Results, out: Path) -> dict[int, RunFiles]:
     """What a page links of the worst runs, by their number; scenes that play them are written to ``NAME_replays``.
 
     A recording that is gone or cannot be read is a note, not an error.
     """
-    from poise.report import Kept, worst_runs
+    from poise.report import RunFiles, worst_runs
 
     table, page = results.table, out.absolute().parent
     rows = [row for row in worst_runs(results) if table.column("recording")[row].as_py()]
-    kept: dict[int, Kept] = {}
+    run_files: dict[int, RunFiles] = {}
     for count, row in enumerate(rows, 1):
         run, file = int(table.column("run")[row].as_py()), str(table.column("recording")[row].as_py())
         recording = results.folder.absolute() / file
         if not recording.is_file():
-            kept[run] = Kept(note=f"its recording is gone: {file}")
+            run_files[run] = RunFiles(note=f"its recording is gone: {file}")
             continue
         address = quote(Path(os.path.relpath(recording, page)).as_posix())
         replay, note = "", ""
         if recording.suffix == ".poise":
-            say(f"replay {count} of {len(rows)}: run {run}")
-            place = page / f"{out.stem}_replays" / f"{run:06d}.html"
+            print_status(f"replay {count} of {len(rows)}: run {run}")
+            replay_path = page / f"{out.stem}_replays" / f"{run:06d}.html"
             try:
-                _play(recording, place)
-                replay = quote(place.relative_to(page).as_posix())
+                _write_replay(recording, replay_path)
+                replay = quote(replay_path.relative_to(page).as_posix())
             except (PoiseError, OSError) as error:
                 note = f"no replay: {' '.join(str(error).split())}"
-        kept[run] = Kept(address, replay, note)
-    return kept
+        run_files[run] = RunFiles(address, replay, note)
+    return run_files
 
 
-def _play(recording: Path, place: Path) -> None:
+def _write_replay(recording: Path, replay_path: Path) -> None:
     """Writes a page that plays a recording."""
     from poise import exports
     from poise.recording import load_recording
 
-    found = load_recording(recording, partial=True)
-    place.parent.mkdir(exist_ok=True)
-    exports.save(found, place, "html")
+    loaded = load_recording(recording, partial=True)
+    replay_path.parent.mkdir(exist_ok=True)
+    exports.save(loaded, replay_path, "html")
 
 
-def _check(recordings: list[Path], out: Path) -> None:
+def _check_output(recordings: list[Path], out: Path) -> None:
     """What is wrong with the place of the page is said before the recordings are read."""
     writable_path(out, UsageError, "--out", "report.html")
     if any(out.absolute() == recording.absolute() for recording in recordings):
         raise UsageError(f"--out '{out}' is one of the recordings; give another name, like {out.with_suffix('.html')}")
     if out.suffix.lower() not in (".html", ".htm"):
-        say(f"poise: note: '{out}' does not end in .html")
+        print_status(f"poise: note: '{out}' does not end in .html")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 
-from poise.robots import listing, table
+from poise.robots import format_listing, listing
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.set_defaults(action=_robots)
 
 
 def _robots(options: argparse.Namespace) -> int:
-    found = listing()
-    print(json.dumps({"robots": found}) if options.json else table(found))
+    robots = listing()
+    print(json.dumps({"robots": robots}) if options.json else format_listing(robots))
     return 0

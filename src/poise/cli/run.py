@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poise.cli.options import argument_type, check_writable, say_kept, setting
-from poise.recording import Bar
+from poise.cli.options import argument_type, check_writable, report_interruption, setting_argument
+from poise.recording import ProgressBar
 
 if TYPE_CHECKING:
     from poise.parameters import Parameter
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 FAILED = 1
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per motion."""
     from poise.runs import MOTIONS, motion_parameters
 
     motions = parser.add_subparsers(title="motions", metavar="MOTION", dest="behavior", required=True)
     parsers = {motion: add_motion(motions, motion) for motion in MOTIONS.values()}
-    for motion, own in parsers.items():
+    for motion, motion_parser in parsers.items():
         known = motion_parameters(motion)
-        others = [(option, other) for other in MOTIONS.values() for option in motion_parameters(other)]
-        own.elsewhere.update(
-            {f"--{option}": f"poise run {other.name}" for option, other in others if option not in known}
+        other_options = [(option, other) for other in MOTIONS.values() for option in motion_parameters(other)]
+        motion_parser.options_of_other_commands.update(
+            {f"--{option}": f"poise run {other.name}" for option, other in other_options if option not in known}
         )
 
 
@@ -43,11 +43,11 @@ def add_motion(motions: Any, motion: type[Motion]) -> Any:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     world = parser.add_argument_group("world (with --plant mujoco)")
-    for each in motion_parameters(motion).values():
-        _add_option(world if each.name in World.__dataclass_fields__ else parser, each)
+    for parameter in motion_parameters(motion).values():
+        _add_option(world if parameter.name in World.__dataclass_fields__ else parser, parameter)
     parser.add_argument(
         "--set",
-        type=setting,
+        type=setting_argument,
         action="append",
         default=[],
         metavar="NAME=VALUE",
@@ -84,10 +84,10 @@ def _settings_help(motion: type[Motion]) -> str:
     lines = []
     for mode, type_ in motion.settings_types().items():
         lines.append(f"settings (--set NAME=VALUE){f' with --mode {mode}' if mode else ''}:")
-        lines += [f"  {name:<18} {each.help}" for name, each in parameters(type_).items()]
+        lines += [f"  {name:<18} {parameter.help}" for name, parameter in parameters(type_).items()]
     for prefix, type_ in motion.prefixed_settings.items():
         lines.append(f"settings of the {prefix.rstrip('.')} (--set {prefix}NAME=VALUE):")
-        lines += [f"  {prefix + name:<24} {each.help}" for name, each in parameters(type_).items()]
+        lines += [f"  {prefix + name:<24} {parameter.help}" for name, parameter in parameters(type_).items()]
     return "\n".join(lines)
 
 
@@ -100,31 +100,31 @@ def _run(options: argparse.Namespace) -> int:
     names = {*motion_type.__dataclass_fields__, *World.__dataclass_fields__} - {"settings", "world"}
     values = {name: given[name] for name in names if name in given}
     motion: Motion = motion_type(**values, settings=dict(options.settings))
-    bar = Bar(f"{motion.name} on {motion.robot}", motion.seconds or motion.usual_seconds)
+    bar = ProgressBar(f"{motion.name} on {motion.robot}", motion.seconds or motion.usual_seconds)
     try:
         recording, result = motion.run(options.out, bar)
     except KeyboardInterrupt as interrupt:
         bar.close()
-        say_kept(interrupt, options.out)
+        report_interruption(interrupt, options.out)
         raise
     bar.close()
-    print(json.dumps(result) if options.json else _words(recording, result))
+    print(json.dumps(result) if options.json else _summary_text(recording, result))
     return FAILED if result["fell"] or result["reason"] else 0
 
 
-def _words(recording: Any, result: dict[str, Any]) -> str:
+def _summary_text(recording: Any, result: dict[str, Any]) -> str:
     lines = [recording.summary()]
     if result["reach_errors_m"] is not None:
         lines.append("targets missed by: " + ", ".join(f"{1e3 * miss:.2f} mm" for miss in result["reach_errors_m"]))
     if result["zmp_margin_m"] is not None:
-        room = 1e3 * result["zmp_margin_m"]
-        lines.append(f"smallest ZMP margin: {room:.0f} mm (negative: this motion needs more ground)")
+        margin_mm = 1e3 * result["zmp_margin_m"]
+        lines.append(f"smallest ZMP margin: {margin_mm:.0f} mm (negative: this motion needs more ground)")
     if "walk" in result:
-        lines += _walked(result)
+        lines += _walk_lines(result)
     if "regulation" in result:
-        lines += _regulated(result["regulation"])
+        lines += _regulation_lines(result["regulation"])
     if "navigate" in result:
-        lines += _guided(result)
+        lines += _navigation_lines(result)
     for name, entry in (result["limits"] or {}).items():
         lines.append(f"at its torque limit of {entry['limit_Nm']:.0f} N m: {name}, for {entry['seconds']:.2f} s")
     if result["realtime_factor"] is not None:
@@ -133,45 +133,47 @@ def _words(recording: Any, result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _walked(result: dict[str, Any]) -> list[str]:
+def _walk_lines(result: dict[str, Any]) -> list[str]:
     walk = result["walk"]
-    went, wanted = ([f"{value:.2f}" for value in walk[key]] for key in ("speed", "commanded_speed"))
+    speed, commanded = ([f"{value:.2f}" for value in walk[key]] for key in ("speed", "commanded_speed"))
     return [
-        f"{walk['style']}: {result['steps']} steps, {result['distance_m']:.2f} m at {', '.join(went)} "
-        f"(asked for {', '.join(wanted)}) m/s, m/s, rad/s",
+        f"{walk['style']}: {result['steps']} steps, {result['distance_m']:.2f} m at {', '.join(speed)} "
+        f"(asked for {', '.join(commanded)}) m/s, m/s, rad/s",
         f"a standing foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
     ]
 
 
-def _regulated(told: dict[str, Any]) -> list[str]:
-    words = "the centre of mass alone" if not told["regulating"] else "ZMP regulation"
-    lines = [f"{words}, servos at {100 * told['stiffness']:.0f} % of their stiffness, noise of cells included"]
-    if told["zmp_largest_m"] is not None:
+def _regulation_lines(regulation: dict[str, Any]) -> list[str]:
+    law = "the centre of mass alone" if not regulation["regulating"] else "ZMP regulation"
+    lines = [f"{law}, servos at {100 * regulation['stiffness']:.0f} % of their stiffness, noise of cells included"]
+    if regulation["zmp_largest_m"] is not None:
         lines.append(
-            f"weighted ZMP from the middle of the soles: rms {1e3 * told['zmp_rms_m']:.1f} mm, "
-            f"at most {1e3 * told['zmp_largest_m']:.1f} mm"
+            f"weighted ZMP from the middle of the soles: rms {1e3 * regulation['zmp_rms_m']:.1f} mm, "
+            f"at most {1e3 * regulation['zmp_largest_m']:.1f} mm"
         )
-    if told["returned_s"] is not None:
-        lines.append(f"back within 5 mm {told['returned_s']:.2f} s after the last push")
-    if told["cycle_rms_rad"]:
-        lines.append("cycle to cycle: " + ", ".join(f"{1e3 * rms:.1f}" for rms in told["cycle_rms_rad"]) + " mrad rms")
-    return [*lines, *told["notes"]]
+    if regulation["returned_s"] is not None:
+        lines.append(f"back within 5 mm {regulation['returned_s']:.2f} s after the last push")
+    if regulation["cycle_rms_rad"]:
+        lines.append(
+            "cycle to cycle: " + ", ".join(f"{1e3 * rms:.1f}" for rms in regulation["cycle_rms_rad"]) + " mrad rms"
+        )
+    return [*lines, *regulation["notes"]]
 
 
-def _guided(result: dict[str, Any]) -> list[str]:
-    told = result["navigate"]
-    outcomes = ", ".join(f"{count} {name}" for name, count in told["outcomes"].items())
+def _navigation_lines(result: dict[str, Any]) -> list[str]:
+    navigation = result["navigate"]
+    outcomes = ", ".join(f"{count} {name}" for name, count in navigation["outcomes"].items())
     lines = [
-        f"{told['segments']} segments ({outcomes}), {told['corrected']} of them prolonged, the longest "
-        f"{told['longest_s']:.2f} s; {told['projected']} commands were beyond a boundary and projected",
+        f"{navigation['segments']} segments ({outcomes}), {navigation['corrected']} of them prolonged, the longest "
+        f"{navigation['longest_s']:.2f} s; {navigation['projected']} commands were beyond a boundary and projected",
         f"{result['steps']} steps, {result['distance_m']:.2f} m, turned by {result['heading_rad']:.2f} rad",
     ]
-    response = told["response_s"]
+    response = navigation["response_s"]
     if response is not None and response["median"] is not None:
         lines.append(
             f"guided points moved {response['median']:.2f} s after their segment began, at most "
             f"{response['max']:.2f} s; {100 * response['within_one_segment']:.0f} % of them within it"
         )
-    if "scenario" in told:
-        lines.append(f"left hand to the door: {1e3 * told['scenario']['hand_to_door_m']:.1f} mm")
+    if "scenario" in navigation:
+        lines.append(f"left hand to the door: {1e3 * navigation['scenario']['hand_to_door_m']:.1f} mm")
     return lines

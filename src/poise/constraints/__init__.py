@@ -17,7 +17,7 @@ They may as well stand in a level, where they give way to what is above them.
 from poise.constraints.collision import SelfCollision
 from poise.constraints.contact import NonPenetration, PinnedContact, RigidContact
 from poise.constraints.dynamics import (
-    INNER,
+    INSCRIBED_PYRAMID,
     EquationOfMotion,
     FrictionCone,
     NormalForces,
@@ -30,7 +30,7 @@ from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, 
 from poise.constraints.regions import Box, CenterOfMassInside, CenterOfMassPlanes, HalfSpace, Polyhedron
 
 __all__ = [
-    "INNER",
+    "INSCRIBED_PYRAMID",
     "Box",
     "CenterOfMassInside",
     "CenterOfMassPlanes",

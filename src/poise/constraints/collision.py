@@ -14,38 +14,47 @@ import pinocchio
 from numpy.typing import ArrayLike
 
 from poise.arrays import Array
-from poise.constraints.distances import Gaps, Hull, Nearest, NearestHulls, between
+from poise.constraints.distances import CapsulePairs, Hull, NearestHullPairs, NearestPairs, hull_distance
 from poise.errors import RobotError, TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Frame, Joint, Robot, State, capsules
 from poise.state import FRAMES, Snapshot
-from poise.tasks import ACCELERATION, Decay, Layout, Memory, MotionTask, Reference, Writer, number
+from poise.tasks import (
+    ACCELERATION,
+    Decay,
+    MotionTask,
+    TaskDynamics,
+    TaskRows,
+    VariableLayout,
+    Writer,
+    check_task_number,
+)
 
-Pair = tuple[int, int]
+PairIndices = tuple[int, int]
 
 #: Bodies with no more joints between them always touch, or nearly so, and their joints' ranges keep them apart.
-ADJACENT = 2
+ADJACENT_JOINTS = 2
 #: Postures tried to see which bodies can meet, all joints anywhere in their ranges; a tenth of a second.
-POSTURES = 1000
+RANDOM_POSTURES = 1000
 #: Bodies that never come nearer than this (m) in any of them cannot meet: what lies between two tries is less.
-NEAR = 0.05
+NEAR_GAP = 0.05
 
 
-class MeetingPairs(NamedTuple):
+class CollisionPairs(NamedTuple):
     """Pairs of bodies that can meet.
 
     Attributes:
         pairs: indices among the capsules of the robot.
-        standing: gaps of their capsules in the first stance, m.
-        hulls: gaps of their hulls there; those of the capsules where these are more than NEAR apart.
+        stance_gaps: gaps of their capsules in the first stance, m.
+        hull_gaps: gaps of their hulls there; those of the capsules where these are more than NEAR apart.
     """
 
-    pairs: tuple[Pair, ...]
-    standing: Array
-    hulls: Array
+    pairs: tuple[PairIndices, ...]
+    stance_gaps: Array
+    hull_gaps: Array
 
 
-def meeting_pairs(robot: Robot, srdf: str | Path | None = None) -> MeetingPairs:
+def collision_pairs(robot: Robot, srdf: str | Path | None = None) -> CollisionPairs:
     """Pairs of bodies that can meet, found once per robot.
 
     They are all pairs but those with ADJACENT joints or fewer between them, those that an SRDF file disables, those
@@ -56,35 +65,35 @@ def meeting_pairs(robot: Robot, srdf: str | Path | None = None) -> MeetingPairs:
         robot: whose pairs.
         srdf: the file; None: those beside the robot's URDF that bear its name.
 
-    >>> meeting_pairs(robot).pairs
+    >>> collision_pairs(robot).pairs
     """
-    known = _found.setdefault(robot, {})
+    known = _pairs_by_robot.setdefault(robot, {})
     if srdf not in known:
-        bodies, disabled, supports = capsules(robot), _disabled(robot, srdf), robot.model.supports
+        bodies, disabled, supports = capsules(robot), _disabled_pairs(robot, srdf), robot.model.supports
         pairs = [
             (a, b)
             for a, b in combinations(range(len(bodies)), 2)
-            if len(set(supports[bodies[a].joint]) ^ set(supports[bodies[b].joint])) > ADJACENT
+            if len(set(supports[bodies[a].joint]) ^ set(supports[bodies[b].joint])) > ADJACENT_JOINTS
             and not all(frozenset(links) in disabled for links in product(bodies[a].links, bodies[b].links))
         ]
         if not pairs:
-            return MeetingPairs((), np.zeros(0), np.zeros(0))
+            return CollisionPairs((), np.zeros(0), np.zeros(0))
         stance = next(iter(robot.stances.values()), robot.rest)
-        gaps = gaps_at(robot, pairs, np.vstack([stance, _postures(robot)]))
+        gaps = pair_gaps(robot, pairs, np.vstack([stance, _random_postures(robot)]))
         hulls = _hull_gaps(robot, pairs, gaps[0], stance)
         carried = np.array([bodies[a].joint in supports[bodies[b].joint] for a, b in pairs], dtype=bool)
-        kept = np.flatnonzero((hulls > 0.0) & (gaps.min(axis=0) < NEAR) & ~(carried & (gaps[0] < 0.0)))
-        known[srdf] = MeetingPairs(tuple(pairs[k] for k in kept), gaps[0, kept], hulls[kept])
+        kept = np.flatnonzero((hulls > 0.0) & (gaps.min(axis=0) < NEAR_GAP) & ~(carried & (gaps[0] < 0.0)))
+        known[srdf] = CollisionPairs(tuple(pairs[k] for k in kept), gaps[0, kept], hulls[kept])
     return known[srdf]
 
 
-_found: WeakKeyDictionary[Robot, dict[str | Path | None, MeetingPairs]] = WeakKeyDictionary()
+_pairs_by_robot: WeakKeyDictionary[Robot, dict[str | Path | None, CollisionPairs]] = WeakKeyDictionary()
 
 
-def gaps_at(robot: Robot, pairs: Sequence[Pair], postures: Array) -> Array:
+def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Array:
     """Gaps of pairs of capsules (m), one line per posture q."""
     model, data = robot.model, robot.model.createData()
-    gaps = Gaps(model, capsules(robot), pairs)
+    gaps = CapsulePairs(model, capsules(robot), pairs)
     out = np.zeros((len(postures), len(pairs)))
     rotations = [data.oMi[joint].rotation for joint in gaps.joints]
     translations = [data.oMi[joint].translation for joint in gaps.joints]
@@ -94,34 +103,36 @@ def gaps_at(robot: Robot, pairs: Sequence[Pair], postures: Array) -> Array:
     return out
 
 
-def _hull_gaps(robot: Robot, pairs: Sequence[Pair], gaps: Array, q: Array) -> Array:
+def _hull_gaps(robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array) -> Array:
     """Gaps of the hulls of pairs at a posture, where those of the capsules are small."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
-    near = np.flatnonzero(gaps < NEAR).tolist()
+    near = np.flatnonzero(gaps < NEAR_GAP).tolist()
     used = sorted({index for k in near for index in pairs[k]})
     hulls = {index: Hull(capsules(robot)[index]) for index in used}
     out = gaps.copy()
     for k in near:
         a, b = (hulls[index] for index in pairs[k])
-        met = between(a, data.oMi[a.joint], b, data.oMi[b.joint])
-        out[k] = gaps[k] if met is None else max(met.gap, gaps[k])  # a hull lies inside its capsule
+        closest = hull_distance(a, data.oMi[a.joint], b, data.oMi[b.joint])
+        out[k] = gaps[k] if closest is None else max(closest.gap, gaps[k])  # a hull lies inside its capsule
     return out
 
 
-def _postures(robot: Robot) -> Array:
+def _random_postures(robot: Robot) -> Array:
     """Random postures with all joints in their ranges, the base at rest; the same at every call."""
     random = np.random.default_rng(0)
-    postures = np.tile(robot.rest, (POSTURES, 1))
-    places = [joint.q for joint in robot.joints]
-    postures[:, places] = random.uniform(robot.limits.lower, robot.limits.upper, (POSTURES, len(places)))
+    postures = np.tile(robot.rest, (RANDOM_POSTURES, 1))
+    joint_indices = [joint.q for joint in robot.joints]
+    postures[:, joint_indices] = random.uniform(
+        robot.limits.lower, robot.limits.upper, (RANDOM_POSTURES, len(joint_indices))
+    )
     return postures
 
 
-def _disabled(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
+def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
     """Pairs of links that SRDF files say need no look (``<disable_collisions link1= link2=>``)."""
-    urdf = robot._shapes.path
-    name = ElementTree.fromstring(robot._shapes.text).get("name", "").lower()
+    urdf = robot._geometry.path
+    name = ElementTree.fromstring(robot._geometry.text).get("name", "").lower()
     disabled = set()
     for file in (
         [Path(srdf)] if srdf else sorted({*urdf.parent.glob("*.srdf"), *urdf.parent.parent.glob("srdf/*.srdf")})
@@ -135,26 +146,28 @@ def _disabled(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
                 ) from None
             continue
         if srdf or root.get("name", "").lower() == name:
-            ties = root.iter("disable_collisions")
-            disabled |= {frozenset((tie.get("link1", ""), tie.get("link2", ""))) for tie in ties}
+            disabled_elements = root.iter("disable_collisions")
+            disabled |= {
+                frozenset((element.get("link1", ""), element.get("link2", ""))) for element in disabled_elements
+            }
     return disabled
 
 
-def named_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[Pair, ...]:
+def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIndices, ...]:
     """Pairs of capsules from pairs of frames, joints or their names; what has no shape stands for what moves with it.
 
-    >>> named_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
+    >>> resolve_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
     """
     if not isinstance(pairs, Iterable):
         raise TaskError(
-            f"{task}: pairs is {brief(pairs)}; expected pairs of frames, None, or the path of an SRDF", task
+            f"{task}: pairs is {format_value(pairs)}; expected pairs of frames, None, or the path of an SRDF", task
         )
     bodies = capsules(robot)
-    found: dict[Pair, None] = {}
+    found: dict[PairIndices, None] = {}
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise TaskError(f"{task}: {brief(pair)} is not a pair; expected two frames or names of links", task)
-        for a, b in product(*(_capsules_of(robot, part, task) for part in pair)):
+            raise TaskError(f"{task}: {format_value(pair)} is not a pair; expected two frames or names of links", task)
+        for a, b in product(*(_capsule_indices(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
                 words = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
                 raise TaskError(f"{task}: {words} are parts of one body, which never moves apart; drop the pair", task)
@@ -164,7 +177,7 @@ def named_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[Pair, ..
     return tuple(found)
 
 
-def _capsules_of(robot: Robot, part: Any, task: str) -> list[int]:
+def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
     """The capsule around a link or around what a frame is fixed to; for a joint all that it carries."""
     if isinstance(part, Frame) and part.robot_name != robot.name:
         raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)
@@ -176,28 +189,28 @@ def _capsules_of(robot: Robot, part: Any, task: str) -> list[int]:
         raise TaskError(f"{task}: {error}", task) from None
     index = frame.index
     while robot.model.frames[index].parentJoint == frame.joint and index:
-        around = [k for k, body in enumerate(bodies) if robot.model.frames[index].name in body.links]
-        if around or robot.model.frames[index].type == pinocchio.FrameType.JOINT:
+        found_indices = [k for k, body in enumerate(bodies) if robot.model.frames[index].name in body.links]
+        if found_indices or robot.model.frames[index].type == pinocchio.FrameType.JOINT:
             break
         index = robot.model.frames[index].parentFrame
-    around = around or [k for k, body in enumerate(bodies) if body.joint == frame.joint]
-    if not around:
+    found_indices = found_indices or [k for k, body in enumerate(bodies) if body.joint == frame.joint]
+    if not found_indices:
         raise TaskError(f"{task}: {frame.name} has no shape; give a link that has, e.g. {bodies[0].name!r}", task)
-    return around
+    return found_indices
 
 
 # -- SelfCollision: bodies of the robot stay apart from each other ---------------------------------------------------
 
 
 #: Rows that a robot with more pairs gets: G1 and Talos stand with 20 to 40 pairs within 10 cm; coal takes 20 µs a pair.
-ROWS = {"capsules": 64, "meshes": 32}
+MAX_ROWS = {"capsules": 64, "meshes": 32}
 
 
 class SelfCollision(MotionTask):
     """Bodies of the robot keep a distance from each other.
 
     The error of a row is the gap d between two bodies (m, negative where they overlap); it stays above `distance` and
-    shrinks no faster than the reference lets it: ``ḋ >= -g (d - distance)``. Bodies that overlap part at that rate.
+    shrinks no faster than its dynamics let it: ``ḋ >= -g (d - distance)``. Bodies that overlap part at that rate.
 
     Bodies are capsules around the links' shapes (`poise.robots.collision_capsules`), whose gaps, Jacobians and drifts
     are exact and cost some 10 µs for hundreds of pairs; or, slimmer and slower, the convex hulls of their meshes, by
@@ -207,20 +220,20 @@ class SelfCollision(MotionTask):
         robot: whose bodies.
         distance: to keep, m. Found pairs that stand nearer keep half of the gap that their hulls stand with; what their
             capsules are fatter than the hulls in that stance is granted to them.
-        pairs: pairs of frames or of names of links or joints; None: all that can meet (`meeting_pairs`); the path of
+        pairs: pairs of frames or of names of links or joints; None: all that can meet (`collision_pairs`); the path of
             an SRDF file: these without the ones it disables.
         joints: of the found pairs only those with a body that one of these joints carries, e.g. of the arms; None: all.
         shapes: "capsules" or "meshes".
         rows: how many of the pairs, the nearest ones, have a row; None: all, but no more than 64 (32 with meshes).
         influence: pairs with a larger gap (m) are left alone; nearer, none closes faster than g (influence - distance).
-        reference: how gaps shrink at most; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
+        dynamics: how gaps shrink at most; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
 
     >>> poise.Hierarchy(always=[constraints.JointRange(robot), constraints.SelfCollision(robot)], levels=[...])
     >>> constraints.SelfCollision(robot, distance=0.05, pairs=[(robot.hand("left"), robot.chest)])
     """
 
     unit = "m"
-    needs = FRAMES
+    required_terms = FRAMES
 
     def __init__(
         self,
@@ -232,38 +245,41 @@ class SelfCollision(MotionTask):
         influence: float = 0.2,
         joints: Iterable[Joint] | None = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "self-collision",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {brief(robot)} is not a robot; give what load_robot returned", name)
-        if shapes not in tuple(ROWS):
-            raise TaskError(f"{name}: shapes is {brief(shapes)}; expected 'capsules' or 'meshes'", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+        if shapes not in tuple(MAX_ROWS):
+            raise TaskError(f"{name}: shapes is {format_value(shapes)}; expected 'capsules' or 'meshes'", name)
         if rows is not None and not (isinstance(rows, int) and rows > 0):
-            raise TaskError(f"{name}: rows is {brief(rows)}; expected a positive whole number, or None", name)
+            raise TaskError(f"{name}: rows is {format_value(rows)}; expected a positive whole number, or None", name)
         self.robot: Robot = robot
         self.shapes = shapes
-        self.distance, self.influence = number(distance, "distance", name), number(influence, "influence", name)
+        self.distance, self.influence = (
+            check_task_number(distance, "distance", name),
+            check_task_number(influence, "influence", name),
+        )
         if not self.distance < self.influence:
             raise TaskError(f"{name}: influence is {influence}; expected more than the distance, {distance}", name)
         if pairs is None or isinstance(pairs, (str, Path)):
-            found = meeting_pairs(robot, pairs)
+            found = collision_pairs(robot, pairs)
             self.indices = found.pairs
-            self.wanted = np.minimum(self.distance, 0.5 * found.hulls)
+            self.min_gaps = np.minimum(self.distance, 0.5 * found.hull_gaps)
             if shapes == "capsules":
-                nearer = found.standing < self.distance
-                self.wanted = np.where(nearer, self.wanted - (found.hulls - found.standing), self.distance)
+                nearer = found.stance_gaps < self.distance
+                self.min_gaps = np.where(nearer, self.min_gaps - (found.hull_gaps - found.stance_gaps), self.distance)
             if joints is not None:
-                carried, every = {joint.index for joint in joints}, capsules(robot)
-                kept = [k for k, pair in enumerate(self.indices) if any(every[i].joint in carried for i in pair)]
-                self.indices, self.wanted = tuple(self.indices[k] for k in kept), self.wanted[kept]
+                carried, all_capsules = {joint.index for joint in joints}, capsules(robot)
+                kept = [k for k, pair in enumerate(self.indices) if any(all_capsules[i].joint in carried for i in pair)]
+                self.indices, self.min_gaps = tuple(self.indices[k] for k in kept), self.min_gaps[kept]
         else:
-            self.indices = named_pairs(robot, pairs, name)
-            self.wanted = np.full(len(self.indices), self.distance)
+            self.indices = resolve_pairs(robot, pairs, name)
+            self.min_gaps = np.full(len(self.indices), self.distance)
         if not self.indices:
             raise TaskError(f"{name}: {robot.name} has no bodies that can meet; give pairs=[(frame, frame), ...]", name)
-        self.rows_count = min(len(self.indices), rows or ROWS[shapes])
-        super().__init__(name, weight, (self.distance, np.inf), reference or Decay(10.0), self.rows_count)
+        self.row_count = min(len(self.indices), rows or MAX_ROWS[shapes])
+        super().__init__(name, weight, (self.distance, np.inf), dynamics or Decay(10.0), self.row_count)
         bodies = capsules(robot)
         used = sorted({index for pair in self.indices for index in pair}) if shapes == "meshes" else []
         self._hulls = {index: Hull(bodies[index]) for index in used}
@@ -272,9 +288,9 @@ class SelfCollision(MotionTask):
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
             raise TaskError(f"{self.name}: bodies of {self.robot.name} on a {robot.name}; build it for that", self.name)
-        if self.rows_count == len(self.pairs):
+        if self.row_count == len(self.pairs):
             return tuple(f"{a} - {b}" for a, b in self.pairs)
-        return tuple(f"near pair {i}" for i in range(self.rows_count))
+        return tuple(f"near pair {i}" for i in range(self.row_count))
 
     def gaps(self, state: State | Snapshot) -> dict[tuple[str, str], float]:
         """Pairs and their gaps (m), the nearest first: what a row of this constraint speaks of.
@@ -283,18 +299,20 @@ class SelfCollision(MotionTask):
         (('pelvis', 'left_rubber_hand'), 0.083)
         """
         snapshot = state if isinstance(state, Snapshot) else Snapshot(self.robot).at(state)
-        snapshot.fill(FRAMES)
-        nearest = self._nearest(snapshot, len(self.pairs))
+        snapshot.compute(FRAMES)
+        nearest = self._nearest_pairs(snapshot, len(self.pairs))
         nearest.update()
         return {self.pairs[k]: float(nearest.gap[k]) for k in np.argsort(nearest.gap, kind="stable")}
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        write, write_drift = self._nearest(snapshot, self.rows_count).writers(memory, self.wanted, self.influence)
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
+        write, write_drift = self._nearest_pairs(snapshot, self.row_count).writers(
+            task_rows, self.min_gaps, self.influence
+        )
         return [write, write_drift] if layout.order == ACCELERATION else [write]
 
-    def _nearest(self, snapshot: Snapshot, rows: int) -> Nearest:
-        gaps = Gaps(self.robot.model, capsules(self.robot), self.indices)
+    def _nearest_pairs(self, snapshot: Snapshot, rows: int) -> NearestPairs:
+        gaps = CapsulePairs(self.robot.model, capsules(self.robot), self.indices)
         if not self._hulls:
-            return Nearest(snapshot, gaps, rows)
+            return NearestPairs(snapshot, gaps, rows)
         hulls = [(self._hulls[a], self._hulls[b]) for a, b in self.indices]
-        return NearestHulls(snapshot, gaps, rows, hulls, self.influence)
+        return NearestHullPairs(snapshot, gaps, rows, hulls, self.influence)

@@ -13,24 +13,24 @@ from poise.state import FRAMES, Contact, Snapshot, _motion, contact_of, frame_ro
 from poise.tasks import (
     ACCELERATION,
     Decay,
-    Layout,
-    Led,
-    Memory,
+    FeedForwardTarget,
     MotionTask,
-    Reference,
+    TaskDynamics,
+    TaskRows,
+    VariableLayout,
     Writer,
+    check_task_positive,
     component_indices,
     frame_name,
-    positive,
-    selection,
+    selection_matrix,
     unit_vector,
 )
 
 #: k of a contact with forces, 1/s: what still slides or rocks stops within a tenth of a second.
-STOPPING = 40.0
+CONTACT_DAMPING = 40.0
 #: How fast a contact that is missed seeks the surface, m/s: a millimetre within two hundredths of a second, and still a
 #: soft landing; and how far below where it was, m.
-SEEKING, DEEPEST = 0.2, 0.05
+SEEKING_SPEED, MAX_SEEKING_DEPTH = 0.2, 0.05
 
 
 class PinnedContact(MotionTask):
@@ -40,43 +40,45 @@ class PinnedContact(MotionTask):
 
     Args:
         frame: e.g. ``robot.foot("right")``.
-        axes, turns: which motions are blocked, in world axes.
+        axes, rotation_axes: which motions are blocked, in world axes.
         damping: k, 1/s.
 
     >>> constraints.PinnedContact(robot.foot("right"))
     """
 
     unit = "m/s, rad/s"
-    needs = FRAMES
-    wants_rate = True
+    required_terms = FRAMES
+    velocity_only = True
     curvature = 0.0
 
     def __init__(
         self,
         frame: Frame,
         axes: str = "xyz",
-        turns: str = "xyz",
-        damping: float = STOPPING,
+        rotation_axes: str = "xyz",
+        damping: float = CONTACT_DAMPING,
         weight: ArrayLike = 1.0,
         name: str = "",
     ) -> None:
         name = name or f"contact of {frame_name(frame)}"
-        linear, angular = component_indices(axes, turns, name)
-        super().__init__(name, weight, None, Decay(positive(damping, "damping", name)), len(linear + angular))
+        linear, angular = component_indices(axes, rotation_axes, name)
+        super().__init__(
+            name, weight, None, Decay(check_task_positive(damping, "damping", name)), len(linear + angular)
+        )
         self.frame = frame
-        self.S = selection(linear + angular, 6)
-        self.words = (*axes, *(f"about {a}" for a in turns))
+        self.S = selection_matrix(linear + angular, 6)
+        self.row_labels = (*axes, *(f"about {a}" for a in rotation_axes))
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return self.words
+        return self.row_labels
 
     def frames(self) -> tuple[Frame, ...]:
         return (self.frame,)
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         rows = snapshot.frame(self.frame)
         unused = np.zeros(len(self.S))  # the distance to a place that a contact does not remember
-        writer = _motion.FrameWriter(rows, self.S, np.zeros(3), np.eye(3), unused, memory.A, memory.drift)
+        writer = _motion.FrameWriter(rows, self.S, np.zeros(3), np.eye(3), unused, task_rows.A, task_rows.drift)
         return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
 
 
@@ -90,37 +92,38 @@ class RigidContact(MotionTask):
 
     Args:
         contact: a `Contact`, or a frame for one with all defaults.
-        at: a state in which the contact is where it should stay, or a `tasks.Led` pose of its frame that somebody moves
-            while it does not bear; None: where it is when a controller first sees it.
+        at: a state in which the contact is where it should stay, or a
+            `tasks.FeedForwardTarget` for the pose of its frame, set while the contact bears no force; None: where it
+            is when a controller first sees it.
         damping: k, 1/s.
-        reference: how drift is undone in kinematics.
+        dynamics: how drift is undone in kinematics.
 
     >>> Level("contact", [constraints.RigidContact(foot, at=start) for foot in robot.feet])
     """
 
     unit = "m, rad"
-    needs = FRAMES
+    required_terms = FRAMES
     curvature = 0.0
 
     def __init__(
         self,
         contact: Contact | Frame,
-        at: State | Led | None = None,
-        damping: float = STOPPING,
+        at: State | FeedForwardTarget | None = None,
+        damping: float = CONTACT_DAMPING,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         self.contact = contact_of(contact)
         name = name or f"contact of {self.contact.name}"
-        self.turns = not self.contact.point_like
-        super().__init__(name, weight, None, reference or Decay(10.0), 6 if self.turns else 3)
+        self.blocks_rotation = not self.contact.point_like
+        super().__init__(name, weight, None, dynamics or Decay(10.0), 6 if self.blocks_rotation else 3)
         self.at = at
-        self.stopping = positive(damping, "damping", name)
-        self.parts = (3, 3) if self.turns else (3,)
+        self.damping = check_task_positive(damping, "damping", name)
+        self.part_sizes = (3, 3) if self.blocks_rotation else (3,)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return ("x", "y", "z", *(("about x", "about y", "about z") if self.turns else ()))
+        return ("x", "y", "z", *(("about x", "about y", "about z") if self.blocks_rotation else ()))
 
     def contacts(self) -> tuple[Contact, ...]:
         return (self.contact,)
@@ -128,42 +131,42 @@ class RigidContact(MotionTask):
     def frames(self) -> tuple[Frame, ...]:
         return (self.contact.frame,)
 
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         forces = layout.forces
         if forces is None:
-            return super().bind(snapshot, memory, layout)
-        memory.damping[:] = self.stopping  # and no gain
+            return super().bind(snapshot, task_rows, layout)
+        task_rows.damping[:] = self.damping  # and no gain
         normal = (snapshot.pose(self.contact.frame) * self.contact.frame_from_contact).rotation[:, 2].copy()
         index = forces.contacts.index(self.contact)
 
         def seek() -> None:
-            lost = forces.sought[index] and normal @ memory.error[:3] > -DEEPEST
-            memory.target_rate[:3] = -SEEKING * normal if lost else 0.0
+            lost = forces.seeking[index] and normal @ task_rows.error[:3] > -MAX_SEEKING_DEPTH
+            task_rows.target_rate[:3] = -SEEKING_SPEED * normal if lost else 0.0
 
-        return [*self.bind_error(snapshot, memory, layout), seek]
+        return [*self.bind_error(snapshot, task_rows, layout), seek]
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        contact, rows = self.contact, len(memory.error)
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
+        contact, rows = self.contact, len(task_rows.error)
         reader = frame_rows(snapshot.robot, snapshot.data, contact.frame, contact.frame_from_contact)
         at = self.at
-        led = at if isinstance(at, Led) else None
+        moving_pose = at if isinstance(at, FeedForwardTarget) else None
         world_from_frame = at.pose(contact.frame) if isinstance(at, State) else snapshot.pose(contact.frame)
         place = world_from_frame * contact.frame_from_contact
         p, R = np.array(place.translation), np.array(place.rotation, order="C")
         writer = _motion.FrameWriter(
-            reader, selection(tuple(range(rows)), 6), p, R, memory.error, memory.A, memory.drift
+            reader, selection_matrix(tuple(range(rows)), 6), p, R, task_rows.error, task_rows.A, task_rows.drift
         )
         writers: list[Writer] = [writer.write]
         if layout.order == ACCELERATION:
             writers.append(writer.write_drift)
-        if led is None:
+        if moving_pose is None:
             return writers
-        seen: list[object] = [None]
+        last_pose: list[object] = [None]
 
         def follow() -> None:
-            if led.value is not seen[0]:
-                seen[0] = led.value
-                there = led.value * contact.frame_from_contact
+            if moving_pose.value is not last_pose[0]:
+                last_pose[0] = moving_pose.value
+                there = moving_pose.value * contact.frame_from_contact
                 p[:], R[:] = there.translation, there.rotation
 
         return [follow, *writers]
@@ -184,23 +187,23 @@ class NonPenetration(MotionTask):
     """
 
     unit = "m/s"
-    needs = FRAMES
+    required_terms = FRAMES
     curvature = 0.0
-    wants_rate = True
+    velocity_only = True
 
     def __init__(
         self,
         contact: Contact | Frame,
         normal: ArrayLike = (0.0, 0.0, 1.0),
-        damping: float = STOPPING,
+        damping: float = CONTACT_DAMPING,
         weight: ArrayLike = 1.0,
         name: str = "",
     ) -> None:
         self.contact = contact_of(contact)
         name = name or f"no penetration at {self.contact.name}"
         self.normal = unit_vector(normal, "normal", name)
-        reference = Decay(positive(damping, "damping", name))
-        super().__init__(name, weight, (0.0, np.inf), reference, len(self.contact.corners))
+        dynamics = Decay(check_task_positive(damping, "damping", name))
+        super().__init__(name, weight, (0.0, np.inf), dynamics, len(self.contact.corners))
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(f"corner {i + 1}" for i in range(len(self.contact.corners)))
@@ -220,8 +223,8 @@ class NonPenetration(MotionTask):
     def drift(self, snapshot: Snapshot) -> Array:
         frame = self.contact.frame
         turning, arms = snapshot.velocity(frame)[3:], self.contact.corners @ snapshot.rotation(frame).T
-        whirl = np.cross(turning, np.cross(turning, arms))
-        return self._selection(snapshot) @ snapshot.drift(frame) + whirl @ self.normal
+        centripetal = np.cross(turning, np.cross(turning, arms))
+        return self._selection(snapshot) @ snapshot.drift(frame) + centripetal @ self.normal
 
     def _selection(self, snapshot: Snapshot) -> Array:
         """Rows that pick the motion of each corner along the normal: nᵀ(v + ω x r) = nᵀv + (r x n)ᵀω."""

@@ -22,10 +22,10 @@ from poise.arrays import Array
 from poise.extras import coal, scipy
 from poise.robots import Capsule
 from poise.state import Snapshot, _motion
-from poise.tasks import Memory, Writer
+from poise.tasks import TaskRows, Writer
 
 
-class Gaps:
+class CapsulePairs:
     """Pairs of capsules and the joints that move them: numbers that do not change with the configuration.
 
     Args:
@@ -42,7 +42,7 @@ class Gaps:
         used = sorted({index for pair in pairs for index in pair})
         chosen = [capsules[index] for index in used]
         self.joints = sorted({capsule.joint for capsule in chosen})
-        self.count, self.capsules = len(pairs), len(chosen)
+        self.pair_count, self.capsule_count = len(pairs), len(chosen)
         first, second = np.searchsorted(used, np.array(pairs, dtype=np.int32).reshape(-1, 2).T).astype(np.int32)
         self.compiled = _motion.CapsulePairs(
             center=np.array([capsule.center for capsule in chosen]).reshape(-1, 3),
@@ -64,13 +64,13 @@ class Gaps:
 
     def place(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
         """Center and half axis of all capsules (B x 6, m) from rotations and positions of their `joints`."""
-        X = np.empty((self.capsules, 6))
+        X = np.empty((self.capsule_count, 6))
         self.compiled.place(list(R), list(p), X)
         return X
 
     def measure(self, X: Array) -> tuple[Array, Array, Array]:
         """(d, s, t) of all pairs, for capsules placed at X."""
-        d, s, t = (np.empty(self.count) for _ in range(3))
+        d, s, t = (np.empty(self.pair_count) for _ in range(3))
         self.compiled.measure(X, d, s, t)
         return d, s, t
 
@@ -78,7 +78,7 @@ class Gaps:
 # -- Nearest ---------------------------------------------------------------------------------------------------------
 
 
-class Nearest:
+class NearestPairs:
     """Gaps of the K nearest pairs, bound to the memory of a snapshot; `update` measures them at the present state.
 
     Compiled, see `native/motion/collision.hpp`: it writes into the arrays below, which stay where they are.
@@ -89,22 +89,22 @@ class Nearest:
         normal: n, K x 3, from the second body to the first; always of unit length.
         first, second: where they are nearest, K x 3 (m): on the axes of the capsules, or on the surface of hulls.
 
-    >>> nearest = Nearest(snapshot, Gaps(robot.model, capsules(robot), pairs), rows=64)
+    >>> nearest = NearestPairs(snapshot, CapsulePairs(robot.model, capsules(robot), pairs), rows=64)
     >>> nearest.update()
     """
 
-    def __init__(self, snapshot: Snapshot, gaps: Gaps, rows: int) -> None:
+    def __init__(self, snapshot: Snapshot, pairs: CapsulePairs, rows: int) -> None:
         self.snapshot, self.rows = snapshot, rows  # the snapshot, since its memory is read
         self.pair = np.zeros(rows, dtype=np.int32)
         self.gap = np.zeros(rows)
         self.normal, self.first, self.second = (np.zeros((rows, 3)) for _ in range(3))
-        poses = [snapshot.data.oMi[joint] for joint in gaps.joints]
+        poses = [snapshot.data.oMi[joint] for joint in pairs.joints]
         self._compiled = _motion.GapRows(
-            pairs=gaps.compiled,
+            pairs=pairs.compiled,
             rotations=[pose.rotation for pose in poses],
             positions=[pose.translation for pose in poses],
-            joints=np.array(gaps.joints, dtype=np.int32),
-            tree=gaps.tree(snapshot.data.J, snapshot.v),
+            joints=np.array(pairs.joints, dtype=np.int32),
+            tree=pairs.tree(snapshot.data.J, snapshot.v),
             pair=self.pair,
             gap=self.gap,
             normal=self.normal,
@@ -124,9 +124,11 @@ class Nearest:
         """Writes ``J̇ v``: how the gaps accelerate when no joint does (m/s²)."""
         self._compiled.drift(out)
 
-    def writers(self, memory: Memory, wanted: Array, influence: float) -> Sequence[Writer]:
-        """Writers of rows and of drift: gaps below `influence` stay above what is `wanted` of their pairs (m)."""
-        writer = _motion.GapWriter(self._compiled, wanted, influence, memory.error, memory.low, memory.A, memory.drift)
+    def writers(self, task_rows: TaskRows, min_gaps: Array, influence: float) -> Sequence[Writer]:
+        """Writers of rows and of drift: gaps below `influence` stay above the `min_gaps` of their pairs (m)."""
+        writer = _motion.GapWriter(
+            self._compiled, min_gaps, influence, task_rows.error, task_rows.low, task_rows.A, task_rows.drift
+        )
         return writer.write, writer.write_drift
 
 
@@ -135,14 +137,14 @@ class Nearest:
 
 #: Seconds that bodies are moved ahead and back to see how their gap turns: long enough that coal's tolerance does not
 #: show (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
-STEP = 1e-3
+DIFFERENCE_STEP = 1e-3
 #: What the turning of a pair may add to the drift of its gap, m/s²; that of capsules.
-GREATEST_TURNING: float = _motion.GREATEST_TURNING
+MAX_TURNING_DRIFT: float = _motion.GREATEST_TURNING
 #: coal stops when its answer is this good, m.
-TOLERANCE = 1e-8
+DISTANCE_TOLERANCE = 1e-8
 
 
-class Meeting(NamedTuple):
+class ClosestPoints(NamedTuple):
     """Where two hulls are nearest: the gap (m, negative where they overlap), n from the second to the first, points."""
 
     gap: float
@@ -166,18 +168,18 @@ class Hull:
         corners.extend(list(points[hull.vertices]))
         A, B, C = points[hull.simplices.T]
         outward = np.einsum("ij,ij->i", np.cross(B - A, C - A), hull.equations[:, :3]) > 0.0
-        number = np.zeros(len(points), dtype=int)
-        number[hull.vertices] = np.arange(len(hull.vertices))
-        turned = np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
+        vertex_index = np.zeros(len(points), dtype=int)
+        vertex_index[hull.vertices] = np.arange(len(hull.vertices))
+        oriented = np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
         faces = coal.StdVec_Triangle()
-        faces.extend([coal.Triangle(*face) for face in number[turned].tolist()])
+        faces.extend([coal.Triangle(*face) for face in vertex_index[oriented].tolist()])
         self.shape = coal.Convex(corners, faces)
 
 
-def between(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: pinocchio.SE3) -> Meeting | None:
+def hull_distance(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: pinocchio.SE3) -> ClosestPoints | None:
     """Where two hulls are nearest; None if coal cannot tell, as when they touch in a point and have no direction."""
     request, result = coal.DistanceRequest(True), coal.DistanceResult()
-    request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+    request.gjk_tolerance = request.epa_tolerance = DISTANCE_TOLERANCE
     place_a, place_b = (coal.Transform3s(pose.rotation, pose.translation) for pose in (world_from_a, world_from_b))
     try:
         gap = coal.distance(a.shape, place_a, b.shape, place_b, request, result)
@@ -186,70 +188,72 @@ def between(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: pinocch
     normal = -result.normal
     first, second = result.getNearestPoint1(), result.getNearestPoint2()
     known = abs(normal @ normal - 1.0) < 1e-6 and math.isfinite(gap + first.sum() + second.sum())
-    return Meeting(gap, normal, first, second) if known else None
+    return ClosestPoints(gap, normal, first, second) if known else None
 
 
-class NearestHulls(Nearest):
+class NearestHullPairs(NearestPairs):
     """The pairs whose capsules are nearest, with the gaps of their hulls where the capsules are within reach.
 
     Args:
-        snapshot, gaps, rows: as for `Nearest`.
+        snapshot, pairs, rows: as for `NearestPairs`.
         hulls: of the two bodies of each pair.
         reach: gaps of capsules up to which coal is asked, m; a hull lies inside its capsule, so none is missed.
     """
 
     def __init__(
-        self, snapshot: Snapshot, gaps: Gaps, rows: int, hulls: Sequence[tuple[Hull, Hull]], reach: float
+        self, snapshot: Snapshot, pairs: CapsulePairs, rows: int, hulls: Sequence[tuple[Hull, Hull]], reach: float
     ) -> None:
-        super().__init__(snapshot, gaps, rows)
+        super().__init__(snapshot, pairs, rows)
         self._hulls, self._reach = hulls, reach
         self._poses = snapshot.data.oMi
-        self._looked: list[int] = []
+        self._hull_rows: list[int] = []
 
     def update(self) -> None:
         super().update()
-        self._looked = []
+        self._hull_rows = []
         for k in np.flatnonzero(self.gap < self._reach):
             a, b = self._hulls[self.pair[k]]
-            met = between(a, self._poses[a.joint], b, self._poses[b.joint])
-            if met is None:
+            closest = hull_distance(a, self._poses[a.joint], b, self._poses[b.joint])
+            if closest is None:
                 continue  # what is known of the capsules is on the safe side
-            self.gap[k], self.normal[k], self.first[k], self.second[k] = met
-            self._looked.append(int(k))
+            self.gap[k], self.normal[k], self.first[k], self.second[k] = closest
+            self._hull_rows.append(int(k))
 
     def drift(self, out: Array) -> None:
         V_i, V_j = np.empty((self.rows, 6)), np.empty((self.rows, 6))
         self._compiled.carry(V_i, V_j, out)
-        out += np.clip(self._turning(V_i, V_j), -GREATEST_TURNING, GREATEST_TURNING)
+        out += np.clip(self._turning_drift(V_i, V_j), -MAX_TURNING_DRIFT, MAX_TURNING_DRIFT)
 
-    def writers(self, memory: Memory, wanted: Array, influence: float) -> Sequence[Writer]:
+    def writers(self, task_rows: TaskRows, min_gaps: Array, influence: float) -> Sequence[Writer]:
         def write() -> None:
             self.update()
-            memory.error[:] = self.gap
-            memory.low[:] = np.where(self.gap < influence, wanted[self.pair], -np.inf)
-            self.jacobian(memory.A)
+            task_rows.error[:] = self.gap
+            task_rows.low[:] = np.where(self.gap < influence, min_gaps[self.pair], -np.inf)
+            self.jacobian(task_rows.A)
 
         def write_drift() -> None:
-            self.drift(memory.drift)
+            self.drift(task_rows.drift)
 
         return write, write_drift
 
-    def _turning(self, V_i: Array, V_j: Array) -> Array:
+    def _turning_drift(self, V_i: Array, V_j: Array) -> Array:
         """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and back; 0 where they overlap."""
-        ahead, back = (self._rates(V_i, V_j, seconds) for seconds in (STEP, -STEP))
-        return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * STEP)
+        ahead, back = (self._gap_rates(V_i, V_j, seconds) for seconds in (DIFFERENCE_STEP, -DIFFERENCE_STEP))
+        return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * DIFFERENCE_STEP)
 
-    def _rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
+    def _gap_rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
         """ḋ some seconds from now, if all bodies keep their twists; NaN where it cannot be told."""
         normal, point = np.full((self.rows, 3), np.nan), np.zeros((self.rows, 3))
-        for k in self._looked:
+        for k in self._hull_rows:
             if self.gap[k] > 0.0:
                 a, b = self._hulls[self.pair[k]]
-                met = between(a, self._moved(a, V_i[k], seconds), b, self._moved(b, V_j[k], seconds))
-                if met is not None and met.gap > 0.0:
-                    normal[k], point[k] = met.normal, met.first
+                closest = hull_distance(
+                    a, self._pose_after(a, V_i[k], seconds), b, self._pose_after(b, V_j[k], seconds)
+                )
+                if closest is not None and closest.gap > 0.0:
+                    normal[k], point[k] = closest.normal, closest.first
         rates: Array = np.einsum("ij,ij->i", np.hstack([normal, np.cross(point, normal)]), V_i - V_j)
         return rates
 
-    def _moved(self, hull: Hull, V: Array, seconds: float) -> pinocchio.SE3:
+    def _pose_after(self, hull: Hull, V: Array, seconds: float) -> pinocchio.SE3:
         return pinocchio.exp6(pinocchio.Motion(seconds * V)) * self._poses[hull.joint]

@@ -9,22 +9,22 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Frame, Robot
 from poise.state import DYNAMICS, Contact, Snapshot
 from poise.tasks import (
     ForceTask,
     ForceUnknowns,
-    Joints,
-    Layout,
-    Memory,
+    JointSelection,
     Task,
+    TaskRows,
+    VariableLayout,
     WrenchTask,
     Writer,
-    bind_generalised,
-    checked_joints,
-    checked_weight,
-    positive,
+    bind_generalised_forces,
+    check_joints,
+    check_task_positive,
+    check_weight,
 )
 
 
@@ -44,11 +44,11 @@ class EquationOfMotion(ForceTask):
 
     name = "equation of motion"
     unit = "m/s², m²/s²"
-    needs = DYNAMICS
+    required_terms = DYNAMICS
 
     def __init__(self, contacts: Sequence[Contact] = (), weight: ArrayLike = 1.0) -> None:
         self._contacts = tuple(contacts)
-        self.weight = checked_weight(weight, self.name, 6)
+        self.weight = check_weight(weight, self.name, 6)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return ("x", "y", "z", "about x", "about y", "about z")
@@ -57,10 +57,10 @@ class EquationOfMotion(ForceTask):
         return self._contacts
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
         scale = np.full(6, 1.0 / snapshot.robot.mass)
-        return bind_generalised(snapshot, memory, forces, range(6), scale, np.zeros(6), np.zeros(6))
+        return bind_generalised_forces(snapshot, task_rows, forces, range(6), scale, np.zeros(6), np.zeros(6))
 
 
 class TorqueLimit(ForceTask):
@@ -75,23 +75,25 @@ class TorqueLimit(ForceTask):
     """
 
     unit = "N m"
-    needs = DYNAMICS
+    required_terms = DYNAMICS
 
     def __init__(
         self,
         robot: Robot,
-        joints: Joints = None,
+        joints: JointSelection = None,
         scale: float = 1.0,
         weight: ArrayLike = 1.0,
         name: str = "torque limit",
     ) -> None:
         self.name = name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {brief(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
         self.robot: Robot = robot
-        self.joints = checked_joints(joints, name, robot) or robot.joints
-        self.weight = checked_weight(weight, name, len(self.joints))
-        self.limit = positive(scale, "scale", name) * robot.limits.torque[[joint.v - 6 for joint in self.joints]]
+        self.joints = check_joints(joints, name, robot) or robot.joints
+        self.weight = check_weight(weight, name, len(self.joints))
+        self.limit = (
+            check_task_positive(scale, "scale", name) * robot.limits.torque[[joint.v - 6 for joint in self.joints]]
+        )
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
@@ -99,17 +101,17 @@ class TorqueLimit(ForceTask):
         return tuple(joint.name for joint in self.joints)
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
         rows = [joint.v for joint in self.joints]
-        return bind_generalised(snapshot, memory, forces, rows, np.ones(len(rows)), -self.limit, self.limit)
+        return bind_generalised_forces(snapshot, task_rows, forces, rows, np.ones(len(rows)), -self.limit, self.limit)
 
 
 # -- What a contact can bear -----------------------------------------------------------------------------------------
 
 
 #: A pyramid with this share of μ lies inside the round cone.
-INNER = 1.0 / np.sqrt(2.0)
+INSCRIBED_PYRAMID = 1.0 / np.sqrt(2.0)
 
 
 class NormalForces(WrenchTask):
@@ -127,12 +129,12 @@ class NormalForces(WrenchTask):
         return "N/kg"
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return ("normal",) if self.contact.forces == "wrench" else _corners(self.contact)
+        return ("normal",) if self.contact.forces == "wrench" else _corner_labels(self.contact)
 
-    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
         if layout.forces is None:
             return None
-        first = layout.forces.spans[self.contact].start
+        first = layout.forces.slices[self.contact].start
         if self.contact.forces == "wrench":
             return [first + 2]
         if self.contact.forces == "vertices":
@@ -140,15 +142,15 @@ class NormalForces(WrenchTask):
         return [first + 6 + i for i in range(len(self.contact.outline))]
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
         # Of a limited force each corner may bear its part; the unknowns are in units of the robot's mass.
-        most = self.contact.largest_force / (forces.unit * len(memory.lower))
+        max_force = self.contact.largest_force / (forces.unit * len(task_rows.lower))
         index = forces.contacts.index(self.contact)
-        memory.lower[:] = 0.0
+        task_rows.lower[:] = 0.0
 
         def write() -> None:
-            memory.upper[:] = most if forces.present[index] else 0.0
+            task_rows.upper[:] = max_force if forces.in_contact[index] else 0.0
 
         return [write]
 
@@ -175,15 +177,15 @@ class PlanarContact(WrenchTask):
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return ("z", "about x", "about y")
 
-    def mapping(self) -> Array:
+    def normal_force_matrix(self) -> Array:
         """Q_c: 3 x (6 + corners)."""
         x, y = self.contact.outline.T
         return np.hstack([-np.eye(6)[[2, 3, 4]], np.vstack([np.ones(len(x)), y, -x])])
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
-        memory.whole[:, forces.spans[self.contact]] = self.mapping() * forces.unit
+        task_rows.A_full[:, forces.slices[self.contact]] = self.normal_force_matrix() * forces.unit
         return ()
 
 
@@ -201,16 +203,16 @@ class FrictionCone(WrenchTask):
         sides = ("-x", "+x", "-y", "+y")
         if self.contact.forces != "vertices":
             return sides
-        return tuple(f"{corner} {side}" for corner in _corners(self.contact) for side in sides)
+        return tuple(f"{corner} {side}" for corner in _corner_labels(self.contact) for side in sides)
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
-        pyramid = forces.unit * _pyramid(INNER * self.contact.friction)
-        first = forces.spans[self.contact].start
-        for i in range(len(memory.lower) // 4):
-            memory.whole[4 * i : 4 * i + 4, first + 3 * i : first + 3 * i + 3] = pyramid
-        memory.upper[:] = np.inf
+        pyramid = forces.unit * _friction_pyramid(INSCRIBED_PYRAMID * self.contact.friction)
+        first = forces.slices[self.contact].start
+        for i in range(len(task_rows.lower) // 4):
+            task_rows.A_full[4 * i : 4 * i + 4, first + 3 * i : first + 3 * i + 3] = pyramid
+        task_rows.upper[:] = np.inf
         return ()
 
 
@@ -242,7 +244,7 @@ class WrenchCone(WrenchTask):
 
     def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
         assert self.contact.rectangle is not None
-        C = wrench_cone(*self.contact.rectangle, INNER * self.contact.friction)
+        C = wrench_cone(*self.contact.rectangle, INSCRIBED_PYRAMID * self.contact.friction)
         return C, np.zeros(16), np.full(16, np.inf)
 
 
@@ -272,10 +274,10 @@ def contact_constraints(contact: Contact) -> list[Task]:
     return [WrenchCone(contact), NormalForces(contact)]
 
 
-def _pyramid(mu: float) -> Array:
+def _friction_pyramid(mu: float) -> Array:
     """Rows on a force (f_x, f_y, f_z) that are positive inside."""
     return np.array([[1.0, 0.0, mu], [-1.0, 0.0, mu], [0.0, 1.0, mu], [0.0, -1.0, mu]])
 
 
-def _corners(contact: Contact) -> tuple[str, ...]:
+def _corner_labels(contact: Contact) -> tuple[str, ...]:
     return tuple(f"corner {i + 1}" for i in range(len(contact.outline)))

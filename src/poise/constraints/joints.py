@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from poise.errors import TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Joint, Robot
 from poise.state import Snapshot, _motion
 from poise.tasks import (
     ACCELERATION,
-    Joints,
-    Layout,
-    Memory,
+    JointSelection,
     Task,
+    TaskRows,
+    VariableLayout,
     Writer,
-    checked_joints,
-    checked_weight,
-    number,
-    numbers,
-    positive,
+    check_joints,
+    check_task_number,
+    check_task_positive,
+    check_task_vector,
+    check_weight,
 )
 
 
@@ -40,12 +40,12 @@ class JointLimit(Task):
     """
 
     unit = "rad/s"
-    wants_rate = True
+    velocity_only = True
 
     def __init__(
         self,
         robot: Robot,
-        joints: Joints = None,
+        joints: JointSelection = None,
         acceleration: ArrayLike | None = None,
         weight: ArrayLike = 1.0,
         name: str = "",
@@ -55,23 +55,27 @@ class JointLimit(Task):
     ) -> None:
         self.name = name or self.default_name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{self.name}: {brief(robot)} is not a robot; give what load_robot returned", self.name)
+            raise TaskError(
+                f"{self.name}: {format_value(robot)} is not a robot; give what load_robot returned", self.name
+            )
         self.robot: Robot = robot
-        self.joints: tuple[Joint, ...] = checked_joints(joints, self.name, robot) or robot.joints
-        self.weight = checked_weight(weight, self.name, len(self.joints))
-        places = [joint.v - 6 for joint in self.joints]
+        self.joints: tuple[Joint, ...] = check_joints(joints, self.name, robot) or robot.joints
+        self.weight = check_weight(weight, self.name, len(self.joints))
+        joint_indices = [joint.v - 6 for joint in self.joints]
         limits = robot.limits
-        room = number(margin, "margin", self.name)
-        self.lower, self.upper = limits.lower[places] + room, limits.upper[places] - room
+        margin = check_task_number(margin, "margin", self.name)
+        self.lower, self.upper = limits.lower[joint_indices] + margin, limits.upper[joint_indices] - margin
         if not (self.lower < self.upper).all():
             joint = self.joints[int(np.argmin(self.upper - self.lower))].name
             raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; give less", self.name)
-        self.speed = positive(scale, "scale", self.name) * limits.velocity[places]
-        given = limits.acceleration[places] if acceleration is None else acceleration
-        self.acceleration = numbers(given, len(places), "acceleration", self.name)
+        self.speed = check_task_positive(scale, "scale", self.name) * limits.velocity[joint_indices]
+        given = limits.acceleration[joint_indices] if acceleration is None else acceleration
+        self.acceleration = check_task_vector(given, len(joint_indices), "acceleration", self.name)
         if not (self.acceleration > 0.0).all():
-            raise TaskError(f"{self.name}: acceleration is {brief(acceleration)}; expected positive numbers", self.name)
-        self.recovery = positive(recovery, "recovery", self.name)
+            raise TaskError(
+                f"{self.name}: acceleration is {format_value(acceleration)}; expected positive numbers", self.name
+            )
+        self.recovery = check_task_positive(recovery, "recovery", self.name)
 
     default_name = "joint limit"
 
@@ -80,10 +84,10 @@ class JointLimit(Task):
             raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
         return tuple(joint.name for joint in self.joints)
 
-    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
         return [joint.v for joint in self.joints]
 
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         bounds = _motion.JointBounds(
             q=snapshot.q,
             v=snapshot.v,
@@ -96,8 +100,8 @@ class JointLimit(Task):
             period=layout.period,
             recovery=self.recovery,
             second_order=layout.order == ACCELERATION,
-            lower=memory.lower,
-            upper=memory.upper,
+            lower=task_rows.lower,
+            upper=task_rows.upper,
         )
         return [self._write(bounds)]
 

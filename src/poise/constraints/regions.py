@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import TaskError
 from poise.geometry import convex_hull, half_planes
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Foot, Frame, Robot
 from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion
 from poise.tasks import (
     ACCELERATION,
     FrameTask,
-    Layout,
-    Memory,
     MotionTask,
-    Reference,
     Task,
+    TaskDynamics,
+    TaskRows,
+    VariableLayout,
     Writer,
+    check_task_number,
+    check_task_vector,
     frame_name,
-    number,
-    numbers,
 )
 
 
@@ -32,7 +32,7 @@ class Polyhedron(FrameTask):
     """A frame's origin p stays where ``N p <= b``: [Saab2012] keeps the left hand and the left foot so.
 
     The error of row i is ``N_i p - b_i`` (m, for normals of unit length) and wants to be negative; it may approach
-    zero no faster than the reference lets it.
+    zero no faster than its dynamics let it.
 
     Args:
         frame: e.g. ``robot.hand("left")``.
@@ -50,17 +50,17 @@ class Polyhedron(FrameTask):
         normals: ArrayLike,
         offsets: ArrayLike,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
-        words: Sequence[str] | None = None,
+        row_labels: Sequence[str] | None = None,
     ) -> None:
         name = name or f"polyhedron of {frame_name(frame)}"
-        N, b = checked_planes(normals, offsets, name)
+        N, b = check_planes(normals, offsets, name)
         S = np.hstack([N, np.zeros_like(N)])
-        words = words or [f"side {i}" for i in range(len(b))]
-        super().__init__(frame, S, words, np.zeros(3), name, weight, (np.full(len(b), -np.inf), b), reference)
+        row_labels = row_labels or [f"side {i}" for i in range(len(b))]
+        super().__init__(frame, S, row_labels, np.zeros(3), name, weight, (np.full(len(b), -np.inf), b), dynamics)
 
-    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+    def sample_target(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
         return np.zeros(3), np.eye(3), None, None
 
 
@@ -82,7 +82,7 @@ class Box(FrameTask):
         lower: ArrayLike,
         upper: ArrayLike,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"box of {frame_name(frame)}"
@@ -91,24 +91,24 @@ class Box(FrameTask):
         except (TypeError, ValueError):
             low = high = np.zeros(0)
         if low.shape != (3,) or high.shape != (3,) or not (low <= high).all():
-            given = f"from {brief(lower)} to {brief(upper)}"
+            given = f"from {format_value(lower)} to {format_value(upper)}"
             raise TaskError(f"{name}: {given}; expected three numbers each, lower below upper", name)
         S = np.hstack([np.eye(3), np.zeros((3, 3))])
-        super().__init__(frame, S, "xyz", np.zeros(3), name, weight, (low, high), reference)
+        super().__init__(frame, S, "xyz", np.zeros(3), name, weight, (low, high), dynamics)
 
-    def place(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
+    def sample_target(self, time: float) -> tuple[Array, Array, Array | None, Array | None]:
         return np.zeros(3), np.eye(3), None, None
 
 
-def checked_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 3) -> tuple[Array, Array]:
+def check_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 3) -> tuple[Array, Array]:
     """Normals of unit length and their offsets."""
     try:
         N = np.atleast_2d(np.array(normals, dtype=np.float64))
     except (TypeError, ValueError):
         N = np.zeros(0)
     if N.ndim != 2 or N.shape[1] != size or not len(N) or not np.isfinite(N).all():
-        raise TaskError(f"{task}: normals are {brief(normals)}; expected {size} finite numbers per side", task)
-    b = numbers(offsets, len(N), "offsets", task)
+        raise TaskError(f"{task}: normals are {format_value(normals)}; expected {size} finite numbers per side", task)
+    b = check_task_vector(offsets, len(N), "offsets", task)
     length = np.linalg.norm(N, axis=1)
     if not (length > 1e-9).all():
         raise TaskError(f"{task}: normal {int(np.argmin(length))} is zero; expected a direction", task)
@@ -122,24 +122,24 @@ class CenterOfMassPlanes(MotionTask):
     """``N c <= b`` for the centre of mass c: the compiled base of the constraints below."""
 
     unit = "m"
-    needs = CENTER_OF_MASS
+    required_terms = CENTER_OF_MASS
 
     def __init__(
         self,
         normals: ArrayLike,
         offsets: ArrayLike,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "center of mass",
     ) -> None:
-        self.normals, offsets = checked_planes(normals, offsets, name)
-        super().__init__(name, weight, (np.full(len(offsets), -np.inf), offsets), reference)
+        self.normals, offsets = check_planes(normals, offsets, name)
+        super().__init__(name, weight, (np.full(len(offsets), -np.inf), offsets), dynamics)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(f"side {i}" for i in range(len(self.normals)))
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        return _point_writers(snapshot, np.ascontiguousarray(self.normals), memory, layout)
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
+        return _point_writers(snapshot, np.ascontiguousarray(self.normals), task_rows, layout)
 
 
 def HalfSpace(
@@ -147,7 +147,7 @@ def HalfSpace(
     normal: ArrayLike,
     offset: float,
     weight: ArrayLike = 1.0,
-    reference: Reference | None = None,
+    dynamics: TaskDynamics | None = None,
     name: str = "",
 ) -> Task:
     """A point stays on one side of a plane: ``nᵀ p <= offset`` along the unit normal n, in m.
@@ -158,9 +158,9 @@ def HalfSpace(
     >>> constraints.HalfSpace(robot.hand("right"), normal=(0, 0, -1), offset=-0.05)  # at least 5 cm above the floor
     """
     if frame is None:
-        return CenterOfMassPlanes(normal, offset, weight, reference, name or "half space of the center of mass")
+        return CenterOfMassPlanes(normal, offset, weight, dynamics, name or "half space of the center of mass")
     name = name or f"half space of {frame_name(frame)}"
-    return Polyhedron(frame, normal, offset, weight, reference, name, ["side"])
+    return Polyhedron(frame, normal, offset, weight, dynamics, name, ["side"])
 
 
 class CenterOfMassInside(MotionTask):
@@ -175,7 +175,7 @@ class CenterOfMassInside(MotionTask):
     """
 
     unit = "m"
-    needs = CENTER_OF_MASS | FRAMES
+    required_terms = CENTER_OF_MASS | FRAMES
 
     def __init__(
         self,
@@ -183,65 +183,65 @@ class CenterOfMassInside(MotionTask):
         polygon: ArrayLike | None = None,
         contacts: int = 2,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "center of mass above its support",
     ) -> None:
-        self.margin = number(margin, "margin", name)
-        self.polygon = None if polygon is None else _area(polygon, name)
+        self.margin = check_task_number(margin, "margin", name)
+        self.polygon = None if polygon is None else _check_polygon(polygon, name)
         if not isinstance(contacts, int) or contacts < 1:
-            raise TaskError(f"{name}: contacts is {brief(contacts)}; expected a number, one or more", name)
-        self.counted = contacts
+            raise TaskError(f"{name}: contacts is {format_value(contacts)}; expected a number, one or more", name)
+        self.contact_count = contacts
         # A convex polygon has two sharp tips at most, for which half_planes adds a side each.
-        self.rows_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
-        super().__init__(name, weight, (-np.inf, np.inf), reference, self.rows_count)
+        self.row_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
+        super().__init__(name, weight, (-np.inf, np.inf), dynamics, self.row_count)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return tuple(f"edge {i}" for i in range(self.rows_count))
+        return tuple(f"edge {i}" for i in range(self.row_count))
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        S = np.zeros((self.rows_count, 3))
-        writers = _point_writers(snapshot, S, memory, layout)
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
+        S = np.zeros((self.row_count, 3))
+        writers = _point_writers(snapshot, S, task_rows, layout)
         if self.polygon is not None:
-            _set_edges(S, memory.high, self.polygon, self.margin)
+            _set_edges(S, task_rows.high, self.polygon, self.margin)
             return writers
         corners = np.zeros((0, 2))
 
         def write_polygon() -> None:
             nonlocal corners
-            now = _corners(snapshot, self.counted)
+            now = _support_corners(snapshot, self.contact_count)
             if now.shape != corners.shape or np.abs(now - corners).max(initial=0.0) > 1e-7:  # a tenth of a micron
                 corners = now
-                _set_edges(S, memory.high, convex_hull(corners), self.margin)
+                _set_edges(S, task_rows.high, convex_hull(corners), self.margin)
 
         return [write_polygon, *writers]
 
 
-def _point_writers(snapshot: Snapshot, S: Array, memory: Memory, layout: Layout) -> Sequence[Writer]:
+def _point_writers(snapshot: Snapshot, S: Array, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
     writer = _motion.PointWriter(
         snapshot.center_of_mass_jacobian,
         snapshot.center_of_mass,
         snapshot.center_of_mass_drift,
         S,
         np.zeros(3),
-        memory.error,
-        memory.A,
-        memory.drift,
+        task_rows.error,
+        task_rows.A,
+        task_rows.drift,
     )
     return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
 
 
-def _area(polygon: ArrayLike, task: str) -> Array:
+def _check_polygon(polygon: ArrayLike, task: str) -> Array:
     """The corners of a polygon with an area, or a TaskError."""
     try:
         corners = convex_hull(polygon)
     except (TypeError, ValueError):
         corners = np.zeros((0, 2))
     if len(corners) < 3:
-        raise TaskError(f"{task}: polygon is {brief(polygon)}; expected k x 2 corners around an area", task)
+        raise TaskError(f"{task}: polygon is {format_value(polygon)}; expected k x 2 corners around an area", task)
     return corners
 
 
-def _corners(snapshot: Snapshot, contacts: int) -> Array:
+def _support_corners(snapshot: Snapshot, contacts: int) -> Array:
     points = [np.zeros((0, 2))]
     for part in snapshot.state.contacts[:contacts] if snapshot.state is not None else ():
         corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
@@ -255,6 +255,6 @@ def _set_edges(S: Array, high: Array, polygon: Array, margin: float) -> None:
     if len(polygon) == 0:
         return
     A, b = half_planes(polygon)
-    room = float(min(b - A @ polygon.mean(axis=0)))  # beyond it a margin would leave nothing
+    max_margin = float(min(b - A @ polygon.mean(axis=0)))  # beyond it a margin would leave nothing
     S[: len(b), :2] = A
-    high[: len(b)] = b - min(margin, max(room, 0.0))
+    high[: len(b)] = b - min(margin, max(max_margin, 0.0))

@@ -1,16 +1,16 @@
 """Controllers: from a behavior and a state to a command that is always finite."""
 
-from poise.control.command import Command, Controller, Errors, Step
+from poise.control.command import Command, Controller, ControlStep, TaskErrors
 from poise.control.kinematic_control import KinematicController, PositionController
 from poise.control.torque_control import DampedHold, TorqueController
 
 __all__ = [
     "Command",
+    "ControlStep",
     "Controller",
     "DampedHold",
-    "Errors",
     "KinematicController",
     "PositionController",
-    "Step",
+    "TaskErrors",
     "TorqueController",
 ]

@@ -13,31 +13,31 @@ from poise.hierarchy import Behavior, Hierarchy
 from poise.interface import Interface
 from poise.robots import State
 from poise.solvers import Solution, Solver, StackProgram
-from poise.state import ContactForces, Sensed
+from poise.state import ContactForces, SensorReadings
 from poise.tasks import VELOCITY, TaskLabel
 
 
-class Errors:
+class TaskErrors:
     """How far every task is from being met, at the state that a command was computed for.
 
     Attributes:
         tasks: level, name, unit and labels of each.
     """
 
-    __slots__ = ("_columns", "_places", "tasks")
+    __slots__ = ("_columns", "_row_slices", "tasks")
 
-    def __init__(self, tasks: Sequence[TaskLabel], places: Sequence[slice], columns: Array) -> None:
+    def __init__(self, tasks: Sequence[TaskLabel], row_slices: Sequence[slice], columns: Array) -> None:
         self.tasks = tasks
-        self._places = places
+        self._row_slices = row_slices
         self._columns = columns
 
     def values(self, index: int) -> Array:
         """The error of one task beyond what it allows: zero inside its interval, in its unit."""
-        error, low, high = self._columns[:, self._places[index]]
+        error, low, high = self._columns[:, self._row_slices[index]]
         beyond: Array = error - np.clip(error, low, high)
         return beyond
 
-    def stacked(self) -> Array:
+    def stacked_values(self) -> Array:
         """The same for all rows of all tasks, in order."""
         error, low, high = self._columns
         beyond: Array = error - np.clip(error, low, high)
@@ -76,10 +76,10 @@ class Command:
     position: Array | None = None
 
     @property
-    def errors(self) -> Errors | None:
+    def errors(self) -> TaskErrors | None:
         """How far the tasks are from being met; None where a fallback spoke."""
         program = None if self.solution is None else self.solution.program
-        return Errors(*self.tasks, program.notes) if isinstance(program, StackProgram) else None
+        return TaskErrors(*self.tasks, program.extra_columns) if isinstance(program, StackProgram) else None
 
 
 class Controller(Interface):
@@ -108,7 +108,7 @@ class Controller(Interface):
     def step(self, state: State) -> Command:
         """The command for a state, always finite. Raises at the first call at most."""
 
-    def feel(self, sensed: Sensed | None) -> None:
+    def update_sensors(self, readings: SensorReadings | None) -> None:
         """Sensor readings, passed before each step; None: the plant has no sensors."""
 
     def reset(self) -> None:
@@ -116,17 +116,17 @@ class Controller(Interface):
 
 
 @dataclass(eq=False, slots=True)
-class Step:
+class ControlStep:
     """One tick of a control loop, as every listener receives it.
 
     Attributes:
         state: what was measured.
         command: what was decided.
         milliseconds: that the decision took.
-        sensed: what the sensors of the plant said besides, if it has any.
+        readings: what the sensors of the plant said besides, if it has any.
     """
 
     state: State
     command: Command
     milliseconds: float
-    sensed: Sensed | None = None
+    readings: SensorReadings | None = None

@@ -12,14 +12,14 @@ import numpy as np
 from poise.arrays import Array
 from poise.control.command import Command, Controller
 from poise.errors import PoiseError, SolverError
-from poise.hierarchy import AnyBehavior, Behavior, Hierarchy
+from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
 from poise.robots import Robot, State
 from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution, Solver, Stack
 from poise.state import Snapshot
-from poise.tasks import Assembly, Layout, Memory, Task, Writer
+from poise.tasks import Assembly, Task, TaskRows, VariableLayout, Writer
 
 #: Slack up to which rows count as met, in their unit: rounding of a solve.
-MET = 1e-9
+SLACK_TOLERANCE = 1e-9
 
 
 class Ramp:
@@ -34,7 +34,7 @@ class Ramp:
     starts it anew from the present command; one at every tick makes it a low-pass filter with time constant `seconds`.
 
     Args:
-        kept: names and tasks of the levels that both have in common, `always` first.
+        common: names and tasks of the levels that both have in common, `always` first.
         damping: of each of them.
         begin, seconds: when it starts and how long it takes.
     """
@@ -42,47 +42,50 @@ class Ramp:
     def __init__(
         self,
         snapshot: Snapshot,
-        kept: Sequence[tuple[str, Sequence[Task]]],
+        common: Sequence[tuple[str, Sequence[Task]]],
         damping: Sequence[float],
-        layout: Layout,
+        layout: VariableLayout,
         begin: float,
         seconds: float,
     ) -> None:
         self.begin, self.seconds, self.period = begin, seconds, layout.period
-        self._last = KeepCommand(layout.variables)
-        self._assembly = Assembly(snapshot, [*kept, ("last command", [self._last])], layout, (*damping, 0.0))
+        self._last = LastCommandTask(layout.variables)
+        self._assembly = Assembly(snapshot, [*common, ("last command", [self._last])], layout, (*damping, 0.0))
         self._solver = Lexicographic()
 
-    def left(self, time: float) -> float:
+    def time_left(self, time: float) -> float:
         """Seconds until it is over; a clock that is set back does not lengthen it."""
         return min(self.begin + self.seconds - time, self.seconds)
 
-    def blend(self, last: Array, wish: Array, time: float) -> Array | None:
+    def blend(self, last: Array, solution_x: Array, time: float) -> Array | None:
         """The command at a time; None when the ramp is over."""
-        left = self.left(time)
-        if left <= self.period:
+        remaining = self.time_left(time)
+        if remaining <= self.period:
             return None
         self._last.value[:] = last
         self._assembly.write()
-        kept = self._kept(wish)
-        return kept + (self.period / left) * (wish - kept)
+        common = self._project_last(solution_x)
+        return common + (self.period / remaining) * (solution_x - common)
 
-    def _kept(self, wish: Array) -> Array:
-        """The nearest to the last command that keeps what is to be kept.
+    def _project_last(self, solution_x: Array) -> Array:
+        """The nearest to the last command that meets the common levels as well as the solution does.
 
-        Caution near a singularity may soften `always`, and with it the limits in it. Where the wish meets these, so can
-        the nearest: it is no farther from the last command than the wish, and there is nothing to be cautious about.
+        Singularity damping may soften `always`, and with it the limits in it. Where the solution meets these, so can
+        the nearest point, without damping: it is no farther from the last command than the solution.
         """
         stack = self._assembly.stack
         solution = self._solver.solve(stack.program())
         program = solution.program
-        if solution.careful == 0 and np.abs(program.slack(wish)[program.slice(0)]).max(initial=0.0) < MET:
-            stack.caution[0] = 0.0
+        if (
+            solution.first_damped_level == 0
+            and np.abs(program.slack(solution_x)[program.slice(0)]).max(initial=0.0) < SLACK_TOLERANCE
+        ):
+            stack.singularity_damping[0] = 0.0
             solution = self._solver.solve(stack.program())
         return solution.x
 
 
-class KeepCommand(Task):
+class LastCommandTask(Task):
     """``x = x₋`` for all unknowns."""
 
     unit = "as commanded"
@@ -94,12 +97,12 @@ class KeepCommand(Task):
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(str(i) for i in range(len(self.value)))
 
-    def unknowns(self, robot: Robot, layout: Layout) -> range:
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> range:
         return range(len(self.value))
 
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> list[Writer]:
+    def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> list[Writer]:
         def write() -> None:
-            memory.lower[:] = memory.upper[:] = self.value
+            task_rows.lower[:] = task_rows.upper[:] = self.value
 
         return [write]
 
@@ -111,12 +114,12 @@ Groups = list[tuple[str, Sequence[Task]]]
 
 
 #: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
-REMEMBERED = 8
+MAX_BINDINGS = 8
 #: No robot is so far away or so fast (sum over q and v): squares of such speeds drown every limit in rounding.
-FAR = 1e6
+MAX_MAGNITUDE = 1e6
 
 
-class Bound:
+class BoundHierarchy:
     """A hierarchy bound to a snapshot.
 
     Attributes:
@@ -125,7 +128,7 @@ class Bound:
         tasks: their labels, and where their rows stand.
     """
 
-    def __init__(self, assembly: Assembly, layout: Layout, groups: Groups, damping: tuple[float, ...]) -> None:
+    def __init__(self, assembly: Assembly, layout: VariableLayout, groups: Groups, damping: tuple[float, ...]) -> None:
         self.assembly, self.layout, self.groups, self.damping = assembly, layout, groups, damping
         self.tasks = (assembly.labels(), tuple(block.rows for block in assembly.stack.blocks))
 
@@ -135,17 +138,17 @@ class HierarchyController(Controller):
 
     Every call of `step` returns a finite command. What differs between controllers is what the unknowns are
     (`_layout_for`), which levels stand above the hierarchy's own (`_groups`), how a solution becomes a command
-    (`_decided`), and what is done when there is none (`_hold`).
+    (`_command_from`), and what is done when there is none (`_hold`).
     """
 
-    def __init__(self, behavior: AnyBehavior, solver: Solver | None, period: float, ramp: float | None) -> None:
-        self._behavior = Behavior.of(behavior)
+    def __init__(self, behavior: BehaviorLike, solver: Solver | None, period: float, ramp: float | None) -> None:
+        self._behavior = Behavior.adapt(behavior)
         if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
             raise PoiseError(f"period is {period!r}; expected positive seconds")
         ramp = self._behavior.ramp if ramp is None else ramp
         if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
             raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
-        self.solver: Solver = Lexicographic() if solver is None else _checked_solver(solver)
+        self.solver: Solver = Lexicographic() if solver is None else _check_solver(solver)
         self._solve: Callable[[Program], Solution] = self.solver.solve
         self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # others are looked at
         self.period = float(period)
@@ -158,8 +161,8 @@ class HierarchyController(Controller):
         return self._behavior
 
     @behavior.setter  # type: ignore[override]  # None is no behavior here
-    def behavior(self, behavior: AnyBehavior) -> None:
-        self._behavior = Behavior.of(behavior)
+    def behavior(self, behavior: BehaviorLike) -> None:
+        self._behavior = Behavior.adapt(behavior)
 
     def reset(self) -> None:
         """Forgets the robot, the last command and the hierarchy, as if newly built."""
@@ -169,7 +172,7 @@ class HierarchyController(Controller):
         self.command: Command | None = None
         self._bindings: dict[Hierarchy, Any] = {}
 
-    def look(self, state: State) -> Snapshot:
+    def snapshot_at(self, state: State) -> Snapshot:
         """The snapshot that the next step will use, if it is for this state: what was worked out in it stays."""
         if state.robot is not self.robot:
             self._start(state.robot)
@@ -181,11 +184,11 @@ class HierarchyController(Controller):
         Never raises once the hierarchy fits the robot; always finite.
         """
         if not isinstance(state, State):
-            return self._without_state(state)
+            return self._command_without_state(state)
         if state.robot is not self.robot:
             self._start(state.robot)
         try:
-            command = self._solved(state)
+            command = self._solve_state(state)
         except Exception as error:  # a task or behavior of the user's may raise anything
             if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
                 raise
@@ -205,33 +208,33 @@ class HierarchyController(Controller):
         self._transition: Ramp | None = None
         self._holding = False
 
-    def _solved(self, state: State) -> Command:
+    def _solve_state(self, state: State) -> Command:
         snapshot = self._snapshot.at(state)
-        if not snapshot.finite:
+        if not snapshot.is_finite:
             return self._hold("hold: the state has NaN or infinite entries", None)
-        if snapshot.size > FAR:
-            return self._hold(f"hold: the state has entries beyond {FAR:g}", None)
+        if snapshot.magnitude > MAX_MAGNITUDE:
+            return self._hold(f"hold: the state has entries beyond {MAX_MAGNITUDE:g}", None)
         hierarchy = self._behavior(snapshot)
         if hierarchy is not self.hierarchy or hierarchy is None:
-            self._change(hierarchy, state)
+            self._change_hierarchy(hierarchy, state)
         if self._holding:
-            self._recover(state)
+            self._resume(state)
         bounded, stack = self._assembly.write(), self._assembly.stack
         if not bounded:
-            return self._hold(f"hold: what '{_boundless(stack)}' asks for is not finite", snapshot)
-        return self._decided(self._solve(stack.program()), state)
+            return self._hold(f"hold: what '{_nonfinite_task(stack)}' asks for is not finite", snapshot)
+        return self._command_from(self._solve(stack.program()), state)
 
-    def _blended(self, x: Array, state: State) -> Array:
+    def _blend(self, x: Array, state: State) -> Array:
         """The solution, or what a transition makes of it on the way from the last command."""
         if self._transition is None:
             return x
-        blended = self._transition.blend(self._last, x, state.time)
-        if blended is None:
+        blended_x = self._transition.blend(self._last, x, state.time)
+        if blended_x is None:
             self._transition = None
             return x
-        return blended
+        return blended_x
 
-    def _change(self, hierarchy: Hierarchy, state: State) -> None:
+    def _change_hierarchy(self, hierarchy: Hierarchy, state: State) -> None:
         """Binds another hierarchy, and starts to pass over to it."""
         snapshot, old = self._snapshot, self.hierarchy
         if not isinstance(hierarchy, Hierarchy):
@@ -250,29 +253,29 @@ class HierarchyController(Controller):
         if old is None:  # what a behavior knows that it will return is bound before it is needed
             for coming in self._behavior.hierarchies:
                 self._binding(coming, state)
-        self._enter(self._binding(hierarchy, state))
+        self._activate(self._binding(hierarchy, state))
         self.hierarchy = hierarchy
-        self._passing(common, state)
+        self._start_transition(common, state)
 
     def _binding(self, hierarchy: Hierarchy, state: State) -> Any:
         """A hierarchy bound to the snapshot. The last ones are remembered: who walks comes back to each."""
         bound = self._bindings.pop(hierarchy, None) or self._bind(hierarchy, state)
         self._bindings[hierarchy] = bound
-        if len(self._bindings) > REMEMBERED:
+        if len(self._bindings) > MAX_BINDINGS:
             del self._bindings[next(iter(self._bindings))]
         return bound
 
     def _bind(self, hierarchy: Hierarchy, state: State) -> Any:
         layout = self._layout_for(hierarchy, state)
         groups, damping = self._groups(hierarchy, layout)
-        return Bound(Assembly(self._snapshot, groups, layout, damping), layout, groups, damping)
+        return BoundHierarchy(Assembly(self._snapshot, groups, layout, damping), layout, groups, damping)
 
-    def _enter(self, bound: Any) -> None:
+    def _activate(self, bound: Any) -> None:
         """From now on this is what is written and solved."""
-        self._bound: Bound = bound
+        self._bound: BoundHierarchy = bound
         self._assembly, self._tasks = bound.assembly, bound.tasks
 
-    def _passing(self, common: int, state: State) -> None:
+    def _start_transition(self, common: int, state: State) -> None:
         """Starts to pass over to a hierarchy whose first levels were there before; -1: there was none before."""
         if self.ramp > 0.0:
             self._transition = self._ramp(max(common, 0), state.time, self.ramp)
@@ -281,10 +284,10 @@ class HierarchyController(Controller):
         """A transition that keeps what stands above the hierarchy and its first levels."""
         assert self.hierarchy is not None
         groups, damping = self._bound.groups, self._bound.damping
-        kept = len(groups) - len(self.hierarchy.levels) + common
-        return Ramp(self._snapshot, groups[:kept], damping[:kept], self._bound.layout, begin, seconds)
+        common = len(groups) - len(self.hierarchy.levels) + common
+        return Ramp(self._snapshot, groups[:common], damping[:common], self._bound.layout, begin, seconds)
 
-    def _recover(self, state: State) -> None:
+    def _resume(self, state: State) -> None:
         """After a hold, passes back to the hierarchy as to a new one."""
         self._holding = False
         if self.ramp > 0.0:
@@ -295,22 +298,22 @@ class HierarchyController(Controller):
     _last: Array
 
     @abstractmethod
-    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> VariableLayout:
         """What the unknowns are."""
 
-    def _groups(self, hierarchy: Hierarchy, layout: Layout) -> tuple[Groups, tuple[float, ...]]:
+    def _groups(self, hierarchy: Hierarchy, layout: VariableLayout) -> tuple[Groups, tuple[float, ...]]:
         """Names and tasks of all levels of the program, and their damping."""
         return list(hierarchy.groups()), hierarchy.damping()
 
     @abstractmethod
-    def _decided(self, solution: Solution, state: State) -> Command:
+    def _command_from(self, solution: Solution, state: State) -> Command:
         """The command that a solution stands for."""
 
     @abstractmethod
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
         """A command that is finite whatever happens; the snapshot is None when the state is not known."""
 
-    def _without_state(self, state: object) -> Command:
+    def _command_without_state(self, state: object) -> Command:
         """The command when no state was measured."""
         if self.command is None:
             raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
@@ -318,16 +321,16 @@ class HierarchyController(Controller):
         return self.command
 
 
-def _checked_solver(given: Any) -> Solver:
+def _check_solver(candidate: Any) -> Solver:
     try:
-        return Solver.of(given)
+        return Solver.adapt(candidate)
     except PoiseError as error:
         raise SolverError(
-            f"solver is {given!r}; expected one of poise.solvers, e.g. Lexicographic(): {error}"
+            f"solver is {candidate!r}; expected one of poise.solvers, e.g. Lexicographic(): {error}"
         ) from None
 
 
-def _boundless(stack: Stack) -> str:
+def _nonfinite_task(stack: Stack) -> str:
     """The first task with a row that no x can meet, since its bounds are NaN or at the wrong infinity."""
     for block in stack.blocks:
         if not ((block.lower < UNBOUNDED).all() and (block.upper > -UNBOUNDED).all()):

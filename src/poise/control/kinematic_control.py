@@ -9,18 +9,18 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.control.command import Command, Controller
-from poise.control.hierarchy_controller import Bound, HierarchyController, Ramp
+from poise.control.hierarchy_controller import BoundHierarchy, HierarchyController, Ramp
 from poise.errors import PoiseError
-from poise.hierarchy import RAMP, AnyBehavior, Behavior, Hierarchy
+from poise.hierarchy import RAMP, Behavior, BehaviorLike, Hierarchy
 from poise.robots import Robot, State
 from poise.solvers import Solution, Solver
-from poise.state import Sensed, Snapshot
-from poise.tasks import ACCELERATION, VELOCITY, Layout
+from poise.state import SensorReadings, Snapshot
+from poise.tasks import ACCELERATION, VELOCITY, VariableLayout
 
 #: Time constant in which a command fades during a hold, s: all but stopped after a tenth of a second.
-HOLD = 0.022
+HOLD_TIME_CONSTANT = 0.022
 #: Time constant of the filter near singularities, s: four ticks at 200 Hz, and short beside the decay of any task.
-CALM = 0.02
+SINGULARITY_TIME_CONSTANT = 0.02
 
 
 class KinematicController(HierarchyController):
@@ -44,7 +44,7 @@ class KinematicController(HierarchyController):
 
     def __init__(
         self,
-        behavior: AnyBehavior,
+        behavior: BehaviorLike,
         solver: Solver | None = None,
         period: float = 0.005,
         order: int = VELOCITY,
@@ -61,21 +61,21 @@ class KinematicController(HierarchyController):
         self._last = np.zeros(nv)
         self._velocity: Array = np.zeros(nv)
 
-    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> VariableLayout:
         nv = state.robot.model.nv
         if self.hierarchy is None and self.order == VELOCITY:
             self._last = np.array(state.v)
-        return Layout(self.order, self.period, nv, nv)
+        return VariableLayout(self.order, self.period, nv, nv)
 
-    def _enter(self, bound: Bound) -> None:
-        super()._enter(bound)
-        self._calmers: dict[int, Ramp] = {}
+    def _activate(self, bound: BoundHierarchy) -> None:
+        super()._activate(bound)
+        self._singularity_ramps: dict[int, Ramp] = {}
 
-    def _decided(self, solution: Solution, state: State) -> Command:
+    def _command_from(self, solution: Solution, state: State) -> Command:
         x = solution.x
-        if solution.careful >= 0 and self.order == VELOCITY:
-            self._calm(solution.careful, state)
-        x = self._blended(x, state)
+        if solution.first_damped_level >= 0 and self.order == VELOCITY:
+            self._filter_singularity(solution.first_damped_level, state)
+        x = self._blend(x, state)
         if not self._always_finite and not math.isfinite(x.dot(x)):
             return self._hold("hold: the solution is not finite", self._snapshot)
         self._last = x
@@ -86,27 +86,28 @@ class KinematicController(HierarchyController):
         self._velocity = state.v + self.period * x
         return Command(self._velocity, x, None, self.period, solution, fallback, self._tasks)
 
-    def _calm(self, level: int, state: State) -> None:
-        """Near a singularity, passes over to each new solution in `CALM` seconds: a low-pass filter on that level and
-        those below it, which would else chase a direction that turns from tick to tick; those above stay exact."""
-        if self._transition is not None and self._transition.left(state.time) > CALM:
+    def _filter_singularity(self, level: int, state: State) -> None:
+        """Near a singularity, passes over to each new solution in `SINGULARITY_TIME_CONSTANT` seconds: a
+        low-pass filter on that level and those below it, which would else chase a direction that turns from tick to
+        tick; those above stay exact."""
+        if self._transition is not None and self._transition.time_left(state.time) > SINGULARITY_TIME_CONSTANT:
             return
         common = max(level - 1, 0)
-        if common not in self._calmers:
-            self._calmers[common] = self._ramp(common, state.time, CALM)
-        self._transition = self._calmers[common]
+        if common not in self._singularity_ramps:
+            self._singularity_ramps[common] = self._ramp(common, state.time, SINGULARITY_TIME_CONSTANT)
+        self._transition = self._singularity_ramps[common]
         self._transition.begin = state.time
 
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
         """The last command, fading: finite whatever happens."""
         self._holding = True
-        slower = math.exp(-self.period / HOLD) * self._velocity
+        faded = math.exp(-self.period / HOLD_TIME_CONSTANT) * self._velocity
         if self.order == VELOCITY:
-            self._last = self._velocity = slower
-            return Command(slower, None, None, self.period, None, reason)
-        self._last = (slower - self._velocity) / self.period
-        self._velocity = slower
-        return Command(slower, self._last, None, self.period, None, reason)
+            self._last = self._velocity = faded
+            return Command(faded, None, None, self.period, None, reason)
+        self._last = (faded - self._velocity) / self.period
+        self._velocity = faded
+        return Command(faded, self._last, None, self.period, None, reason)
 
 
 # -- PositionController ----------------------------------------------------------------------------------------------
@@ -131,12 +132,12 @@ class PositionController(Controller):
     >>> poise.record(controller, poise.MujocoPlant(start, actuators=PositionServos()), seconds=10.0)
     """
 
-    def __init__(self, behavior: AnyBehavior, solver: Solver | None = None, period: float = 0.005) -> None:
-        behavior = Behavior.of(behavior)
-        self._inner = KinematicController(behavior, solver, period, ramp=behavior.ramp)
+    def __init__(self, behavior: BehaviorLike, solver: Solver | None = None, period: float = 0.005) -> None:
+        behavior = Behavior.adapt(behavior)
+        self._kinematic = KinematicController(behavior, solver, period, ramp=behavior.ramp)
         self.behavior = behavior
-        self.solver, self.period = self._inner.solver, self._inner.period
-        self._sensed: Sensed | None = None
+        self.solver, self.period = self._kinematic.solver, self._kinematic.period
+        self._readings: SensorReadings | None = None
         self.reset()
 
     @property
@@ -145,76 +146,80 @@ class PositionController(Controller):
         return self._behavior
 
     @behavior.setter  # type: ignore[override]  # None is no behavior here
-    def behavior(self, behavior: AnyBehavior) -> None:
-        self._behavior = self._inner.behavior = Behavior.of(behavior)
+    def behavior(self, behavior: BehaviorLike) -> None:
+        self._behavior = self._kinematic.behavior = Behavior.adapt(behavior)
         #: Whoever does not observe spares us a second snapshot.
         self._observes = type(self._behavior).observe is not Behavior.observe
 
     @property
     def hierarchy(self) -> Hierarchy | None:  # type: ignore[override]  # it is the inner controller's
         """That is followed now."""
-        return self._inner.hierarchy
+        return self._kinematic.hierarchy
 
     @property
     def ramp(self) -> float:
         """Seconds in which the command passes from one hierarchy to the next."""
-        return self._inner.ramp
+        return self._kinematic.ramp
 
     @property
     def command(self) -> Command | None:
         """The last one."""
-        return self._inner.command
+        return self._kinematic.command
 
     def reset(self) -> None:
         """Forgets the robot and the reference."""
-        self._inner.reset()
+        self._kinematic.reset()
         self.reference: State | None = None
-        self._blind = ""
+        self._observe_failure = ""
 
-    def feel(self, sensed: Sensed | None) -> None:
+    def update_sensors(self, readings: SensorReadings | None) -> None:
         """What the sensors say, before each step; without any, a behavior is told None."""
-        self._sensed = sensed
+        self._readings = readings
 
     def step(self, state: State | None) -> Command:
         """Joint angles, and their rates, for a state. Never raises once the hierarchy fits the robot; always finite."""
         if not isinstance(state, State):
             if self.reference is None:
                 raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
-            return self._moved(self._inner.step(None))
+            return self._integrate_reference(self._kinematic.step(None))
         reference = self.reference
         if reference is None or reference.robot is not state.robot:
             reference = state.replace(v=np.zeros(state.robot.model.nv))
-            self._real = Snapshot(state.robot)
-        reference = State._trusted(state.robot, reference.q, reference.v, state.time, state.contacts)
-        self.reference = self._observed(state, reference)
-        return self._moved(self._inner.step(self.reference))
+            self._measured = Snapshot(state.robot)
+        reference = State._unchecked(state.robot, reference.q, reference.v, state.time, state.contacts)
+        self.reference = self._observe(state, reference)
+        return self._integrate_reference(self._kinematic.step(self.reference))
 
-    def _observed(self, state: State, reference: State) -> State:
+    def _observe(self, state: State, reference: State) -> State:
         """The reference, moved to where the real body stands if the behavior asks for that."""
-        self._blind = ""
+        self._observe_failure = ""
         if not self._observes:
             return reference
         try:
-            real = self._real.at(state)
-            moved = self._behavior.observe(real, self._inner.look(reference), self._sensed) if real.finite else None
+            real = self._measured.at(state)
+            correction = (
+                self._behavior.observe(real, self._kinematic.snapshot_at(reference), self._readings)
+                if real.is_finite
+                else None
+            )
         except Exception as error:  # an observer of the user's may raise anything; the reference goes on without it
-            self._blind = f"not observed: {type(error).__name__}: {error}"
+            self._observe_failure = f"not observed: {type(error).__name__}: {error}"
             return reference
-        if moved is None:
+        if correction is None:
             return reference
-        base = moved * pinocchio.XYZQUATToSE3(reference.q[:7])
+        base = correction * pinocchio.XYZQUATToSE3(reference.q[:7])
         q = np.concatenate([pinocchio.SE3ToXYZQUAT(base), reference.q[7:]])
-        return State._trusted(state.robot, q, reference.v, reference.time, reference.contacts)
+        return State._unchecked(state.robot, q, reference.v, reference.time, reference.contacts)
 
-    def _moved(self, command: Command) -> Command:
+    def _integrate_reference(self, command: Command) -> Command:
         """The command with the angles that the reference then has."""
         reference = self.reference
         assert reference is not None
         model = reference.robot.model
         q = pinocchio.integrate(model, reference.q, command.period * command.velocity)
-        self.reference = State._trusted(reference.robot, q, command.velocity, reference.time, reference.contacts)
+        self.reference = State._unchecked(reference.robot, q, command.velocity, reference.time, reference.contacts)
         offset = self._behavior.offset
         command.position = q[7:] if offset is None else q[7:] + offset
         if not command.fallback:
-            command.fallback = self._blind or self._behavior.fallback
+            command.fallback = self._observe_failure or self._behavior.fallback
         return command

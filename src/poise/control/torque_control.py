@@ -18,45 +18,62 @@ from poise.constraints import (
     contact_constraints,
 )
 from poise.control.command import Command
-from poise.control.hierarchy_controller import Bound, Groups, HierarchyController
+from poise.control.hierarchy_controller import BoundHierarchy, Groups, HierarchyController
 from poise.errors import PoiseError
-from poise.hierarchy import AnyBehavior, Behavior, Hierarchy
+from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
 from poise.robots import Frame, Robot, State
 from poise.solvers import Lexicographic, Solution, Solver, Weighted
 from poise.state import Contact, Snapshot, _motion
-from poise.tasks import ACCELERATION, Assembly, CenterOfMass, Decay, ForceUnknowns, Layout, Orientation, Posture, Task
+from poise.tasks import (
+    ACCELERATION,
+    Assembly,
+    CenterOfMass,
+    Decay,
+    ForceUnknowns,
+    Orientation,
+    Posture,
+    Task,
+    VariableLayout,
+)
 
 #: A solution is possible if no torque is above its limit, and the base no further from its equation, than this share
 #: of the limit and of the weight. Solutions are exact to 1e-9; what is above is a compromise.
-POSSIBLE = 1e-6
-CONES = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
+FEASIBILITY_TOLERANCE = 1e-6
+CONE_CONSTRAINTS = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
 
 
-class Physical(Bound):
+class BoundDynamics(BoundHierarchy):
     """A hierarchy bound under the equation of motion.
 
     Args:
         bound: the hierarchy, bound; its first tasks are physics.
         count: how many they are.
-        limit: of the torques (N m).
-        least: by how much the equation of the base may be missed (N, N m).
+        torque_limit: of the torques (N m).
+        force_tolerance: by how much the equation of the base may be missed (N, N m).
 
     Attributes:
         forces: the unknowns of its contacts.
         decide: from a solution to torques and velocities, and whether physics allows it.
-        physical: the rows that are physics.
+        physics_rows: the rows that are physics.
     """
 
-    def __init__(self, bound: Bound, count: int, limit: Array, least: float) -> None:
+    def __init__(self, bound: BoundHierarchy, count: int, torque_limit: Array, force_tolerance: float) -> None:
         super().__init__(bound.assembly, bound.layout, bound.groups, bound.damping)
         data, forces = bound.assembly.snapshot.data, bound.layout.forces
         assert forces is not None
         self.forces = forces
         self.decide: Callable[[Array, Array, Array, Array], bool] = _motion.Decision(
-            data.M, data.nle, forces.lines, np.zeros(len(data.nle)), limit, least, POSSIBLE, bound.layout.period
+            data.M,
+            data.nle,
+            forces.force_jacobian,
+            np.zeros(len(data.nle)),
+            torque_limit,
+            force_tolerance,
+            FEASIBILITY_TOLERANCE,
+            bound.layout.period,
         ).decide
         blocks = bound.assembly.stack.blocks[:count]
-        self.physical = slice(0, blocks[-1].rows.stop if blocks else 0)
+        self.physics_rows = slice(0, blocks[-1].rows.stop if blocks else 0)
 
 
 def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
@@ -73,14 +90,14 @@ def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
     return tuple(found.values())
 
 
-def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
+def physics_tasks(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
     """What physics demands and the hierarchy does not give a place to; what motors can give, wherever it stands."""
     tasks = hierarchy.tasks
     added: list[Task] = [TorqueLimit(robot)]  # a limit of the user's may be for some joints only, or give way
     if not any(isinstance(task, EquationOfMotion) for task in tasks):
         added.insert(0, EquationOfMotion())
     for contact in contacts:
-        named = [task for task in tasks if isinstance(task, CONES) and task.contact == contact]
+        named = [task for task in tasks if isinstance(task, CONE_CONSTRAINTS) and task.contact == contact]
         if not named:
             added += contact_constraints(contact)
         elif not any(isinstance(task, NormalForces) for task in named):
@@ -93,7 +110,7 @@ def physics(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> 
 
 #: How fast motion and deviations die out, 1/s: within half a second. A body on its ankles falls with √(g / height), 3
 #: to 4 per second on the library robots, which this outruns.
-RATE = 6.0
+HOLD_RATE = 6.0
 
 
 class DampedHold:
@@ -115,31 +132,31 @@ class DampedHold:
         known = {contact.frame: contact for contact in planned}
         contacts = tuple(known.get(part) or Contact(part) for part in state.contacts)
         self.forces = ForceUnknowns(snapshot, contacts)
-        decay = Decay(RATE)
-        physics: list[Task] = [EquationOfMotion(), TorqueLimit(robot)]
-        physics += [task for contact in contacts for task in contact_constraints(contact)]
-        levels: list[tuple[str, list[Task]]] = [("physics", physics)]
-        posture: list[Task] = [Posture(state, reference=decay)]
+        decay = Decay(HOLD_RATE)
+        physics_tasks: list[Task] = [EquationOfMotion(), TorqueLimit(robot)]
+        physics_tasks += [task for contact in contacts for task in contact_constraints(contact)]
+        levels: list[tuple[str, list[Task]]] = [("physics", physics_tasks)]
+        posture: list[Task] = [Posture(state, dynamics=decay)]
         if contacts:
             base = robot.frame(robot.model.names[1])
             levels += [
                 ("contact", [RigidContact(contact) for contact in contacts]),
-                ("balance", [CenterOfMass(state.center_of_mass, reference=decay)]),
+                ("balance", [CenterOfMass(state.center_of_mass, dynamics=decay)]),
             ]
-            posture.append(Orientation(base, state.pose(base).rotation, reference=decay))
+            posture.append(Orientation(base, state.pose(base).rotation, dynamics=decay))
         nv = robot.model.nv
-        layout = Layout(ACCELERATION, period, nv, nv + self.forces.size, self.forces)
+        layout = VariableLayout(ACCELERATION, period, nv, nv + self.forces.size, self.forces)
         self._assembly = Assembly(snapshot, [*levels, ("posture", posture)], layout)
         self._solver = Lexicographic()
-        self._generalised: Array = np.zeros(nv)
+        self._generalised_forces: Array = np.zeros(nv)
 
     def torque(self, state: State) -> Array:
         """The joint torques for the state that the snapshot is at (N m)."""
         for i, contact in enumerate(self.forces.contacts):
-            self.forces.present[i] = float(contact.frame in state.contacts)
+            self.forces.in_contact[i] = float(contact.frame in state.contacts)
         self._assembly.write()
         x = self._solver.solve(self._assembly.stack.program()).x
-        return self.forces.generalised(x, self._generalised)[6:].copy()
+        return self.forces.generalised_forces(x, self._generalised_forces)[6:].copy()
 
 
 # -- TorqueController ------------------------------------------------------------------------------------------------
@@ -147,11 +164,11 @@ class DampedHold:
 
 #: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact
 #: to 1e-6 of the largest unknown.
-INSIDE = 1e-4
+CONE_TOLERANCE = 1e-4
 #: A contact is sought when it was missed for so long, s: three ticks at 500 Hz, so that one lost sample moves no foot.
-SEEK_AFTER = 0.006
+SEEK_DELAY = 0.006
 #: A contact bears a force worth missing above this share of the weight.
-BEARING = 0.05
+MIN_BEARING_SHARE = 0.05
 
 
 class TorqueController(HierarchyController):
@@ -186,19 +203,19 @@ class TorqueController(HierarchyController):
 
     def __init__(
         self,
-        behavior: AnyBehavior,
+        behavior: BehaviorLike,
         solver: Solver | None = None,
         period: float = 0.002,
         ramp: float | None = None,
         lost_after: float | None = None,
     ) -> None:
-        behavior = Behavior.of(behavior)
+        behavior = Behavior.adapt(behavior)
         lost_after = behavior.lost_after if lost_after is None else lost_after
         if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
             raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
         self.lost_after = float(lost_after)
         super().__init__(behavior, solver, period, ramp)
-        self._merges = type(self.solver) is not Lexicographic
+        self._merges_physics = type(self.solver) is not Lexicographic
 
     def reset(self) -> None:
         super().reset()
@@ -211,137 +228,141 @@ class TorqueController(HierarchyController):
         super()._start(robot)
         nv = robot.model.nv
         self._last = np.zeros(nv)
-        self._limit: Array = np.array(robot.limits.torque)
-        self._least = POSSIBLE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
+        self._torque_limit: Array = np.array(robot.limits.torque)
+        self._force_tolerance = FEASIBILITY_TOLERANCE * robot.mass * float(np.linalg.norm(robot.model.gravity.linear))
         self._torque: Array = np.zeros(nv - 6)
         self._damped_hold: DampedHold | None = None
-        self._missing: dict[Contact, float] = {}
+        self._missing_since: dict[Contact, float] = {}
         #: The contacts of the last state, if all that are planned were among them: such need no second look.
-        self._touching: tuple[Frame, ...] | None = None
-        self._bearing = BEARING * float(np.linalg.norm(robot.model.gravity.linear))  # in the unit of the unknowns
+        self._contacts_confirmed: tuple[Frame, ...] | None = None
+        self._min_bearing = MIN_BEARING_SHARE * float(
+            np.linalg.norm(robot.model.gravity.linear)
+        )  # in the unit of the unknowns
 
-    def _layout_for(self, hierarchy: Hierarchy, state: State) -> Layout:
+    def _layout_for(self, hierarchy: Hierarchy, state: State) -> VariableLayout:
         contacts = planned_contacts(hierarchy) or tuple(Contact(part) for part in state.contacts)
         forces, nv = ForceUnknowns(self._snapshot, contacts), state.robot.model.nv
-        return Layout(ACCELERATION, self.period, nv, nv + forces.size, forces)
+        return VariableLayout(ACCELERATION, self.period, nv, nv + forces.size, forces)
 
-    def _groups(self, hierarchy: Hierarchy, layout: Layout) -> tuple[Groups, tuple[float, ...]]:
+    def _groups(self, hierarchy: Hierarchy, layout: VariableLayout) -> tuple[Groups, tuple[float, ...]]:
         assert layout.forces is not None
-        tasks = physics(hierarchy, self._snapshot.robot, layout.forces.contacts)
+        tasks = physics_tasks(hierarchy, self._snapshot.robot, layout.forces.contacts)
         (_, always), *levels = hierarchy.groups()
-        if self._merges:
+        if self._merges_physics:
             return [("always", [*tasks, *always]), *levels], hierarchy.damping()
         return [("physics", tasks), ("always", always), *levels], (0.0, *hierarchy.damping())
 
-    def _bind(self, hierarchy: Hierarchy, state: State) -> Physical:
+    def _bind(self, hierarchy: Hierarchy, state: State) -> BoundDynamics:
         bound = super()._bind(hierarchy, state)
-        count = len(bound.groups[0][1]) - (len(hierarchy.always) if self._merges else 0)
-        return Physical(bound, count, self._limit, self._least)
+        count = len(bound.groups[0][1]) - (len(hierarchy.always) if self._merges_physics else 0)
+        return BoundDynamics(bound, count, self._torque_limit, self._force_tolerance)
 
-    def _binding(self, hierarchy: Hierarchy, state: State) -> Physical:
+    def _binding(self, hierarchy: Hierarchy, state: State) -> BoundDynamics:
         if not planned_contacts(hierarchy):  # it takes the contacts of the state, which may be others than last time
             self._bindings.pop(hierarchy, None)
-        bound: Physical = super()._binding(hierarchy, state)
+        bound: BoundDynamics = super()._binding(hierarchy, state)
         return bound
 
-    def _enter(self, bound: Physical) -> None:
-        super()._enter(bound)
+    def _activate(self, bound: BoundDynamics) -> None:
+        super()._activate(bound)
         old, new, nv = self._forces, bound.forces, self._snapshot.model.nv
-        self._decide, self._physical = bound.decide, bound.physical
+        self._decide, self._physics_rows = bound.decide, bound.physics_rows
         if new is old:
             return
         last = np.zeros(nv + new.size)
         last[:nv] = self._last[:nv]
-        before: dict[Contact, slice] = {} if old is None else old.spans
-        new.present[:], new.sought[:] = 1.0, 0.0
+        before: dict[Contact, slice] = {} if old is None else old.slices
+        new.in_contact[:], new.seeking[:] = 1.0, 0.0
         for i, contact in enumerate(new.contacts):
             if old is not None and contact in before:
-                last[new.spans[contact]] = self._last[before[contact]]
+                last[new.slices[contact]] = self._last[before[contact]]
                 j = old.contacts.index(contact)
-                new.present[i], new.sought[i] = old.present[j], old.sought[j]
-        self._missing = {contact: since for contact, since in self._missing.items() if contact in new.spans}
-        self._forces, self._last, self._touching = new, last, None
+                new.in_contact[i], new.seeking[i] = old.in_contact[j], old.seeking[j]
+        self._missing_since = {
+            contact: since for contact, since in self._missing_since.items() if contact in new.slices
+        }
+        self._forces, self._last, self._contacts_confirmed = new, last, None
 
-    def _passing(self, common: int, state: State) -> None:
+    def _start_transition(self, common: int, state: State) -> None:
         # From nothing to the first hierarchy there is nothing to keep, and balance cannot wait.
         if common >= 0:
-            super()._passing(common, state)
+            super()._start_transition(common, state)
 
-    def _recover(self, state: State) -> None:
+    def _resume(self, state: State) -> None:
         self._holding = False
 
     # -- one tick --------------------------------------------------------------------------------------------------
 
-    def _solved(self, state: State) -> Command:
-        forces, again = self._forces, state.contacts is self._touching
-        if not again and forces is not None and forces.size == len(self._last) - self._snapshot.model.nv:
-            self._look_at_contacts(state, forces)
-            every = all(contact.frame in state.contacts for contact in forces.contacts)
-            self._touching = state.contacts if every else None
-        return super()._solved(state)
+    def _solve_state(self, state: State) -> Command:
+        forces, unchanged = self._forces, state.contacts is self._contacts_confirmed
+        if not unchanged and forces is not None and forces.size == len(self._last) - self._snapshot.model.nv:
+            self._update_contacts(state, forces)
+            all_touch = all(contact.frame in state.contacts for contact in forces.contacts)
+            self._contacts_confirmed = state.contacts if all_touch else None
+        return super()._solve_state(state)
 
-    def _look_at_contacts(self, state: State, forces: ForceUnknowns) -> None:
+    def _update_contacts(self, state: State, forces: ForceUnknowns) -> None:
         """Seeks a contact that should bear a force and is not reported; after a while it counts as lost.
 
         One that need not bear any may well hover unnoticed, and bears again when it must.
         """
         for i, contact in enumerate(forces.contacts):
             if contact.frame in state.contacts:
-                self._missing.pop(contact, None)
-                forces.present[i], forces.sought[i] = 1.0, 0.0
-            elif forces.present[i]:
-                if contact.normal_row @ self._last[forces.spans[contact]] < self._bearing:
-                    self._missing.pop(contact, None)
-                    forces.sought[i] = 0.0
+                self._missing_since.pop(contact, None)
+                forces.in_contact[i], forces.seeking[i] = 1.0, 0.0
+            elif forces.in_contact[i]:
+                if contact.normal_row @ self._last[forces.slices[contact]] < self._min_bearing:
+                    self._missing_since.pop(contact, None)
+                    forces.seeking[i] = 0.0
                 else:
-                    since = self._missing.setdefault(contact, state.time)
-                    forces.sought[i] = float(state.time - since >= SEEK_AFTER)
-                    forces.present[i] = float(state.time - since < self.lost_after)
+                    since = self._missing_since.setdefault(contact, state.time)
+                    forces.seeking[i] = float(state.time - since >= SEEK_DELAY)
+                    forces.in_contact[i] = float(state.time - since < self.lost_after)
 
-    def _decided(self, solution: Solution, state: State) -> Command:
-        x = solution.x if self._transition is None else self._blended(solution.x, state)
-        why = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
-        torque, velocity = np.empty(len(self._limit)), np.empty(len(state.v))
+    def _command_from(self, solution: Solution, state: State) -> Command:
+        x = solution.x if self._transition is None else self._blend(solution.x, state)
+        fallback = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
+        torque, velocity = np.empty(len(self._torque_limit)), np.empty(len(state.v))
         # Whether the base obeys its equation and the torques their limits; they are clipped by less than POSSIBLE.
         possible = self._decide(x, state.v, torque, velocity)
-        if not possible or (why and not self._bearable(x, solution)):
-            reason = why or "physics does not allow the solution"
+        if not possible or (fallback and not self._forces_feasible(x, solution)):
+            reason = fallback or "physics does not allow the solution"
             solution = self._fallback.solve(solution.program)
-            x, why = solution.x, f"weighted: {reason}"
-            if not (self._decide(x, state.v, torque, velocity) and self._bearable(x, solution)):
+            x, fallback = solution.x, f"weighted: {reason}"
+            if not (self._decide(x, state.v, torque, velocity) and self._forces_feasible(x, solution)):
                 return self._hold(f"hold: {reason}", self._snapshot)
         forces = self._forces
         assert forces is not None
-        if self._touching is None and not (why or forces.present.all()):
-            names = zip(forces.names, forces.present, strict=True)
-            why = f"contact lost: {', '.join(name for name, there in names if not there)}"
+        if self._contacts_confirmed is None and not (fallback or forces.in_contact.all()):
+            names = zip(forces.names, forces.in_contact, strict=True)
+            fallback = f"contact lost: {', '.join(name for name, there in names if not there)}"
         self._last = x
         self._torque, self._damped_hold = torque, None
         acceleration = x[: len(velocity)]
-        return Command(velocity, acceleration, torque, self.period, solution, why, self._tasks, forces.forces(x))
+        return Command(velocity, acceleration, torque, self.period, solution, fallback, self._tasks, forces.forces(x))
 
-    def _bearable(self, x: Array, solution: Solution) -> bool:
+    def _forces_feasible(self, x: Array, solution: Solution) -> bool:
         """Whether the forces lie inside what contacts can bear; an optimal strict solution needs no such look."""
-        slack = solution.program.slack(x)[self._physical]
-        return bool(np.abs(slack).max(initial=0.0) <= INSIDE / POSSIBLE * self._least)
+        slack = solution.program.slack(x)[self._physics_rows]
+        return bool(np.abs(slack).max(initial=0.0) <= CONE_TOLERANCE / FEASIBILITY_TOLERANCE * self._force_tolerance)
 
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
         self._holding = True
         self._transition = None
-        self._torque = torque = self._held(snapshot)
+        self._torque = torque = self._hold_torque(snapshot)
         nv = self._snapshot.model.nv
         self._last = np.concatenate([np.zeros(nv), self._last[nv:]])
         return Command(np.zeros(nv), np.zeros(nv), torque, self.period, None, reason)
 
-    def _held(self, snapshot: Snapshot | None) -> Array:
+    def _hold_torque(self, snapshot: Snapshot | None) -> Array:
         """Torques that keep the body where it is; those before where that is not known."""
-        if snapshot is None or snapshot.state is None or not snapshot.finite:
+        if snapshot is None or snapshot.state is None or not snapshot.is_finite:
             return self._torque
         try:
             if self._damped_hold is None:
                 planned = () if self._forces is None else self._forces.contacts
                 self._damped_hold = DampedHold(snapshot, planned, self.period)
-            torque = np.clip(self._damped_hold.torque(snapshot.state), -self._limit, self._limit)
+            torque = np.clip(self._damped_hold.torque(snapshot.state), -self._torque_limit, self._torque_limit)
         except Exception:  # there is nothing left to fall back to but what was
             return self._torque
         return torque if np.isfinite(torque).all() else self._torque

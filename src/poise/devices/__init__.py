@@ -1,11 +1,11 @@
-"""What an operator holds in the hand, or what takes its place: each device becomes a `Stick` of the guidance.
+"""What an operator holds in the hand, or what takes its place: each device becomes a `OperatorCommand` of the guidance.
 
 | device | is |
 |---|---|
 | `Operator` | a person at a device: takes its readings through a layout, and remembers the mode |
 | `Joystick` | an operator at a joystick or gamepad that is plugged in here (needs ``poise[gamepad]``) |
 | `Script` | entries of a JSON file, each held until the next |
-| `RandomStick` | any command at any time, reproducible |
+| `RandomDevice` | any command at any time, reproducible |
 
 Layouts are data: `FLIGHT_STICK` ([Sugihara2008], section IV), `GAMEPAD`, `KEYBOARD`.
 
@@ -19,15 +19,25 @@ from poise.devices.input_layout import (
     KEYBOARD,
     LAYOUTS,
     Axis,
+    ButtonPair,
     Hat,
-    Layout,
-    Pair,
-    Part,
+    InputElement,
+    InputLayout,
     Reading,
     Throttle,
 )
 from poise.devices.joystick import Joystick, Operator
-from poise.devices.virtual_operators import Device, Entry, Errand, FootTo, HandTo, Pilot, RandomStick, Script, TrunkTo
+from poise.devices.virtual_operators import (
+    Device,
+    FootGoal,
+    GoalOperator,
+    GuidanceGoal,
+    HandGoal,
+    RandomDevice,
+    Script,
+    ScriptEntry,
+    TrunkGoal,
+)
 
 __all__ = [
     "FLIGHT_STICK",
@@ -35,21 +45,21 @@ __all__ = [
     "KEYBOARD",
     "LAYOUTS",
     "Axis",
+    "ButtonPair",
     "Device",
-    "Entry",
-    "Errand",
-    "FootTo",
-    "HandTo",
+    "FootGoal",
+    "GoalOperator",
+    "GuidanceGoal",
+    "HandGoal",
     "Hat",
+    "InputElement",
+    "InputLayout",
     "Joystick",
-    "Layout",
     "Operator",
-    "Pair",
-    "Part",
-    "Pilot",
-    "RandomStick",
+    "RandomDevice",
     "Reading",
     "Script",
+    "ScriptEntry",
     "Throttle",
-    "TrunkTo",
+    "TrunkGoal",
 ]

@@ -26,7 +26,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poise.errors import UsageError
-from poise.plans import AXES, MODES, Mode
+from poise.plans import COMMAND_AXES, GUIDING_MODES, GuidingMode
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Reading:
         object.__setattr__(self, "buttons", buttons)
 
     @property
-    def plugged(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether a device that works stands behind it: there is something in it, and nothing but numbers."""
         numbers = (*self.axes, *self.throttles, *self.hat)
         return bool(self.axes or self.throttles or self.buttons or any(self.hat)) and all(map(math.isfinite, numbers))
@@ -83,7 +83,7 @@ def _number(value: object) -> float:
 
 
 #: Share of an axis around its middle that counts as let go: springs of worn sticks leave up to a tenth.
-DEAD = 0.12
+DEAD_ZONE = 0.12
 
 
 @dataclass(frozen=True)
@@ -93,24 +93,24 @@ class Axis:
     index: int
     sign: float = 1.0
 
-    def value(self, reading: Reading, dead: float) -> float:
+    def value(self, reading: Reading, dead_zone: float) -> float:
         """From -1 to 1 without the dead zone d: ``sign(x) (|x| - d) / (1 - d)``, so that it begins at zero."""
-        x = self.sign * _at(reading.axes, self.index, 0.0)
+        x = self.sign * _value_at(reading.axes, self.index, 0.0)
         size = min(abs(x), 1.0)
-        if size <= dead:
+        if size <= dead_zone:
             return 0.0
-        deflection = (size - dead) / (1.0 - dead)
+        deflection = (size - dead_zone) / (1.0 - dead_zone)
         return deflection if x > 0.0 else -deflection
 
 
 @dataclass(frozen=True)
-class Pair:
+class ButtonPair:
     """Two buttons or keys, or a switch of three positions: one gives -1, the other 1, both or none 0."""
 
     minus: Hashable
     plus: Hashable
 
-    def value(self, reading: Reading, dead: float) -> float:
+    def value(self, reading: Reading, dead_zone: float) -> float:
         """-1, 0 or 1."""
         return float(self.plus in reading.buttons) - float(self.minus in reading.buttons)
 
@@ -122,9 +122,9 @@ class Hat:
     index: int
     sign: float = 1.0
 
-    def value(self, reading: Reading, dead: float) -> float:
+    def value(self, reading: Reading, dead_zone: float) -> float:
         """-1, 0 or 1."""
-        return self.sign * _at(reading.hat, self.index, 0.0)
+        return self.sign * _value_at(reading.hat, self.index, 0.0)
 
 
 @dataclass(frozen=True)
@@ -135,73 +135,84 @@ class Throttle:
     sign: float = 1.0
     missing: float = 0.0
 
-    def value(self, reading: Reading, dead: float) -> float:
+    def value(self, reading: Reading, dead_zone: float) -> float:
         """From 0 to its sign."""
-        return self.sign * min(max(_at(reading.throttles, self.index, self.missing), 0.0), 1.0)
+        return self.sign * min(max(_value_at(reading.throttles, self.index, self.missing), 0.0), 1.0)
 
 
-Part = Axis | Pair | Hat | Throttle
+InputElement = Axis | ButtonPair | Hat | Throttle
 
 
 @dataclass(frozen=True)
-class Layout:
+class InputLayout:
     """How a device is read.
 
     Args:
         name: of the layout.
         axes: for each axis of a stick (forward, left, up, roll, pitch, yaw) the parts that move it; they are added.
         modes: buttons that choose a guiding mode.
-        following, preceding: buttons that go on to the next mode of `MODES`, or back; after the last comes the first.
+        next_mode, previous_mode: buttons that go on to the next mode of `GUIDING_MODES`, or back, in a cycle.
         lifts: for the left and the right foot the parts that say how high it is lifted, added to `lift`; when neither
             foot is guided the mean of both counts.
         lift: where the sum begins.
-        dead: share of an axis around its middle that counts as let go.
+        dead_zone: share of an axis around its middle that counts as let go.
 
-    >>> replace(GAMEPAD, dead=0.05)
+    >>> replace(GAMEPAD, dead_zone=0.05)
     """
 
     name: str
-    axes: Mapping[str, tuple[Part, ...]]
-    modes: Mapping[Hashable, Mode] = field(default_factory=dict)
-    following: tuple[Hashable, ...] = ()
-    preceding: tuple[Hashable, ...] = ()
-    lifts: tuple[tuple[Part, ...], tuple[Part, ...]] = ((), ())
+    axes: Mapping[str, tuple[InputElement, ...]]
+    modes: Mapping[Hashable, GuidingMode] = field(default_factory=dict)
+    next_mode: tuple[Hashable, ...] = ()
+    previous_mode: tuple[Hashable, ...] = ()
+    lifts: tuple[tuple[InputElement, ...], tuple[InputElement, ...]] = ((), ())
     lift: float = 0.5
-    dead: float = DEAD
+    dead_zone: float = DEAD_ZONE
 
     def __post_init__(self) -> None:
         for name in self.axes:
-            if name not in AXES:
-                raise UsageError(f"layout '{self.name}': a stick has no axis '{name}'; expected {', '.join(AXES)}")
+            if name not in COMMAND_AXES:
+                raise UsageError(
+                    f"layout '{self.name}': a stick has no axis '{name}'; expected {', '.join(COMMAND_AXES)}"
+                )
         for mode in self.modes.values():
-            if mode not in MODES:
-                raise UsageError(f"layout '{self.name}': there is no mode '{mode}'; expected {', '.join(MODES)}")
-        if not 0.0 <= self.dead < 1.0:
-            raise UsageError(f"layout '{self.name}': dead is {self.dead!r}; expected a share from 0 to below 1")
+            if mode not in GUIDING_MODES:
+                raise UsageError(
+                    f"layout '{self.name}': there is no mode '{mode}'; expected {', '.join(GUIDING_MODES)}"
+                )
+        if not 0.0 <= self.dead_zone < 1.0:
+            raise UsageError(
+                f"layout '{self.name}': dead_zone is {self.dead_zone!r}; expected a share from 0 to below 1"
+            )
 
     @property
-    def only_buttons(self) -> bool:
+    def has_only_buttons(self) -> bool:
         """Whether the device has nothing but buttons or keys: then an empty reading says that none is pressed."""
         parts = [part for parts in (*self.axes.values(), *self.lifts) for part in parts]
-        return all(isinstance(part, Pair) for part in parts)
+        return all(isinstance(part, ButtonPair) for part in parts)
 
     def deflections(self, reading: Reading) -> tuple[float, ...]:
         """The six axes of a stick; sums beyond 1 are the stick's to bring inside."""
-        return tuple([sum([part.value(reading, self.dead) for part in self.axes.get(name, ())], 0.0) for name in AXES])
+        return tuple(
+            [
+                sum([part.value(reading, self.dead_zone) for part in self.axes.get(name, ())], 0.0)
+                for name in COMMAND_AXES
+            ]
+        )
 
-    def lifted(self, reading: Reading, mode: Mode) -> float:
+    def foot_lift(self, reading: Reading, mode: GuidingMode) -> float:
         """How high a stepping foot is lifted, from 0 to 1."""
-        left, right = (self.lift + sum([part.value(reading, self.dead) for part in parts]) for parts in self.lifts)
+        left, right = (self.lift + sum([part.value(reading, self.dead_zone) for part in parts]) for parts in self.lifts)
         return {"left foot": left, "right foot": right}.get(mode, 0.5 * (left + right))
 
-    def switched(self, pressed: frozenset[Hashable], mode: Mode) -> Mode:
+    def mode_after(self, pressed: frozenset[Hashable], mode: GuidingMode) -> GuidingMode:
         """The mode after some buttons have just been pressed."""
-        steps = len(pressed & set(self.following)) - len(pressed & set(self.preceding))
+        steps = len(pressed & set(self.next_mode)) - len(pressed & set(self.previous_mode))
         chosen = [name for button, name in self.modes.items() if button in pressed]
-        return chosen[0] if chosen else MODES[(MODES.index(mode) + steps) % len(MODES)]
+        return chosen[0] if chosen else GUIDING_MODES[(GUIDING_MODES.index(mode) + steps) % len(GUIDING_MODES)]
 
 
-def _at(values: Sequence[float], index: int, missing: float) -> float:
+def _value_at(values: Sequence[float], index: int, missing: float) -> float:
     return values[index] if 0 <= index < len(values) else missing
 
 
@@ -209,24 +220,24 @@ def _at(values: Sequence[float], index: int, missing: float) -> float:
 
 
 #: The joystick of the paper (Saitek AV8R): a main stick that turns about three axes, and a small one on its tip.
-FLIGHT_STICK = Layout(
+FLIGHT_STICK = InputLayout(
     "flight_stick",
     axes={
         "forward": (Axis(4, -1.0), Hat(1)),
         "left": (Axis(3, -1.0), Hat(0, -1.0)),
-        "up": (Pair(minus=4, plus=3),),
+        "up": (ButtonPair(minus=4, plus=3),),
         "roll": (Axis(0),),
         "pitch": (Axis(1, -1.0),),
         "yaw": (Axis(2, -1.0),),
     },
-    following=(5,),
-    preceding=(6,),
+    next_mode=(5,),
+    previous_mode=(6,),
     lifts=((Throttle(0, missing=0.5),), (Throttle(1, missing=0.5),)),
     lift=0.0,
 )
 
 #: What browsers and game libraries bring almost any gamepad to; triggers are throttles, the D-pad is the hat.
-GAMEPAD = Layout(
+GAMEPAD = InputLayout(
     "gamepad",
     axes={
         "forward": (Axis(1, -1.0),),
@@ -237,26 +248,26 @@ GAMEPAD = Layout(
         "yaw": (Axis(2, -1.0),),
     },
     modes={4: "left foot", 5: "right foot", 3: "trunk", 2: "left hand", 1: "right hand"},
-    following=(0,),
-    preceding=(8,),
+    next_mode=(0,),
+    previous_mode=(8,),
     lifts=((Hat(1, 0.5),), (Hat(1, 0.5),)),
 )
 
 #: Keys by `KeyboardEvent.code`, which is where a key is, not what is printed on it.
-KEYBOARD = Layout(
+KEYBOARD = InputLayout(
     "keyboard",
     axes={
-        "forward": (Pair("KeyS", "KeyW"), Pair("ArrowDown", "ArrowUp")),
-        "left": (Pair("KeyD", "KeyA"),),
-        "up": (Pair("KeyF", "KeyR"),),
-        "roll": (Pair("KeyJ", "KeyL"),),
-        "pitch": (Pair("KeyK", "KeyI"),),
-        "yaw": (Pair("KeyE", "KeyQ"), Pair("ArrowRight", "ArrowLeft")),
+        "forward": (ButtonPair("KeyS", "KeyW"), ButtonPair("ArrowDown", "ArrowUp")),
+        "left": (ButtonPair("KeyD", "KeyA"),),
+        "up": (ButtonPair("KeyF", "KeyR"),),
+        "roll": (ButtonPair("KeyJ", "KeyL"),),
+        "pitch": (ButtonPair("KeyK", "KeyI"),),
+        "yaw": (ButtonPair("KeyE", "KeyQ"), ButtonPair("ArrowRight", "ArrowLeft")),
     },
-    modes={f"Digit{number}": mode for number, mode in enumerate(MODES, start=1)},
-    following=("KeyN",),
-    preceding=("KeyB",),
-    lifts=((Pair("KeyG", "KeyT"),), (Pair("KeyG", "KeyT"),)),
+    modes={f"Digit{number}": mode for number, mode in enumerate(GUIDING_MODES, start=1)},
+    next_mode=("KeyN",),
+    previous_mode=("KeyB",),
+    lifts=((ButtonPair("KeyG", "KeyT"),), (ButtonPair("KeyG", "KeyT"),)),
 )
 
 #: By name.

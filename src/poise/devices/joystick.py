@@ -7,11 +7,11 @@ from collections.abc import Hashable
 from importlib import import_module
 from typing import Any
 
-from poise.devices.input_layout import FLIGHT_STICK, GAMEPAD, Layout, Reading
+from poise.devices.input_layout import FLIGHT_STICK, GAMEPAD, InputLayout, Reading
 from poise.devices.virtual_operators import Device
 from poise.errors import UsageError
 from poise.extras import load
-from poise.plans import Mode, Stick, mode_named
+from poise.plans import GuidingMode, OperatorCommand, guiding_mode
 
 
 class Operator(Device):
@@ -25,33 +25,33 @@ class Operator(Device):
         mode: to begin with.
 
     >>> operator = Operator(KEYBOARD)
-    >>> operator.take(Reading(buttons={"KeyW", "Digit1"}))
+    >>> operator.update(Reading(buttons={"KeyW", "Digit1"}))
     Stick(mode='left foot', axes=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), lift=0.5)
     """
 
-    def __init__(self, layout: Layout = GAMEPAD, mode: str = "trunk") -> None:
-        if not isinstance(layout, Layout):
-            raise UsageError(f"an operator needs a Layout, e.g. poise.devices.GAMEPAD; given {layout!r}")
+    def __init__(self, layout: InputLayout = GAMEPAD, mode: str = "trunk") -> None:
+        if not isinstance(layout, InputLayout):
+            raise UsageError(f"an operator needs an InputLayout, e.g. poise.devices.GAMEPAD; given {layout!r}")
         self.layout = layout
-        self.mode: Mode = mode_named(mode)
-        self._down: frozenset[Hashable] | None = frozenset()
-        self._stick = Stick(self.mode)
+        self.mode: GuidingMode = guiding_mode(mode)
+        self._pressed: frozenset[Hashable] | None = frozenset()
+        self._stick = OperatorCommand(self.mode)
 
-    def take(self, reading: Reading | None) -> Stick:
+    def update(self, reading: Reading | None) -> OperatorCommand:
         """The stick for a new reading; None, like an empty one, for a device that is unplugged."""
-        if reading is None or not (reading.plugged or self.layout.only_buttons):
-            self._down = None  # what is down when the device comes back was not pressed now
-            self._stick = Stick(self.mode, lift=self._stick.lift)
+        if reading is None or not (reading.is_connected or self.layout.has_only_buttons):
+            self._pressed = None  # what is down when the device comes back was not pressed now
+            self._stick = OperatorCommand(self.mode, lift=self._stick.lift)
             return self._stick
         down = frozenset(reading.buttons)
-        if self._down is not None:
-            self.mode = self.layout.switched(down - self._down, self.mode)
-        self._down = down
-        axes, lift = self.layout.deflections(reading), self.layout.lifted(reading, self.mode)
-        self._stick = Stick(self.mode, axes, lift)  # type: ignore[arg-type]
+        if self._pressed is not None:
+            self.mode = self.layout.mode_after(down - self._pressed, self.mode)
+        self._pressed = down
+        axes, lift = self.layout.deflections(reading), self.layout.foot_lift(reading, self.mode)
+        self._stick = OperatorCommand(self.mode, axes, lift)  # type: ignore[arg-type]
         return self._stick
 
-    def read(self, time: float) -> Stick:
+    def read(self, time: float) -> OperatorCommand:
         """The latest stick, whatever the time."""
         return self._stick
 
@@ -60,13 +60,13 @@ class Operator(Device):
 
 
 #: Buttons of the standard layout by the number that browsers give them, and what SDL calls them.
-_BUTTONS = {
+_BUTTON_NAMES = {
     0: "A", 1: "B", 2: "X", 3: "Y", 4: "LEFTSHOULDER", 5: "RIGHTSHOULDER",
     8: "BACK", 9: "START", 10: "LEFTSTICK", 11: "RIGHTSTICK",
 }  # fmt: skip
-_STICKS = ("LEFTX", "LEFTY", "RIGHTX", "RIGHTY")
+_AXIS_NAMES = ("LEFTX", "LEFTY", "RIGHTX", "RIGHTY")
 #: What SDL says of an axis at its end.
-_END = 32767.0
+_AXIS_END = 32767.0
 
 
 class Joystick(Device):
@@ -88,8 +88,8 @@ class Joystick(Device):
     >>> device.name, device.read(0.0)
     """
 
-    def __init__(self, layout: Layout | None = None, index: int = 0, mode: str = "trunk") -> None:
-        self._pygame, self._alone = pygame, _ = _library()
+    def __init__(self, layout: InputLayout | None = None, index: int = 0, mode: str = "trunk") -> None:
+        self._pygame, self._owns_pygame = pygame, _ = _load_pygame()
         count = pygame.joystick.get_count()
         if count == 0:
             raise UsageError("no joystick or gamepad is plugged in; plug one in, or give a script or --random")
@@ -105,13 +105,13 @@ class Joystick(Device):
         """What the device calls itself."""
         return str(self._name)
 
-    def read(self, time: float) -> Stick:
+    def read(self, time: float) -> OperatorCommand:
         """What the device says now, whatever the time."""
         try:
             reading = self._reading()
         except Exception:  # a driver that fails is a device that is gone; the loop goes on
             self._device = reading = None
-        return self.operator.take(reading)
+        return self.operator.update(reading)
 
     def _open(self) -> None:
         pygame = self._pygame
@@ -126,32 +126,32 @@ class Joystick(Device):
         pygame = self._pygame
         added, removed = pygame.JOYDEVICEADDED, pygame.JOYDEVICEREMOVED
         kinds = [event.type for event in pygame.event.get([added, removed])]  # this also lets SDL look at the device
-        if self._alone:
+        if self._owns_pygame:
             pygame.event.clear()  # of axes and buttons we ask the state; their events would only fill the queue
         if removed in kinds or self._device is None:
             self._device = None
             if pygame.joystick.get_count() <= self._index:
                 return None
             self._open()
-        return self._pad() if self._standard else self._stick()
+        return self._gamepad_reading() if self._standard else self._joystick_reading()
 
-    def _pad(self) -> Reading | None:
+    def _gamepad_reading(self) -> Reading | None:
         pygame, pad = self._pygame, self._device
         if not pad.attached():
             return None
 
         def axis(name: str) -> float:
-            return float(pad.get_axis(getattr(pygame, f"CONTROLLER_AXIS_{name}"))) / _END
+            return float(pad.get_axis(getattr(pygame, f"CONTROLLER_AXIS_{name}"))) / _AXIS_END
 
         def down(name: str) -> bool:
             return bool(pad.get_button(getattr(pygame, f"CONTROLLER_BUTTON_{name}")))
 
         hat = (down("DPAD_RIGHT") - down("DPAD_LEFT"), down("DPAD_UP") - down("DPAD_DOWN"))
-        buttons = [number for number, name in _BUTTONS.items() if down(name)]
+        buttons = [number for number, name in _BUTTON_NAMES.items() if down(name)]
         throttles = (axis("TRIGGERLEFT"), axis("TRIGGERRIGHT"))
-        return Reading([axis(name) for name in _STICKS], buttons, hat, throttles)
+        return Reading([axis(name) for name in _AXIS_NAMES], buttons, hat, throttles)
 
-    def _stick(self) -> Reading:
+    def _joystick_reading(self) -> Reading:
         stick = self._device
         axes = [stick.get_axis(number) for number in range(stick.get_numaxes())]
         buttons = [number for number in range(stick.get_numbuttons()) if stick.get_button(number)]
@@ -160,14 +160,14 @@ class Joystick(Device):
         return Reading(axes[:5], buttons, hat, [0.5 - 0.5 * lever for lever in axes[5:]])
 
 
-def _library() -> tuple[Any, bool]:
+def _load_pygame() -> tuple[Any, bool]:
     """pygame with its joysticks ready; and whether it is ours alone, without a window of the program's."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")  # else it is silent without a window in front
     pygame: Any = load("pygame", "_sdl2.controller")
-    alone = not pygame.display.get_init()
-    if alone:
+    owns_pygame = not pygame.display.get_init()
+    if owns_pygame:
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # events need a screen, but not a real one
         pygame.display.init()
     pygame.joystick.init()
-    return pygame, alone
+    return pygame, owns_pygame

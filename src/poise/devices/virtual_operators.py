@@ -1,8 +1,8 @@
 """The Device interface, and operators that are programs: scripted, random, or guiding the robot to goals.
 
-Where a `Script` says what the hands of an operator do whatever happens, a pilot is told what they are after. It sees
-where the navigation points are before each motion segment, and gives the stick that a person would: full as long as the
-place is far, less when it is near.
+Where a `Script` says what the hands of an operator do whatever happens, a `GoalOperator` is told what they are after.
+It sees where the navigation points are before each motion segment, and gives the stick that a person would: full as
+long as the place is far, less when it is near.
 """
 
 from __future__ import annotations
@@ -24,8 +24,19 @@ import numpy as np
 from poise.arrays import Array
 from poise.errors import UsageError
 from poise.interface import Interface
-from poise.parsing import brief, is_number
-from poise.plans import AXES, MODES, Footstep, HandPoint, Mode, Points, Stick, Workspace, mode_named, stick_of
+from poise.parsing import format_value, is_number
+from poise.plans import (
+    COMMAND_AXES,
+    GUIDING_MODES,
+    Footstep,
+    GuidingMode,
+    HandPoint,
+    NavigationPoints,
+    OperatorCommand,
+    Workspace,
+    guiding_mode,
+    make_command,
+)
 from poise.robots import Side, other_side
 
 
@@ -34,35 +45,35 @@ class Device(Interface):
 
     Attributes:
         seconds: duration of its input (s); None: unlimited.
-        done: True when all goals are reached and the run may end.
+        finished: True when all goals are reached and the run may end.
 
     >>> stick = device.read(time=1.5)
     """
 
     seconds: float | None = None
-    done: bool = False
+    finished: bool = False
 
     @abstractmethod
-    def read(self, time: float) -> Stick:
+    def read(self, time: float) -> OperatorCommand:
         """What is asked for at a time of the motion (s). Always finite; never raises, and never waits."""
 
-    def see(self, points: Points) -> None:
+    def observe(self, points: NavigationPoints) -> None:
         """The current navigation points (m, rad), passed before each `read`."""
 
 
 # -- Script: what an operator would do, written down -----------------------------------------------------------------
 
 
-_EXAMPLE = '{"time": 0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]}'
-_KEYS = ("time", "mode", "input", "lift")
+_ENTRY_EXAMPLE = '{"time": 0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]}'
+_ENTRY_KEYS = ("time", "mode", "input", "lift")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ScriptEntry:
     """From a time on (s), this stick."""
 
     time: float
-    stick: Stick
+    command: OperatorCommand
 
 
 class Script(Device):
@@ -74,23 +85,23 @@ class Script(Device):
     Attributes:
         seconds: when the last entry begins (s).
 
-    >>> script = Script([Entry(0.0, Stick("trunk", (1, 0, 0, 0, 0, 0))), Entry(4.0, Stick("trunk"))])
+    >>> script = Script([ScriptEntry(0.0, OperatorCommand("trunk", (1, 0, 0, 0, 0, 0))), ScriptEntry(4.0, OperatorCommand("trunk"))])
     >>> script.read(3.9).axes[0]
     1.0
     """
 
-    def __init__(self, entries: Sequence[Entry | Mapping[str, Any]]) -> None:
-        self.entries = tuple([_entry(place, entry) for place, entry in enumerate(entries)])
+    def __init__(self, entries: Sequence[ScriptEntry | Mapping[str, Any]]) -> None:
+        self.entries = tuple([_parse_entry(index, entry) for index, entry in enumerate(entries)])
         if not self.entries:
-            raise UsageError("a script needs at least one entry; expected e.g. [" + _EXAMPLE + "]")
+            raise UsageError("a script needs at least one entry; expected e.g. [" + _ENTRY_EXAMPLE + "]")
         self._times = [entry.time for entry in self.entries]
-        for place, time in enumerate(self._times):
+        for index, time in enumerate(self._times):
             if not math.isfinite(time) or time < 0.0:
-                raise UsageError(f"entry {place}: time is {time!r}; expected seconds, zero or more")
-            if place and time <= self._times[place - 1]:
-                before = self._times[place - 1]
-                raise UsageError(f"entry {place}: time {time:g} s is not after {before:g} s; order entries by time")
-        self._before = Stick(self.entries[0].stick.mode)
+                raise UsageError(f"entry {index}: time is {time!r}; expected seconds, zero or more")
+            if index and time <= self._times[index - 1]:
+                before = self._times[index - 1]
+                raise UsageError(f"entry {index}: time {time:g} s is not after {before:g} s; order entries by time")
+        self._initial = OperatorCommand(self.entries[0].command.mode)
         self.seconds: float = self._times[-1]
 
     @classmethod
@@ -104,65 +115,65 @@ class Script(Device):
         """
         name = fspath(path)
         try:
-            given = json.loads(Path(path).read_text(encoding="utf-8"))
+            value = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise UsageError(f"script '{name}' cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"script '{name}' is not JSON ({error}); expected e.g. [{_EXAMPLE}]") from None
-        if not isinstance(given, list):
-            raise UsageError(f"script '{name}' is no list of entries; expected e.g. [{_EXAMPLE}]")
+            raise UsageError(f"script '{name}' is not JSON ({error}); expected e.g. [{_ENTRY_EXAMPLE}]") from None
+        if not isinstance(value, list):
+            raise UsageError(f"script '{name}' is no list of entries; expected e.g. [{_ENTRY_EXAMPLE}]")
         try:
-            return cls(given)
+            return cls(value)
         except UsageError as error:
             raise UsageError(f"script '{name}': {error}") from None
 
-    def read(self, time: float) -> Stick:
+    def read(self, time: float) -> OperatorCommand:
         """The stick of the entry that holds at a time (s)."""
-        place = 0 if math.isnan(time) else bisect_right(self._times, time)
-        return self.entries[place - 1].stick if place else self._before
+        index = 0 if math.isnan(time) else bisect_right(self._times, time)
+        return self.entries[index - 1].command if index else self._initial
 
 
-def _entry(place: int, given: Any) -> Entry:
-    if isinstance(given, Entry):
-        return given
-    if not isinstance(given, Mapping):
-        raise UsageError(f"entry {place} is {brief(given)}; expected e.g. {_EXAMPLE}")
-    missing = [key for key in _KEYS[:3] if key not in given]
+def _parse_entry(index: int, value: Any) -> ScriptEntry:
+    if isinstance(value, ScriptEntry):
+        return value
+    if not isinstance(value, Mapping):
+        raise UsageError(f"entry {index} is {format_value(value)}; expected e.g. {_ENTRY_EXAMPLE}")
+    missing = [key for key in _ENTRY_KEYS[:3] if key not in value]
     if missing:
-        raise UsageError(f'entry {place} has no "{missing[0]}"; expected e.g. {_EXAMPLE}')
-    strange = [str(key) for key in given if key not in _KEYS]
-    if strange:
-        raise UsageError(f'entry {place} has a "{strange[0]}", which nothing reads; expected {", ".join(_KEYS)}')
-    time, mode, axes, lift = given["time"], given["mode"], given["input"], given.get("lift", 0.5)
+        raise UsageError(f'entry {index} has no "{missing[0]}"; expected e.g. {_ENTRY_EXAMPLE}')
+    unknown = [str(key) for key in value if key not in _ENTRY_KEYS]
+    if unknown:
+        raise UsageError(f'entry {index} has a "{unknown[0]}", which nothing reads; expected {", ".join(_ENTRY_KEYS)}')
+    time, mode, axes, lift = value["time"], value["mode"], value["input"], value.get("lift", 0.5)
     if not is_number(time):
-        raise UsageError(f"entry {place}: time is {brief(time)}; expected seconds, zero or more")
-    if not isinstance(axes, (list, tuple)) or len(axes) != len(AXES) or not all(map(is_number, axes)):
-        expected = f"expected {len(AXES)} numbers ({', '.join(AXES)})"
-        raise UsageError(f"entry {place}: input is {brief(axes)}; {expected}")
+        raise UsageError(f"entry {index}: time is {format_value(time)}; expected seconds, zero or more")
+    if not isinstance(axes, (list, tuple)) or len(axes) != len(COMMAND_AXES) or not all(map(is_number, axes)):
+        expected = f"expected {len(COMMAND_AXES)} numbers ({', '.join(COMMAND_AXES)})"
+        raise UsageError(f"entry {index}: input is {format_value(axes)}; {expected}")
     if not is_number(lift):
-        raise UsageError(f"entry {place}: lift is {brief(lift)}; expected a share from 0 to 1")
+        raise UsageError(f"entry {index}: lift is {format_value(lift)}; expected a share from 0 to 1")
     try:
-        return Entry(float(time), stick_of(mode, axes, lift))
+        return ScriptEntry(float(time), make_command(mode, axes, lift))
     except UsageError as error:
-        raise UsageError(f"entry {place}: {error}") from None
+        raise UsageError(f"entry {index}: {error}") from None
 
 
-# -- RandomStick: any command at any time ----------------------------------------------------------------------------
+# -- RandomDevice: any command at any time ----------------------------------------------------------------------------
 
 
 #: Modes are drawn for so many slots at once, so that no time is far from where drawing begins.
-BLOCK = 64
+MODE_BLOCK = 64
 #: Longest that a mode is kept, in slots.
-LONGEST = 7
+MAX_MODE_SLOTS = 7
 #: Of the slots in which a foot is guided, the share in which it is lifted.
-LIFTED = 0.35
+LIFT_SHARE = 0.35
 #: What tells the numbers of axes from those of modes.
-_AXES, _MODES = 0, 1
+_AXES_STREAM, _MODES_STREAM = 0, 1
 #: No motion lasts longer (s), thirty years; whole slots are then still told apart.
-_LATEST = 1e9
+_MAX_TIME = 1e9
 
 
-class RandomStick(Device):
+class RandomDevice(Device):
     """A hand that does not care: a new stick every slot, in a new mode every one to seven slots.
 
     What it says is a function of seed and time alone. In a slot the six axes are, with probability `uniform`, drawn
@@ -175,76 +186,78 @@ class RandomStick(Device):
         uniform: share of the slots that are not bang-bang.
         modes: to choose from.
 
-    >>> RandomStick(seed=7).read(12.3) == RandomStick(seed=7).read(12.4)
+    >>> RandomDevice(seed=7).read(12.3) == RandomDevice(seed=7).read(12.4)
     True
     """
 
-    def __init__(self, seed: int = 0, slot: float = 0.5, uniform: float = 0.7, modes: tuple[Mode, ...] = MODES) -> None:
+    def __init__(
+        self, seed: int = 0, slot: float = 0.5, uniform: float = 0.7, modes: tuple[GuidingMode, ...] = GUIDING_MODES
+    ) -> None:
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UsageError(f"seed is {seed!r}; expected a whole number, zero or more")
         if not (isinstance(slot, (int, float)) and math.isfinite(slot) and slot > 0.0):
             raise UsageError(f"slot is {slot!r}; expected positive seconds")
         if not (isinstance(uniform, (int, float)) and 0.0 <= uniform <= 1.0):
             raise UsageError(f"uniform is {uniform!r}; expected a share from 0 to 1")
-        if not modes or any(mode not in MODES for mode in modes):
-            raise UsageError(f"modes is {modes!r}; expected some of {', '.join(MODES)}")
+        if not modes or any(mode not in GUIDING_MODES for mode in modes):
+            raise UsageError(f"modes is {modes!r}; expected some of {', '.join(GUIDING_MODES)}")
         self.seed, self.slot, self.uniform, self.modes = seed, float(slot), float(uniform), tuple(modes)
 
-    def read(self, time: float) -> Stick:
+    def read(self, time: float) -> OperatorCommand:
         """The stick of the slot that a time (s) lies in."""
-        time = min(max(time, 0.0), _LATEST) if not math.isnan(time) else 0.0
-        return _drawn(self.seed, int(time // self.slot), self.uniform, self.modes)
+        time = min(max(time, 0.0), _MAX_TIME) if not math.isnan(time) else 0.0
+        return _draw_command(self.seed, int(time // self.slot), self.uniform, self.modes)
 
 
 @lru_cache(maxsize=256)  # a loop asks the same slot many times
-def _drawn(seed: int, slot: int, uniform: float, modes: tuple[Mode, ...]) -> Stick:
-    random = np.random.default_rng([seed, _AXES, slot])
-    mode = _modes(seed, slot // BLOCK, modes)[slot % BLOCK]
-    axes = random.uniform(-1.0, 1.0, len(AXES))
+def _draw_command(seed: int, slot: int, uniform: float, modes: tuple[GuidingMode, ...]) -> OperatorCommand:
+    random = np.random.default_rng([seed, _AXES_STREAM, slot])
+    mode = _modes(seed, slot // MODE_BLOCK, modes)[slot % MODE_BLOCK]
+    axes = random.uniform(-1.0, 1.0, len(COMMAND_AXES))
     if random.random() >= uniform:
         axes = np.where(axes < 0.0, -1.0, 1.0)
     chance, lift = random.random(2)
     if mode.endswith("foot"):
-        up = abs(axes[AXES.index("up")])
-        lands = -up if chance < 0.5 * (1.0 + LIFTED) else 0.0
-        axes[AXES.index("up")] = up if chance < LIFTED else lands
-    return Stick(mode, tuple(axes.tolist()), float(lift))
+        up = abs(axes[COMMAND_AXES.index("up")])
+        lands = -up if chance < 0.5 * (1.0 + LIFT_SHARE) else 0.0
+        axes[COMMAND_AXES.index("up")] = up if chance < LIFT_SHARE else lands
+    return OperatorCommand(mode, tuple(axes.tolist()), float(lift))
 
 
 @lru_cache(maxsize=256)
-def _modes(seed: int, block: int, modes: tuple[Mode, ...]) -> tuple[Mode, ...]:
+def _modes(seed: int, block: int, modes: tuple[GuidingMode, ...]) -> tuple[GuidingMode, ...]:
     """The modes of a block of slots."""
-    random = np.random.default_rng([seed, _MODES, block])
-    found: list[Mode] = []
-    while len(found) < BLOCK:
-        found += [modes[int(random.integers(len(modes)))]] * int(random.integers(1, LONGEST + 1))
-    return tuple(found[:BLOCK])
+    random = np.random.default_rng([seed, _MODES_STREAM, block])
+    found: list[GuidingMode] = []
+    while len(found) < MODE_BLOCK:
+        found += [modes[int(random.integers(len(modes)))]] * int(random.integers(1, MAX_MODE_SLOTS + 1))
+    return tuple(found[:MODE_BLOCK])
 
 
 # -- Pilot -----------------------------------------------------------------------------------------------------------
 
 
 #: A foot is where it should be within this share of the leg: 3 mm on a robot of 58 cm.
-THERE = 0.012
+FOOT_TOLERANCE = 0.012
 #: A foot that hangs over its place is within this share; what is left is made up for while it lands.
-ABOVE = 0.03
+HOVER_TOLERANCE = 0.03
 #: The trunk is where it should be within this share of the leg, and this angle (rad): feet stand about as exactly.
-NEAR, STRAIGHT = 0.12, 0.06
+TRUNK_TOLERANCE, YAW_TOLERANCE = 0.12, 0.06
 #: A hand is where it should be within this share of the leg: 3 mm on a robot of 58 cm.
-TOUCHING = 0.012
+HAND_TOLERANCE = 0.012
 #: An operator turns where the way leads, by no more than this (rad), until it is as near as this share of the leg.
-TURN, HEADING = 0.3, 0.8
+MAX_TURN, TURN_DISTANCE = 0.3, 0.8
 
 
-class Errand(Protocol):
+class GuidanceGoal(Protocol):
     """One thing to be done by guiding one point."""
 
-    def stick(self, points: Points, workspace: Workspace) -> Stick | None:
+    def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
         """What to say when the points are seen like this; None when it is done."""
 
 
 @dataclass(frozen=True)
-class FootTo:
+class FootGoal:
     """A foot is lifted, moved through the air, and put down ([Sugihara2008], section V: one-foot standing).
 
     Args:
@@ -257,21 +270,23 @@ class FootTo:
     y: float
     yaw: float = 0.0
 
-    def stick(self, points: Points, workspace: Workspace) -> Stick | None:
+    def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
         foot, stance = points.feet[self.side], points.feet[other_side(self.side)]
-        off = (complex(self.x, self.y) - foot.place) * stance.heading.conjugate()
+        error = (complex(self.x, self.y) - foot.place) * stance.heading.conjugate()
         turn = (self.yaw - foot.yaw) / workspace.foot_turn
-        along, across = off.real / workspace.foot[0], off.imag / workspace.foot[1]
+        along, across = error.real / workspace.foot_displacement[0], error.imag / workspace.foot_displacement[1]
         if points.lifted == self.side:
-            hangs = abs(off) < ABOVE * workspace.leg
-            return Stick(mode_named(f"{self.side} foot"), (along, across, -1.0 if hangs else 0.0, 0.0, 0.0, turn))
-        if abs(off) < THERE * workspace.leg:
+            hovers = abs(error) < HOVER_TOLERANCE * workspace.leg
+            return OperatorCommand(
+                guiding_mode(f"{self.side} foot"), (along, across, -1.0 if hovers else 0.0, 0.0, 0.0, turn)
+            )
+        if abs(error) < FOOT_TOLERANCE * workspace.leg:
             return None
-        return Stick(mode_named(f"{self.side} foot"), (0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+        return OperatorCommand(guiding_mode(f"{self.side} foot"), (0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
-class TrunkTo:
+class TrunkGoal:
     """The trunk is guided to a place; the feet follow by themselves.
 
     Args:
@@ -282,23 +297,33 @@ class TrunkTo:
     y: float
     yaw: float = 0.0
 
-    def stick(self, points: Points, workspace: Workspace) -> Stick | None:
+    def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
         # The middle of the feet is what has arrived: the centre of mass sways.
         feet: tuple[Footstep, ...] = tuple(points.feet.values())
-        off = complex(self.x, self.y) - sum((foot.place for foot in feet), 0j) / len(feet)
+        error = complex(self.x, self.y) - sum((foot.place for foot in feet), 0j) / len(feet)
         heading = float(points.attitude[2])
-        wanted = self.yaw
-        if abs(off) > HEADING * workspace.leg:
-            wanted += max(-TURN, min(TURN, cmath.phase(off * cmath.exp(-1j * self.yaw))))
-        elif abs(off) < NEAR * workspace.leg and abs(self.yaw - heading) < STRAIGHT and points.lifted is None:
+        yaw_target = self.yaw
+        if abs(error) > TURN_DISTANCE * workspace.leg:
+            yaw_target += max(-MAX_TURN, min(MAX_TURN, cmath.phase(error * cmath.exp(-1j * self.yaw))))
+        elif (
+            abs(error) < TRUNK_TOLERANCE * workspace.leg
+            and abs(self.yaw - heading) < YAW_TOLERANCE
+            and points.lifted is None
+        ):
             return None
-        off *= cmath.exp(-1j * heading)
-        axes = (off.real / workspace.trunk[0], off.imag / workspace.trunk[1], 0.0, 0.0, 0.0)
-        return Stick("trunk", (*axes, (wanted - heading) / workspace.trunk_turn[2]))
+        error *= cmath.exp(-1j * heading)
+        axes = (
+            error.real / workspace.trunk_displacement[0],
+            error.imag / workspace.trunk_displacement[1],
+            0.0,
+            0.0,
+            0.0,
+        )
+        return OperatorCommand("trunk", (*axes, (yaw_target - heading) / workspace.trunk_turn[2]))
 
 
 @dataclass(frozen=True)
-class HandTo:
+class HandGoal:
     """A hand is guided to a place; the body follows, with a step if it must.
 
     Args:
@@ -311,68 +336,69 @@ class HandTo:
     y: float
     z: float
 
-    def stick(self, points: Points, workspace: Workspace) -> Stick | None:
-        x, y, z = points.hand(self.side).tolist()
-        off = complex(self.x - x, self.y - y) * cmath.exp(-1j * float(points.attitude[2]))
-        if math.hypot(abs(off), self.z - z) < TOUCHING * workspace.leg:
+    def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
+        x, y, z = points.hand_position(self.side).tolist()
+        error = complex(self.x - x, self.y - y) * cmath.exp(-1j * float(points.attitude[2]))
+        if math.hypot(abs(error), self.z - z) < HAND_TOLERANCE * workspace.leg:
             return None
-        far = workspace.hand
-        return Stick(
-            mode_named(f"{self.side} hand"), (off.real / far, off.imag / far, (self.z - z) / far, 0.0, 0.0, 0.0)
+        reach = workspace.hand_displacement
+        return OperatorCommand(
+            guiding_mode(f"{self.side} hand"),
+            (error.real / reach, error.imag / reach, (self.z - z) / reach, 0.0, 0.0, 0.0),
         )
 
 
-class Pilot(Device):
-    """Runs errands, one after the other, by guiding the robot that it sees.
+class GoalOperator(Device):
+    """Runs goals, one after the other, by guiding the robot that it sees.
 
     Args:
-        errands: in their order.
+        goals: in their order.
         workspace: of the robot: what a full stick is worth.
         seconds: for which it is patient.
-        eyes: where the hands really are in the world, by side (m, 3), for who looks at the robot itself; None: as the
-            navigation points have them, which is where they are led.
+        hand_positions: where the hands really are in the world, by side (m, 3), for who looks at the robot itself;
+            None: as the navigation points have them, which is where they are led.
 
     Attributes:
-        done: whether all is done, and the robot had a segment's time to come to rest.
-        at: number of the errand that it is at.
+        finished: whether all is done, and the robot had a segment's time to come to rest.
+        current: number of the goal that it is at.
 
-    >>> pilot = Pilot([TrunkTo(1.0, 0.0), HandTo("left", 1.3, 0.2, 0.9)], Workspace.of(robot))
-    >>> navigate = Navigate(robot, pilot)
+    >>> operator = GoalOperator([TrunkGoal(1.0, 0.0), HandGoal("left", 1.3, 0.2, 0.9)], Workspace.of(robot))
+    >>> navigate = Navigate(robot, operator)
     """
 
     def __init__(
         self,
-        errands: Sequence[Errand],
+        goals: Sequence[GuidanceGoal],
         workspace: Workspace,
         seconds: float = 60.0,
-        eyes: Callable[[], Mapping[Side, Array]] | None = None,
+        hand_positions: Callable[[], Mapping[Side, Array]] | None = None,
     ) -> None:
-        self.errands, self.workspace, self.seconds, self.eyes = tuple(errands), workspace, seconds, eyes
-        self.at, self.done = 0, False
-        self._points: Points | None = None
-        self._last = Stick()
+        self.goals, self.workspace, self.seconds, self.hand_positions = tuple(goals), workspace, seconds, hand_positions
+        self.current, self.finished = 0, False
+        self._points: NavigationPoints | None = None
+        self._last = OperatorCommand()
 
-    def see(self, points: Points) -> None:
+    def observe(self, points: NavigationPoints) -> None:
         """Looks at the robot."""
-        if self.eyes is not None:
+        if self.hand_positions is not None:
             back, center = points.trunk.T, points.center
             hands = {
-                side: HandPoint(back @ (place - center), points.hands[side].attitude)
-                for side, place in self.eyes().items()
+                side: HandPoint(back @ (position - center), points.hands[side].attitude)
+                for side, position in self.hand_positions().items()
             }
             points = points.replace(hands={**points.hands, **hands})
         self._points = points
 
-    def read(self, time: float) -> Stick:
-        """The stick for the errand that it is at; centred, in the last mode, when all is done."""
+    def read(self, time: float) -> OperatorCommand:
+        """The stick for the goal that it is at; centred, in the last mode, when all is done."""
         if self._points is None:
             return self._last
-        while self.at < len(self.errands):
-            stick = self.errands[self.at].stick(self._points, self.workspace)
+        while self.current < len(self.goals):
+            stick = self.goals[self.current].command(self._points, self.workspace)
             if stick is not None:
                 self._last = stick
                 return stick
-            self.at += 1
-        self.done = self._last.still
-        self._last = Stick(self._last.mode)
+            self.current += 1
+        self.finished = self._last.is_zero
+        self._last = OperatorCommand(self._last.mode)
         return self._last

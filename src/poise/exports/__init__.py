@@ -2,27 +2,27 @@
 
 >>> from poise import exports
 >>> exports.save(recording, "walk.csv", rate=100.0)
->>> exports.trajectory("walk.csv").joints
+>>> exports.read_trajectory("walk.csv").joints
 
-One module per format, named in `FORMATS`; `trajectory` reads tables and arrays back, and `replayed` lets a simulated
-robot with position servos follow one, without anybody watching its balance.
+One module per format, named in `FORMATS`; `read_trajectory` reads tables and arrays back, and
+`replay_trajectory` lets a simulated robot with position servos follow one, without balance feedback.
 """
 
-from poise.exports.formats import FORMATS, Format, checked_path, format_of, save
+from poise.exports.formats import FORMATS, ExportFormat, checked_path, format_of, save
 from poise.exports.joint_trajectory import ExportError, Trajectory
-from poise.exports.replay import REST, SETTLE, replayed
-from poise.exports.trajectory_files import trajectory
+from poise.exports.replay import LEAD_IN, LEAD_OUT, replay_trajectory
+from poise.exports.trajectory_files import read_trajectory
 
 __all__ = [
     "FORMATS",
-    "REST",
-    "SETTLE",
+    "LEAD_IN",
+    "LEAD_OUT",
     "ExportError",
-    "Format",
+    "ExportFormat",
     "Trajectory",
     "checked_path",
     "format_of",
-    "replayed",
+    "read_trajectory",
+    "replay_trajectory",
     "save",
-    "trajectory",
 ]

@@ -10,12 +10,12 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.exports.formats import Job
-from poise.exports.joint_trajectory import Trajectory, arranged
+from poise.exports.formats import ExportJob
+from poise.exports.joint_trajectory import Trajectory, reorder_joints
 from poise.robots import Robot
 
 #: Where cos b is smaller, a and c turn about one axis and only their sum is known: one is kept as it was.
-LOCKED = 1e-7
+GIMBAL_LOCK_COSINE = 1e-7
 
 
 def zxy_angles(R: Array) -> Array:
@@ -35,23 +35,23 @@ def zxy_angles(R: Array) -> Array:
     a, c = np.arctan2(-R[..., 0, 1], R[..., 1, 1]), np.arctan2(-R[..., 2, 0], R[..., 2, 2])
     first, second = np.stack([a, b, c], axis=-1), np.stack([a + np.pi, np.pi - b, c + np.pi], axis=-1)
     sum_or_difference = np.arctan2(R[..., 1, 0], R[..., 0, 0])
-    angles, last = np.empty_like(first), np.zeros(first.shape[1:])
+    angles, previous = np.empty_like(first), np.zeros(first.shape[1:])
     for i in range(len(R)):
-        one, other = (_near(triple[i], last) for triple in (first, second))
-        nearer = np.abs(one - last).sum(axis=-1) <= np.abs(other - last).sum(axis=-1)
-        chosen = np.where(nearer[:, None], one, other)
-        locked = cosine[i] < LOCKED
+        primary, candidate = (_unwrap_near(triple[i], previous) for triple in (first, second))
+        nearer = np.abs(primary - previous).sum(axis=-1) <= np.abs(candidate - previous).sum(axis=-1)
+        nearest = np.where(nearer[:, None], primary, candidate)
+        locked = cosine[i] < GIMBAL_LOCK_COSINE
         if locked.any():
             sign = np.sign(R[i, :, 2, 1])
-            turned = np.stack([sum_or_difference[i] - sign * last[:, 2], b[i], last[:, 2]], axis=-1)
-            chosen[locked] = _near(turned, last)[locked]
-        angles[i] = last = chosen
+            locked_angles = np.stack([sum_or_difference[i] - sign * previous[:, 2], b[i], previous[:, 2]], axis=-1)
+            nearest[locked] = _unwrap_near(locked_angles, previous)[locked]
+        angles[i] = previous = nearest
     return angles
 
 
-def _near(angles: Array, to: Array) -> Array:
+def _unwrap_near(angles: Array, reference: Array) -> Array:
     """The same angles but for whole turns, at most half a turn from others."""
-    return angles - 2.0 * np.pi * np.round((angles - to) / (2.0 * np.pi))
+    return angles - 2.0 * np.pi * np.round((angles - reference) / (2.0 * np.pi))
 
 
 # -- Skeleton --------------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def _near(angles: Array, to: Array) -> Array:
 #: From x forward, y left, z up to what animation software has: x left, y up, z forward (towards who looks at it).
 Y_UP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
 #: Length of the last bone of a chain that carries no frame further out, per m of the robot's height.
-STUB = 0.03
+END_BONE_LENGTH = 0.03
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Bone:
         parent: its place among the bones; -1 for the base.
         offset: of its origin from its parent's in the rest pose, y up (m, 3).
         end: of the end of the last bone of a chain, from its origin (m, 3); None for a bone with others behind it.
-        slides: whether it also moves along its parent.
+        is_prismatic: whether it also moves along its parent.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Bone:
     parent: int
     offset: Array
     end: Array | None
-    slides: bool
+    is_prismatic: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Skeleton:
 
     robot: Robot
     bones: tuple[Bone, ...]
-    _rest: Array
+    _rest_rotations: Array
 
     @classmethod
     def of(cls, robot: Robot) -> Skeleton:
@@ -104,21 +104,21 @@ class Skeleton:
         order = _depth_first(model)
         bones = []
         for joint in order:
-            above = int(model.parents[joint])
+            parent = int(model.parents[joint])
             origin = data.oMi[joint].translation
-            offset = Y_UP @ (origin - data.oMi[above].translation) if above else np.zeros(3)
-            last = joint not in list(model.parents)
-            name = "base" if above == 0 else "_".join(model.names[joint].split())
-            slides = above > 0 and model.joints[joint].shortname().startswith("JointModelP")
-            end = Y_UP @ _end(robot, data, joint) if last else None
-            bones.append(Bone(name, joint, order.index(above) if above else -1, offset, end, slides))
+            offset = Y_UP @ (origin - data.oMi[parent].translation) if parent else np.zeros(3)
+            is_last = joint not in list(model.parents)
+            name = "base" if parent == 0 else "_".join(model.names[joint].split())
+            is_prismatic = parent > 0 and model.joints[joint].shortname().startswith("JointModelP")
+            end = Y_UP @ _end_offset(robot, data, joint) if is_last else None
+            bones.append(Bone(name, joint, order.index(parent) if parent else -1, offset, end, is_prismatic))
         rest = np.array([data.oMi[bone.joint].rotation for bone in bones])
         return cls(robot, tuple(bones), rest)
 
-    def moved(self, trajectory: Trajectory) -> tuple[Array, Array]:
+    def local_transforms(self, trajectory: Trajectory) -> tuple[Array, Array]:
         """Position and orientation of every bone in its parent at every sample: n x k x 3 and n x k x 3 x 3."""
         model, data = self.robot.model, self.robot.model.createData()
-        q, _ = arranged(trajectory, self.robot)
+        q, _ = reorder_joints(trajectory, self.robot)
         n, k = len(q), len(self.bones)
         origin, G = np.empty((n, k, 3)), np.empty((n, k, 3, 3))
         for i in range(n):
@@ -126,88 +126,90 @@ class Skeleton:
             for j, bone in enumerate(self.bones):
                 pose = data.oMi[bone.joint]
                 origin[i, j] = Y_UP @ pose.translation
-                G[i, j] = Y_UP @ pose.rotation @ self._rest[j].T @ Y_UP.T
+                G[i, j] = Y_UP @ pose.rotation @ self._rest_rotations[j].T @ Y_UP.T
         position, rotation = origin.copy(), G.copy()
         for j, bone in enumerate(self.bones):
             if bone.parent >= 0:
-                above = G[:, bone.parent].transpose(0, 2, 1)
-                rotation[:, j] = above @ G[:, j]
-                position[:, j] = np.einsum("nij,nj->ni", above, origin[:, j] - origin[:, bone.parent])
+                parent = G[:, bone.parent].transpose(0, 2, 1)
+                rotation[:, j] = parent @ G[:, j]
+                position[:, j] = np.einsum("nij,nj->ni", parent, origin[:, j] - origin[:, bone.parent])
         return position, rotation
 
 
 def _depth_first(model: pinocchio.Model) -> list[int]:
     """Joints with each chain in one piece, as files write them."""
     order: list[int] = []
-    waiting = [1]
-    while waiting:
-        joint = waiting.pop()
+    stack = [1]
+    while stack:
+        joint = stack.pop()
         order.append(joint)
-        waiting += [int(child) for child in reversed(list(model.children[joint]))]
+        stack += [int(child) for child in reversed(list(model.children[joint]))]
     return order
 
 
-def _end(robot: Robot, data: pinocchio.Data, joint: int) -> Array:
+def _end_offset(robot: Robot, data: pinocchio.Data, joint: int) -> Array:
     """Where the last bone of a chain ends: at the furthest frame that it carries, such as a sole or a palm."""
     origin = data.oMi[joint].translation
-    carried = [data.oMf[f.index].translation - origin for f in robot.frames.values() if f.joint == joint]
-    longest: Array = max(carried, key=np.linalg.norm, default=np.zeros(3))
-    if np.linalg.norm(longest) > 0.5 * STUB * robot.height:
+    frame_offsets = [data.oMf[f.index].translation - origin for f in robot.frames.values() if f.joint == joint]
+    longest: Array = max(frame_offsets, key=np.linalg.norm, default=np.zeros(3))
+    if np.linalg.norm(longest) > 0.5 * END_BONE_LENGTH * robot.height:
         return longest
-    before: Array = origin - data.oMi[int(robot.model.parents[joint])].translation
-    length = float(np.linalg.norm(before))
-    return STUB * robot.height * (before / length if length > 0.0 else np.array([0.0, 0.0, 1.0]))
+    incoming: Array = origin - data.oMi[int(robot.model.parents[joint])].translation
+    length = float(np.linalg.norm(incoming))
+    return END_BONE_LENGTH * robot.height * (incoming / length if length > 0.0 else np.array([0.0, 0.0, 1.0]))
 
 
 # -- BVH: the motion as a skeleton that animation software reads -----------------------------------------------------
 
 
 #: Frames a second unless asked otherwise: animators use 24 to 60.
-RATE = 60.0
-TURNS = "Zrotation Xrotation Yrotation"
-MOVES = "Xposition Yposition Zposition"
+DEFAULT_RATE = 60.0
+ROTATION_CHANNELS = "Zrotation Xrotation Yrotation"
+POSITION_CHANNELS = "Xposition Yposition Zposition"
 
 
-def export_bvh(job: Job, file: Path) -> None:
+def export_bvh(job: ExportJob, file: Path) -> None:
     """Lengths in m, angles in degrees, y up, the robot facing z; one joint per body that moves, see docs/export.md.
 
     Every joint has three rotations in the order z, x, y (applied to a point from the last to the first); the base, and
     joints that slide, have their position before these.
     """
-    trajectory, skeleton = job.trajectory(RATE), Skeleton.of(job.robot)
-    position, rotation = skeleton.moved(trajectory)
+    trajectory, skeleton = job.trajectory(DEFAULT_RATE), Skeleton.of(job.robot)
+    position, rotation = skeleton.local_transforms(trajectory)
     degrees = np.degrees(zxy_angles(rotation))
-    period = 1.0 / (job.rate or RATE)
+    period = 1.0 / (job.rate or DEFAULT_RATE)
     with open(file, "w", encoding="ascii", errors="replace", newline="\n") as stream:
         stream.write("HIERARCHY\n")
-        _bone(stream, skeleton.bones, 0, "")
+        _write_bone(stream, skeleton.bones, 0, "")
         stream.write(f"MOTION\nFrames: {len(degrees)}\nFrame Time: {period:.8f}\n")
         for i, time in enumerate(trajectory.time):
             numbers: list[str] = []
             for j, bone in enumerate(skeleton.bones):
-                parts = [*position[i, j], *degrees[i, j]] if _moves(bone) else degrees[i, j]
+                parts = [*position[i, j], *degrees[i, j]] if _has_position_channels(bone) else degrees[i, j]
                 numbers += [f"{number:.6f}" for number in parts]
             stream.write(" ".join(numbers) + "\n")
             job.progress(float(time - trajectory.time[0]))
 
 
-def _moves(bone: Bone) -> bool:
-    return bone.parent < 0 or bone.slides
+def _has_position_channels(bone: Bone) -> bool:
+    return bone.parent < 0 or bone.is_prismatic
 
 
-def _bone(stream: TextIO, bones: tuple[Bone, ...], number: int, indent: str) -> None:
+def _write_bone(stream: TextIO, bones: tuple[Bone, ...], number: int, indent: str) -> None:
     bone = bones[number]
-    channels = f"6 {MOVES} {TURNS}" if _moves(bone) else f"3 {TURNS}"
+    channels = (
+        f"6 {POSITION_CHANNELS} {ROTATION_CHANNELS}" if _has_position_channels(bone) else f"3 {ROTATION_CHANNELS}"
+    )
     stream.write(f"{indent}{'JOINT' if number else 'ROOT'} {bone.name}\n{indent}{{\n")
     inner = indent + "  "
-    stream.write(f"{inner}OFFSET {_point(bone.offset)}\n{inner}CHANNELS {channels}\n")
-    for child, other in enumerate(bones):
-        if other.parent == number:
-            _bone(stream, bones, child, inner)
+    stream.write(f"{inner}OFFSET {_format_vector(bone.offset)}\n{inner}CHANNELS {channels}\n")
+    for child, candidate in enumerate(bones):
+        if candidate.parent == number:
+            _write_bone(stream, bones, child, inner)
     if bone.end is not None:
-        stream.write(f"{inner}End Site\n{inner}{{\n{inner}  OFFSET {_point(bone.end)}\n{inner}}}\n")
+        stream.write(f"{inner}End Site\n{inner}{{\n{inner}  OFFSET {_format_vector(bone.end)}\n{inner}}}\n")
     stream.write(f"{indent}}}\n")
 
 
-def _point(point: np.ndarray) -> str:
+def _format_vector(point: np.ndarray) -> str:
     return " ".join(f"{number:.6f}" for number in point)

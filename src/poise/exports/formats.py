@@ -14,24 +14,24 @@ import numpy as np
 from poise.errors import suggestion
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.files import atomic_write, failure_reason, writable_path
-from poise.recording import Body, Recording, named_robot
+from poise.recording import CoordinateLabels, Recording, robot_from_provenance
 from poise.robots import Robot, State
 
 
 def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     """Where a file goes, links followed; what is wrong with the place is said before anything is computed."""
-    place = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
+    target = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
     if Path(path).suffix.lower() not in suffixes:
-        named = Path(path).with_suffix(suffixes[0])
-        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {named}", str(path))
-    return place
+        suggested = Path(path).with_suffix(suffixes[0])
+        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {suggested}", str(path))
+    return target
 
 
-# -- Job: one recording on its way into one file ---------------------------------------------------------------------
+# -- ExportJob: one recording to be written to one file --------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class ExportJob:
     """What a format needs to know.
 
     Args:
@@ -49,78 +49,78 @@ class Job:
     progress: Callable[[float], object] = lambda time: None
 
     @cached_property
-    def whole(self) -> Trajectory:
+    def full_trajectory(self) -> Trajectory:
         """The motion, sample by sample."""
         return Trajectory.of(self.recording)
 
     def trajectory(self, usual: float | None = None) -> Trajectory:
         """The motion at the rate that was asked for, else at the usual one (Hz), else sample by sample."""
         rate = self.rate or usual
-        return self.whole if rate is None else self.whole.resampled(rate)
+        return self.full_trajectory if rate is None else self.full_trajectory.resample(rate)
 
     def states(self, rate: float) -> list[State]:
         """The motion as states of the robot, so many a second, with what it stood on."""
-        trajectory, robot = self.whole.resampled(rate), self.robot
-        moved = trajectory.states(robot)
+        trajectory, robot = self.full_trajectory.resample(rate), self.robot
+        states = trajectory.states(robot)
         if "contacts" not in self.recording:
-            return moved
+            return states
         parts = {part.name: part for part in (*robot.feet, *robot.hands)}
-        at = np.searchsorted(self.whole.time, trajectory.time + 1e-9, side="right") - 1
-        named = [str(self.recording["contacts"][i]).split(", ") for i in at]
+        at = np.searchsorted(self.full_trajectory.time, trajectory.time + 1e-9, side="right") - 1
+        contact_names = [str(self.recording["contacts"][i]).split(", ") for i in at]
         return [
             state.replace(contacts=[parts.get(name) or robot.frame(name) for name in names if name])
-            for state, names in zip(moved, named, strict=True)
+            for state, names in zip(states, contact_names, strict=True)
         ]
 
     @cached_property
     def robot(self) -> Robot:
         """The robot that moves."""
-        joints = self.whole.joints  # first, since without a motion no robot helps
-        robot = self.model or self.recording.robot or _found(self.recording)
-        if joints != Body.of(robot).joints:
+        joints = self.full_trajectory.joints  # first, since without a motion no robot helps
+        robot = self.model or self.recording.robot or _find_robot(self.recording)
+        if joints != CoordinateLabels.of(robot).joints:
             name = self.recording.provenance.get("robot", "?")
             message = f"the recording is of '{name}', whose joints are not those of '{robot.name}'; give its robot"
             raise ExportError(message)
         return robot
 
 
-def _found(recording: Recording) -> Robot:
+def _find_robot(recording: Recording) -> Robot:
     """The robot of the name that a recording gives, or of the file that it once came from."""
-    found = named_robot(recording.provenance)
-    if isinstance(found, Robot):
-        return found
-    raise ExportError(f"the robot of the recording is not known: {found}; give it with --robot (robot= in Python)")
+    robot = robot_from_provenance(recording.provenance)
+    if isinstance(robot, Robot):
+        return robot
+    raise ExportError(f"the robot of the recording is not known: {robot}; give it with --robot (robot= in Python)")
 
 
 # -- The formats that a recording can be exported to -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Format:
+class ExportFormat:
     """A kind of file.
 
     Attributes:
         module: of this room, with ``export_<format>(job, file)``; imported on first use, since some are slow to import.
         suffixes: how names of such files end, the usual one first.
-        what: is in it, in a few words.
-        pictures: whether it is made of pictures, which have a size.
+        description: of what is in it, in a few words.
+        has_image_size: whether it is made of pictures, which have a size.
     """
 
     module: str
     suffixes: tuple[str, ...]
-    what: str
-    pictures: bool = False
+    description: str
+    has_image_size: bool = False
 
 
 FORMATS = {
-    "csv": Format("trajectory_files", (".csv",), "joint trajectory as a table"),
-    "npz": Format("trajectory_files", (".npz",), "joint trajectory as arrays of numpy"),
-    "bvh": Format("bvh", (".bvh",), "skeleton for animation software"),
-    "mot": Format("opensim", (".mot",), "base and joints in degrees, for OpenSim"),
-    "trc": Format("opensim", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
-    "mcap": Format("mcap_log", (".mcap",), "all channels and link poses, for Foxglove"),
-    "html": Format("html_viewer", (".html", ".htm"), "page that plays the motion in a browser"),
-    "mp4": Format("video", (".mp4",), "film", pictures=True),
+    "csv": ExportFormat("trajectory_files", (".csv",), "joint trajectory as a table"),
+    "npz": ExportFormat("trajectory_files", (".npz",), "joint trajectory as arrays of numpy"),
+    "bvh": ExportFormat("bvh", (".bvh",), "skeleton for animation software"),
+    "mot": ExportFormat("opensim", (".mot",), "base and joints in degrees, for OpenSim"),
+    "trc": ExportFormat("opensim", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
+    "mcap": ExportFormat("mcap_log", (".mcap",), "all channels and link poses, for Foxglove"),
+    "html": ExportFormat("html_viewer", (".html", ".htm"), "page that plays the motion in a browser"),
+    "mp4": ExportFormat("video", (".mp4",), "film", has_image_size=True),
 }
 
 
@@ -128,7 +128,9 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
     """The name of a format, if it is one; without a name, that which the file's name ends in."""
     if name is None:
         suffix = Path(path).suffix.lower()
-        name = next((known for known, kind in FORMATS.items() if suffix in kind.suffixes), suffix.lstrip("."))
+        name = next(
+            (known for known, export_format in FORMATS.items() if suffix in export_format.suffixes), suffix.lstrip(".")
+        )
     if name not in FORMATS:
         raise ExportError(f"there is no format '{name}'; {suggestion(name, FORMATS)}", str(path))
     return name
@@ -158,15 +160,15 @@ def save(
     >>> save(recording, "walk.bvh")
     """
     name = format_of(path, format)
-    kind = FORMATS[name]
-    place = checked_path(path, kind.suffixes)
+    export_format = FORMATS[name]
+    target = checked_path(path, export_format.suffixes)
     if rate is not None and not 0.0 < rate <= 1e6:
         raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
-    job = Job(recording, robot, rate, size, progress or (lambda time: None))
+    job = ExportJob(recording, robot, rate, size, progress or (lambda time: None))
     try:
-        with atomic_write(place) as file:
-            getattr(import_module(f"poise.exports.{kind.module}"), f"export_{name}")(job, file)
+        with atomic_write(target) as file:
+            getattr(import_module(f"poise.exports.{export_format.module}"), f"export_{name}")(job, file)
     except OSError as error:
-        message = f"{place} cannot be written: {failure_reason(error)}; give another place or make room"
-        raise ExportError(message, str(place)) from None
-    return place
+        message = f"{target} cannot be written: {failure_reason(error)}; give another place or make room"
+        raise ExportError(message, str(target)) from None
+    return target

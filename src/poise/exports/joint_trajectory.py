@@ -32,7 +32,7 @@ class ExportError(PoiseError, ValueError):
 #: A quaternion this far from unit length is no rounding of a file with a few digits but a mistake.
 UNIT_TOLERANCE = 1e-3
 #: Two times nearer than this share of a sample are the same: so much do sums of periods drift.
-SAME = 1e-6
+SAMPLE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Trajectory:
         torque: of the joints (N m, or N), n x k, if known; NaN where it is not.
         robot: name of the robot, if known.
 
-    >>> Trajectory.of(recording).resampled(100.0).q
+    >>> Trajectory.of(recording).resample(100.0).q
     """
 
     time: Array
@@ -70,9 +70,11 @@ class Trajectory:
                 expected = f"{n} samples of {width} numbers for {k} joints"
                 raise ExportError(f"trajectory: {name} has shape {np.shape(values)}; expected {expected}")
         for name in ("time", "q"):
-            wrong = ~np.isfinite(getattr(self, name)).reshape(n, -1).all(axis=1)
-            if wrong.any():
-                raise ExportError(f"trajectory: {name} is not finite at sample {int(wrong.argmax())}; cut it off there")
+            is_bad = ~np.isfinite(getattr(self, name)).reshape(n, -1).all(axis=1)
+            if is_bad.any():
+                raise ExportError(
+                    f"trajectory: {name} is not finite at sample {int(is_bad.argmax())}; cut it off there"
+                )
         if (np.diff(self.time) <= 0.0).any():
             at = int((np.diff(self.time) <= 0.0).argmax())
             raise ExportError(f"trajectory: time does not grow from sample {at} to {at + 1}; expected seconds in order")
@@ -94,12 +96,14 @@ class Trajectory:
         joints = recording.labels[q][7:]
         torque = None
         if "command/torque" in recording:
-            places = [recording.labels["command/torque"].index(name) for name in joints]
-            torque = recording["command/torque"][:, places]
+            indices = [recording.labels["command/torque"].index(name) for name in joints]
+            torque = recording["command/torque"][:, indices]
         units = tuple(recording.units[f"{q}/{name}"] for name in joints)
-        known = str(recording.provenance.get("robot", ""))
+        robot_name = str(recording.provenance.get("robot", ""))
         rates = recording.channels.get(v)
-        return cls(recording.time, recording[q], joints, units, None if rates is None else rates.values, torque, known)
+        return cls(
+            recording.time, recording[q], joints, units, None if rates is None else rates.values, torque, robot_name
+        )
 
     @property
     def duration(self) -> float:
@@ -121,7 +125,7 @@ class Trajectory:
             which = np.zeros(len(time), dtype=int)
             parts = [None if values is None else values[which] for values in (self.q, self.v, self.torque)]
         else:
-            parts = [_linear(time, self.time, values) for values in (self.q, self.v, self.torque)]
+            parts = [_interpolate(time, self.time, values) for values in (self.q, self.v, self.torque)]
             assert parts[0] is not None
             parts[0][:, 3:7] = scipy.spatial.transform.Slerp(
                 self.time, scipy.spatial.transform.Rotation.from_quat(self.q[:, 3:7])
@@ -129,53 +133,57 @@ class Trajectory:
         assert parts[0] is not None
         return Trajectory(time, parts[0], self.joints, self.units, parts[1], parts[2], self.robot)
 
-    def resampled(self, rate: float) -> Trajectory:
+    def resample(self, rate: float) -> Trajectory:
         """The same at ``rate`` samples a second, from its first moment on."""
         if not (np.isfinite(rate) and rate > 0.0):
             raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
-        count = int(self.duration * rate + SAME) + 1
+        count = int(self.duration * rate + SAMPLE_TOLERANCE) + 1
         return self.at(self.time[0] + np.arange(count) / rate)
 
     def states(self, robot: Robot) -> list[State]:
         """Its samples as states of a robot with the same joints; nothing is known of what it stands on."""
-        q, v = arranged(self, robot)
+        q, v = reorder_joints(self, robot)
         return [State(robot, q[i], v[i], float(self.time[i])) for i in range(len(self.time))]
 
 
-def arranged(trajectory: Trajectory, robot: Robot) -> tuple[Array, Array]:
+def reorder_joints(trajectory: Trajectory, robot: Robot) -> tuple[Array, Array]:
     """q and v (zeros if unknown) in the order of a robot's joints."""
-    places = _places(trajectory.joints, [joint.name for joint in robot.joints], robot.name)
+    indices = _joint_indices(trajectory.joints, [joint.name for joint in robot.joints], robot.name)
     n = len(trajectory.time)
     q, v = np.zeros((n, robot.model.nq)), np.zeros((n, robot.model.nv))
     q[:, :7] = trajectory.q[:, :7]
-    q[:, [joint.q for joint in robot.joints]] = trajectory.q[:, 7:][:, places]
+    q[:, [joint.q for joint in robot.joints]] = trajectory.q[:, 7:][:, indices]
     if trajectory.v is not None:
         v[:, :6] = trajectory.v[:, :6]
-        v[:, [joint.v for joint in robot.joints]] = trajectory.v[:, 6:][:, places]
+        v[:, [joint.v for joint in robot.joints]] = trajectory.v[:, 6:][:, indices]
     return q, v
 
 
-def torques(trajectory: Trajectory, robot: Robot) -> Array:
+def reorder_torques(trajectory: Trajectory, robot: Robot) -> Array:
     """Torques in the order of a robot's joints."""
     if trajectory.torque is None:
         raise ExportError("the trajectory holds no torques; record one with torques (--mode torque), or do without")
-    return trajectory.torque[:, _places(trajectory.joints, [joint.name for joint in robot.joints], robot.name)]
+    return trajectory.torque[:, _joint_indices(trajectory.joints, [joint.name for joint in robot.joints], robot.name)]
 
 
-def _places(given: Sequence[str], wanted: Sequence[str], robot: str) -> list[int]:
-    missing = [name for name in wanted if name not in given]
-    strange = [name for name in given if name not in wanted]
-    if missing or strange:
-        what = f"has no '{missing[0]}'" if missing else f"moves '{strange[0]}', which the robot does not have"
-        raise ExportError(f"the trajectory is not one of {robot}: it {what}; give the robot that it was made with")
-    return [given.index(name) for name in wanted]
+def _joint_indices(available: Sequence[str], requested: Sequence[str], robot: str) -> list[int]:
+    missing = [name for name in requested if name not in available]
+    unknown = [name for name in available if name not in requested]
+    if missing or unknown:
+        problem = f"has no '{missing[0]}'" if missing else f"moves '{unknown[0]}', which the robot does not have"
+        raise ExportError(f"the trajectory is not one of {robot}: it {problem}; give the robot that it was made with")
+    return [available.index(name) for name in requested]
 
 
-def _linear(time: Array, known: Array, values: Array | None) -> Array | None:
+def _interpolate(time: Array, sample_times: Array, values: Array | None) -> Array | None:
     if values is None:
         return None
-    after = np.clip(np.searchsorted(known, time, side="right"), 1, len(known) - 1)
-    share = ((time - known[after - 1]) / (known[after] - known[after - 1]))[:, None]
+    after = np.clip(np.searchsorted(sample_times, time, side="right"), 1, len(sample_times) - 1)
+    fraction = ((time - sample_times[after - 1]) / (sample_times[after] - sample_times[after - 1]))[:, None]
     # Where a sample is met exactly, its neighbour does not matter: not even one that is NaN.
-    before, then = values[after - 1], values[after]
-    return np.where(share == 0.0, before, np.where(share == 1.0, then, (1.0 - share) * before + share * then))
+    preceding, following = values[after - 1], values[after]
+    return np.where(
+        fraction == 0.0,
+        preceding,
+        np.where(fraction == 1.0, following, (1.0 - fraction) * preceding + fraction * following),
+    )

@@ -10,26 +10,26 @@ from typing import Any
 import numpy as np
 import pinocchio
 
-from poise.exports.formats import Job
-from poise.exports.joint_trajectory import ExportError, Trajectory, arranged
+from poise.exports.formats import ExportJob
+from poise.exports.joint_trajectory import ExportError, Trajectory, reorder_joints
 from poise.extras import mcap
-from poise.recording import ABSENT, Channel
+from poise.recording import ABSENT_CODE, Channel
 
 Schema = dict[str, Any]
 
 
-def _object(title: str, **properties: Schema) -> Schema:
+def _object_schema(title: str, **properties: Schema) -> Schema:
     return {"title": title, "type": "object", "properties": properties}
 
 
 NUMBER: Schema = {"type": "number"}
 TEXT: Schema = {"type": "string"}
-WHOLE: Schema = {"type": "integer", "minimum": 0}
-TIME = _object("time", sec=WHOLE, nsec={**WHOLE, "maximum": 999_999_999})
-VECTOR = _object("foxglove.Vector3", x=NUMBER, y=NUMBER, z=NUMBER)
-QUATERNION = _object("foxglove.Quaternion", x=NUMBER, y=NUMBER, z=NUMBER, w=NUMBER)
+UNSIGNED: Schema = {"type": "integer", "minimum": 0}
+TIME = _object_schema("time", sec=UNSIGNED, nsec={**UNSIGNED, "maximum": 999_999_999})
+VECTOR = _object_schema("foxglove.Vector3", x=NUMBER, y=NUMBER, z=NUMBER)
+QUATERNION = _object_schema("foxglove.Quaternion", x=NUMBER, y=NUMBER, z=NUMBER, w=NUMBER)
 #: From the child's coordinates to the parent's, in m.
-FRAME_TRANSFORM = _object(
+FRAME_TRANSFORM = _object_schema(
     "foxglove.FrameTransform",
     timestamp=TIME,
     parent_frame_id=TEXT,
@@ -37,84 +37,88 @@ FRAME_TRANSFORM = _object(
     translation=VECTOR,
     rotation=QUATERNION,
 )
-FRAME_TRANSFORMS = _object("foxglove.FrameTransforms", transforms={"type": "array", "items": FRAME_TRANSFORM})
+FRAME_TRANSFORMS = _object_schema("foxglove.FrameTransforms", transforms={"type": "array", "items": FRAME_TRANSFORM})
 #: In rad, rad/s and N m, or m, m/s and N of a joint that slides.
-JOINT_STATE = _object("foxglove.JointState", name=TEXT, position=NUMBER, velocity=NUMBER, effort=NUMBER)
-JOINT_STATES = _object("foxglove.JointStates", timestamp=TIME, joints={"type": "array", "items": JOINT_STATE})
+JOINT_STATE = _object_schema("foxglove.JointState", name=TEXT, position=NUMBER, velocity=NUMBER, effort=NUMBER)
+JOINT_STATES = _object_schema("foxglove.JointStates", timestamp=TIME, joints={"type": "array", "items": JOINT_STATE})
 
 
 def channel_schema(channel: Channel) -> Schema:
     """One property per column, described by its unit; ``value`` for a channel of single values."""
-    kind = TEXT if channel.header.kind == "text" else NUMBER
+    value_schema = TEXT if channel.header.kind == "text" else NUMBER
     labels = channel.labels or ("value",)
-    described = {
-        label: {**kind, **({"description": unit} if unit else {})}
+    properties = {
+        label: {**value_schema, **({"description": unit} if unit else {})}
         for label, unit in zip(labels, channel.units, strict=True)
     }
-    return _object(f"poise.{channel.label}", **described)
+    return _object_schema(f"poise.{channel.label}", **properties)
 
 
 # -- MCAP ------------------------------------------------------------------------------------------------------------
 
 
 #: Poses of links are written this often at most (Hz), as no screen shows more; numbers at every sample.
-POSES = 60.0
+MAX_POSE_RATE = 60.0
 #: The frame that all links are placed in.
-WORLD = "world"
+WORLD_FRAME = "world"
 
 
-def export_mcap(job: Job, file: Path) -> None:
+def export_mcap(job: ExportJob, file: Path) -> None:
     """Topics ``/tf`` (poses of all links), ``/joint_states``, and one per channel under its label.
 
     A message is logged at the time of the motion, which begins at 0. What did not exist at a sample is left out of its
     message. With a rate, the samples nearest to its ticks are taken: nothing is interpolated.
     """
-    recording, motion, robot = job.recording, job.whole, job.robot
-    if motion.time[0] < 0.0:
-        raise ExportError(f"the recording begins at {motion.time[0]:g} s; a log cannot begin before 0")
-    ticks = nearest(motion, job.rate)
-    posed = set(ticks[_thinned(motion.time[ticks], POSES)].tolist())
+    recording, trajectory, robot = job.recording, job.full_trajectory, job.robot
+    if trajectory.time[0] < 0.0:
+        raise ExportError(f"the recording begins at {trajectory.time[0]:g} s; a log cannot begin before 0")
+    ticks = nearest_samples(trajectory, job.rate)
+    pose_samples = set(ticks[_decimate(trajectory.time[ticks], MAX_POSE_RATE)].tolist())
     channels = [c for name, c in recording.channels.items() if name != "time"]
-    q, v = arranged(motion, robot)
+    q, v = reorder_joints(trajectory, robot)
     with open(file, "wb") as stream:
         log = mcap.writer.Writer(stream)
         log.start(profile="", library="poise")
-        transforms = _topic(log, "/tf", "foxglove.FrameTransforms", FRAME_TRANSFORMS)
-        joints = _topic(log, "/joint_states", "foxglove.JointStates", JOINT_STATES)
-        topics = [_topic(log, f"/{c.label}", f"poise.{c.label}", channel_schema(c)) for c in channels]
-        poses, writers = _Poses(robot), [_Values(channel) for channel in channels]
+        transforms = _register_topic(log, "/tf", "foxglove.FrameTransforms", FRAME_TRANSFORMS)
+        joints = _register_topic(log, "/joint_states", "foxglove.JointStates", JOINT_STATES)
+        topics = [_register_topic(log, f"/{c.label}", f"poise.{c.label}", channel_schema(c)) for c in channels]
+        poses, writers = _LinkPoses(robot), [_ChannelMessages(channel) for channel in channels]
         for i in ticks.tolist():
-            at = round(1e9 * float(motion.time[i]))
-            stamp = {"sec": at // 10**9, "nsec": at % 10**9}
-            if i in posed:
-                _say(log, transforms, at, {"transforms": list(poses.at(q[i], stamp))})
-            effort = None if motion.torque is None else motion.torque[i]
-            states = _joint_states(motion.joints, motion.q[i, 7:], v[i, 6:] if motion.v is not None else None, effort)
-            _say(log, joints, at, {"timestamp": stamp, "joints": states})
+            nanoseconds = round(1e9 * float(trajectory.time[i]))
+            stamp = {"sec": nanoseconds // 10**9, "nsec": nanoseconds % 10**9}
+            if i in pose_samples:
+                _write_message(log, transforms, nanoseconds, {"transforms": list(poses.at(q[i], stamp))})
+            effort = None if trajectory.torque is None else trajectory.torque[i]
+            states = _joint_states(
+                trajectory.joints, trajectory.q[i, 7:], v[i, 6:] if trajectory.v is not None else None, effort
+            )
+            _write_message(log, joints, nanoseconds, {"timestamp": stamp, "joints": states})
             for writer, topic in zip(writers, topics, strict=True):
-                log.add_message(channel_id=topic, log_time=at, publish_time=at, data=writer.message(i))
-            job.progress(float(motion.time[i] - motion.time[0]))
+                log.add_message(
+                    channel_id=topic, log_time=nanoseconds, publish_time=nanoseconds, data=writer.message(i)
+                )
+            job.progress(float(trajectory.time[i] - trajectory.time[0]))
         log.add_metadata("poise", {key: str(value) for key, value in recording.provenance.items()})
         log.finish()
 
 
-def nearest(motion: Trajectory, rate: float | None) -> np.ndarray:
+def nearest_samples(trajectory: Trajectory, rate: float | None) -> np.ndarray:
     """Numbers of the samples that are nearest to the ticks of a rate (Hz); of all samples without one."""
     if rate is None:
-        return np.arange(len(motion.time))
-    ticks = motion.resampled(rate).time
-    after = np.clip(np.searchsorted(motion.time, ticks), 1, max(len(motion.time) - 1, 1))
-    before = motion.time[after - 1] + motion.time[np.minimum(after, len(motion.time) - 1)] > 2.0 * ticks
-    return np.unique(np.minimum(np.where(before, after - 1, after), len(motion.time) - 1))
+        return np.arange(len(trajectory.time))
+    ticks = trajectory.resample(rate).time
+    after = np.clip(np.searchsorted(trajectory.time, ticks), 1, max(len(trajectory.time) - 1, 1))
+    before = trajectory.time[after - 1] + trajectory.time[np.minimum(after, len(trajectory.time) - 1)] > 2.0 * ticks
+    return np.unique(np.minimum(np.where(before, after - 1, after), len(trajectory.time) - 1))
 
 
-def _thinned(time: np.ndarray, rate: float) -> np.ndarray:
+def _decimate(time: np.ndarray, rate: float) -> np.ndarray:
     """Places of times that are at least a period of the rate apart, the first included."""
     ticks = np.floor((time - time[0]) * rate + 1e-6)
     return np.flatnonzero(np.diff(ticks, prepend=-1.0) > 0.0)
 
 
-class _Poses:
+class _LinkPoses:
     """Poses of all links of a robot in the world, as Foxglove has them."""
 
     def __init__(self, robot: Any) -> None:
@@ -128,7 +132,7 @@ class _Poses:
             pose = pinocchio.SE3ToXYZQUAT(self._data.oMf[index]).tolist()
             yield {
                 "timestamp": stamp,
-                "parent_frame_id": WORLD,
+                "parent_frame_id": WORLD_FRAME,
                 "child_frame_id": name,
                 "translation": dict(zip("xyz", pose[:3], strict=True)),
                 "rotation": dict(zip("xyzw", pose[3:], strict=True)),
@@ -148,7 +152,7 @@ def _joint_states(joints: tuple[str, ...], *values: np.ndarray | None) -> list[d
     return states
 
 
-class _Values:
+class _ChannelMessages:
     """The samples of a channel as messages: by the labels of its columns, ``value`` where it has none.
 
     What did not exist is left out. Numbers have nine digits: written out in full they are no better and twice as long.
@@ -158,26 +162,26 @@ class _Values:
         self._kind = channel.header.kind
         self._labels = [json.dumps(label) for label in channel.labels or ("value",)]
         self._rows = channel.values.reshape(len(channel), -1)
-        absent = self._rows == ABSENT if self._kind == "code" else np.zeros(self._rows.shape, dtype=bool)
-        self._there: np.ndarray = np.isfinite(self._rows) if self._kind == "number" else ~absent
-        self._whole: np.ndarray = np.asarray(self._there.all(axis=1))
+        absent = self._rows == ABSENT_CODE if self._kind == "code" else np.zeros(self._rows.shape, dtype=bool)
+        self._is_present: np.ndarray = np.isfinite(self._rows) if self._kind == "number" else ~absent
+        self._is_complete: np.ndarray = np.asarray(self._is_present.all(axis=1))
         number = "%d" if self._kind == "code" else "%.9g"
-        self._form = "{" + ",".join(f"{label.replace('%', '%%')}:{number}" for label in self._labels) + "}"
+        self._template = "{" + ",".join(f"{label.replace('%', '%%')}:{number}" for label in self._labels) + "}"
 
     def message(self, index: int) -> bytes:
         row = self._rows[index]
         if self._kind == "text":
             return f"{{{self._labels[0]}:{json.dumps(row[0])}}}".encode()
-        if self._whole[index]:
-            return (self._form % tuple(row.tolist())).encode()
-        there = np.flatnonzero(self._there[index]).tolist()
-        return ("{" + ",".join(f"{self._labels[k]}:{row[k]:.9g}" for k in there) + "}").encode()
+        if self._is_complete[index]:
+            return (self._template % tuple(row.tolist())).encode()
+        present = np.flatnonzero(self._is_present[index]).tolist()
+        return ("{" + ",".join(f"{self._labels[k]}:{row[k]:.9g}" for k in present) + "}").encode()
 
 
-def _topic(log: Any, topic: str, name: str, schema: dict[str, Any]) -> int:
+def _register_topic(log: Any, topic: str, name: str, schema: dict[str, Any]) -> int:
     number = log.register_schema(name=name, encoding="jsonschema", data=json.dumps(schema).encode())
     return int(log.register_channel(topic=topic, message_encoding="json", schema_id=number))
 
 
-def _say(log: Any, topic: int, time: int, message: dict[str, Any]) -> None:
+def _write_message(log: Any, topic: int, time: int, message: dict[str, Any]) -> None:
     log.add_message(channel_id=topic, log_time=time, publish_time=time, data=json.dumps(message).encode())

@@ -17,11 +17,11 @@ import numpy as np
 
 from poise.analysis import base_displacement
 from poise.arrays import Array
-from poise.control import Command, Controller, Step
-from poise.exports.joint_trajectory import ExportError, Trajectory, arranged, torques
+from poise.control import Command, Controller, ControlStep
+from poise.exports.joint_trajectory import ExportError, Trajectory, reorder_joints, reorder_torques
 from poise.geometry import minimum_jerk, so3
-from poise.plants import FLOOR_FRICTION, Flat, Ground, PositionServos, Push, steps
-from poise.recording import Progress, Recording, record_steps, settings
+from poise.plants import FLOOR_FRICTION, FlatTerrain, PositionServos, Push, Terrain, steps
+from poise.recording import Progress, Recording, controller_facts, record_steps
 from poise.robots import Robot, State
 from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 #: Servos hear a new target this often (s), as often as the simulation steps.
 PERIOD = 0.001
 #: The robot stands in the first posture before, and in the last one after the motion (s): it sways for about half that.
-SETTLE, REST = 1.0, 1.0
+LEAD_IN, LEAD_OUT = 1.0, 1.0
 
 
-class Playback(Controller):
+class OpenLoopController(Controller):
     """A controller that says what the trajectory says, whatever the robot does.
 
     `PositionServos` are told how fast their targets move. From the start, where they hold the robot still, they go to
-    the first posture during `SETTLE`; then ``target(t) = q(t)``, linear between samples. A servo that gives its largest
+    the first posture during `LEAD_IN`; then ``target(t) = q(t)``, linear between samples. A servo at its largest
     torque lets its target go no further from the joint, so the targets are followed here by the same rule, and one that
     was held back returns to the trajectory as fast as the joint may turn.
 
@@ -48,55 +48,60 @@ class Playback(Controller):
         trajectory: of this robot.
         start: targets of the servos in the start (rad).
         stiffness: of the servos (N m/rad); a target is at most torque limit over stiffness from its joint.
-        lead: whether the torques of the trajectory are asked for as well: ``target(t) = q(t) + torque(t) / K``.
+        torque_feedforward: whether the torques of the trajectory are asked for as well:
+            ``target(t) = q(t) + torque(t) / K``.
     """
 
-    def __init__(self, robot: Robot, trajectory: Trajectory, start: Array, stiffness: Array, lead: bool) -> None:
+    def __init__(
+        self, robot: Robot, trajectory: Trajectory, start: Array, stiffness: Array, torque_feedforward: bool
+    ) -> None:
         self.period, self.robot = PERIOD, robot
-        self.seconds = SETTLE + trajectory.duration + REST
-        self._time, self._angles = trajectory.time - trajectory.time[0], arranged(trajectory, robot)[0][:, 7:]
-        if lead:
-            self._angles = self._angles + np.nan_to_num(torques(trajectory, robot)) / stiffness
-        self._start, self._target, self._reach = start, start.copy(), robot.limits.torque / stiffness
-        self._speed = robot.limits.velocity
+        self.seconds = LEAD_IN + trajectory.duration + LEAD_OUT
+        self._time, self._angles = trajectory.time - trajectory.time[0], reorder_joints(trajectory, robot)[0][:, 7:]
+        if torque_feedforward:
+            self._angles = self._angles + np.nan_to_num(reorder_torques(trajectory, robot)) / stiffness
+        self._start, self._target, self._max_deflection = start, start.copy(), robot.limits.torque / stiffness
+        self._max_speed = robot.limits.velocity
         self._last = -1.0
 
-    def wanted(self, time: float) -> Array:
+    def target_at(self, time: float) -> Array:
         """Where the targets should be at a time of the run (s)."""
-        played = time - SETTLE
-        if played <= 0.0:
-            share = float(minimum_jerk(min(max(time / SETTLE, 0.0), 1.0))[0])
+        trajectory_time = time - LEAD_IN
+        if trajectory_time <= 0.0:
+            share = float(minimum_jerk(min(max(time / LEAD_IN, 0.0), 1.0))[0])
             return self._start + share * (self._angles[0] - self._start)
-        i = int(np.searchsorted(self._time, played, side="right"))
+        i = int(np.searchsorted(self._time, trajectory_time, side="right"))
         if i >= len(self._time):
             return self._angles[-1]
-        share = (played - self._time[i - 1]) / (self._time[i] - self._time[i - 1])
+        share = (trajectory_time - self._time[i - 1]) / (self._time[i] - self._time[i - 1])
         return (1.0 - share) * self._angles[i - 1] + share * self._angles[i]
 
     def step(self, state: State) -> Command:
-        now, then = self.wanted(state.time), self.wanted(state.time + PERIOD)
-        back = np.clip((now - self._target) / PERIOD, -self._speed, self._speed)
-        rate = (then - now) / PERIOD + back
-        self._target = np.clip(self._target + PERIOD * rate, state.q[7:] - self._reach, state.q[7:] + self._reach)
+        target, next_target = self.target_at(state.time), self.target_at(state.time + PERIOD)
+        correction = np.clip((target - self._target) / PERIOD, -self._max_speed, self._max_speed)
+        rate = (next_target - target) / PERIOD + correction
+        self._target = np.clip(
+            self._target + PERIOD * rate, state.q[7:] - self._max_deflection, state.q[7:] + self._max_deflection
+        )
         return Command(np.concatenate([np.zeros(6), rate]), None, None, PERIOD)
 
 
-# -- Open-loop replay ------------------------------------------------------------------------------------------------
+# -- Replay ----------------------------------------------------------------------------------------------------------
 
 
 #: Every so many targets a sample is recorded: 200 a second.
-RECORDED = 5
+RECORD_EVERY = 5
 
 
-def replayed(
+def replay_trajectory(
     robot: Robot,
     trajectory: Trajectory,
     *,
     friction: float = FLOOR_FRICTION,
-    ground: Ground = Flat(),  # noqa: B008  frozen
+    ground: Terrain = FlatTerrain(),  # noqa: B008  frozen
     pushes: Sequence[Push] = (),
     servos: PositionServos = PositionServos(),  # noqa: B008  frozen
-    lead: bool = False,
+    torque_feedforward: bool = False,
     seed: int = 0,
     path: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -114,56 +119,56 @@ def replayed(
         ground: what it stands on.
         pushes: that it gets, in time of the run: the motion begins after 1 s.
         servos: by default as stiff as `PositionServos` are.
-        lead: whether targets lead the angles by the recorded torques over the servos' stiffness; without, joints sag by
-            that much.
+        torque_feedforward: whether targets lead the angles by the recorded torques over the stiffness of the servos;
+            without it, joints sag by that much.
         seed: of uneven ground.
         path: a ``.poise`` file to record to.
         progress: told the time of the run after each sample (s).
 
-    >>> recording, result = replayed(robot, exports.trajectory("walk.csv"), friction=0.4)
+    >>> recording, result = replay_trajectory(robot, exports.read_trajectory("walk.csv"), friction=0.4)
     >>> result["fell"], result["reason"], result["drift_m"]
     """
     from poise.plants import MujocoPlant, servo_gains
 
-    start = _start(robot, trajectory)
+    start = _start_state(robot, trajectory)
     plant = MujocoPlant(
         start, friction=friction, ground=ground, pushes=pushes, actuators=servos, period=PERIOD, seed=seed
     )
     stiffness, _ = servo_gains(servos, plant.start)
-    playback = Playback(robot, trajectory, plant.data.ctrl.copy(), stiffness, lead)
-    facts = {
-        **settings(playback, plant),
+    controller = OpenLoopController(robot, trajectory, plant.data.ctrl.copy(), stiffness, torque_feedforward)
+    provenance = {
+        **controller_facts(controller, plant),
         "behavior": "replay",
         "mode": "position",
         "seed": seed,
         "friction": friction,
-        "lead": lead,
+        "lead": torque_feedforward,
     }
     begin = time.perf_counter()
-    recording = record_steps(_until_fallen(playback, plant), robot, path, progress, facts)
-    run = CompletedRun(recording, robot, playback.seconds, time.perf_counter() - begin, plant.fall)
+    recording = record_steps(_steps_until_fall(controller, plant), robot, path, progress, provenance)
+    run = CompletedRun(recording, robot, controller.seconds, time.perf_counter() - begin, plant.fall)
     result = {"behavior": "replay", "robot": robot.name, "mode": "position", "plant": "mujoco", **measure(run)}
     result["distance_m"], result["heading_rad"] = base_displacement(run.states)
-    return recording, finish_result({**result, **_strayed(recording, trajectory, robot)}, [])
+    return recording, finish_result({**result, **_tracking_error(recording, trajectory, robot)}, [])
 
 
-def _start(robot: Robot, trajectory: Trajectory) -> State:
-    q, _ = arranged(trajectory, robot)
+def _start_state(robot: Robot, trajectory: Trajectory) -> State:
+    q, _ = reorder_joints(trajectory, robot)
     if not robot.feet:
         raise ExportError(f"{robot.name} has no feet to stand on; declare feet= to replay a motion")
     first = State(robot, q[0])
-    depth = min(float(first.pose(foot).translation[2]) for foot in robot.feet)
+    lowest = min(float(first.pose(foot).translation[2]) for foot in robot.feet)
     lowered = q[0].copy()
-    lowered[2] -= depth  # a table with few digits, or another ground, would leave it in the air
-    standing = [f for f in robot.feet if first.pose(f).translation[2] - depth < 0.01]
-    return State(robot, lowered, contacts=tuple(standing))
+    lowered[2] -= lowest  # a table with few digits, or another ground, would leave it in the air
+    contacts = [f for f in robot.feet if first.pose(f).translation[2] - lowest < 0.01]
+    return State(robot, lowered, contacts=tuple(contacts))
 
 
-def _until_fallen(playback: Playback, plant: MujocoPlant) -> Iterator[Step]:
+def _steps_until_fall(controller: OpenLoopController, plant: MujocoPlant) -> Iterator[ControlStep]:
     """One step in so many, and no more soon after a fall."""
     end = math.inf
-    for i, step in enumerate(steps(playback, plant, playback.seconds)):
-        if i % RECORDED == 0:
+    for i, step in enumerate(steps(controller, plant, controller.seconds)):
+        if i % RECORD_EVERY == 0:
             yield step
         if plant.fallen:
             end = min(end, step.state.time + SECONDS_AFTER_FALL)
@@ -171,25 +176,25 @@ def _until_fallen(playback: Playback, plant: MujocoPlant) -> Iterator[Step]:
             return
 
 
-def _strayed(recording: Recording, trajectory: Trajectory, robot: Robot) -> dict[str, Any]:
+def _tracking_error(recording: Recording, trajectory: Trajectory, robot: Robot) -> dict[str, Any]:
     """How far base and joints are from the trajectory."""
-    played = recording.time - SETTLE
-    inside = (played >= 0.0) & (played <= trajectory.duration)
-    nothing = {"drift_m": None, "drift_rad": None, "tracking_rad": None}
+    trajectory_time = recording.time - LEAD_IN
+    inside = (trajectory_time >= 0.0) & (trajectory_time <= trajectory.duration)
+    unknown = {"drift_m": None, "drift_rad": None, "tracking_rad": None}
     if not inside.any():
-        return nothing
-    meant = trajectory.at(trajectory.time[0] + played[inside])
-    q = arranged(meant, robot)[0]
-    off = recording["q"][inside][:, 7:] - q[:, 7:]
-    strayed = {"tracking_rad": {"rms": float(np.sqrt(np.mean(off**2))), "max": float(np.abs(off).max())}}
-    whole = played[inside][-1] >= trajectory.duration - RECORDED * PERIOD
-    if not whole:
-        return {**nothing, **strayed}
+        return unknown
+    reference = trajectory.at(trajectory.time[0] + trajectory_time[inside])
+    q = reorder_joints(reference, robot)[0]
+    error = recording["q"][inside][:, 7:] - q[:, 7:]
+    tracking = {"tracking_rad": {"rms": float(np.sqrt(np.mean(error**2))), "max": float(np.abs(error).max())}}
+    completed = trajectory_time[inside][-1] >= trajectory.duration - RECORD_EVERY * PERIOD
+    if not completed:
+        return {**unknown, **tracking}
     at = int(np.flatnonzero(inside)[-1])
     first, last = State(robot, q[0]), State(robot, q[-1])
-    ended = recording.state(at, robot)
+    final_state = recording.state(at, robot)
     base = robot.frame("root_joint")
-    turn = so3.log(ended.pose(base).rotation @ last.pose(base).rotation.T)
-    begun = recording.state(0, robot).q[:2] - first.q[:2]
-    gap = float(np.linalg.norm(ended.q[:2] - begun - last.q[:2]))
-    return {"drift_m": gap, "drift_rad": float(turn[2]), **strayed}
+    rotation = so3.log(final_state.pose(base).rotation @ last.pose(base).rotation.T)
+    start_offset = recording.state(0, robot).q[:2] - first.q[:2]
+    drift = float(np.linalg.norm(final_state.q[:2] - start_offset - last.q[:2]))
+    return {"drift_m": drift, "drift_rad": float(rotation[2]), **tracking}

@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 
 from poise.arrays import Array
-from poise.exports.formats import Job
+from poise.exports.formats import ExportJob
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.recording import load_recording
 
 #: Digits of a number: nanometres in a hall of a metre, far below what any encoder sees.
-DIGITS = "%.9g"
+NUMBER_FORMAT = "%.9g"
 BASE_Q = ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
 BASE_V = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 
 
-def export_csv(job: Job, file: Path) -> None:
+def export_csv(job: ExportJob, file: Path) -> None:
     """One head, ``time [s],q/base_x [m],...``, then the samples; of a torque that is not known the place says nan."""
     trajectory = job.trajectory()
     names, columns = ["time [s]"], [trajectory.time[:, None]]
-    for name, values, labels, units in _blocks(trajectory):
+    for name, values, labels, units in _column_blocks(trajectory):
         names += [
             f"{name}/{label} [{unit}]" if unit else f"{name}/{label}" for label, unit in zip(labels, units, strict=True)
         ]
@@ -34,21 +34,21 @@ def export_csv(job: Job, file: Path) -> None:
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.write(",".join(names) + "\n")
         for time, line in zip(trajectory.time, np.hstack(columns), strict=True):
-            stream.write(",".join(DIGITS % number for number in line) + "\n")
+            stream.write(",".join(NUMBER_FORMAT % number for number in line) + "\n")
             job.progress(float(time - trajectory.time[0]))
 
 
 def read_csv(path: Path) -> Trajectory:
     """The trajectory in such a file. Units in the head may be missing; they are then s, m and rad."""
     try:
-        head, _, body = path.read_text(encoding="utf-8-sig").partition("\n")
-        names = [re.sub(r"\s*\[.*\]$", "", word.strip().strip('"')) for word in head.split(",")]
+        header, _, table_text = path.read_text(encoding="utf-8-sig").partition("\n")
+        names = [re.sub(r"\s*\[.*\]$", "", word.strip().strip('"')) for word in header.split(",")]
         if "time" not in names or not any(name.startswith("q/") for name in names):
             raise ExportError(f"{path} is no joint trajectory: its head has no columns 'time' and 'q/...'", str(path))
-        rows = [line.split(",") for line in body.splitlines() if line.strip()]
-        uneven = [i for i, row in enumerate(rows) if len(row) != len(names)]
-        if uneven:
-            line, count = uneven[0] + 2, len(rows[uneven[0]])
+        rows = [line.split(",") for line in table_text.splitlines() if line.strip()]
+        bad_rows = [i for i, row in enumerate(rows) if len(row) != len(names)]
+        if bad_rows:
+            line, count = bad_rows[0] + 2, len(rows[bad_rows[0]])
             raise ExportError(f"{path}: line {line} has {count} columns and the head {len(names)}; mend it", str(path))
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
     except UnicodeDecodeError:
@@ -57,31 +57,31 @@ def read_csv(path: Path) -> Trajectory:
         raise ExportError(f"{path} holds something that is no number: {error}", str(path)) from None
     found = {name: values[:, i] for i, name in enumerate(names)}
     joints = tuple(name[2:] for name in names if name.startswith("q/") and name[2:] not in BASE_Q)
-    units = re.findall(r"q/([^,\[]*?)\s*\[m\]", head)
+    units = re.findall(r"q/([^,\[]*?)\s*\[m\]", header)
     return Trajectory(
         found["time"],
-        _stacked(found, "q", (*BASE_Q, *joints), path),
+        _stack_columns(found, "q", (*BASE_Q, *joints), path),
         joints,
         tuple("m" if joint in units else "rad" for joint in joints),
-        _stacked(found, "v", (*BASE_V, *joints), path) if any(name.startswith("v/") for name in names) else None,
-        _stacked(found, "torque", joints, path) if any(name.startswith("torque/") for name in names) else None,
+        _stack_columns(found, "v", (*BASE_V, *joints), path) if any(name.startswith("v/") for name in names) else None,
+        _stack_columns(found, "torque", joints, path) if any(name.startswith("torque/") for name in names) else None,
     )
 
 
-def _blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, ...], tuple[str, ...]]]:
+def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, ...], tuple[str, ...]]]:
     """Name, values, labels and units of what there is."""
     joints, units = trajectory.joints, trajectory.units
     blocks = [("q", trajectory.q, (*BASE_Q, *joints), ("m", "m", "m", "", "", "", "", *units))]
     if trajectory.v is not None:
-        rates = (*["m/s"] * 3, *["rad/s"] * 3, *(f"{unit}/s" for unit in units))
-        blocks.append(("v", trajectory.v, (*BASE_V, *joints), rates))
+        rate_units = (*["m/s"] * 3, *["rad/s"] * 3, *(f"{unit}/s" for unit in units))
+        blocks.append(("v", trajectory.v, (*BASE_V, *joints), rate_units))
     if trajectory.torque is not None:
-        efforts = tuple("N" if unit == "m" else "N m" for unit in units)
-        blocks.append(("torque", trajectory.torque, joints, efforts))
+        effort_units = tuple("N" if unit == "m" else "N m" for unit in units)
+        blocks.append(("torque", trajectory.torque, joints, effort_units))
     return blocks
 
 
-def _stacked(found: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
+def _stack_columns(found: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
     missing = [f"{name}/{label}" for label in labels if f"{name}/{label}" not in found]
     if missing:
         raise ExportError(f"{path} has no column '{missing[0]}'; give a .csv that 'poise export' wrote", str(path))
@@ -92,10 +92,10 @@ def _stacked(found: dict[str, Array], name: str, labels: tuple[str, ...], path: 
 
 
 #: Arrays that every file has, and those of which it has both or none.
-NEEDED = ("time", "joints", "base_position", "base_quaternion", "positions")
+REQUIRED_ARRAYS = ("time", "joints", "base_position", "base_quaternion", "positions")
 
 
-def export_npz(job: Job, file: Path) -> None:
+def export_npz(job: ExportJob, file: Path) -> None:
     """The arrays are named and described in docs/export.md; quaternions are (x, y, z, w)."""
     trajectory = job.trajectory()
     arrays: dict[str, Any] = {
@@ -123,7 +123,7 @@ def read_npz(path: Path) -> Trajectory:
             found = {name: file[name] for name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, NotImplementedError):
         raise ExportError(f"{path} is no file of arrays; give a .npz that 'poise export' wrote", str(path)) from None
-    missing = [name for name in NEEDED if name not in found]
+    missing = [name for name in REQUIRED_ARRAYS if name not in found]
     if missing:
         raise ExportError(f"{path} has no array '{missing[0]}'; give a .npz that 'poise export' wrote", str(path))
     joints = tuple(str(name) for name in np.atleast_1d(found["joints"]))
@@ -149,22 +149,22 @@ READERS: dict[str, Callable[[Path], Trajectory]] = {
 }
 
 
-def trajectory(path: str | PathLike[str]) -> Trajectory:
+def read_trajectory(path: str | PathLike[str]) -> Trajectory:
     """The joint trajectory in a ``.csv`` or ``.npz`` that was exported, or in a recording.
 
-    >>> trajectory("walk.csv").joints
+    >>> read_trajectory("walk.csv").joints
     """
-    place = Path(path).expanduser()
-    if place.suffix.lower() not in READERS:
+    file_path = Path(path).expanduser()
+    if file_path.suffix.lower() not in READERS:
         raise ExportError(f"'{path}' does not end in {', '.join(READERS)}; give a joint trajectory", str(path))
-    if place.is_dir():
+    if file_path.is_dir():
         raise ExportError(f"'{path}' is a folder; give a file in it", str(path))
-    if not place.exists():
+    if not file_path.exists():
         raise ExportError(f"'{path}' does not exist; give a joint trajectory ({', '.join(READERS)})", str(path))
     try:
-        return READERS[place.suffix.lower()](place)
+        return READERS[file_path.suffix.lower()](file_path)
     except OSError as error:
         raise ExportError(f"'{path}' cannot be read: {error.strerror or error}", str(path)) from None
     except ExportError as error:
-        named = str(error) if str(place) in str(error) else f"{place}: {error}"
-        raise ExportError(named, str(path)) from None
+        message = str(error) if str(file_path) in str(error) else f"{file_path}: {error}"
+        raise ExportError(message, str(path)) from None

@@ -14,17 +14,17 @@ from poise.errors import GeometryError
 from poise.geometry import curves, polygon, so3
 from poise.geometry import polygon as region
 from poise.geometry.curves import Quintic, cycloid, minimum_jerk, quintic
-from poise.geometry.polygon import TOLERANCE, Region, convex_hull, explore, half_planes, margin
+from poise.geometry.polygon import TOLERANCE, Region, approximate_region, convex_hull, half_planes, margin
 
 __all__ = [
     "TOLERANCE",
     "GeometryError",
     "Quintic",
     "Region",
+    "approximate_region",
     "convex_hull",
     "curves",
     "cycloid",
-    "explore",
     "half_planes",
     "margin",
     "minimum_jerk",

@@ -35,7 +35,7 @@ def minimum_jerk(s: float | Array) -> _Numbers | _Arrays:
     >>> minimum_jerk(0.5)
     (0.5, 1.875, 0.0)
     """
-    s = _clipped(s)
+    s = _clip_phase(s)
     r = 1.0 - s
     return s * s * s * (10.0 - s * (15.0 - 6.0 * s)), 30.0 * s * s * r * r, 60.0 * s * r * (r - s)  # type: ignore[return-value]
 
@@ -55,7 +55,7 @@ def cycloid(s: float | Array) -> _Numbers | _Arrays:
     >>> cycloid(1.0)[:2]
     (1.0, 0.0)
     """
-    sine, cosine, s = _wave(s)
+    sine, cosine, s = _sine_and_cosine(s)
     return s - sine / math.tau, 1.0 - cosine, math.tau * sine  # type: ignore[return-value]
 
 
@@ -73,7 +73,7 @@ def cycloid_lift(s: float | Array) -> _Numbers | _Arrays:
     >>> cycloid_lift(0.5)[0]
     1.0
     """
-    sine, cosine, clipped = _wave(s)
+    sine, cosine, clipped = _sine_and_cosine(s)
     moving = 1.0 * (clipped == s)
     return 0.5 - 0.5 * cosine, math.pi * sine, 2.0 * math.pi**2 * cosine * moving  # type: ignore[return-value]
 
@@ -162,15 +162,15 @@ def quintic(
     return Quintic((x0, v0, a0), (x1, v1, a1), T)
 
 
-def _clipped(s: float | Array) -> float | Array:
+def _clip_phase(s: float | Array) -> float | Array:
     if isinstance(s, np.ndarray):
         return np.clip(s, 0.0, 1.0)
     return min(max(float(s), 0.0), 1.0)
 
 
-def _wave(s: float | Array) -> tuple[float | Array, float | Array, float | Array]:
+def _sine_and_cosine(s: float | Array) -> tuple[float | Array, float | Array, float | Array]:
     """Sine and cosine of 2π s, and s, with s clipped to [0, 1]."""
-    s = _clipped(s)
+    s = _clip_phase(s)
     if isinstance(s, np.ndarray):
         return np.sin(math.tau * s), np.cos(math.tau * s), s
     return math.sin(math.tau * s), math.cos(math.tau * s), s

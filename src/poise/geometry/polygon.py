@@ -43,9 +43,9 @@ def convex_hull(points: ArrayLike) -> Array:
            [1., 1.],
            [0., 1.]])
     """
-    values = sorted({(x, y) for x, y in _points(points).tolist() if math.isfinite(x) and math.isfinite(y)})
+    values = sorted({(x, y) for x, y in _check_points(points).tolist() if math.isfinite(x) and math.isfinite(y)})
     if len(values) > 1:
-        values = _without_flat_vertices([*_chain(values), *_chain(values[::-1])])
+        values = _without_flat_vertices([*_half_hull(values), *_half_hull(values[::-1])])
         first = values.index(min(values))  # the leftmost may have been a flat one
         values = values[first:] + values[:first]
     return np.array(values, dtype=np.float64).reshape(-1, 2)
@@ -111,11 +111,13 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> float | Array:
     >>> margin([[0, 0], [2, 0], [2, 1], [0, 1]], [[1, 0.4], [2, 1], [5, 5]])
     array([ 0.4,  0. , -5. ])
     """
-    vertices = _points(polygon).tolist()
+    vertices = _check_points(polygon).tolist()
     array = np.asarray(point, dtype=np.float64)
     if array.shape == (2,):
-        return _nearest(vertices, *array.tolist())[0]
-    return np.array([_nearest(vertices, x, y)[0] for x, y in _points(array).tolist()], dtype=np.float64)
+        return _margin_and_nearest(vertices, *array.tolist())[0]
+    return np.array(
+        [_margin_and_nearest(vertices, x, y)[0] for x, y in _check_points(array).tolist()], dtype=np.float64
+    )
 
 
 def project(polygon: ArrayLike, point: ArrayLike) -> Array:
@@ -126,36 +128,36 @@ def project(polygon: ArrayLike, point: ArrayLike) -> Array:
     >>> project([[0, 0], [2, 0], [2, 1], [0, 1]], [3, 0.5])
     array([2. , 0.5])
     """
-    vertices = _points(polygon).tolist()
+    vertices = _check_points(polygon).tolist()
     array = np.asarray(point, dtype=np.float64)
     if array.shape == (2,):
-        return np.array(_nearest(vertices, *array.tolist())[1])
-    return np.array([_nearest(vertices, x, y)[1] for x, y in _points(array).tolist()]).reshape(-1, 2)
+        return np.array(_margin_and_nearest(vertices, *array.tolist())[1])
+    return np.array([_margin_and_nearest(vertices, x, y)[1] for x, y in _check_points(array).tolist()]).reshape(-1, 2)
 
 
 def shrink(polygon: ArrayLike, by: float) -> Array:
     """The points that keep a distance ``by`` (m) from the boundary, as a polygon:
 
-        {x : margin(x) >= min(by, depth)}
+        {x : margin(x) >= min(by, inradius)}
 
-    A polygon does not vanish: beyond its `depth` what is left are its innermost points, a single one or a segment. Who
-    must know compares ``by`` with ``depth(polygon)``.
+    A polygon does not vanish: beyond its `inradius` what is left are its innermost points, a single one or a segment.
+    To find out, compare ``by`` with ``inradius(polygon)``.
 
     >>> shrink([[0, 0], [4, 0], [4, 2], [0, 2]], 0.5).tolist()
     [[0.5, 0.5], [3.5, 0.5], [3.5, 1.5], [0.5, 1.5]]
     """
     if not by >= 0.0:
         raise GeometryError(f"a polygon was to shrink by {by}; give a distance in metres that is not negative")
-    return _eroded(polygon, by)[0]
+    return _erode(polygon, by)[0]
 
 
-def depth(polygon: ArrayLike) -> float:
+def inradius(polygon: ArrayLike) -> float:
     """Greatest margin (m) that any point has: the radius of the largest circle inside; minus infinity if empty.
 
-    >>> depth([[0, 0], [4, 0], [4, 2], [0, 2]])
+    >>> inradius([[0, 0], [4, 0], [4, 2], [0, 2]])
     1.0
     """
-    return _eroded(polygon, math.inf)[1] if len(_points(polygon)) else -math.inf
+    return _erode(polygon, math.inf)[1] if len(_check_points(polygon)) else -math.inf
 
 
 def clip(polygon: ArrayLike, A: ArrayLike, b: ArrayLike) -> Array:
@@ -169,7 +171,7 @@ def clip(polygon: ArrayLike, A: ArrayLike, b: ArrayLike) -> Array:
     """
     hull = convex_hull(polygon)
     tolerance = _tolerance(hull.tolist())
-    for row, bound in zip(_points(A).tolist(), np.atleast_1d(b).tolist(), strict=True):
+    for row, bound in zip(_check_points(A).tolist(), np.atleast_1d(b).tolist(), strict=True):
         vertices = hull.tolist()
         beyond = (hull @ row - bound).tolist()
         least = tolerance * math.hypot(*row)
@@ -185,7 +187,7 @@ def clip(polygon: ArrayLike, A: ArrayLike, b: ArrayLike) -> Array:
     return hull
 
 
-def _points(points: ArrayLike) -> Array:
+def _check_points(points: ArrayLike) -> Array:
     array = np.asarray(points, dtype=np.float64)
     if array.ndim == 2 and array.shape[1] == 2:
         return array
@@ -194,7 +196,7 @@ def _points(points: ArrayLike) -> Array:
     raise GeometryError(f"points in the plane have shape (n, 2); got {array.shape}")
 
 
-def _chain(values: list[_Point]) -> list[_Point]:
+def _half_hull(values: list[_Point]) -> list[_Point]:
     """Half of the hull of sorted points, without its last point: a path that only turns left."""
     path: list[_Point] = []
     for x, y in values:
@@ -237,26 +239,26 @@ def _distance(point: _Point, a: _Point, b: _Point) -> float:
     dx, dy = b[0] - a[0], b[1] - a[1]
     px, py = x - a[0], y - a[1]
     squared = dx * dx + dy * dy
-    along = min(max((px * dx + py * dy) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
-    return math.hypot(px - along * dx, py - along * dy)
+    fraction = min(max((px * dx + py * dy) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
+    return math.hypot(px - fraction * dx, py - fraction * dy)
 
 
-def _nearest(vertices: list[list[float]], x: float, y: float) -> tuple[float, tuple[float, float]]:
+def _margin_and_nearest(vertices: list[list[float]], x: float, y: float) -> tuple[float, tuple[float, float]]:
     """Margin of (x, y) and the point of the polygon nearest to it."""
     least, lowest, proper, nearest = math.inf, math.inf, False, (x, y)
     ax, ay = vertices[-1] if vertices else (x, y)
     for bx, by in vertices:
         dx, dy, px, py = bx - ax, by - ay, x - ax, y - ay
         squared = dx * dx + dy * dy
-        along = 0.0
+        fraction = 0.0
         if squared > 0.0:
-            along = (px * dx + py * dy) / squared
-            along = 0.0 if along < 0.0 else 1.0 if along > 1.0 else along
+            fraction = (px * dx + py * dy) / squared
+            fraction = 0.0 if fraction < 0.0 else 1.0 if fraction > 1.0 else fraction
             height = (dx * py - dy * px) / math.sqrt(squared)  # over the edge's line, positive on the inner side
             if height < lowest:
                 lowest = height
             proper = True
-        qx, qy = ax + along * dx, ay + along * dy
+        qx, qy = ax + fraction * dx, ay + fraction * dy
         distance = math.hypot(x - qx, y - qy)
         if distance < least:
             least, nearest = distance, (qx, qy)
@@ -278,14 +280,14 @@ def _outward_normals(hull: Array) -> Array:
     return np.array(rows)
 
 
-def _eroded(polygon: ArrayLike, by: float) -> tuple[Array, float]:
+def _erode(polygon: ArrayLike, by: float) -> tuple[Array, float]:
     """Move all edges inward by a distance, or as far as something is left; also returns how far.
 
     A vertex between edges with unit normals m and n moves along w = 2 (m + n) / |m + n|², which has mᵀw = nᵀw = 1.
     Every edge shortens at a constant rate until one has no length left; from there the same goes on without it.
     """
-    hull, done = convex_hull(polygon), 0.0
-    while len(hull) > 2 and done < by:
+    hull, eroded = convex_hull(polygon), 0.0
+    while len(hull) > 2 and eroded < by:
         after = _outward_normals(hull)
         both = np.roll(after, 1, axis=0) + after
         w = 2.0 * both / (both * both).sum(axis=1)[:, np.newaxis]
@@ -294,11 +296,11 @@ def _eroded(polygon: ArrayLike, by: float) -> tuple[Array, float]:
         rates = ((np.roll(w, -1, axis=0) - w) * edges).sum(axis=1) / lengths
         times = np.divide(lengths, rates, out=np.full(len(hull), np.inf), where=rates > 0.0)
         first = int(times.argmin())
-        step = float(min(by - done, times[first]))
+        step = float(min(by - eroded, times[first]))
         moved = hull - step * w
         hull = convex_hull(moved if step < times[first] else np.delete(moved, first, axis=0))
-        done += step
-    return hull, done
+        eroded += step
+    return hull, eroded
 
 
 # -- A convex region of the plane that answers one question only -----------------------------------------------------
@@ -315,12 +317,12 @@ class Region:
     Attributes:
         inner: vertices (k, 2) of a polygon inside the region, counterclockwise; the one to rely on.
         outer: vertices of a polygon around it.
-        questions: how many directions were asked for.
+        queries: how many directions were asked for.
     """
 
     inner: Array
     outer: Array
-    questions: int
+    queries: int
 
     @property
     def gap(self) -> float:
@@ -328,11 +330,11 @@ class Region:
         return max((-float(margin(self.inner, vertex)) for vertex in self.outer), default=0.0)
 
 
-def explore(
-    farthest: Callable[[Array], ArrayLike | None],
-    within: ArrayLike,
+def approximate_region(
+    support_point: Callable[[Array], ArrayLike | None],
+    bounding_polygon: ArrayLike,
     tolerance: float = TOLERANCE,
-    questions: int = 200,
+    max_queries: int = 200,
 ) -> Region:
     """Find a convex region by asking for its farthest points, first all around, then beyond each edge found.
 
@@ -344,33 +346,33 @@ def explore(
     found exactly: every question gives a vertex that was not known, or settles an edge.
 
     Args:
-        farthest: from a unit direction (2,) to the point (2,) of the region farthest along it; None if there is none.
-        within: a polygon that contains the region, from which the outer one is cut.
+        support_point: from a unit direction (2,) to the point (2,) of the region farthest along it; None if empty.
+        bounding_polygon: a polygon that contains the region, from which the outer one is cut.
         tolerance: m.
-        questions: at most so many are asked; what is not settled then shows in `Region.gap`.
+        max_queries: at most so many are asked; what is not settled then shows in `Region.gap`.
 
-    >>> disc = explore(lambda d: d, within=[[-2, -2], [2, -2], [2, 2], [-2, 2]], tolerance=0.01)
+    >>> disc = approximate_region(lambda d: d, bounding_polygon=[[-2, -2], [2, -2], [2, 2], [-2, 2]], tolerance=0.01)
     >>> len(disc.inner), disc.gap < 0.01
     (32, True)
     """
     if not tolerance > 0.0:
         raise GeometryError(f"the tolerance of a region is {tolerance}; give a distance in metres above zero")
-    asked: dict[tuple[float, float], float] = {}  # how far the region reaches along each direction
+    support_values: dict[tuple[float, float], float] = {}  # how far the region reaches along each direction
     vertices: list[Array] = []
     waiting = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]
     inner = np.empty((0, 2))
-    while waiting and len(asked) < questions:
-        for direction in waiting[: questions - len(asked)]:
+    while waiting and len(support_values) < max_queries:
+        for direction in waiting[: max_queries - len(support_values)]:
             d = np.array(direction)
-            answer = farthest(d)
-            asked[direction] = math.inf if answer is None else float(d @ answer)
-            if answer is not None and asked[direction] > (inner @ d).max(initial=-np.inf) + tolerance:
+            answer = support_point(d)
+            support_values[direction] = math.inf if answer is None else float(d @ answer)
+            if answer is not None and support_values[direction] > (inner @ d).max(initial=-np.inf) + tolerance:
                 vertices.append(np.asarray(answer, dtype=np.float64))
         inner = convex_hull(vertices)
-        waiting = [(x, y) for x, y in half_planes(inner)[0].tolist() if (x, y) not in asked]
+        waiting = [(x, y) for x, y in half_planes(inner)[0].tolist() if (x, y) not in support_values]
     if not len(inner):
-        return Region(inner, inner, len(asked))
-    known = {direction: reach for direction, reach in asked.items() if reach < math.inf}
+        return Region(inner, inner, len(support_values))
+    known = {direction: reach for direction, reach in support_values.items() if reach < math.inf}
     A, b = np.array(list(known)), np.array(list(known.values()))
     # Answers are as exact as their programme: what one has shown to exist, another must not cut off.
-    return Region(inner, convex_hull([*clip(within, A, b), *inner]), len(asked))
+    return Region(inner, convex_hull([*clip(bounding_polygon, A, b), *inner]), len(support_values))

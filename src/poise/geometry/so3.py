@@ -32,12 +32,12 @@ def hat(vector: ArrayLike) -> Array:
     >>> hat([1, 2, 3]) @ [0, 0, 1]
     array([ 2., -1.,  0.])
     """
-    return _each(_hat, vector, _VECTOR, _MATRIX)
+    return _apply_kernel(_hat, vector, _VECTOR, _MATRIX)
 
 
 def vee(matrix: ArrayLike) -> Array:
     """The vector of a skew-symmetric matrix, so that ``vee(hat(a)) == a``; of another matrix, of its skew part."""
-    return _each(_vee, matrix, _MATRIX, _VECTOR)
+    return _apply_kernel(_vee, matrix, _MATRIX, _VECTOR)
 
 
 def exp(rotation_vector: ArrayLike) -> Array:
@@ -48,7 +48,7 @@ def exp(rotation_vector: ArrayLike) -> Array:
     >>> exp([0, 0, np.pi / 2]).round(12) @ [1, 0, 0]
     array([0., 1., 0.])
     """
-    return _each(_exp, rotation_vector, _VECTOR, _MATRIX)
+    return _apply_kernel(_exp, rotation_vector, _VECTOR, _MATRIX)
 
 
 def log(rotation: ArrayLike) -> Array:
@@ -65,7 +65,7 @@ def log(rotation: ArrayLike) -> Array:
     >>> log(exp([0.1, -0.2, 0.3])).round(12)
     array([ 0.1, -0.2,  0.3])
     """
-    return _each(_log, rotation, _MATRIX, _VECTOR)
+    return _apply_kernel(_log, rotation, _MATRIX, _VECTOR)
 
 
 def left_jacobian(rotation_vector: ArrayLike) -> Array:
@@ -76,7 +76,7 @@ def left_jacobian(rotation_vector: ArrayLike) -> Array:
 
     Its transpose ``J(e)ᵀ = J(-e)`` is the right Jacobian, for angular velocity in the body's own frame.
     """
-    return _each(_left_jacobian, rotation_vector, _VECTOR, _MATRIX)
+    return _apply_kernel(_left_jacobian, rotation_vector, _VECTOR, _MATRIX)
 
 
 def left_jacobian_inverse(rotation_vector: ArrayLike) -> Array:
@@ -87,7 +87,7 @@ def left_jacobian_inverse(rotation_vector: ArrayLike) -> Array:
 
     It is well behaved for all that `log` returns (θ <= π) and singular only at θ = 2π.
     """
-    return _each(_left_jacobian_inverse, rotation_vector, _VECTOR, _MATRIX)
+    return _apply_kernel(_left_jacobian_inverse, rotation_vector, _VECTOR, _MATRIX)
 
 
 def yaw_matrix(yaw: float) -> Array:
@@ -121,16 +121,18 @@ def wrap_angle(angle: float) -> float:
 _Kernel = Callable[..., tuple[float, ...]]
 
 
-def _each(kernel: _Kernel, values: ArrayLike, given: tuple[int, ...], made: tuple[int, ...]) -> Array:
-    """Apply a kernel of plain floats to one value of shape ``given``, or to each along leading dimensions."""
+def _apply_kernel(
+    kernel: _Kernel, values: ArrayLike, input_shape: tuple[int, ...], output_shape: tuple[int, ...]
+) -> Array:
+    """Apply a kernel of plain floats to one value of shape ``input_shape``, or to each along leading dimensions."""
     array = np.asarray(values, dtype=np.float64)
-    leading = array.ndim - len(given)
-    if leading < 0 or array.shape[leading:] != given:
-        raise GeometryError(f"expected shape {given}, or (..., {str(given)[1:]}; got {array.shape}")
+    leading = array.ndim - len(input_shape)
+    if leading < 0 or array.shape[leading:] != input_shape:
+        raise GeometryError(f"expected shape {input_shape}, or (..., {str(input_shape)[1:]}; got {array.shape}")
     if leading == 0:
-        return np.array(kernel(*array.ravel().tolist())).reshape(made)
-    rows = array.reshape(-1, math.prod(given)).tolist()
-    return np.array([kernel(*row) for row in rows], dtype=np.float64).reshape(*array.shape[:leading], *made)
+        return np.array(kernel(*array.ravel().tolist())).reshape(output_shape)
+    rows = array.reshape(-1, math.prod(input_shape)).tolist()
+    return np.array([kernel(*row) for row in rows], dtype=np.float64).reshape(*array.shape[:leading], *output_shape)
 
 
 def _hat(x: float, y: float, z: float) -> tuple[float, ...]:
@@ -152,7 +154,7 @@ def _combine(x: float, y: float, z: float, across: float, excess: float, turn: f
 _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _NOT_A_NUMBER = (math.nan,) * 9
 #: Below this angle (rad) half of it may not be a number any more; the identity is then exact for all that matters.
-_TINY = 1e-300
+_MIN_ANGLE = 1e-300
 
 
 def _exp(x: float, y: float, z: float) -> tuple[float, ...]:
@@ -168,7 +170,7 @@ def _exp(x: float, y: float, z: float) -> tuple[float, ...]:
 
 def _left_jacobian(x: float, y: float, z: float) -> tuple[float, ...]:
     angle = math.hypot(x, y, z)
-    if angle < _TINY:
+    if angle < _MIN_ANGLE:
         return _IDENTITY
     if not angle < math.inf:
         return _NOT_A_NUMBER
@@ -180,7 +182,7 @@ def _left_jacobian(x: float, y: float, z: float) -> tuple[float, ...]:
 
 def _left_jacobian_inverse(x: float, y: float, z: float) -> tuple[float, ...]:
     angle = math.hypot(x, y, z)
-    if angle < _TINY:
+    if angle < _MIN_ANGLE:
         return _IDENTITY
     if not angle < math.inf:
         return _NOT_A_NUMBER

@@ -27,10 +27,10 @@ class Section(NamedTuple):
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
 
-# -- How the page looks ----------------------------------------------------------------------------------------------
+# -- Style sheet -----------------------------------------------------------------------------------------------------
 
 
-STYLE = """
+STYLE_SHEET = """
 :root { color-scheme: light; }
 body { margin: 0 auto; max-width: 1040px; padding: 24px 20px 60px; background: #fff; color: #1a1a1a;
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "DejaVu Sans",
@@ -40,14 +40,14 @@ h2 { font-size: 19px; margin: 44px 0 6px; padding-top: 8px; border-top: 1px soli
 h3 { font-size: 15px; margin: 22px 0 4px; font-weight: 600; }
 p { margin: 6px 0 10px; max-width: 46em; }
 section ul { margin: 6px 0 10px; padding-left: 20px; max-width: 46em; }
-.beside > div { min-width: 0; }
-.made { color: #555; margin: 0 0 14px; }
+.grid > div { min-width: 0; }
+.byline { color: #555; margin: 0 0 14px; }
 .note { background: #f4f4f4; border-left: 3px solid #8a8a8a; padding: 6px 12px; }
 nav ul { columns: 2; padding: 0; margin: 10px 0; list-style: none; max-width: 46em; }
 a { color: #00568a; }
-.beside { display: grid; gap: 10px 18px; align-items: start; margin: 8px 0; }
-.across2 { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-.across3 { grid-template-columns: repeat(3, minmax(0, 1fr)); }
+.grid { display: grid; gap: 10px 18px; align-items: start; margin: 8px 0; }
+.columns2 { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.columns3 { grid-template-columns: repeat(3, minmax(0, 1fr)); }
 figure { margin: 0 0 6px; min-width: 0; }
 figcaption { font-size: 13px; line-height: 1.4; color: #444; }
 figure img { display: block; width: 100%; height: auto; border: 1px solid #ddd; box-sizing: border-box; }
@@ -59,7 +59,7 @@ table { border-collapse: collapse; font-size: 13.5px; line-height: 1.35; font-va
 caption { text-align: left; color: #444; font-size: 13px; padding-bottom: 4px; }
 th, td { padding: 3px 14px 3px 0; text-align: right; vertical-align: top; }
 td { max-width: 26em; }
-.words th, .words td { text-align: left; }
+.text th, .text td { text-align: left; }
 th:first-child { text-align: left; }
 thead tr:last-child th { border-bottom: 1px solid #555; }
 thead th { font-weight: 600; vertical-align: bottom; }
@@ -67,7 +67,7 @@ th[colspan] { text-align: center; padding-bottom: 1px; }
 tbody th { font-weight: 400; white-space: nowrap; }
 tbody th small { display: block; white-space: normal; max-width: 46em; color: #555; font-size: 12px; }
 tbody tr { border-bottom: 1px solid #e4e4e4; }
-@media (max-width: 700px) { .across2, .across3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; } }
+@media (max-width: 700px) { .columns2, .columns3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; } }
 @page { size: A4 landscape; margin: 10mm 14mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
@@ -77,7 +77,7 @@ tbody tr { border-bottom: 1px solid #e4e4e4; }
   h2 { margin-top: 10pt; }
   section + section h2 { margin-top: 0; border-top: 0; padding-top: 0; }
   h3 { margin-top: 8pt; }
-  .beside { gap: 6pt 14pt; margin: 4pt 0; }
+  .grid { gap: 6pt 14pt; margin: 4pt 0; }
   h2, h3, section > p { break-after: avoid; }
   figure, tr, .note { break-inside: avoid; }
   .table { break-inside: avoid; }
@@ -91,7 +91,7 @@ tbody tr { border-bottom: 1px solid #e4e4e4; }
 # -- A whole page ----------------------------------------------------------------------------------------------------
 
 
-def assembled(title: str, sections: Sequence[Section]) -> str:
+def assemble_page(title: str, sections: Sequence[Section]) -> str:
     """HTML with its style and links to its sections; nothing is fetched from anywhere."""
     links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
     bodies = "\n".join(f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>\n{s.html}</section>' for s in sections)
@@ -102,12 +102,12 @@ def assembled(title: str, sections: Sequence[Section]) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
 <style>
-{STYLE}
+{STYLE_SHEET}
 </style>
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p class="made">A report by Poise. Everything is in this file.</p>
+<p class="byline">A report by Poise. Everything is in this file.</p>
 <nav><ul>{links}</ul></nav>
 {bodies}
 </body>
@@ -115,13 +115,13 @@ def assembled(title: str, sections: Sequence[Section]) -> str:
 """
 
 
-def saved(path: str | os.PathLike[str], made: Callable[[], str]) -> Path:
+def save_page_file(path: str | os.PathLike[str], build_page: Callable[[], str]) -> Path:
     """Writes a page to a file and returns its path; what is wrong with the place is said before the page is made."""
-    place = writable_path(path, lambda message: PoiseError(f"save_page: {message}"))
+    target = writable_path(path, lambda message: PoiseError(f"save_page: {message}"))
     require("matplotlib", "PIL")  # before sections are made that do not need them
-    text = made()
+    text = build_page()
     try:
-        atomic_write_text(place, text)
+        atomic_write_text(target, text)
     except OSError as error:
         raise PoiseError(f"save_page: {path} cannot be written: {failure_reason(error)}") from error
     return Path(path)
@@ -131,20 +131,20 @@ def saved(path: str | os.PathLike[str], made: Callable[[], str]) -> Path:
 
 
 #: What stands where a number does not exist.
-NONE = "\N{EN DASH}"
+DASH = "\N{EN DASH}"
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 
 
 def paragraph(*sentences: str) -> str:
     """Sentences in a row; empty ones are left out, and so is a paragraph of none."""
-    said = [escape(sentence) for sentence in sentences if sentence]
-    return f"<p>{' '.join(said)}</p>" if said else ""
+    texts = [escape(sentence) for sentence in sentences if sentence]
+    return f"<p>{' '.join(texts)}</p>" if texts else ""
 
 
 def note(*sentences: str) -> str:
     """What is absent or went wrong, set apart from what is seen."""
-    said = [escape(sentence) for sentence in sentences if sentence]
-    return f'<p class="note">{" ".join(said)}</p>' if said else ""
+    texts = [escape(sentence) for sentence in sentences if sentence]
+    return f'<p class="note">{" ".join(texts)}</p>' if texts else ""
 
 
 def heading(text: str) -> str:
@@ -152,106 +152,113 @@ def heading(text: str) -> str:
     return f"<h3>{escape(text)}</h3>"
 
 
-def figure(drawing: str, caption: str) -> str:
+def figure(content_html: str, caption: str) -> str:
     """A drawing, which is HTML already, above its caption."""
-    return f"<figure>{drawing}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{content_html}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def beside(figures: Iterable[str], columns: int = 2) -> str:
+def grid(figures: Iterable[str], columns: int = 2) -> str:
     """Figures side by side, in two columns or three; one alone has a column for itself and leaves the other free."""
-    whole = "".join(figures)
-    return f'<div class="beside across{min(max(columns, 2), 3)}">{whole}</div>' if whole else ""
+    content = "".join(figures)
+    return f'<div class="grid columns{min(max(columns, 2), 3)}">{content}</div>' if content else ""
 
 
-def columns(parts: Sequence[str]) -> str:
+def column_layout(parts: Sequence[str]) -> str:
     """Pieces of HTML side by side, each in a column of its own with all that belongs to it."""
-    return beside((f"<div>{part}</div>" for part in parts), len(parts))
+    return grid((f"<div>{part}</div>" for part in parts), len(parts))
 
 
 def bullets(sentences: Iterable[str]) -> str:
     """Sentences below each other; nothing if there are none."""
-    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences if sentence)
-    return f"<ul>{said}</ul>" if said else ""
+    texts = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences if sentence)
+    return f"<ul>{texts}</ul>" if texts else ""
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table whose first column names its rows; all others hold numbers or short words.
 
     Units stand in the head: ``"peak (N m)"``.
     """
-    return _table(f"<tr>{_heads(head)}</tr>", rows, caption)
+    return _table(f"<tr>{_header_cells(headers)}</tr>", rows, caption)
 
 
-def wordy(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table whose cells hold words, which begin at the left."""
-    return _table(f"<tr>{_heads(head)}</tr>", rows, caption).replace('class="table"', 'class="table words"', 1)
+    return _table(f"<tr>{_header_cells(headers)}</tr>", rows, caption).replace('class="table"', 'class="table text"', 1)
 
 
-def grouped(
-    first: Sequence[str], groups: Sequence[str], each: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
+def grouped_table(
+    leading_headers: Sequence[str],
+    group_names: Sequence[str],
+    group_headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str = "",
 ) -> str:
     """A table in which the same columns come again for each of several groups, such as recordings.
 
     Args:
-        first: heads of the columns before.
-        groups: names that stand above.
-        each: heads of the columns of every group.
+        leading_headers: heads of the columns before.
+        group_names: names that stand above.
+        group_headers: heads of the columns of every group.
     """
-    above = "".join(f'<th scope="colgroup" colspan="{len(each)}">{escape(name)}</th>' for name in groups)
-    blank = f'<td colspan="{len(first)}"></td>'
-    return _table(f"<tr>{blank}{above}</tr><tr>{_heads([*first, *[*each] * len(groups)])}</tr>", rows, caption)
+    group_cells = "".join(
+        f'<th scope="colgroup" colspan="{len(group_headers)}">{escape(name)}</th>' for name in group_names
+    )
+    blank = f'<td colspan="{len(leading_headers)}"></td>'
+    header_cells = _header_cells([*leading_headers, *[*group_headers] * len(group_names)])
+    return _table(f"<tr>{blank}{group_cells}</tr><tr>{header_cells}</tr>", rows, caption)
 
 
-def explained(head: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]], caption: str = "") -> str:
+def annotated_table(headers: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]], caption: str = "") -> str:
     """A table whose rows have a name, a sentence below it in small letters, and cells."""
     body = "".join(
-        f'<tr><th scope="row">{escape(name)}<small>{escape(about)}</small></th>'
+        f'<tr><th scope="row">{escape(name)}<small>{escape(description)}</small></th>'
         f"{''.join(f'<td>{escape(word)}</td>' for word in cells)}</tr>"
-        for name, about, cells in rows
+        for name, description, cells in rows
     )
-    return _framed(f"<tr>{_heads(head)}</tr>", body, caption)
+    return _table_element(f"<tr>{_header_cells(headers)}</tr>", body, caption)
 
 
-def _heads(words: Sequence[str]) -> str:
+def _header_cells(words: Sequence[str]) -> str:
     return "".join(f'<th scope="col">{escape(word)}</th>' for word in words)
 
 
-def _table(head: str, rows: Iterable[Sequence[str]], caption: str) -> str:
+def _table(headers: str, rows: Iterable[Sequence[str]], caption: str) -> str:
     body = "".join(
         f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(word)}</td>" for word in row[1:])}</tr>'
         for row in rows
     )
-    return _framed(head, body, caption)
+    return _table_element(headers, body, caption)
 
 
-def _framed(head: str, body: str, caption: str) -> str:
+def _table_element(headers: str, body: str, caption: str) -> str:
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f'<div class="table"><table>{title}<thead>{head}</thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="table"><table>{title}<thead>{headers}</thead><tbody>{body}</tbody></table></div>'
 
 
 def number(value: float | None, digits: int = 3) -> str:
     """A number with so many digits that count, in plain notation where that is short: 0.00123, 45.6, 1230, 1.2e-07."""
     if value is None or math.isnan(value):
-        return NONE
+        return DASH
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
     if value == 0.0:
         return "0"
-    size = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
-    if not -4 <= size < 7:
+    exponent = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    if not -4 <= exponent < 7:
         return f"{value:.{digits - 1}e}".replace("-", MINUS)
-    return f"{value:.{max(digits - 1 - size, 0)}f}".replace("-", MINUS)
+    return f"{value:.{max(digits - 1 - exponent, 0)}f}".replace("-", MINUS)
 
 
-def prefixed(unit: str, size: float) -> tuple[float, str]:
+def si_prefix(unit: str, size: float) -> tuple[float, str]:
     """A factor and a unit in which values of this size read well: 0.002 m is 2 mm.
 
-    >>> prefixed("m, rad", 0.002)
+    >>> si_prefix("m, rad", 0.002)
     (1000.0, 'mm, mrad')
     """
     words = unit.split(", ")
-    plain = all(re.fullmatch(r"(m|rad|N|N m)(/s|/s²|/s\^2)?", word) for word in words)
-    if not plain or not 0.0 < size < 0.1:
+    has_si_unit = all(re.fullmatch(r"(m|rad|N|N m)(/s|/s²|/s\^2)?", word) for word in words)
+    if not has_si_unit or not 0.0 < size < 0.1:
         return 1.0, unit
     factor, prefix = (1e3, "m") if size >= 1e-4 else (1e6, "µ")
     return factor, ", ".join(prefix + word for word in words)
@@ -260,15 +267,15 @@ def prefixed(unit: str, size: float) -> tuple[float, str]:
 def percent(share: float | None) -> str:
     """A share in per cent, with two digits that count below a hundred: 0.314 is ``31 %``, 0.0042 is ``0.42 %``."""
     if share is None or math.isnan(share):
-        return NONE
+        return DASH
     return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{number(100 * share, 2)} %"
 
 
-def unbroken(text: str) -> str:
+def no_break(text: str) -> str:
     """The same text, kept in one line."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Words in a sentence: ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

@@ -9,38 +9,45 @@
 >>> print(torques.text())
 
 Every result has `summary()`, plain values for JSON, and `text()`, the same to read. A trial that is in memory already
-goes to `fit`. More of what follows from a fit is in `poise.human.gait`, `poise.human.dynamic` and
-`poise.human.torques`; a walk without a laboratory comes from `poise.human.sample`.
+goes to `fit`. More of what follows from a fit is in `poise.human.gait`, `poise.human.dynamic_gait` and
+`poise.human.torques`; a walk without a laboratory comes from `poise.human.sample_trials`.
 """
 
-from poise.analysis import RecordingComparison, StrideComparison, compare_recordings
-from poise.human.dynamic import Simulated, ground_forces, simulate
+from poise.analysis import GaitEvent, RecordingComparison, StrideComparison, compare_recordings
+from poise.human.dynamic_gait import DynamicGait, ground_forces, simulate_gait
 from poise.human.files.bvh_reader import BvhMotion, read_bvh, read_skeleton
 from poise.human.files.c3d_writer import write_c3d
-from poise.human.files.opensim_motion import Motion, read_motion, write_motion
+from poise.human.files.opensim_motion import OpenSimMotion, read_motion, write_motion
 from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import FIT_BEHAVIOR, Fit, fit
 from poise.human.fitting.fit_summary import AngleComparison, compare_angles, compare_stored_angles
-from poise.human.gait.population_study import Outcome, Study
-from poise.human.gait.reference_walk import POINTS, Reference
+from poise.human.gait.reference_walk import FOOT_POINTS, ReferenceWalk
 from poise.human.gait.reproduction import BEST, PAPER, TWO_PHASES, Reproduction, Variant
-from poise.human.gait.reproduction_quality import Measures
-from poise.human.gait_study import GaitStudy, GaitTrial, compare_events, reproduce_walk, spatiotemporal, study_gait
-from poise.human.markers import Marker, MarkerSet, Matched, load_marker_set, marker_sets, match
-from poise.human.sample import sample_trial, write_sample
+from poise.human.gait.reproduction_quality import ReproductionQuality
+from poise.human.gait.variant_comparison import VariantComparison, VariantResult
+from poise.human.gait_study import (
+    GaitStudy,
+    GaitTrial,
+    compare_events,
+    reproduce_walk,
+    spatiotemporal_parameters,
+    study_gait,
+)
+from poise.human.markers import Marker, MarkerMatch, MarkerSet, load_marker_set, marker_sets, match_markers
+from poise.human.sample_trials import sample_trial, write_sample
 from poise.human.torques.joint_moments import (
-    BACK,
-    LEG,
-    STORED_UNIT,
-    Convention,
-    against_stored,
+    BACK_MOMENTS,
+    LEG_MOMENTS,
+    PLUG_IN_GAIT_UNIT,
+    MomentConvention,
+    compare_stored_moments,
     compare_walks,
-    human_strides,
-    moments,
+    human_anatomical_walk,
+    internal_joint_moments,
 )
 from poise.human.torques.joint_torques import TORQUES_BEHAVIOR, Torques, compute_torques
-from poise.human.trial import Event, Plate, Subject, Trial, TrialError, filled, smoothed
+from poise.human.trial import ForcePlate, Subject, Trial, TrialError, fill_gaps, low_pass_markers
 from poise.human.trial_fitting import (
     FitBatch,
     FitOptions,
@@ -52,37 +59,35 @@ from poise.human.trial_fitting import (
 )
 
 __all__ = [
-    "BACK",
+    "BACK_MOMENTS",
     "BEST",
     "FIT_BEHAVIOR",
-    "LEG",
+    "FOOT_POINTS",
+    "LEG_MOMENTS",
     "PAPER",
-    "POINTS",
-    "STORED_UNIT",
+    "PLUG_IN_GAIT_UNIT",
     "TORQUES_BEHAVIOR",
     "TWO_PHASES",
     "AngleComparison",
     "BvhMotion",
-    "Convention",
-    "Event",
+    "DynamicGait",
     "Fit",
     "FitBatch",
     "FitOptions",
+    "ForcePlate",
+    "GaitEvent",
     "GaitStudy",
     "GaitTrial",
     "Marker",
+    "MarkerMatch",
     "MarkerSet",
-    "Matched",
-    "Measures",
-    "Motion",
-    "Outcome",
-    "Plate",
+    "MomentConvention",
+    "OpenSimMotion",
     "RecordingComparison",
-    "Reference",
+    "ReferenceWalk",
     "Reproduction",
-    "Simulated",
+    "ReproductionQuality",
     "StrideComparison",
-    "Study",
     "Subject",
     "Torques",
     "Trial",
@@ -90,33 +95,35 @@ __all__ = [
     "TrialFailure",
     "TrialFiles",
     "Variant",
-    "against_stored",
+    "VariantComparison",
+    "VariantResult",
     "compare_angles",
     "compare_events",
     "compare_recordings",
     "compare_stored_angles",
+    "compare_stored_moments",
     "compare_walks",
     "compute_torques",
-    "filled",
+    "fill_gaps",
     "find_trials",
     "fit",
     "fit_trial",
     "fit_trials",
     "ground_forces",
-    "human_strides",
+    "human_anatomical_walk",
+    "internal_joint_moments",
     "load_marker_set",
+    "low_pass_markers",
     "marker_sets",
-    "match",
-    "moments",
+    "match_markers",
     "read_bvh",
     "read_motion",
     "read_skeleton",
     "read_trial",
     "reproduce_walk",
     "sample_trial",
-    "simulate",
-    "smoothed",
-    "spatiotemporal",
+    "simulate_gait",
+    "spatiotemporal_parameters",
     "study_gait",
     "write_c3d",
     "write_motion",

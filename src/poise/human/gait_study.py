@@ -21,21 +21,21 @@ import numpy as np
 from poise.analysis import GaitCycle, events_from_plates, stride_lengths, walking_direction
 from poise.errors import GaitError
 from poise.files import json_ready, write_csv
-from poise.human.dynamic import Simulated, simulate
+from poise.human.dynamic_gait import DynamicGait, simulate_gait
 from poise.human.fitting.body_fit import Fit
-from poise.human.gait.population_study import Study, comparison, study
-from poise.human.gait.reference_walk import Reference
+from poise.human.gait.reference_walk import ReferenceWalk
 from poise.human.gait.reproduction import BEST, VARIANTS, Variant, reproduce
-from poise.human.gait.reproduction_quality import Measures, measured
-from poise.human.trial import Plate
-from poise.human.trial_fitting import COLUMNS, FitOptions, TrialFailure, TrialFiles, find_trials, fit_trials
+from poise.human.gait.reproduction_quality import ReproductionQuality, measure_reproduction
+from poise.human.gait.variant_comparison import VariantComparison, compare_variants, comparison_table
+from poise.human.trial import ForcePlate
+from poise.human.trial_fitting import FIT_COLUMNS, FitOptions, TrialFailure, TrialFiles, find_trials, fit_trials
 from poise.recording import Recording
 from poise.robots import SIDES, Side
 
 #: Events further apart (s) are not of the same step.
-SAME = 0.15
+SAME_EVENT_TIME = 0.15
 #: Columns of the table of trials, in this order.
-TRIAL_COLUMNS = (*COLUMNS[:-1], "worst_difference_deg", "worst_rotation", "zmp_inside", "reason")
+TRIAL_COLUMNS = (*FIT_COLUMNS[:-1], "worst_difference_deg", "worst_rotation", "zmp_inside", "reason")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,63 +46,63 @@ class GaitTrial:
         fit: body and motion.
         reference: the walk that the tasks follow.
         cycle: the gait cycle that was reproduced.
-        measures: quality of each reproduction, in the order of the variants.
-        simulated: the cycle with dynamics; None if that was not asked for.
+        qualities: quality of each reproduction, in the order of the variants.
+        dynamic_gait: the cycle with dynamics; None if that was not asked for.
     """
 
     fit: Fit
-    reference: Reference
+    reference: ReferenceWalk
     cycle: GaitCycle
-    measures: tuple[Measures, ...]
-    simulated: Simulated | None = None
+    qualities: tuple[ReproductionQuality, ...]
+    dynamic_gait: DynamicGait | None = None
 
     def __str__(self) -> str:
         return self.text()
 
     @property
-    def best(self) -> Measures:
+    def best_quality(self) -> ReproductionQuality:
         """Of the variant `BEST`, or of the first variant if that was not reproduced."""
-        return next((each for each in self.measures if each.reproduction.variant == BEST), self.measures[0])
+        return next((each for each in self.qualities if each.reproduction.variant == BEST), self.qualities[0])
 
     @cached_property
-    def spatiotemporal(self) -> dict[str, float]:
-        """Speed, lengths and times of the measured cycle, see `spatiotemporal`."""
-        return spatiotemporal(self.reference, self.cycle)
+    def spatiotemporal_parameters(self) -> dict[str, float]:
+        """Speed, lengths and times of the measured cycle, see `spatiotemporal_parameters`."""
+        return spatiotemporal_parameters(self.reference, self.cycle)
 
     def recordings(self) -> dict[str, Recording]:
         """Measured and reproduced motion; with dynamics also under torques, and in physics."""
-        found = {"measured": self.fit.recording(), "reproduced": self.best.reproduction.recording}
-        if self.simulated is not None:
-            found["torques"] = self.simulated.ideal
-            if self.simulated.physics is not None:
-                found["physics"] = self.simulated.physics
+        found = {"measured": self.fit.recording(), "reproduced": self.best_quality.reproduction.recording}
+        if self.dynamic_gait is not None:
+            found["torques"] = self.dynamic_gait.ideal_recording
+            if self.dynamic_gait.physics_recording is not None:
+                found["physics"] = self.dynamic_gait.physics_recording
         return found
 
     def summary(self) -> dict[str, Any]:
         """Plain values for JSON: those of `Fit.summary`, the cycle, its walk, events, and the best reproduction."""
-        joint, difference = self.best.worst
+        joint, difference = self.best_quality.worst_joint
         row = {
             **{key: value for key, value in self.fit.summary().items() if key not in ("shape", "by_marker_mm")},
             "cycle": {"side": self.cycle.side, "begin_s": self.cycle.initial_contact, "end_s": self.cycle.end},
-            "walk": self.spatiotemporal,
+            "walk": self.spatiotemporal_parameters,
             "events_ms": compare_events(self.fit, self.reference),
             "worst_difference_deg": difference,
             "worst_rotation": joint,
-            "zmp_inside": self.best.inside,
-            "belt_speed_m_s": self.reference.belt,
+            "zmp_inside": self.best_quality.zmp_inside,
+            "belt_speed_m_s": self.reference.belt_speed,
         }
-        if self.simulated is not None:
-            row["dynamics"] = self.simulated.summary()
+        if self.dynamic_gait is not None:
+            row["dynamics"] = self.dynamic_gait.summary()
         return json_ready(row)
 
     def text(self) -> str:
         """The best reproduction in one line, dynamics in another."""
-        joint, difference = self.best.worst
+        joint, difference = self.best_quality.worst_joint
         line = (
             f"{self.fit.name}: best variant differs by {difference:+.1f} degrees at most "
-            f"({joint}), ZMP inside the support {100 * self.best.inside:.0f} % of the time"
+            f"({joint}), ZMP inside the support {100 * self.best_quality.zmp_inside:.0f} % of the time"
         )
-        return line if self.simulated is None else f"{line}\n  {self.simulated.text()}"
+        return line if self.dynamic_gait is None else f"{line}\n  {self.dynamic_gait.text()}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +129,16 @@ class GaitStudy:
         return tuple(each for each in self.results if isinstance(each, TrialFailure))
 
     @cached_property
-    def statistics(self) -> Study:
+    def statistics(self) -> VariantComparison:
         """Variants compared over all walks: ranges of motion, equivalence tests; GaitError without any walk."""
-        return study(each for trial in self.trials for each in trial.measures)
+        return compare_variants(each for trial in self.trials for each in trial.qualities)
 
     def table(self) -> str:
         """One line for each variant, over all walks: joint angles, feet, center of mass, ZMP."""
-        return comparison(self.statistics)
+        return comparison_table(self.statistics)
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: ``"trials"`` with a summary of each, then those of `Study.summary`."""
+        """Plain values for JSON: ``"trials"`` with a summary of each, then those of `VariantComparison.summary`."""
         statistics = self.statistics.summary() if self.trials else {"variants": {}, "people": [], "notes": []}
         return json_ready({"trials": [each.summary() for each in self.results], **statistics})
 
@@ -192,7 +192,7 @@ def study_gait(
         **options: of the fits of files, see `FitOptions`.
 
     >>> study = study_gait(["a.c3d", "b.c3d"])
-    >>> study.statistics.outcome("best").worst
+    >>> study.statistics.result("best").worst_difference
     """
     report = progress or (lambda done: None)
     queue: list[TrialFiles | Fit | TrialFailure] = []
@@ -201,12 +201,12 @@ def study_gait(
     results: list[GaitTrial | TrialFailure] = []
     for k, each in enumerate(queue):
         (found,) = fit_trials([each], **options) if isinstance(each, TrialFiles) else (each,)
-        results.append(found if isinstance(found, TrialFailure) else _reproduction(found, variants, dynamics))
+        results.append(found if isinstance(found, TrialFailure) else _reproduce_or_failure(found, variants, dynamics))
         report(k + 1.0)
     return GaitStudy(tuple(results))
 
 
-def _reproduction(fit: Fit, variants: Sequence[Variant], dynamics: bool) -> GaitTrial | TrialFailure:
+def _reproduce_or_failure(fit: Fit, variants: Sequence[Variant], dynamics: bool) -> GaitTrial | TrialFailure:
     try:
         return reproduce_walk(fit, variants=variants, dynamics=dynamics)
     except GaitError as error:
@@ -218,7 +218,7 @@ def reproduce_walk(
     *,
     variants: Sequence[Variant] = VARIANTS,
     dynamics: bool = False,
-    reference: Reference | None = None,
+    reference: ReferenceWalk | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> GaitTrial:
     """Reproduce the gait cycle in the middle of a fitted walk.
@@ -234,27 +234,27 @@ def reproduce_walk(
         GaitError: the motion has no complete gait cycle.
 
     >>> trial = reproduce_walk(fit_trial("walk.c3d"), variants=[BEST])
-    >>> trial.best.worst, trial.spatiotemporal["speed"]
+    >>> trial.best_quality.worst_joint, trial.spatiotemporal_parameters["speed"]
     """
     if not variants:
         raise GaitError("no variant to reproduce the walk by; give one or more of poise.human.gait.VARIANTS")
-    reference = reference or Reference.of(fit)
+    reference = reference or ReferenceWalk.from_fit(fit)
     cycle = reference.cycle()
-    measures = []
+    qualities = []
     for k, variant in enumerate(variants):
         if progress is not None:
             progress(float(k))
-        measures.append(measured(reproduce(reference, cycle, variant)))
-    return GaitTrial(fit, reference, cycle, tuple(measures), simulate(reference, cycle) if dynamics else None)
+        qualities.append(measure_reproduction(reproduce(reference, cycle, variant)))
+    return GaitTrial(fit, reference, cycle, tuple(qualities), simulate_gait(reference, cycle) if dynamics else None)
 
 
 # -- Spatiotemporal parameters ---------------------------------------------------------------------------------------
 
 
-def spatiotemporal(reference: Reference, cycle: GaitCycle) -> dict[str, float]:
+def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dict[str, float]:
     """Speed (m/s), stride and step length and width (m), cadence (steps/min), stance and double support (%)."""
-    heels = reference.track("heel")
-    direction = walking_direction(reference.q[:, :3], heels, reference.track("first_metatarsal"))
+    heels = reference.foot_point("heel")
+    direction = walking_direction(reference.q[:, :3], heels, reference.foot_point("first_metatarsal"))
     found = stride_lengths(cycle, reference.time, heels, direction)
     return {
         **{name: float(value) for name, value in found._asdict().items()},
@@ -264,45 +264,47 @@ def spatiotemporal(reference: Reference, cycle: GaitCycle) -> dict[str, float]:
     }
 
 
-def compare_events(fit: Fit, reference: Reference) -> dict[str, Any]:
+def compare_events(fit: Fit, reference: ReferenceWalk) -> dict[str, Any]:
     """Compare gait events with those that the file stores and with those of its force plates.
 
     By source ("file", "plates") and kind, for events that both have: mean and standard deviation of ours less theirs
     (ms), and their number.
     """
-    ours = [(event.time, event.side, event.kind) for event in reference.events]
-    stored = [(event.time, event.side, event.kind) for event in fit.trial.events]
-    felt = [
+    own_events = [(event.time, event.side, event.kind) for event in reference.events]
+    stored_events = [(event.time, event.side, event.kind) for event in fit.trial.events]
+    plate_events = [
         (event.time, side, event.kind)
         for plate in fit.trial.plates
         if (side := nearest_foot(plate, reference)) is not None
         for event in events_from_plates(fit.time, {side: plate.force[:, 2]})
     ]
     return {
-        source: {kind: _spread(ours, others, kind) for kind in ("strike", "off")}
-        for source, others in (("file", stored), ("plates", felt))
-        if others
+        source: {kind: _event_differences(own_events, other_events, kind) for kind in ("strike", "off")}
+        for source, other_events in (("file", stored_events), ("plates", plate_events))
+        if other_events
     }
 
 
-def nearest_foot(plate: Plate, reference: Reference) -> Side | None:
+def nearest_foot(plate: ForcePlate, reference: ReferenceWalk) -> Side | None:
     """The foot that is nearest to the centre of pressure of a plate on average; None if nothing was on it."""
     loaded = np.flatnonzero(plate.force[:, 2] > 0.0)
     if not len(loaded):
         return None
-    far = {}
+    distances = {}
     for side in SIDES:
-        middle = (reference.track("heel")[side] + reference.track("first_metatarsal")[side]) / 2.0
-        far[side] = float(np.mean(np.linalg.norm((plate.center - middle)[loaded, :2], axis=1)))
-    return min(SIDES, key=lambda side: far[side])
+        middle = (reference.foot_point("heel")[side] + reference.foot_point("first_metatarsal")[side]) / 2.0
+        distances[side] = float(np.mean(np.linalg.norm((plate.center_of_pressure - middle)[loaded, :2], axis=1)))
+    return min(SIDES, key=lambda side: distances[side])
 
 
-def _spread(ours: Iterable[Any], others: Iterable[Any], kind: str) -> dict[str, float | int | None]:
-    mine = [event for event in ours if event[2] == kind]
+def _event_differences(
+    own_events: Iterable[Any], other_events: Iterable[Any], kind: str
+) -> dict[str, float | int | None]:
+    same_kind = [event for event in own_events if event[2] == kind]
     found = []
-    for time, side, what in others:
-        near = [event[0] - time for event in mine if event[1] == side and what == kind]
-        if near and abs(best := min(near, key=abs)) < SAME:
+    for time, side, what in other_events:
+        near = [event[0] - time for event in same_kind if event[1] == side and what == kind]
+        if near and abs(best := min(near, key=abs)) < SAME_EVENT_TIME:
             found.append(1e3 * best)
     if not found:
         return {"mean": None, "deviation": None, "count": 0}

@@ -27,14 +27,14 @@ from typing import Any
 import numpy as np
 
 from poise.errors import near_misses, suggestion
-from poise.human.trial import Trial, TrialError, refused
+from poise.human.trial import Trial, TrialError, trial_error
 from poise.parsing import is_number, parse_toml
-from poise.robots import SIDES, BodyShape, is_pattern, landmarks, named
+from poise.robots import SIDES, BodyShape, has_side_placeholder, landmarks, with_side
 
 #: How much a marker counts, by the segment that carries it. A rigid trunk and shoulder blades that slide would pull the
 #: pelvis if all counted alike: hip adduction then has a range up to 7 degrees wrong instead of 1.5.
-WEIGHTS = {"pelvis": 5.0, "thigh": 1.0, "shank": 1.0, "foot": 1.0, "toes": 1.0, "torso": 0.5, "head": 0.5}
-ARM = 0.3
+SEGMENT_WEIGHTS = {"pelvis": 5.0, "thigh": 1.0, "shank": 1.0, "foot": 1.0, "toes": 1.0, "torso": 0.5, "head": 0.5}
+ARM_WEIGHT = 0.3
 
 
 @dataclass(frozen=True)
@@ -79,29 +79,29 @@ def segments() -> tuple[str, ...]:
     return tuple(dict.fromkeys(landmark_links().values()))
 
 
-def usual_weight(segment: str) -> float:
+def default_weight(segment: str) -> float:
     """What a marker on a segment counts unless its set says otherwise: pelvis 5, legs 1, torso and head .5, arms .3."""
-    return WEIGHTS.get(segment.removeprefix("left_").removeprefix("right_"), ARM)
+    return SEGMENT_WEIGHTS.get(segment.removeprefix("left_").removeprefix("right_"), ARM_WEIGHT)
 
 
-def plain(label: str) -> str:
+def normalized_label(label: str) -> str:
     """A label as it is compared: without the subject before a colon, letter case, blanks and separators.
 
-    >>> plain("Anna:L_ASI")
+    >>> normalized_label("Anna:L_ASI")
     'lasi'
     """
-    return re.sub(r"[\s._\-]+", "", bare(label)).casefold()
+    return re.sub(r"[\s._\-]+", "", label_without_subject(label)).casefold()
 
 
-def bare(label: str) -> str:
-    """A label without the subject before the last colon: ``bare("Anna:LASI") == "LASI"``."""
+def label_without_subject(label: str) -> str:
+    """A label without the subject before the last colon: ``label_without_subject("Anna:LASI") == "LASI"``."""
     return label.rsplit(":", 1)[-1].strip()
 
 
 # -- Marker sets from TOML files -------------------------------------------------------------------------------------
 
 
-KEYS = ("name", "description", "markers", "optional")
+MARKER_SET_KEYS = ("name", "description", "markers", "optional")
 MARKER_KEYS = ("landmark", "segment", "weight")
 
 
@@ -110,7 +110,7 @@ def marker_sets() -> dict[str, MarkerSet]:
     """The marker sets of the library, by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ``skeleton``."""
     folder = resources.files("poise.human") / "marker_sets"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return {file.name.removesuffix(".toml"): _read(file.read_bytes(), file.name) for file in files}
+    return {file.name.removesuffix(".toml"): _parse_marker_set(file.read_bytes(), file.name) for file in files}
 
 
 def load_marker_set(name_or_path: str | Path) -> MarkerSet:
@@ -131,70 +131,72 @@ def load_marker_set(name_or_path: str | Path) -> MarkerSet:
             near=near,
         )
     try:
-        return _read(path.read_bytes(), str(path))
+        return _parse_marker_set(path.read_bytes(), str(path))
     except OSError as error:
-        raise refused(path, f"cannot be read: {error.strerror or error}") from None
+        raise trial_error(path, f"cannot be read: {error.strerror or error}") from None
 
 
-def _read(content: bytes, file: str) -> MarkerSet:
+def _parse_marker_set(content: bytes, file: str) -> MarkerSet:
     try:
         values = parse_toml(content)
     except ValueError as error:
-        raise refused(file, f"not a TOML file: {error}") from None
+        raise trial_error(file, f"not a TOML file: {error}") from None
     for key in values:
-        if key not in KEYS:
-            raise _unknown(file, "a marker set has no key", key, KEYS)
+        if key not in MARKER_SET_KEYS:
+            raise _unknown_name_error(file, "a marker set has no key", key, MARKER_SET_KEYS)
     for key in ("name", "description"):
         if not isinstance(values.get(key, ""), str):
-            raise refused(file, f"{key} is {values[key]!r}; expected a text", key)
-    required, optional = (_markers(values.get(key, {}), file, key) for key in ("markers", "optional"))
+            raise trial_error(file, f"{key} is {values[key]!r}; expected a text", key)
+    required, optional = (_parse_markers(values.get(key, {}), file, key) for key in ("markers", "optional"))
     if not required:
-        raise refused(file, 'no [markers]; expected lines such as LASI = "left_asis"', "markers")
+        raise trial_error(file, 'no [markers]; expected lines such as LASI = "left_asis"', "markers")
     compared: dict[str, str] = {}
     for label in [*required, *optional]:
-        if plain(label) in compared:
-            raise refused(file, f"marker '{label}' is there twice, as '{compared[plain(label)]}', too", label)
-        compared[plain(label)] = label
+        if normalized_label(label) in compared:
+            raise trial_error(
+                file, f"marker '{label}' is there twice, as '{compared[normalized_label(label)]}', too", label
+            )
+        compared[normalized_label(label)] = label
     name = values.get("name") or Path(file).stem
     return MarkerSet(name, values.get("description", ""), {**required, **optional}, frozenset(optional))
 
 
-def _markers(table: Any, file: str, place: str) -> dict[str, Marker]:
+def _parse_markers(table: Any, file: str, place: str) -> dict[str, Marker]:
     if not isinstance(table, Mapping):
-        raise refused(file, f"[{place}] is {table!r}; expected a table of labels", place)
+        raise trial_error(file, f"[{place}] is {table!r}; expected a table of labels", place)
     markers: dict[str, Marker] = {}
     for pattern, value in table.items():
-        for side in SIDES if is_pattern(pattern) else SIDES[:1]:
-            label = named(pattern, side)
-            given = {"landmark": value} if isinstance(value, str) else value
-            if not isinstance(given, Mapping) or not given:
-                raise refused(file, f"{label} is {value!r}; expected a landmark or a table with its segment", label)
-            words = {key: named(word, side) if isinstance(word, str) else word for key, word in given.items()}
-            markers[label] = _marker(label, words, file)
+        for side in SIDES if has_side_placeholder(pattern) else SIDES[:1]:
+            label = with_side(pattern, side)
+            entry = {"landmark": value} if isinstance(value, str) else value
+            if not isinstance(entry, Mapping) or not entry:
+                raise trial_error(file, f"{label} is {value!r}; expected a landmark or a table with its segment", label)
+            entries = {key: with_side(value, side) if isinstance(value, str) else value for key, value in entry.items()}
+            markers[label] = _parse_marker(label, entries, file)
     return markers
 
 
-def _marker(label: str, words: Mapping[str, Any], file: str) -> Marker:
-    for key in words:
+def _parse_marker(label: str, entries: Mapping[str, Any], file: str) -> Marker:
+    for key in entries:
         if key not in MARKER_KEYS:
-            raise _unknown(file, f"marker {label} has no key", key, MARKER_KEYS)
-    landmark, links = words.get("landmark"), landmark_links()
+            raise _unknown_name_error(file, f"marker {label} has no key", key, MARKER_KEYS)
+    landmark, links = entries.get("landmark"), landmark_links()
     if landmark is not None and (not isinstance(landmark, str) or landmark not in links):
-        raise _unknown(file, f"{label}: no landmark", landmark, links)
-    segment = words.get("segment", links.get(landmark) if landmark else None)
+        raise _unknown_name_error(file, f"{label}: no landmark", landmark, links)
+    segment = entries.get("segment", links.get(landmark) if landmark else None)
     if segment not in segments():
-        raise _unknown(file, f"{label}: no segment", segment, segments())
+        raise _unknown_name_error(file, f"{label}: no segment", segment, segments())
     if landmark is not None and segment != links[landmark]:
-        raise refused(file, f"{label}: {landmark} is on {links[landmark]}, not on {segment}", label)
-    weight = words.get("weight", usual_weight(segment))
+        raise trial_error(file, f"{label}: {landmark} is on {links[landmark]}, not on {segment}", label)
+    weight = entries.get("weight", default_weight(segment))
     if not is_number(weight) or not weight >= 0:
-        raise refused(file, f"{label}: weight is {weight!r}; expected a number that is not negative", label)
+        raise trial_error(file, f"{label}: weight is {weight!r}; expected a number that is not negative", label)
     return Marker(label, landmark, segment, float(weight))
 
 
-def _unknown(file: str, what: str, name: object, known: Any) -> TrialError:
+def _unknown_name_error(file: str, what: str, name: object, known: Any) -> TrialError:
     near = near_misses(str(name), known)
-    hint = suggestion(name, known, most=3, listed=30)
+    hint = suggestion(name, known, max_matches=3, max_listed=30)
     return TrialError(f"{file}: {what} '{name}'; {hint}", path=file, element=str(name), near=near)
 
 
@@ -203,101 +205,104 @@ def _unknown(file: str, what: str, name: object, known: Any) -> TrialError:
 
 #: Three points fix the place and the turn of the pelvis, from which everything else hangs; with two on a leg its plane
 #: is known at least.
-PELVIS, LEG = 3, 2
+FEWEST_PELVIS_MARKERS, FEWEST_LEG_MARKERS = 3, 2
 LEG_SEGMENTS = ("thigh", "shank", "foot", "toes")
 
 
 @dataclass(frozen=True, eq=False)
-class Matched:
+class MarkerMatch:
     """Labels of a trial and markers of a set, brought together.
 
     Attributes:
         marker_set: the set.
-        found: label in the trial -> its marker.
-        unknown: labels of the trial that the set does not have, with markers not found yet that they may be meant as.
-        missing: markers of the set that the trial has no sample of.
+        markers: label in the trial -> its marker.
+        unknown_labels: labels of the trial that the set does not have, with markers not found yet that may be meant.
+        missing_markers: markers of the set that the trial has no sample of.
     """
 
     marker_set: MarkerSet
-    found: dict[str, Marker]
-    unknown: dict[str, tuple[str, ...]]
-    missing: tuple[str, ...]
+    markers: dict[str, Marker]
+    unknown_labels: dict[str, tuple[str, ...]]
+    missing_markers: tuple[str, ...]
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a person should know, one sentence each; empty if everything is where it belongs."""
         name = self.marker_set.name
         lines = []
-        for label, near in self.unknown.items():
+        for label, near in self.unknown_labels.items():
             lines.append(f"{label}: not in {name}" + (f"; did you mean {' or '.join(near)}?" if near else "."))
-        if self.missing:
-            lines.append(f"{name} without {', '.join(self.missing)}.")
+        if self.missing_markers:
+            lines.append(f"{name} without {', '.join(self.missing_markers)}.")
         return tuple(lines)
 
 
-def match(trial: Trial, marker_set: MarkerSet | str | Path | None = None) -> Matched:
+def match_markers(trial: Trial, marker_set: MarkerSet | str | Path | None = None) -> MarkerMatch:
     """Finds the markers of a set in a trial; prefixes, letter case and separators do not count.
 
     Args:
         trial: the trial.
         marker_set: a set, the name of one or the path of one's own. None: the set of the library that fits best.
 
-    >>> match(trial).missing, match(trial).unknown
+    >>> match_markers(trial).missing_markers, match_markers(trial).unknown_labels
     (('RBAK',), {'LASIS': ('LASI',)})
     """
     seen = np.isfinite(trial.positions).all(axis=2).sum(axis=0)
     labels = [label for label, samples in zip(trial.labels, seen, strict=True) if samples]
     if isinstance(marker_set, str | Path):
         marker_set = load_marker_set(marker_set)
-    chosen = marker_set or best_set(labels)
+    chosen = marker_set or best_marker_set(labels)
     samples = dict(zip(trial.labels, seen, strict=True))
-    found = assigned(sorted(labels, key=lambda label: -samples[label]), chosen)
+    found = assign_labels(sorted(labels, key=lambda label: -samples[label]), chosen)
     found = {label: found[label] for label in labels if label in found}
     taken = {marker.label for marker in found.values()}
-    left = [label for label in chosen.markers if label not in taken]
-    unknown = {label: near_misses(bare(label), left) for label in labels if label not in found}
-    _enough(trial, chosen, found, unknown)
-    return Matched(chosen, found, unknown, tuple(label for label in left if label not in chosen.optional))
+    unmatched = [label for label in chosen.markers if label not in taken]
+    unknown = {label: near_misses(label_without_subject(label), unmatched) for label in labels if label not in found}
+    _check_enough_markers(trial, chosen, found, unknown)
+    return MarkerMatch(chosen, found, unknown, tuple(label for label in unmatched if label not in chosen.optional))
 
 
-def best_set(labels: Iterable[str]) -> MarkerSet:
+def best_marker_set(labels: Iterable[str]) -> MarkerSet:
     """The set of the library with most markers among the labels; of equals the one with the larger share found."""
     labels = list(labels)
 
-    def fit(marker_set: MarkerSet) -> tuple[int, float]:
-        count = len(assigned(labels, marker_set))
+    def match_score(marker_set: MarkerSet) -> tuple[int, float]:
+        count = len(assign_labels(labels, marker_set))
         return count, count / len(marker_set.markers)
 
-    return max(marker_sets().values(), key=fit)
+    return max(marker_sets().values(), key=match_score)
 
 
-def assigned(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Marker]:
+def assign_labels(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Marker]:
     """Labels that are markers of a set; of two labels for one marker the exact one counts, then the first."""
     labels = list(labels)
-    spelled = {plain(label): marker for label, marker in marker_set.markers.items()}
+    spelled = {normalized_label(label): marker for label, marker in marker_set.markers.items()}
     found: dict[str, Marker] = {}
     taken: set[str] = set()
     for label in sorted(labels, key=lambda label: label not in marker_set.markers):
-        marker = spelled.get(plain(label))
+        marker = spelled.get(normalized_label(label))
         if marker is not None and marker.label not in taken:
             found[label] = marker
             taken.add(marker.label)
     return found
 
 
-def _enough(trial: Trial, chosen: MarkerSet, found: dict[str, Marker], unknown: dict[str, tuple[str, ...]]) -> None:
-    on = [marker.segment for marker in found.values()]
-    counts = {"pelvis": on.count("pelvis")}
-    counts |= {f"{side} leg": sum(on.count(f"{side}_{part}") for part in LEG_SEGMENTS) for side in SIDES}
-    needed = {"pelvis": PELVIS, **{f"{side} leg": LEG for side in SIDES}}
+def _check_enough_markers(
+    trial: Trial, chosen: MarkerSet, found: dict[str, Marker], unknown: dict[str, tuple[str, ...]]
+) -> None:
+    segments_found = [marker.segment for marker in found.values()]
+    counts = {"pelvis": segments_found.count("pelvis")}
+    counts |= {f"{side} leg": sum(segments_found.count(f"{side}_{part}") for part in LEG_SEGMENTS) for side in SIDES}
+    needed = {"pelvis": FEWEST_PELVIS_MARKERS, **{f"{side} leg": FEWEST_LEG_MARKERS for side in SIDES}}
     if all(counts[part] >= needed[part] for part in needed):
         return
     have = ", ".join(f"{counts[part]} on the {part}" for part in needed)
-    near = [f"{label} for {words[0]}?" for label, words in unknown.items() if words][:5]
+    near = [f"{label} for {candidates[0]}?" for label, candidates in unknown.items() if candidates][:5]
     guess = f"; meant perhaps: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
     raise TrialError(
-        f"{trial.path}: {len(found)} markers of {chosen.name} found, {have}; expected {PELVIS} on the pelvis and "
-        f"{LEG} on each leg{guess}; give a marker set of your own (.toml) if the labels are others",
+        f"{trial.path}: {len(found)} markers of {chosen.name} found, {have}; expected "
+        f"{FEWEST_PELVIS_MARKERS} on the pelvis and "
+        f"{FEWEST_LEG_MARKERS} on each leg{guess}; give a marker set of your own (.toml) if the labels are others",
         path=trial.path,
         element=chosen.name,
         near=tuple(unknown),

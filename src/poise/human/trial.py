@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.analysis import EventKind, GaitEvent, low_pass
+from poise.analysis import GaitEvent, low_pass
 from poise.arrays import Array
 from poise.errors import PoiseError, near_misses, suggestion
 from poise.extras import scipy
@@ -33,7 +33,7 @@ class TrialError(PoiseError, ValueError):
         self.near = near
 
 
-def refused(path: object, complaint: str, element: str = "") -> TrialError:
+def trial_error(path: object, complaint: str, element: str = "") -> TrialError:
     """The error for a file: its path, then what is wrong with it, on one line."""
     line = " ".join(str(complaint).split())
     return TrialError(f"{path}: {line}", path=str(path), element=element)
@@ -42,14 +42,8 @@ def refused(path: object, complaint: str, element: str = "") -> TrialError:
 # -- Trial -----------------------------------------------------------------------------------------------------------
 
 
-Kind = EventKind
-
 #: Frames a second that no camera takes (Hz): a filter for walking would have nothing left to compute with.
-FASTEST = 1e6
-
-
-#: A gait event on the trial's clock.
-Event = GaitEvent
+HIGHEST_FRAME_RATE = 1e6
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ class Subject:
 
 
 @dataclass(frozen=True, eq=False)
-class Plate:
+class ForcePlate:
     """A force plate, at the frames of the markers (mean over the samples around the moment of a frame).
 
     The wrench on the body is a force F through the centre of pressure c and a moment τ about it that is normal to the
@@ -73,19 +67,21 @@ class Plate:
         name: e.g. ``"plate 1"``.
         corners: 4 x 3, m.
         force: n x 3, N, on the body: upwards when somebody stands on it; zero where unloaded.
-        center: n x 3, m, on the plate; zero where unloaded.
-        moment: n x 3, N m, on the body; zero where unloaded.
+        center_of_pressure: n x 3, m, on the plate; zero where unloaded.
+        free_moment: n x 3, N m, on the body; zero where unloaded.
     """
 
     name: str
     corners: Array
     force: Array
-    center: Array
-    moment: Array
+    center_of_pressure: Array
+    free_moment: Array
 
-    def part(self, frames: slice) -> Plate:
+    def during(self, frames: slice) -> ForcePlate:
         """The same plate during some of the frames."""
-        return Plate(self.name, self.corners, self.force[frames], self.center[frames], self.moment[frames])
+        return ForcePlate(
+            self.name, self.corners, self.force[frames], self.center_of_pressure[frames], self.free_moment[frames]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +100,7 @@ class Trial:
         angles: joint angles that the file stores, n x 3 in degrees, by name, as the laboratory computed them.
         moments: the same for moments, n x 3 as stored (Plug-in Gait: N mm per kg).
         notes: what was decided and done on the way, one sentence each.
-        computed: points that the laboratory's software computed from the markers, n x 3 in m: centre of mass, segments.
+        computed_points: points that the laboratory's software computed, n x 3 in m: centre of mass, segments.
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.marker("LASI")[0], trial.events[0]
@@ -116,37 +112,37 @@ class Trial:
     time: Array
     labels: tuple[str, ...]
     positions: Array
-    events: tuple[Event, ...] = ()
-    plates: tuple[Plate, ...] = ()
+    events: tuple[GaitEvent, ...] = ()
+    plates: tuple[ForcePlate, ...] = ()
     subject: Subject = Subject()
     angles: Mapping[str, Array] = field(default_factory=dict)
     moments: Mapping[str, Array] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    computed: Mapping[str, Array] = field(default_factory=dict)
+    computed_points: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n, m = len(self.time), len(self.labels)
         if np.shape(self.positions) != (n, m, 3):
             raise self._error(f"positions are {np.shape(self.positions)}; expected {n} frames x {m} labels x 3")
-        if not (np.isfinite(self.rate) and 0.0 < self.rate <= FASTEST):
+        if not (np.isfinite(self.rate) and 0.0 < self.rate <= HIGHEST_FRAME_RATE):
             raise self._error(f"a rate of {self.rate} Hz; expected a positive number of frames a second, 1e6 at most")
         if len(set(self.labels)) != m:
             twice = next(label for label in self.labels if self.labels.count(label) > 1)
             raise TrialError(
                 f"{self.path}: marker '{twice}' is there twice; expected labels that differ", element=twice
             )
-        for name, values in {**self.angles, **self.moments, **self.computed}.items():
+        for name, values in {**self.angles, **self.moments, **self.computed_points}.items():
             if np.shape(values) != (n, 3):
                 raise self._error(f"'{name}' is {np.shape(values)}; expected {n} frames x 3")
         for plate in self.plates:
-            if {np.shape(plate.force), np.shape(plate.center), np.shape(plate.moment)} != {(n, 3)}:
+            if {np.shape(plate.force), np.shape(plate.center_of_pressure), np.shape(plate.free_moment)} != {(n, 3)}:
                 raise self._error(f"{plate.name} is {np.shape(plate.force)}; expected {n} frames x 3")
 
     def marker(self, label: str) -> Array:
         """Positions of one marker, n x 3."""
         if label not in self.labels:
             near = near_misses(label, self.labels)
-            hint = suggestion(label, self.labels, most=3, listed=20)
+            hint = suggestion(label, self.labels, max_matches=3, max_listed=20)
             raise TrialError(f"{self.path}: no marker '{label}'; {hint}", path=self.path, element=label, near=near)
         return self.positions[:, self.labels.index(label)]
 
@@ -165,8 +161,11 @@ class Trial:
             time=self.time[frames] - start,
             positions=self.positions[frames],
             events=tuple(events),
-            plates=tuple(plate.part(frames) for plate in self.plates),
-            **{word: _rows(getattr(self, word), frames) for word in ("angles", "moments", "computed")},
+            plates=tuple(plate.during(frames) for plate in self.plates),
+            **{
+                field_name: _rows(getattr(self, field_name), frames)
+                for field_name in ("angles", "moments", "computed_points")
+            },
             notes=(*self.notes, f"Cut to {start:.3f} .. {end:.3f} s."),
         )
 
@@ -187,14 +186,14 @@ def _rows(channels: Mapping[str, Array], frames: slice) -> dict[str, Array]:
     return {name: values[frames] for name, values in channels.items()}
 
 
-# -- Trials made fit for use -----------------------------------------------------------------------------------------
+# -- Gap filling and filtering -----------------------------------------------------------------------------------------
 
 
 #: Frames on either side of a gap that its filling is made from.
-NEIGHBOURS = 8
+SPLINE_NEIGHBOURS = 8
 
 
-def filled(trial: Trial, longest: float = 0.1) -> Trial:
+def fill_gaps(trial: Trial, longest: float = 0.1) -> Trial:
     """Fills gaps that are no longer than a time (s), by cubic splines through the frames around them.
 
     On walks at 100 Hz from which frames were taken on purpose, such splines miss them by 0.1, 0.3 and 1.0 mm (RMS
@@ -203,75 +202,79 @@ def filled(trial: Trial, longest: float = 0.1) -> Trial:
     Longer gaps, and those at the beginning and the end, stay NaN: there nobody knows. The notes say what was filled and
     what stays.
 
-    >>> filled(trial).notes[-1]
+    >>> fill_gaps(trial).notes[-1]
     'Gaps up to 0.1 s filled: 3 in LASI, 1 in RTOE.'
     """
     if not (math.isfinite(longest) and longest >= 0.0):
-        raise refused(trial.path, f"longest is {longest!r}; expected seconds, not negative", "longest")
+        raise trial_error(trial.path, f"longest is {longest!r}; expected seconds, not negative", "longest")
     positions = np.array(trial.positions)
-    most = math.floor(longest * trial.rate + 1e-6)
-    done: dict[str, int] = {}
-    stay: dict[str, float] = {}
+    longest_frames = math.floor(longest * trial.rate + 1e-6)
+    counts: dict[str, int] = {}
+    remaining: dict[str, float] = {}
     for i, label in enumerate(trial.labels):
-        seen = _seen(positions[:, i])
-        positions[~seen, i] = np.nan
-        for first, end in _runs(~seen):
-            if end - first > most or first == 0 or end == len(seen):
-                stay[label] = max(stay.get(label, 0.0), (end - first) / trial.rate)
+        visible = _visible_frames(positions[:, i])
+        positions[~visible, i] = np.nan
+        for first, end in _true_intervals(~visible):
+            if end - first > longest_frames or first == 0 or end == len(visible):
+                remaining[label] = max(remaining.get(label, 0.0), (end - first) / trial.rate)
                 continue
-            known = np.flatnonzero(seen[max(0, first - NEIGHBOURS) : end + NEIGHBOURS]) + max(0, first - NEIGHBOURS)
-            positions[first:end, i] = _between(known, positions[:, i], np.arange(first, end))
-            done[label] = done.get(label, 0) + 1
+            known = np.flatnonzero(visible[max(0, first - SPLINE_NEIGHBOURS) : end + SPLINE_NEIGHBOURS]) + max(
+                0, first - SPLINE_NEIGHBOURS
+            )
+            positions[first:end, i] = _interpolate(known, positions[:, i], np.arange(first, end))
+            counts[label] = counts.get(label, 0) + 1
     notes = []
-    if done:
-        notes.append(f"Gaps up to {longest:g} s filled: {_each(f'{n} in {label}' for label, n in done.items())}.")
-    if stay:
-        longer = _each(f"{label} ({seconds:.2f} s)" for label, seconds in stay.items())
+    if counts:
+        notes.append(
+            f"Gaps up to {longest:g} s filled: {_join_limited(f'{n} in {label}' for label, n in counts.items())}."
+        )
+    if remaining:
+        longer = _join_limited(f"{label} ({seconds:.2f} s)" for label, seconds in remaining.items())
         notes.append(f"Gaps that stay, longer or at an end: {longer}.")
     return trial.replace(positions=positions, notes=(*trial.notes, *notes))
 
 
-def smoothed(trial: Trial, cutoff: float = 6.0) -> Trial:
+def low_pass_markers(trial: Trial, cutoff: float = 6.0) -> Trial:
     """Low-pass filters the markers: Butterworth of second order, forth and back, so that nothing is delayed.
 
     At the cut-off (Hz) the amplitude is 1/√2 after both passes. Each stretch between gaps is filtered by itself, and no
     gap is filled. 6 Hz is usual for walking.
 
-    >>> smoothed(trial, 10.0).notes[-1]
+    >>> low_pass_markers(trial, 10.0).notes[-1]
     'Markers low-pass filtered at 10 Hz (Butterworth, second order, forth and back).'
     """
     if not (math.isfinite(cutoff) and 0.0 < cutoff < 0.5 * trial.rate):
         half = 0.5 * trial.rate
-        raise refused(
+        raise trial_error(
             trial.path, f"cut-off of {cutoff!r} Hz; expected above 0 and below {half:g} Hz, half the rate", "cutoff"
         )
     positions = np.array(trial.positions)
     for i in range(len(trial.labels)):
-        for first, end in _runs(_seen(positions[:, i])):
+        for first, end in _true_intervals(_visible_frames(positions[:, i])):
             positions[first:end, i] = low_pass(positions[first:end, i], trial.rate, cutoff)
     note = f"Markers low-pass filtered at {cutoff:g} Hz (Butterworth, second order, forth and back)."
     return trial.replace(positions=positions, notes=(*trial.notes, note))
 
 
-def _between(known: NDArray[np.int_], values: Array, wanted: NDArray[np.int_]) -> Array:
+def _interpolate(known: NDArray[np.int_], values: Array, frames: NDArray[np.int_]) -> Array:
     """Values at frames between known ones."""
     if len(known) < 4:
-        return np.stack([np.interp(wanted, known, values[known, k]) for k in range(3)], axis=1)
-    between: Array = scipy.interpolate.CubicSpline(known, values[known])(wanted)
-    return between
+        return np.stack([np.interp(frames, known, values[known, k]) for k in range(3)], axis=1)
+    interpolated: Array = scipy.interpolate.CubicSpline(known, values[known])(frames)
+    return interpolated
 
 
-def _seen(positions: Array) -> NDArray[np.bool_]:
+def _visible_frames(positions: Array) -> NDArray[np.bool_]:
     """Frames in which a marker has all three coordinates."""
     return np.asarray(np.isfinite(positions).all(axis=1), dtype=bool)
 
 
-def _runs(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+def _true_intervals(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     """First frame and the one behind the last of each stretch where the mask holds."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
-def _each(words: Iterator[str]) -> str:
+def _join_limited(words: Iterator[str]) -> str:
     items = list(words)
     return ", ".join(items[:8]) + (f" and {len(items) - 8} markers more" if len(items) > 8 else "")

@@ -27,9 +27,9 @@ from poise.human.trial import TrialError
 
 SUFFIXES = (".c3d", ".trc", ".bvh")
 #: How laboratories call a trial in which somebody stands still.
-STANDING = re.compile(r"static|calib|(^|[^a-z])(cal|stand|standing|neutral|t-?pose)([^a-z]|$)", re.IGNORECASE)
+STATIC_NAME = re.compile(r"static|calib|(^|[^a-z])(cal|stand|standing|neutral|t-?pose)([^a-z]|$)", re.IGNORECASE)
 #: Columns of the table of a batch, in this order.
-COLUMNS = (
+FIT_COLUMNS = (
     "trial", "static", "marker_set", "frames", "seconds", "height_m", "mass_kg", "sex", "markers", "marker_rms_mm",
     "worst_marker_mm", "worst_marker", "reason",
 )  # fmt: skip
@@ -130,7 +130,7 @@ class FitBatch:
             if isinstance(each, TrialFailure):
                 lines.append(f"{each.trial[:40]:<40} failed: {each.reason}")
                 continue
-            size, label, _ = each.worst
+            size, label, _ = each.largest_error
             numbers = (
                 f"{len(each.time):>6} {each.shape.height:>5.2f} m {each.shape.mass:>4.0f} kg {1e3 * each.rms:>7.1f}"
             )
@@ -138,13 +138,13 @@ class FitBatch:
         return "\n".join([*lines, f"{len(self.fits)} of {len(self)} trials fitted"])
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the table as a CSV file, with the columns `COLUMNS`, and return its path."""
-        return write_csv(path, self.summary()["trials"], COLUMNS)
+        """Write the table as a CSV file, with the columns `FIT_COLUMNS`, and return its path."""
+        return write_csv(path, self.summary()["trials"], FIT_COLUMNS)
 
 
 def is_static(path: Path) -> bool:
     """Whether a file is called as that of a person who stands."""
-    return STANDING.search(path.stem) is not None
+    return STATIC_NAME.search(path.stem) is not None
 
 
 def find_trials(
@@ -165,25 +165,25 @@ def find_trials(
             continue
         path = Path(each)
         if not path.is_dir():
-            found.append(_files(path, static))
+            found.append(_trial_files(path, static))
             continue
         inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
         walks = [file for file in inside if not is_static(file)]
         if not walks:
             raise TrialError(f"{path}: no walks in this folder; expected .c3d, .trc or .bvh files", path=str(path))
-        found += [_files(file, static) for file in walks]
+        found += [_trial_files(file, static) for file in walks]
     return found
 
 
-def _files(path: Path, static: str | PathLike[str] | None) -> TrialFiles:
-    return TrialFiles(path, Path(static) if static else _static_of(path))
+def _trial_files(path: Path, static: str | PathLike[str] | None) -> TrialFiles:
+    return TrialFiles(path, Path(static) if static else _find_static(path))
 
 
-def _static_of(path: Path) -> Path | None:
+def _find_static(path: Path) -> Path | None:
     if is_static(path) or not path.parent.is_dir():
         return None
-    near = [each for each in path.parent.iterdir() if each.suffix.lower() in SUFFIXES and is_static(each)]
-    return max(sorted(near), key=lambda each: SequenceMatcher(None, each.stem, path.stem).ratio(), default=None)
+    candidates = [each for each in path.parent.iterdir() if each.suffix.lower() in SUFFIXES and is_static(each)]
+    return max(sorted(candidates), key=lambda each: SequenceMatcher(None, each.stem, path.stem).ratio(), default=None)
 
 
 def fit_trial(
@@ -208,7 +208,7 @@ def fit_trial(
     >>> fit = fit_trial("lab/walk.c3d", mass=64.0)
     >>> fit.summary()["marker_rms_mm"]
     """
-    files = trial if isinstance(trial, TrialFiles) else _files(Path(trial), static)
+    files = trial if isinstance(trial, TrialFiles) else _trial_files(Path(trial), static)
     report = progress or (lambda done: None)
 
     def advance(stage: str, share: float) -> None:
@@ -242,7 +242,7 @@ def fit_trials(
     results: list[Fit | TrialFailure] = []
     for k, files in enumerate(find_trials(trials, static)):
         try:
-            results.append(fit_trial(files, progress=partial(_report_after, report, k), **options))
+            results.append(fit_trial(files, progress=partial(_report_offset, report, k), **options))
         except MissingPackageError:  # no fault of the trial
             raise
         except PoiseError as error:
@@ -251,5 +251,5 @@ def fit_trials(
     return FitBatch(tuple(results))
 
 
-def _report_after(report: Callable[[float], object], before: int, share: float) -> None:
+def _report_offset(report: Callable[[float], object], before: int, share: float) -> None:
     report(before + share)

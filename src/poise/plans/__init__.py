@@ -1,88 +1,110 @@
 """References over time: footsteps, the divergent component of motion, swinging feet, styles."""
 
-from poise.plans.feasibility import Verdict, repaired, verdict
-from poise.plans.footstep_plan import STOP, Divergent, Motion, Reference, Route, Sinusoid, swinging
-from poise.plans.footsteps import Footstep, Kind, Phase, Stairway, Swing
-from poise.plans.gait_parameters import BodyDimensions, Pace, Speed, paced
-from poise.plans.guidance.guiding_modes import guided
-from poise.plans.guidance.limb_reach import Legs
-from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
-from poise.plans.guidance.stick import AXES, MODES, Mode, Stick, mode_named, stick_of
-from poise.plans.guidance.workspace import Workspace, standing
-from poise.plans.reference_trajectory import (
-    STILL,
-    Course,
-    LiveSquatting,
-    Pattern,
-    SquatOscillator,
-    Squatting,
-    Standing,
-    Wanted,
+from poise.plans.feasibility import FeasibilityCheck, check_feasibility, repair_style
+from poise.plans.footstep_plan import (
+    STOPPING_TIME,
+    CenterReference,
+    CenterState,
+    DcmReference,
+    FootstepPlan,
+    SinusoidReference,
+    capture_feet,
 )
-from poise.plans.segment.capture_step import caught
+from poise.plans.footsteps import Footstep, GaitPhase, PhaseKind, Stairway, SwingTrajectory
+from poise.plans.gait_parameters import BodyDimensions, GaitParameters, Speed, gait_of_style
+from poise.plans.guidance.guiding_modes import guided_goal
+from poise.plans.guidance.limb_reach import LegReach
+from poise.plans.guidance.navigation_points import Goal, HandPoint, NavigationPoints
+from poise.plans.guidance.operator_command import (
+    COMMAND_AXES,
+    GUIDING_MODES,
+    GuidingMode,
+    OperatorCommand,
+    guiding_mode,
+    make_command,
+)
+from poise.plans.guidance.workspace import Workspace, standing_points
+from poise.plans.reference_trajectory import (
+    ZERO_TWIST,
+    LiveSquatReference,
+    ReferenceTrajectory,
+    SquatOscillator,
+    SquatReference,
+    StandReference,
+    TrajectorySample,
+    WalkingPattern,
+)
+from poise.plans.segment.capture_step import capture_segment
 from poise.plans.segment.planner import Planner
-from poise.plans.segment.segment import Beginning, Rates, Sample, Segment, SegmentPhase, SegmentSettings
-from poise.plans.segment.three_masses import Body, zero_moment_way
-from poise.plans.step_adaptation import Stepping
+from poise.plans.segment.segment import (
+    InitialState,
+    MotionSegment,
+    PointRates,
+    SegmentPhase,
+    SegmentSample,
+    SegmentSettings,
+)
+from poise.plans.segment.three_masses import ThreeMassModel, zmp_path
+from poise.plans.step_adaptation import StepAdapter
 from poise.plans.style import NEUTRAL, PARAMETERS, STYLES, Style
-from poise.plans.support_region import Support, corners
+from poise.plans.support_region import SupportRegion, sole_corners
 
 __all__ = [
-    "AXES",
-    "MODES",
+    "COMMAND_AXES",
+    "GUIDING_MODES",
     "NEUTRAL",
     "PARAMETERS",
-    "STILL",
-    "STOP",
+    "STOPPING_TIME",
     "STYLES",
-    "Beginning",
-    "Body",
+    "ZERO_TWIST",
     "BodyDimensions",
-    "Course",
-    "Divergent",
+    "CenterReference",
+    "CenterState",
+    "DcmReference",
+    "FeasibilityCheck",
     "Footstep",
+    "FootstepPlan",
+    "GaitParameters",
+    "GaitPhase",
     "Goal",
+    "GuidingMode",
     "HandPoint",
-    "Kind",
-    "Legs",
-    "LiveSquatting",
-    "Mode",
-    "Motion",
-    "Pace",
-    "Pattern",
-    "Phase",
+    "InitialState",
+    "LegReach",
+    "LiveSquatReference",
+    "MotionSegment",
+    "NavigationPoints",
+    "OperatorCommand",
+    "PhaseKind",
     "Planner",
-    "Points",
-    "Rates",
-    "Reference",
-    "Route",
-    "Sample",
-    "Segment",
+    "PointRates",
+    "ReferenceTrajectory",
     "SegmentPhase",
+    "SegmentSample",
     "SegmentSettings",
-    "Sinusoid",
+    "SinusoidReference",
     "Speed",
     "SquatOscillator",
-    "Squatting",
+    "SquatReference",
     "Stairway",
-    "Standing",
-    "Stepping",
-    "Stick",
+    "StandReference",
+    "StepAdapter",
     "Style",
-    "Support",
-    "Swing",
-    "Verdict",
-    "Wanted",
+    "SupportRegion",
+    "SwingTrajectory",
+    "ThreeMassModel",
+    "TrajectorySample",
+    "WalkingPattern",
     "Workspace",
-    "caught",
-    "corners",
-    "guided",
-    "mode_named",
-    "paced",
-    "repaired",
-    "standing",
-    "stick_of",
-    "swinging",
-    "verdict",
-    "zero_moment_way",
+    "capture_feet",
+    "capture_segment",
+    "check_feasibility",
+    "gait_of_style",
+    "guided_goal",
+    "guiding_mode",
+    "make_command",
+    "repair_style",
+    "sole_corners",
+    "standing_points",
+    "zmp_path",
 ]

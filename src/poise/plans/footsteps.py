@@ -49,12 +49,12 @@ class Footstep:
         """Where the toes point, of length one."""
         return cmath.exp(1j * self.yaw)
 
-    def moved(self, place: complex, z: float | None = None) -> Footstep:
+    def with_place(self, place: complex, z: float | None = None) -> Footstep:
         """The same foot elsewhere."""
         return Footstep(self.side, place.real, place.imag, self.yaw, self.z if z is None else z)
 
     @property
-    def point(self) -> Array:
+    def position_xy(self) -> Array:
         """Middle of the sole, from above (m, 2)."""
         return np.array([self.x, self.y])
 
@@ -75,7 +75,7 @@ class Footstep:
 
 
 @dataclass(frozen=True)
-class Gait:
+class StepGeometry:
     """What each step adds.
 
     Args:
@@ -90,7 +90,7 @@ class Gait:
     turn: float = 0.0
     width: float = 0.2
 
-    def after(self, support: Footstep, z: float | None = None) -> Footstep:
+    def next_footstep(self, support: Footstep, z: float | None = None) -> Footstep:
         """Where the other foot goes while this one stands.
 
         The feet walk on both sides of a line that turns by `turn` per step. Sideways, only the foot on the side that
@@ -102,12 +102,12 @@ class Gait:
         at = support.place + complex(self.forward, aside) * cmath.exp(1j * (support.yaw + 0.5 * self.turn))
         return Footstep(side, at.real, at.imag, support.yaw + self.turn, support.z if z is None else z)
 
-    def beside(self, support: Footstep) -> Footstep:
+    def footstep_beside(self, support: Footstep) -> Footstep:
         """Where the other foot goes to end side by side."""
-        return Gait(width=self.width).after(support)
+        return StepGeometry(width=self.width).next_footstep(support)
 
     @classmethod
-    def of_speed(cls, speed: tuple[float, float, float], step_seconds: float, width: float) -> Gait:
+    def from_speed(cls, speed: tuple[float, float, float], step_seconds: float, width: float) -> StepGeometry:
         """The gait that walks at (vx, vy, turning rate) in m/s and rad/s."""
         vx, vy, wz = speed
         return cls(vx * step_seconds, vy * step_seconds, wz * step_seconds, width)
@@ -117,11 +117,11 @@ class Gait:
 
 
 #: Of "double" and below both feet stand; "starting" shifts the weight, "stopping" brings it to rest.
-Kind = Literal["single", "double", "standing", "starting", "stopping"]
+PhaseKind = Literal["single", "double", "standing", "starting", "stopping"]
 
 
 @dataclass(frozen=True)
-class Phase:
+class GaitPhase:
     """A part of a walk.
 
     Attributes:
@@ -129,16 +129,16 @@ class Phase:
         begin: when it began (s).
         seconds: how long it lasts; infinite for standing.
         support: the foot that bears, or will bear.
-        last: the other foot, where it stands or stood.
+        other_foot: the other foot, where it stands or stood.
         goal: where that foot goes; where nothing swings, the support.
         steps: how many were made before.
     """
 
-    kind: Kind
+    kind: PhaseKind
     begin: float
     seconds: float
     support: Footstep
-    last: Footstep
+    other_foot: Footstep
     goal: Footstep
     steps: int = 0
 
@@ -152,42 +152,42 @@ class Phase:
     @property
     def middle(self) -> complex:
         """Between the feet (m)."""
-        return 0.5 * (self.support.place + self.last.place)
+        return 0.5 * (self.support.place + self.other_foot.place)
 
     @property
-    def standing(self) -> tuple[Footstep, ...]:
+    def stance_feet(self) -> tuple[Footstep, ...]:
         """The feet on the ground."""
-        return (self.support,) if self.kind == "single" else (self.support, self.last)
+        return (self.support,) if self.kind == "single" else (self.support, self.other_foot)
 
     def elapsed(self, time: float) -> float:
         return time - self.begin
 
-    def over(self, time: float) -> bool:
+    def is_over(self, time: float) -> bool:
         return time - self.begin >= self.seconds - 1e-9
 
-    def first_support(self, speed: tuple[float, float, float]) -> tuple[Footstep, Footstep]:
+    def first_support_feet(self, speed: tuple[float, float, float]) -> tuple[Footstep, Footstep]:
         """Which foot stands first and which goes: the right one stands, unless the walk goes or turns to the right."""
         _, aside, turn = speed
         side = "left" if aside < 0.0 or (aside == 0.0 and turn < 0.0) else "right"
-        return (self.support, self.last) if self.support.side == side else (self.last, self.support)
+        return (self.support, self.other_foot) if self.support.side == side else (self.other_foot, self.support)
 
     # -- what comes next -------------------------------------------------------------------------------------------
 
-    def starting(self, time: float, seconds: float, stays: Footstep, goes: Footstep) -> Phase:
+    def starting_phase(self, time: float, seconds: float, support_foot: Footstep, swing_foot: Footstep) -> GaitPhase:
         """The weight passes to the foot that stays."""
-        return Phase("starting", time, seconds, stays, goes, stays, self.steps)
+        return GaitPhase("starting", time, seconds, support_foot, swing_foot, support_foot, self.steps)
 
-    def single(self, time: float, seconds: float, goal: Footstep) -> Phase:
+    def single_support_phase(self, time: float, seconds: float, goal: Footstep) -> GaitPhase:
         """The other foot is lifted."""
-        swinging = self.last if self.last.side == goal.side else self.support
-        stays = self.support if self.support.side == other_side(goal.side) else self.last
-        return Phase("single", time, seconds, stays, swinging, goal, self.steps)
+        swinging = self.other_foot if self.other_foot.side == goal.side else self.support
+        support_foot = self.support if self.support.side == other_side(goal.side) else self.other_foot
+        return GaitPhase("single", time, seconds, support_foot, swinging, goal, self.steps)
 
-    def landed(self, time: float, seconds: float, landed: Footstep, kind: Kind) -> Phase:
+    def touchdown_phase(self, time: float, seconds: float, landing_foot: Footstep, kind: PhaseKind) -> GaitPhase:
         """The foot that swung has landed, and will bear next."""
-        return Phase(kind, time, seconds, landed, self.support, landed, self.steps + 1)
+        return GaitPhase(kind, time, seconds, landing_foot, self.support, landing_foot, self.steps + 1)
 
-    def rest(self, time: float) -> Phase:
+    def standing_phase(self, time: float) -> GaitPhase:
         """Both feet stand, until something happens."""
         return replace(self, kind="standing", begin=time, seconds=math.inf)
 
@@ -196,7 +196,7 @@ class Phase:
 
 
 #: A sole is kept this far from the edge of a tread (m): what a step lands off its place.
-CLEAR = 0.02
+TREAD_CLEARANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -209,10 +209,10 @@ class Stairway:
         run: depth of one (m).
         count: of them.
         back, front: how far a sole reaches behind and before its middle (m).
-        clear: that a sole keeps from the edge of a tread (m).
-        side: how far a sole reaches to either side of its middle (m); zero: feet point along x, more or less.
+        clearance: that a sole keeps from the edge of a tread (m).
+        half_width: how far a sole reaches to either side of its middle (m); zero: feet point along x, more or less.
 
-    >>> route = Route(pace, steps=20, ground=Stairway(0.4, 0.05, 0.3, 4, back=0.085, front=0.085).under)
+    >>> plan = FootstepPlan(gait, steps=20, ground=Stairway(0.4, 0.05, 0.3, 4, back=0.085, front=0.085).place_on_tread)
     """
 
     begin: float
@@ -221,20 +221,20 @@ class Stairway:
     count: int
     back: float
     front: float
-    clear: float = CLEAR
-    side: float = 0.0
+    clearance: float = TREAD_CLEARANCE
+    half_width: float = 0.0
 
-    def under(self, step: Footstep) -> Footstep:
+    def place_on_tread(self, step: Footstep) -> Footstep:
         """The footstep on the stairs, moved along until its whole sole has one tread under it, if one is so deep."""
-        c, s = abs(math.cos(step.yaw)), self.side * abs(math.sin(step.yaw))
-        back, front = (max(end, end * c + s) + self.clear for end in (self.back, self.front))
-        x = self._moved(step.x, back, front) if back + front <= self.run else step.x
-        return step.moved(complex(x, step.y), self.rise * self._tread(x))
+        c, s = abs(math.cos(step.yaw)), self.half_width * abs(math.sin(step.yaw))
+        back, front = (max(end, end * c + s) + self.clearance for end in (self.back, self.front))
+        x = self._clear_of_edge(step.x, back, front) if back + front <= self.run else step.x
+        return step.with_place(complex(x, step.y), self.rise * self._tread_number(x))
 
-    def _tread(self, x: float) -> int:
+    def _tread_number(self, x: float) -> int:
         return min(max(math.floor((x - self.begin) / self.run) + 1, 0), self.count)
 
-    def _moved(self, x: float, back: float, front: float) -> float:
+    def _clear_of_edge(self, x: float, back: float, front: float) -> float:
         nearest = min(max(round((x - self.begin) / self.run), 0), self.count - 1)
         edge = self.begin + nearest * self.run
         low, high = edge - front, edge + back
@@ -247,28 +247,28 @@ class Stairway:
 
 
 #: The foot is highest after this share of the swing: it leaves quickly and comes down slowly.
-APEX = 0.48
+APEX_SHARE = 0.48
 #: There it falls by so many heights per T²: like s³(1-s)³, the curve that asks for the least lift of the hip at its
 #: begin; a foot that rested at its highest would take twice of that.
-CREST = 22.0
+APEX_ACCELERATION = 22.0
 #: How fast it touches down, m/s: so slow that the ground hardly notices, so fast that it arrives.
-LANDING = 0.1
+TOUCHDOWN_SPEED = 0.1
 #: A foot that finds no ground goes on down, ever faster, up to this (m/s) by this (m/s²): a robot drops no faster.
-SEEKING, HASTE = 0.35, 3.0
+SEARCH_SPEED, SEARCH_ACCELERATION = 0.35, 3.0
 #: Onto a stair the foot is lifted for this share of the swing before it goes ahead; a rise of more than so much (m) is
 #: a stair.
-LIFTING, STAIR = 0.22, 0.01
+LIFT_SHARE, LEAST_STAIR = 0.22, 0.01
 #: Down a stair it is above its place for this share of the swing before it lands: its heel clears the edge.
-HOVERING = 0.2
+HOVER_SHARE = 0.2
 #: With less than this left, s, the curve is not bent any more.
-FROZEN = 0.02
+LEAST_REPLAN_TIME = 0.02
 
-Motion = tuple[complex, complex, complex]
+CurvePoint = tuple[complex, complex, complex]
 
 
-def toward(now: Motion, end: Motion, left: float, after: float) -> Motion:
-    """Value, rate and acceleration after some seconds, on the quintic that reaches `end` when `left` have passed."""
-    (x, v, a), (x1, v1, a1), T = now, end, left
+def quintic_point(now: CurvePoint, end: CurvePoint, remaining: float, after: float) -> CurvePoint:
+    """Value, rate and acceleration after some seconds, on the quintic that reaches `end` in `remaining` seconds."""
+    (x, v, a), (x1, v1, a1), T = now, end, remaining
     s = min(after / T, 1.0)
     D = x1 - x - (v + 0.5 * a * T) * T
     V = (v1 - v - a * T) * T
@@ -281,7 +281,7 @@ def toward(now: Motion, end: Motion, left: float, after: float) -> Motion:
 
 
 @dataclass(frozen=True)
-class Swing:
+class SwingTrajectory:
     """How the middle of a sole moves, and how its motion goes on.
 
     It is planned anew at every tick from its own last value, so a footstep that moves bends the curve and never makes
@@ -290,55 +290,59 @@ class Swing:
     Attributes:
         plane: place x + i y (m), its rate and acceleration.
         height: the same of z (m).
-        turn: the same of yaw (rad).
+        yaw: the same of yaw (rad).
         apex: how high it is lifted (m, in the world).
         lift: how high that is above the higher of both ends (m).
-        waits: for which share of the swing it is lifted before it goes anywhere.
-        hovers: for which share of it it only comes down.
+        lift_share: for which share of the swing it is lifted before it goes anywhere.
+        hover_share: for which share of it it only comes down.
     """
 
-    plane: Motion
-    height: Motion
-    turn: Motion
+    plane: CurvePoint
+    height: CurvePoint
+    yaw: CurvePoint
     apex: float
     lift: float
-    waits: float = 0.0
-    hovers: float = 0.0
+    lift_share: float = 0.0
+    hover_share: float = 0.0
 
     @classmethod
-    def of(cls, start: Footstep, goal: Footstep, lift: float) -> Swing:
+    def of(cls, start: Footstep, goal: Footstep, lift: float) -> SwingTrajectory:
         """At rest where a foot stands, about to be lifted above the higher of both ends."""
         rise = goal.z - start.z
         apex = max(start.z, goal.z) + lift
-        waits, hovers = LIFTING * (rise > STAIR), HOVERING * (rise < -STAIR)
+        lift_share, hover_share = LIFT_SHARE * (rise > LEAST_STAIR), HOVER_SHARE * (rise < -LEAST_STAIR)
         still = (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0)
-        return cls(*still, apex, lift + max(rise, 0.0), waits, hovers)
+        return cls(*still, apex, lift + max(rise, 0.0), lift_share, hover_share)
 
-    def resting(self, at: Footstep) -> Swing:
+    def rest_at(self, at: Footstep) -> SwingTrajectory:
         """The foot as it rests on something that it met early."""
-        return replace(self, plane=(at.place, 0.0, 0.0), height=(at.z, 0.0, 0.0), turn=(at.yaw, 0.0, 0.0))
+        return replace(self, plane=(at.place, 0.0, 0.0), height=(at.z, 0.0, 0.0), yaw=(at.yaw, 0.0, 0.0))
 
-    def after(self, goal: Footstep, elapsed: float, left: float, period: float) -> Swing:
+    def advance(self, goal: Footstep, elapsed: float, remaining: float, period: float) -> SwingTrajectory:
         """One period later, with so many seconds since its begin and until touchdown."""
-        if left <= FROZEN:  # straight down, until something is touched
-            (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.turn
-            faster = min(fall.real, -LANDING) if left > 0.0 else max(fall.real - HASTE * period, -SEEKING)
-            return replace(
-                self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), turn=(yaw, 0.0, 0.0)
+        if remaining <= LEAST_REPLAN_TIME:  # straight down, until something is touched
+            (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.yaw
+            faster = (
+                min(fall.real, -TOUCHDOWN_SPEED)
+                if remaining > 0.0
+                else max(fall.real - SEARCH_ACCELERATION * period, -SEARCH_SPEED)
             )
-        whole = elapsed + left
-        there = left - self.hovers * whole
-        if elapsed < self.waits * whole:
+            return replace(
+                self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), yaw=(yaw, 0.0, 0.0)
+            )
+        duration = elapsed + remaining
+        there = remaining - self.hover_share * duration
+        if elapsed < self.lift_share * duration:
             plane = self.plane
-        elif there > FROZEN:
-            plane = toward(self.plane, (goal.place, 0.0, 0.0), there, period)
+        elif there > LEAST_REPLAN_TIME:
+            plane = quintic_point(self.plane, (goal.place, 0.0, 0.0), there, period)
         else:
-            plane = toward(self.plane, (goal.place, 0.0, 0.0), max(left, FROZEN), period)
-        turn = toward(self.turn, (goal.yaw, 0.0, 0.0), left, period)
-        up = APEX * (elapsed + left) - elapsed
-        crest = -CREST * self.lift / (elapsed + left) ** 2
-        if up > FROZEN:
-            height = toward(self.height, (self.apex, 0.0, crest), up, period)
+            plane = quintic_point(self.plane, (goal.place, 0.0, 0.0), max(remaining, LEAST_REPLAN_TIME), period)
+        turn = quintic_point(self.yaw, (goal.yaw, 0.0, 0.0), remaining, period)
+        up = APEX_SHARE * (elapsed + remaining) - elapsed
+        crest = -APEX_ACCELERATION * self.lift / (elapsed + remaining) ** 2
+        if up > LEAST_REPLAN_TIME:
+            height = quintic_point(self.height, (self.apex, 0.0, crest), up, period)
         else:
-            height = toward(self.height, (goal.z, -LANDING, 0.0), left, period)
-        return replace(self, plane=plane, height=height, turn=turn)
+            height = quintic_point(self.height, (goal.z, -TOUCHDOWN_SPEED, 0.0), remaining, period)
+        return replace(self, plane=plane, height=height, yaw=turn)

@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.plans.footsteps import Footstep, Gait
+from poise.plans.footsteps import Footstep, StepGeometry
 from poise.plans.style import Style
 from poise.robots import SIDES, State, hip_height, leg_length, leg_strength
 from poise.state import natural_frequency
@@ -31,48 +31,50 @@ Point = TypeVar("Point", complex, NDArray[np.float64])
 
 
 @dataclass(frozen=True)
-class Timing:
+class StepTiming:
     """Durations of a step, in seconds.
 
     Args:
-        single: on one foot.
-        double: on both, before it.
+        single_support: on one foot.
+        double_support: on both, before it.
     """
 
-    single: float
-    double: float
+    single_support: float
+    double_support: float
 
     @property
-    def whole(self) -> float:
+    def step(self) -> float:
         """Of single and double support together."""
-        return self.single + self.double
+        return self.single_support + self.double_support
 
 
-def before_single(foot: Point, end: Point, seconds: float, omega: float) -> Point:
-    """ξ so many seconds before it is to be at `end`, on one foot."""
-    return foot + (end - foot) * math.exp(-omega * seconds)
+def dcm_in_single_support(foot: Point, end_dcm: Point, seconds: float, omega: float) -> Point:
+    """ξ so many seconds before it is to be at `end_dcm`, on one foot."""
+    return foot + (end_dcm - foot) * math.exp(-omega * seconds)
 
 
-def before_double(last: Point, foot: Point, end: Point, left: float, whole: float, omega: float) -> tuple[Point, Point]:
-    """ξ and z with `left` seconds of a double support of `whole` seconds to go, at whose end ξ is to be at `end`."""
-    rate = (foot - last) / whole
-    z = foot - rate * left
+def dcm_in_double_support(
+    last: Point, foot: Point, end_dcm: Point, remaining: float, duration: float, omega: float
+) -> tuple[Point, Point]:
+    """ξ and z, `remaining` seconds before the end of a double support of `duration` seconds, where ξ is `end_dcm`."""
+    rate = (foot - last) / duration
+    z = foot - rate * remaining
     lead = rate / omega
-    return z + lead + (end - foot - lead) * math.exp(-omega * left), z
+    return z + lead + (end_dcm - foot - lead) * math.exp(-omega * remaining), z
 
 
-def where_to_begin(feet: Sequence[Point], end: Point, timing: Timing, omega: float) -> Point:
-    """ξ at the begin of the double support from feet[0] to feet[1], so that after the last of the feet it is at `end`.
+def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega: float) -> Point:
+    """ξ at the begin of the double support from feet[0] to feet[1], such that it is at `end_dcm` after the last foot.
 
-    >>> where_to_begin([left, right, left_again], end=left_again, timing=Timing(0.4, 0.1), omega=3.5)
+    >>> initial_dcm([left, right, left_again], end_dcm=left_again, timing=StepTiming(0.4, 0.1), omega=3.5)
     """
     for last, foot in zip(reversed(feet[:-1]), reversed(feet[1:]), strict=True):
-        end = before_single(foot, end, timing.single, omega)
-        end, _ = before_double(last, foot, end, timing.double, timing.double, omega)
-    return end
+        end_dcm = dcm_in_single_support(foot, end_dcm, timing.single_support, omega)
+        end_dcm, _ = dcm_in_double_support(last, foot, end_dcm, timing.double_support, timing.double_support, omega)
+    return end_dcm
 
 
-def steady_offset(stride: Point, other: Point, timing: Timing, omega: float, turn: float = 0.0) -> Point:
+def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: float, turn: float = 0.0) -> Point:
     """Where ξ is at the end of a single support, seen from its foot, in a walk that repeats itself every two steps.
 
     One step back, ``b = c(stride) + ε b'`` with ``c(u) = u (1 - e^{-ω T_d}) / (ω T_d)`` and ``ε = e^{-ω (T_s + T_d)}``;
@@ -83,8 +85,8 @@ def steady_offset(stride: Point, other: Point, timing: Timing, omega: float, tur
         other: from the next foot to the one after.
         turn: how far two steps turn the walk (rad); points are then complex numbers.
     """
-    share = -math.expm1(-omega * timing.double) / (omega * timing.double)
-    shrink = math.exp(-omega * timing.whole)
+    share = -math.expm1(-omega * timing.double_support) / (omega * timing.double_support)
+    shrink = math.exp(-omega * timing.step)
     ahead = share * (stride + shrink * other)
     if turn == 0.0:
         return ahead / (1.0 - shrink**2)
@@ -98,18 +100,18 @@ def steady_offset(stride: Point, other: Point, timing: Timing, omega: float, tur
 Speed = tuple[float, float, float]
 
 #: The leg (m) for which styles give their durations; others take times as the root of their length, like pendulums.
-LEG = 0.8
+REFERENCE_LEG_LENGTH = 0.8
 #: Faster walks make steps longer and quicker alike, the ratio of both stays, as it does with people [Sekiya1996]; but
 #: no quicker than this share of the style's own time.
-HURRY = 0.75
+SHORTEST_STEP_SHARE = 0.75
 #: Both feet stand for no less than this, s for a leg of 0.8 m.
-SHORTEST = 0.05
+SHORTEST_DOUBLE_SUPPORT = 0.05
 #: A leg is not stretched beyond this share of its length: straight knees neither push nor yield. At the end of a step
 #: the foot is so many step lengths ahead of, or behind, the hip.
-STRETCH, ASTRIDE = 0.965, 0.6
+LARGEST_EXTENSION, FOOT_FROM_HIP = 0.965, 0.6
 #: Hips are as high as the steps allow, but no higher than standing by more than this share of the leg: the less knees
 #: are bent, the less they and the ankles have to bear.
-HIGHER = 0.05
+LARGEST_HIP_RAISE = 0.05
 
 
 @dataclass(frozen=True)
@@ -117,20 +119,20 @@ class BodyDimensions:
     """What a plan knows of a body.
 
     Args:
-        leg: length of a straight leg from its first joint to the sole (m), see `poise.robots.leg_length`.
-        width: between the middles of the feet, standing (m).
-        height: of the centre of mass above the ground, standing (m).
-        hip: likewise of the hips.
-        sole: length and width of a sole (m).
-        strength: largest torque of a leg's joint as a share of m g times the leg.
+        leg_length: length of a straight leg from its first joint to the sole (m), see `poise.robots.leg_length`.
+        stance_width: between the middles of the feet, standing (m).
+        com_height: of the centre of mass above the ground, standing (m).
+        hip_height: likewise of the hips.
+        sole_size: length and width of a sole (m).
+        leg_strength: largest torque of a leg's joint as a share of m g times the leg.
     """
 
-    leg: float
-    width: float
-    height: float
-    hip: float
-    sole: tuple[float, float]
-    strength: float = 0.4
+    leg_length: float
+    stance_width: float
+    com_height: float
+    hip_height: float
+    sole_size: tuple[float, float]
+    leg_strength: float = 0.4
 
     @classmethod
     def of(cls, start: State) -> BodyDimensions:
@@ -138,58 +140,66 @@ class BodyDimensions:
         robot = start.robot
         left, right = (Footstep.of(start, robot.foot(side)) for side in SIDES)
         return cls(
-            leg=leg_length(robot),
-            width=abs(left.place - right.place),
-            height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
-            hip=hip_height(start),
-            sole=robot.feet[0].sole.size,
-            strength=leg_strength(robot),
+            leg_length=leg_length(robot),
+            stance_width=abs(left.place - right.place),
+            com_height=float(start.center_of_mass[2]) - 0.5 * (left.z + right.z),
+            hip_height=hip_height(start),
+            sole_size=robot.feet[0].sole.size,
+            leg_strength=leg_strength(robot),
         )
 
 
 @dataclass(frozen=True)
-class Pace:
+class GaitParameters:
     """How a body walks, in metres and seconds.
 
     Attributes:
-        gait: what each step adds.
+        step_geometry: what each step adds.
         timing: its durations (s).
-        lift: height of a step (m).
-        height: of the centre of mass above the ground (m).
+        step_height: height of a step (m).
+        com_height: of the centre of mass above the ground (m).
         omega: ω of a pendulum of that height (1/s).
     """
 
-    gait: Gait
-    timing: Timing
-    lift: float
-    height: float
+    step_geometry: StepGeometry
+    timing: StepTiming
+    step_height: float
+    com_height: float
     omega: float
 
 
-def paced(style: Style, body: BodyDimensions, speed: Speed | None = None) -> Pace:
+def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None) -> GaitParameters:
     """The pace of a style on a body.
 
     Args:
         speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths; faster walks
             have quicker steps.
     """
-    slower = math.sqrt(body.leg / LEG)
-    timing = Timing(slower * style.single_support, slower * style.double_support)
+    time_scale = math.sqrt(body.leg_length / REFERENCE_LEG_LENGTH)
+    timing = StepTiming(time_scale * style.single_support, time_scale * style.double_support)
     if speed is None:
-        gait = Gait(style.step_length * body.leg, style.lateral_step * body.leg, style.turn, body.width)
+        step_geometry = StepGeometry(
+            style.step_length * body.leg_length, style.lateral_step * body.leg_length, style.turn, body.stance_width
+        )
     else:
-        own = abs(style.step_length) * body.leg / timing.whole
-        quicker = max(min(math.sqrt(own / max(math.hypot(*speed[:2]), 1e-9)), 1.0), HURRY)
+        own_speed = abs(style.step_length) * body.leg_length / timing.step
+        time_factor = max(min(math.sqrt(own_speed / max(math.hypot(*speed[:2]), 1e-9)), 1.0), SHORTEST_STEP_SHARE)
         # Both feet give up most of their time: the swinging leg needs what there is.
-        double = max(quicker**2 * timing.double, min(SHORTEST * slower, timing.double))
-        timing = Timing(quicker * timing.whole - double, double)
-        gait = Gait.of_speed(speed, timing.whole, body.width)
-    height = body.height - max(_stretched(body, gait), -HIGHER * body.leg) + style.height * body.leg
-    return Pace(gait, timing, style.step_height * body.leg, height, natural_frequency(height))
+        double = max(
+            time_factor**2 * timing.double_support, min(SHORTEST_DOUBLE_SUPPORT * time_scale, timing.double_support)
+        )
+        timing = StepTiming(time_factor * timing.step - double, double)
+        step_geometry = StepGeometry.from_speed(speed, timing.step, body.stance_width)
+    height = (
+        body.com_height
+        - max(_hip_drop(body, step_geometry), -LARGEST_HIP_RAISE * body.leg_length)
+        + style.height * body.leg_length
+    )
+    return GaitParameters(step_geometry, timing, style.step_height * body.leg_length, height, natural_frequency(height))
 
 
-def _stretched(body: BodyDimensions, gait: Gait) -> float:
+def _hip_drop(body: BodyDimensions, step_geometry: StepGeometry) -> float:
     """How much lower the hips must be for steps of this length (m)."""
-    away = ASTRIDE * math.hypot(gait.forward, 2.0 * gait.sideways)
-    reach = STRETCH * body.leg
-    return body.hip - math.sqrt(max(reach**2 - away**2, (0.7 * reach) ** 2))
+    foot_distance = FOOT_FROM_HIP * math.hypot(step_geometry.forward, 2.0 * step_geometry.sideways)
+    reach = LARGEST_EXTENSION * body.leg_length
+    return body.hip_height - math.sqrt(max(reach**2 - foot_distance**2, (0.7 * reach) ** 2))

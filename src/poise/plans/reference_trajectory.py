@@ -12,83 +12,91 @@ import pinocchio
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.geometry import minimum_jerk, so3
-from poise.plans.footstep_plan import STOP, Route
-from poise.plans.footsteps import Footstep, Phase
+from poise.plans.footstep_plan import STOPPING_TIME, FootstepPlan
+from poise.plans.footsteps import Footstep, GaitPhase
 from poise.robots import SIDES, Side
 
-STILL = np.zeros(6)
+ZERO_TWIST = np.zeros(6)
 
 
-class Wanted(NamedTuple):
+class TrajectorySample(NamedTuple):
     """What is wanted at one time, all seen from the middle of the reference sole, in its axes.
 
     Attributes:
         center, center_rate: of the centre of mass (m, m/s, 3).
-        other, other_rate: reference_from_other, the other sole (its middle), and its rate: velocity (m/s) as seen from
-            the reference sole, angular velocity relative to it (rad/s).
-        share: of the weight that the reference sole bears, if all goes as planned.
+        other_sole, other_sole_rate: reference_from_other, the other sole (its middle), and its rate: velocity (m/s) as
+            seen from the reference sole, angular velocity relative to it (rad/s).
+        load_share: of the weight that the reference sole bears, if all goes as planned.
     """
 
     center: Array
     center_rate: Array
-    other: pinocchio.SE3
-    other_rate: Array
-    share: float = 0.5
+    other_sole: pinocchio.SE3
+    other_sole_rate: Array
+    load_share: float = 0.5
 
 
-class Course(Protocol):
+class ReferenceTrajectory(Protocol):
     """Something with references over time; asking twice gives the same answer."""
 
     @property
     def seconds(self) -> float: ...
 
-    def sample(self, time: float) -> Wanted: ...
+    def sample(self, time: float) -> TrajectorySample: ...
 
 
-class Standing:
+class StandReference:
     """Nothing moves: the first scenario of [Galdeano2014].
 
     Args:
         center: of mass, as seen from the reference sole (m).
-        other: reference_from_other.
+        other_sole: reference_from_other.
         seconds: how long.
     """
 
-    def __init__(self, center: Array, other: pinocchio.SE3, seconds: float = 5.0) -> None:
+    def __init__(self, center: Array, other_sole: pinocchio.SE3, seconds: float = 5.0) -> None:
         self.seconds = seconds
-        self._wanted = Wanted(np.array(center), STILL[:3], other, STILL)
+        self._sample = TrajectorySample(np.array(center), ZERO_TWIST[:3], other_sole, ZERO_TWIST)
 
-    def sample(self, time: float) -> Wanted:
-        return self._wanted
+    def sample(self, time: float) -> TrajectorySample:
+        return self._sample
 
 
-class Squatting:
+class SquatReference:
     """The centre of mass goes down and up like a cosine, in so many cycles: the second scenario.
 
     Args:
-        center, other: as of `Standing`, at the top.
+        center, other_sole: as of `StandReference`, at the top.
         depth: how far down (m).
         frequency: 1/s.
         cycles: how many, after `begin` seconds.
     """
 
     def __init__(
-        self, center: Array, other: pinocchio.SE3, depth: float, frequency: float, cycles: float, begin: float = 0.0
+        self,
+        center: Array,
+        other_sole: pinocchio.SE3,
+        depth: float,
+        frequency: float,
+        cycles: float,
+        begin: float = 0.0,
     ) -> None:
         for name, value in (("depth", depth), ("frequency", frequency), ("cycles", cycles)):
             if not (isinstance(value, (int, float)) and 0.0 < value < math.inf):
                 raise PoiseError(f"a squat's {name} is {value!r}; expected a positive number")
-        self._top, self._other = np.array(center), other
+        self._top, self._other = np.array(center), other_sole
         self.depth, self.frequency, self.cycles, self.begin = depth, frequency, cycles, begin
         self.seconds = begin + cycles / frequency
 
-    def sample(self, time: float) -> Wanted:
-        turns = self.frequency * (time - self.begin)
-        if not 0.0 < turns < self.cycles:
-            return Wanted(self._top, STILL[:3], self._other, STILL)
-        angle, rate = math.tau * turns, math.tau * self.frequency
+    def sample(self, time: float) -> TrajectorySample:
+        cycles_done = self.frequency * (time - self.begin)
+        if not 0.0 < cycles_done < self.cycles:
+            return TrajectorySample(self._top, ZERO_TWIST[:3], self._other, ZERO_TWIST)
+        angle, rate = math.tau * cycles_done, math.tau * self.frequency
         down = np.array([0.0, 0.0, -0.5 * self.depth])
-        return Wanted(self._top + (1.0 - math.cos(angle)) * down, rate * math.sin(angle) * down, self._other, STILL)
+        return TrajectorySample(
+            self._top + (1.0 - math.cos(angle)) * down, rate * math.sin(angle) * down, self._other, ZERO_TWIST
+        )
 
 
 #: k (1/s): a change of a squat is applied to 95 % within a second.
@@ -108,8 +116,8 @@ class SquatOscillator:
     Attributes:
         height, rate, acceleration: h (m) and its derivatives, now.
 
-    >>> squats = SquatOscillator()
-    >>> squats.advance(0.001, depth=0.05, frequency=0.5)
+    >>> oscillator = SquatOscillator()
+    >>> oscillator.advance(0.001, depth=0.05, frequency=0.5)
     """
 
     def __init__(self) -> None:
@@ -117,78 +125,80 @@ class SquatOscillator:
 
     def rest(self) -> None:
         """Stand, at once."""
-        self._deep = self._deepening = self._phase = self._turning = 0.0
+        self._depth = self._depth_rate = self._phase = self._phase_rate = 0.0
         self.height = self.rate = self.acceleration = 0.0
 
     def advance(self, period: float, depth: float, frequency: float) -> None:
         """Advance by one period (s) towards a depth (m; zero: stand) and a frequency (1/s)."""
-        wanted = math.tau * frequency
-        if depth == 0.0 and self._deep < STANDING_DEPTH:
+        target_rate = math.tau * frequency
+        if depth == 0.0 and self._depth < STANDING_DEPTH:
             return self.rest()
-        if self._deep == 0.0:
-            self._turning = wanted
-        d2 = SQUAT_RATE**2 * (depth - self._deep) - 2.0 * SQUAT_RATE * self._deepening
-        p2 = SQUAT_RATE * (wanted - self._turning)
-        self._deepening += period * d2
-        self._deep += period * self._deepening
-        self._turning += period * p2
-        self._phase = (self._phase + period * self._turning) % math.tau
-        d, d1, p1, c, s = self._deep, self._deepening, self._turning, math.cos(self._phase), math.sin(self._phase)
+        if self._depth == 0.0:
+            self._phase_rate = target_rate
+        d2 = SQUAT_RATE**2 * (depth - self._depth) - 2.0 * SQUAT_RATE * self._depth_rate
+        p2 = SQUAT_RATE * (target_rate - self._phase_rate)
+        self._depth_rate += period * d2
+        self._depth += period * self._depth_rate
+        self._phase_rate += period * p2
+        self._phase = (self._phase + period * self._phase_rate) % math.tau
+        d, d1, p1, c, s = self._depth, self._depth_rate, self._phase_rate, math.cos(self._phase), math.sin(self._phase)
         self.height = -0.5 * d * (1.0 - c)
         self.rate = -0.5 * (d1 * (1.0 - c) + d * p1 * s)
         self.acceleration = -0.5 * (d2 * (1.0 - c) + 2.0 * d1 * p1 * s + d * (p2 * s + p1**2 * c))
 
 
-class LiveSquatting:
+class LiveSquatReference:
     """A squat whose depth and frequency change while it moves, for a body on position servos.
 
     Args:
         center: of mass, as seen from the reference sole, when it stands (m, 3).
-        other: reference_from_other.
-        squats: see there.
+        other_sole: reference_from_other.
+        oscillator: see there.
 
-    >>> LiveSquatting(*standing(start), squats).sample(0.0).center_rate
+    >>> LiveSquatReference(*standing(start), oscillator).sample(0.0).center_rate
     """
 
     seconds = math.inf
 
-    def __init__(self, center: Array, other: pinocchio.SE3, squats: SquatOscillator) -> None:
-        self._top, self._other, self._squats = np.array(center), other, squats
+    def __init__(self, center: Array, other_sole: pinocchio.SE3, oscillator: SquatOscillator) -> None:
+        self._top, self._other, self._oscillator = np.array(center), other_sole, oscillator
 
-    def sample(self, time: float) -> Wanted:
+    def sample(self, time: float) -> TrajectorySample:
         """The reference now; `SquatOscillator.advance` moves it on."""
         up = np.array([0.0, 0.0, 1.0])
-        return Wanted(self._top + self._squats.height * up, self._squats.rate * up, self._other, STILL)
+        return TrajectorySample(
+            self._top + self._oscillator.height * up, self._oscillator.rate * up, self._other, ZERO_TWIST
+        )
 
 
-def eased(elapsed: float, seconds: float) -> tuple[float, float]:
+def minimum_jerk_step(elapsed: float, seconds: float) -> tuple[float, float]:
     """From 0 to 1 with minimum jerk, and its rate (1/s)."""
     s, rate, _ = minimum_jerk(min(max(elapsed / seconds, 0.0), 1.0))
     return float(s), float(rate) / seconds
 
 
-# -- Pattern ---------------------------------------------------------------------------------------------------------
+# -- Walking pattern -------------------------------------------------------------------------------------------------
 
 
 #: Seconds between two samples of the centre of mass: its ω is below 10/s, and a straight line between them is off by
 #: less than a micrometre.
-GRID = 0.001
+SAMPLE_PERIOD = 0.001
 #: So long the walker stands afterwards (s).
-AFTER = 1.5
+SECONDS_AFTER = 1.5
 #: Feet whose heights differ by less (m) stand on level ground.
-LEVEL = 1e-3
+LEVEL_TOLERANCE = 1e-3
 #: In this share of a swing the foot goes ahead; it is lifted before and set down after it.
-AHEAD = (0.05, 0.95)
+ADVANCE_INTERVAL = (0.05, 0.95)
 
 
-class Pattern:
-    """Walks a `Route` by the clock: feet on quintics, the centre of mass on the divergent component of the plan.
+class WalkingPattern:
+    """Walks a `FootstepPlan` by the clock: feet on quintics, the centre of mass on the divergent component of the plan.
 
     What of it is standing, a step or a double support is nobody's business but the plan's: whoever follows it sees two
     curves without a gap.
 
     Args:
-        route: what is walked.
+        plan: what is walked.
         left, right: where the feet stand at first.
         height: of the centre of mass at first (m); it passes to that of the pace while the walk starts.
         reference: the foot from which all is seen.
@@ -198,7 +208,7 @@ class Pattern:
 
     def __init__(
         self,
-        route: Route,
+        plan: FootstepPlan,
         left: Footstep,
         right: Footstep,
         height: float,
@@ -206,94 +216,102 @@ class Pattern:
         wait: float = 0.5,
         start: float = 0.8,
     ) -> None:
-        if not math.isfinite(route.steps):
+        if not math.isfinite(plan.steps):
             raise PoiseError("a pattern is of so many steps; give a route that ends")
-        if route.slope or route.ground is not None or abs(left.z - right.z) > LEVEL:
+        if plan.slope or plan.ground is not None or abs(left.z - right.z) > LEVEL_TOLERANCE:
             raise PoiseError("a pattern walks on level ground; give a route without slope or stairs")
-        self.route, self.reference, self.other = route, reference, SIDES[1 - SIDES.index(reference)]
-        self._tall = height, route.pace.height
+        self.footstep_plan, self.reference, self.other = plan, reference, SIDES[1 - SIDES.index(reference)]
+        self._heights = height, plan.gait.com_height
         self._wait, self._start = wait, start
-        self.phases = self._planned(left, right, wait, start)
+        self.phases = self._plan_phases(left, right, wait, start)
         self._begins = [phase.begin for phase in self.phases]
-        self.seconds = self.phases[-1].begin + AFTER
-        self._center, self._rate, self._pressure = self._integrated()
+        self.seconds = self.phases[-1].begin + SECONDS_AFTER
+        self._center, self._rate, self._zmp = self._integrate_center()
 
-    def _planned(self, left: Footstep, right: Footstep, wait: float, start: float) -> list[Phase]:
+    def _plan_phases(self, left: Footstep, right: Footstep, wait: float, start: float) -> list[GaitPhase]:
         """All phases, by the clock."""
-        route, timing = self.route, self.route.pace.timing
-        phase = Phase("standing", 0.0, wait, right, left, right)
+        plan, timing = self.footstep_plan, self.footstep_plan.gait.timing
+        phase = GaitPhase("standing", 0.0, wait, right, left, right)
         phases = [phase]
-        if route.steps < 1:
+        if plan.steps < 1:
             return phases
-        stays, goes = phase.first_support((0.0, route.pace.gait.sideways, route.pace.gait.turn))
-        phase = phase.starting(wait, start, stays, goes)
+        support_foot, swing_foot = phase.first_support_feet(
+            (0.0, plan.gait.step_geometry.sideways, plan.gait.step_geometry.turn)
+        )
+        phase = phase.starting_phase(wait, start, support_foot, swing_foot)
         phases.append(phase)
-        while phase.steps < route.steps:
-            goal = route.footstep(phase.support, phase.steps + 1)
-            phase = phase.single(phase.begin + phase.seconds, timing.single, goal)
+        while phase.steps < plan.steps:
+            goal = plan.footstep(phase.support, phase.steps + 1)
+            phase = phase.single_support_phase(phase.begin + phase.seconds, timing.single_support, goal)
             phases.append(phase)
-            last = phase.steps + 1 >= route.steps
+            last = phase.steps + 1 >= plan.steps
             end = phase.begin + phase.seconds
-            phase = phase.landed(end, STOP if last else timing.double, goal, "stopping" if last else "double")
+            phase = phase.touchdown_phase(
+                end, STOPPING_TIME if last else timing.double_support, goal, "stopping" if last else "double"
+            )
             phases.append(phase)
-        phases.append(phase.rest(phase.begin + phase.seconds))
+        phases.append(phase.standing_phase(phase.begin + phase.seconds))
         return phases
 
-    def _integrated(self) -> tuple[Array, Array, Array]:
+    def _integrate_center(self) -> tuple[Array, Array, Array]:
         """Centre of mass over the ground (x + i y), its velocity, and the pressure, on the grid: ``ċ = ω (ξ - c)``."""
-        omega, count = self.route.pace.omega, int(self.seconds / GRID) + 2
-        xi, z = np.array([self.route.reference(*self._at(GRID * i)) for i in range(count)]).T
+        omega, count = self.footstep_plan.gait.omega, int(self.seconds / SAMPLE_PERIOD) + 2
+        xi, z = np.array([self.footstep_plan.dcm_reference(*self._phase_at(SAMPLE_PERIOD * i)) for i in range(count)]).T
         center = np.empty(count, dtype=complex)
         center[0] = xi[0]
-        keep = math.exp(-omega * GRID)
+        decay = math.exp(-omega * SAMPLE_PERIOD)
         for i in range(1, count):
-            center[i] = keep * center[i - 1] + (1.0 - keep) * 0.5 * (xi[i] + xi[i - 1])
+            center[i] = decay * center[i - 1] + (1.0 - decay) * 0.5 * (xi[i] + xi[i - 1])
         return center, omega * (xi - center), z
 
-    def phase(self, time: float) -> Phase:
+    def phase(self, time: float) -> GaitPhase:
         """What the plan does at a time."""
         return self.phases[max(bisect.bisect_right(self._begins, time + 1e-9) - 1, 0)]
 
-    def _at(self, time: float) -> tuple[Phase, float]:
+    def _phase_at(self, time: float) -> tuple[GaitPhase, float]:
         phase = self.phase(time)
         return phase, time - phase.begin
 
     # -- what is wanted --------------------------------------------------------------------------------------------
 
-    def sample(self, time: float) -> Wanted:
+    def sample(self, time: float) -> TrajectorySample:
         place, velocity = self.center(time)
         feet = {side: self.foot(side, time) for side in SIDES}
         (p, yaw), (v, turning) = feet[self.reference]
         (q, other_yaw), (w, other_turning) = feet[self.other]
         R = so3.yaw_matrix(-yaw)  # reference_from_world
 
-        def seen(x: Array, rate: Array) -> tuple[Array, Array]:
-            away = x - p
-            swept = np.array([-turning * away[1], turning * away[0], 0.0])
-            return R @ away, R @ (rate - v - swept)
+        def in_reference_sole(x: Array, rate: Array) -> tuple[Array, Array]:
+            offset = x - p
+            swept_velocity = np.array([-turning * offset[1], turning * offset[0], 0.0])
+            return R @ offset, R @ (rate - v - swept_velocity)
 
-        center, center_rate = seen(place, velocity)
-        foot, foot_rate = seen(q, w)
+        center, center_rate = in_reference_sole(place, velocity)
+        foot, foot_rate = in_reference_sole(q, w)
         spin = [0.0, 0.0, other_turning - turning]
         rates = np.concatenate([foot_rate, spin])
-        return Wanted(
-            center, center_rate, pinocchio.SE3(so3.yaw_matrix(other_yaw - yaw), foot), rates, self._share(time)
+        return TrajectorySample(
+            center, center_rate, pinocchio.SE3(so3.yaw_matrix(other_yaw - yaw), foot), rates, self._load_share(time)
         )
 
-    def _share(self, time: float) -> float:
+    def _load_share(self, time: float) -> float:
         """Of the weight on the reference foot: how near the pressure is to it."""
         phase = self.phase(time)
-        stands = phase.support.side == self.reference
+        on_reference = phase.support.side == self.reference
         if phase.kind == "single":
-            return 1.0 if stands else 0.0
-        mine, other = (phase.support, phase.last) if stands else (phase.last, phase.support)
-        way = other.place - mine.place
-        gone = ((self._pressure[self._index(time)[0]] - mine.place) * way.conjugate()).real / abs(way) ** 2
-        return 1.0 - min(max(gone, 0.0), 1.0)
+            return 1.0 if on_reference else 0.0
+        reference_foot, other_sole = (
+            (phase.support, phase.other_foot) if on_reference else (phase.other_foot, phase.support)
+        )
+        way = other_sole.place - reference_foot.place
+        distance_share = ((self._zmp[self._index(time)[0]] - reference_foot.place) * way.conjugate()).real / abs(
+            way
+        ) ** 2
+        return 1.0 - min(max(distance_share, 0.0), 1.0)
 
     def _index(self, time: float) -> tuple[int, float]:
         """Which sample of the grid comes before a time, and how far it is to the next, from 0 to 1."""
-        at = min(max(time / GRID, 0.0), len(self._center) - 1.001)
+        at = min(max(time / SAMPLE_PERIOD, 0.0), len(self._center) - 1.001)
         return int(at), at - int(at)
 
     def center(self, time: float) -> tuple[Array, Array]:
@@ -301,24 +319,24 @@ class Pattern:
         i, share = self._index(time)
         c = (1.0 - share) * self._center[i] + share * self._center[i + 1]
         v = (1.0 - share) * self._rate[i] + share * self._rate[i + 1]
-        low, high = self._tall
-        grown, growing = eased(time - self._wait, self._start)
-        z = self.phases[0].support.z + low + grown * (high - low)
-        return np.array([c.real, c.imag, z]), np.array([v.real, v.imag, growing * (high - low)])
+        low, high = self._heights
+        height_share, height_rate = minimum_jerk_step(time - self._wait, self._start)
+        z = self.phases[0].support.z + low + height_share * (high - low)
+        return np.array([c.real, c.imag, z]), np.array([v.real, v.imag, height_rate * (high - low)])
 
     def foot(self, side: Side, time: float) -> tuple[tuple[Array, float], tuple[Array, float]]:
         """Middle of a sole in the world (m) and its yaw (rad), and the rates of both."""
-        phase, elapsed = self._at(time)
+        phase, elapsed = self._phase_at(time)
         if phase.kind != "single" or side == phase.support.side:
-            foot = phase.support if side == phase.support.side else phase.last
+            foot = phase.support if side == phase.support.side else phase.other_foot
             return (np.array([foot.x, foot.y, foot.z]), foot.yaw), (np.zeros(3), 0.0)
-        begin, goal, seconds = phase.last, phase.goal, phase.seconds
-        early, late = (share * seconds for share in AHEAD)
-        s, rate = eased(elapsed - early, late - early)
+        begin, goal, seconds = phase.other_foot, phase.goal, phase.seconds
+        early, late = (share * seconds for share in ADVANCE_INTERVAL)
+        s, rate = minimum_jerk_step(elapsed - early, late - early)
         u = min(max(elapsed / seconds, 0.0), 1.0)
         # 64 u³ (1 - u)³ is 1 in the middle, and begins and ends without speed and without jerk in the knee.
         lift, lifting = 64.0 * (u * (1.0 - u)) ** 3, 192.0 * (u * (1.0 - u)) ** 2 * (1.0 - 2.0 * u) / seconds
-        high = self.route.pace.lift
+        high = self.footstep_plan.gait.step_height
         way = np.array([goal.x - begin.x, goal.y - begin.y, goal.z - begin.z])
         turn = goal.yaw - begin.yaw
         place = np.array([begin.x, begin.y, begin.z]) + s * way + np.array([0.0, 0.0, lift * high])

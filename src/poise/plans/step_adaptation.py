@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from poise.plans.footstep_plan import Route
-from poise.plans.footsteps import Footstep, Phase
-from poise.plans.gait_parameters import BodyDimensions, before_single
-from poise.plans.support_region import Soles
+from poise.plans.footstep_plan import FootstepPlan
+from poise.plans.footsteps import Footstep, GaitPhase
+from poise.plans.gait_parameters import BodyDimensions, dcm_in_single_support
+from poise.plans.support_region import StanceSoles
 from poise.robots import side_sign
 
 
 @dataclass(frozen=True)
-class Reachable:
+class StepLimits:
     """Limits of a step.
 
     Args:
@@ -32,19 +32,19 @@ class Reachable:
 
 
 #: Weights of a step that lands elsewhere (1/m²), at another time (of e^{ωT}), and of an end that is off (1/m²).
-PLACE, TIME, END = 1.0, 0.02, 1000.0
+PLACE_WEIGHT, TIME_WEIGHT, END_WEIGHT = 1.0, 0.02, 1000.0
 #: How many times are tried.
-TRIED = 33
+TIME_SAMPLES = 33
 
 
-def adapted(
+def adapt_step(
     xi: complex,
     pressure: complex,
-    wish: complex,
+    nominal_step: complex,
     offset: complex,
-    left: float,
+    remaining: float,
     omega: float,
-    limits: Reachable,
+    limits: StepLimits,
     outward: float,
 ) -> tuple[complex, float]:
     """Place of the next step and seconds until it, nearest to what was planned, that catch the body.
@@ -56,20 +56,22 @@ def adapted(
 
     Args:
         xi, pressure: ξ and the pressure point z that will be kept (m).
-        wish, offset: u* and b* (m).
-        left: T* (s).
+        nominal_step, offset: u* and b* (m).
+        remaining: T* (s).
         outward: +1 if the step is to the left.
     """
-    soonest, latest = min(limits.soonest, left + 1.0), max(limits.latest, limits.soonest)
-    times = np.linspace(soonest, latest, TRIED)
+    soonest, latest = min(limits.soonest, remaining + 1.0), max(limits.latest, limits.soonest)
+    times = np.linspace(soonest, latest, TIME_SAMPLES)
     growth = np.exp(omega * times)
-    reach = pressure + growth * (xi - pressure)  # ξ at touchdown, one per time
-    best = (PLACE * wish + END * (reach - offset)) / (PLACE + END)
+    dcm_at_touchdown = pressure + growth * (xi - pressure)  # ξ at touchdown, one per time
+    best = (PLACE_WEIGHT * nominal_step + END_WEIGHT * (dcm_at_touchdown - offset)) / (PLACE_WEIGHT + END_WEIGHT)
     x = np.minimum(np.maximum(best.real, -limits.forward), limits.forward)
     y = np.minimum(np.maximum(outward * best.imag, limits.narrowest), limits.widest) * outward
-    off = reach - offset
-    cost = PLACE * ((x - wish.real) ** 2 + (y - wish.imag) ** 2) + END * ((off.real - x) ** 2 + (off.imag - y) ** 2)
-    cost += TIME * (growth - math.exp(omega * left)) ** 2
+    off = dcm_at_touchdown - offset
+    cost = PLACE_WEIGHT * ((x - nominal_step.real) ** 2 + (y - nominal_step.imag) ** 2) + END_WEIGHT * (
+        (off.real - x) ** 2 + (off.imag - y) ** 2
+    )
+    cost += TIME_WEIGHT * (growth - math.exp(omega * remaining)) ** 2
     i = int(cost.argmin())
     return complex(x[i], y[i]), float(times[i])
 
@@ -78,16 +80,16 @@ def adapted(
 
 
 #: What the ankle does before a step moves, as a share of half the sole: a step only changes for what is beyond.
-ANKLE = 0.6
+ANKLE_SHARE = 0.6
 #: Steps as shares of the leg: how far ahead, how much wider than standing, and the narrowest gap between the feet.
-AHEAD, ASIDE, GAP = 0.65, 0.7, 0.04
+LONGEST_STEP, WIDEST_STEP, LEAST_GAP = 0.65, 0.7, 0.04
 #: No step lands earlier after its begin than this (s, for a leg of 0.8 m), nor this much later than planned.
-SOONEST, LATER = 0.25, 0.15
+SHORTEST_SWING, LONGEST_DELAY = 0.25, 0.15
 #: In the last of a swing, s, the goal stays; before that it moves within this time constant, s.
-FROZEN, SMOOTH = 0.08, 0.02
+FREEZE_TIME, SMOOTHING_TIME = 0.08, 0.02
 
 
-class Stepping:
+class StepAdapter:
     """Pressure and steps of one phase.
 
     Args:
@@ -96,37 +98,45 @@ class Stepping:
         feedback: k of the divergent component, 1/s.
     """
 
-    def __init__(self, body: BodyDimensions, phase: Phase, feedback: float) -> None:
+    def __init__(self, body: BodyDimensions, phase: GaitPhase, feedback: float) -> None:
         self.feedback = feedback
-        self.soles = Soles(body, phase)
-        self.half = 0.5 * complex(*body.sole)
-        gap = body.sole[1] + GAP * body.leg
-        self.limits = Reachable(AHEAD * body.leg, max(gap, 0.6 * body.width), ASIDE * body.leg + body.width, 0.0, 0.0)
-        self.slower = np.sqrt(body.leg / 0.8)
+        self.soles = StanceSoles(body, phase)
+        self.half = 0.5 * complex(*body.sole_size)
+        gap = body.sole_size[1] + LEAST_GAP * body.leg_length
+        self.limits = StepLimits(
+            LONGEST_STEP * body.leg_length,
+            max(gap, 0.6 * body.stance_width),
+            WIDEST_STEP * body.leg_length + body.stance_width,
+            0.0,
+            0.0,
+        )
+        self.time_scale = np.sqrt(body.leg_length / 0.8)
 
-    def adapted(self, route: Route, phase: Phase, time: float, xi: complex, period: float) -> Phase:
+    def adapt(self, plan: FootstepPlan, phase: GaitPhase, time: float, xi: complex, period: float) -> GaitPhase:
         """The phase with its next footstep, and its time, where the body will need it."""
         elapsed = phase.elapsed(time)
-        left = phase.seconds - elapsed
-        if left < FROZEN or elapsed < 2.0 * period:
+        remaining = phase.seconds - elapsed
+        if remaining < FREEZE_TIME or elapsed < 2.0 * period:
             return phase
-        support, pace, number = phase.support, route.pace, phase.steps + 1
+        support, gait, number = phase.support, plan.gait, phase.steps + 1
         axes = support.heading
-        planned = route.footstep(support, number)
-        end = route.end(support, planned, number)
-        wanted = before_single(support.place, end, left, pace.omega)
-        push = (xi - wanted) * axes.conjugate() * (1.0 + self.feedback / pace.omega)
-        ankle = ANKLE * self.half
-        pressure = complex(min(max(push.real, -ankle.real), ankle.real), min(max(push.imag, -ankle.imag), ankle.imag))
+        planned = plan.footstep(support, number)
+        end = plan.dcm_at_end(support, planned, number)
+        planned_dcm = dcm_in_single_support(support.place, end, remaining, gait.omega)
+        zmp_offset = (xi - planned_dcm) * axes.conjugate() * (1.0 + self.feedback / gait.omega)
+        ankle = ANKLE_SHARE * self.half
+        pressure = complex(
+            min(max(zmp_offset.real, -ankle.real), ankle.real), min(max(zmp_offset.imag, -ankle.imag), ankle.imag)
+        )
         step = (planned.place - support.place) * axes.conjugate()
         offset = (end - planned.place) * axes.conjugate()
-        nominal = max(pace.timing.single - elapsed, 0.02)
-        soonest = max(FROZEN, SOONEST * self.slower - elapsed)
-        limits = replace(self.limits, soonest=soonest, latest=max(nominal + LATER, 0.1))
+        nominal = max(gait.timing.single_support - elapsed, 0.02)
+        soonest = max(FREEZE_TIME, SHORTEST_SWING * self.time_scale - elapsed)
+        limits = replace(self.limits, soonest=soonest, latest=max(nominal + LONGEST_DELAY, 0.1))
         outward = side_sign(planned.side)
-        here = (xi - support.place) * axes.conjugate()
-        place, seconds = adapted(here, pressure, step, offset, nominal, pace.omega, limits, outward)
-        share = min(period / SMOOTH, 1.0)
+        relative_dcm = (xi - support.place) * axes.conjugate()
+        place, seconds = adapt_step(relative_dcm, pressure, step, offset, nominal, gait.omega, limits, outward)
+        share = min(period / SMOOTHING_TIME, 1.0)
         at = phase.goal.place + share * (support.place + place * axes - phase.goal.place)
-        goal = route.settled(support, Footstep(planned.side, at.real, at.imag, planned.yaw, planned.z))
+        goal = plan.on_ground(support, Footstep(planned.side, at.real, at.imag, planned.yaw, planned.z))
         return replace(phase, goal=goal, seconds=phase.seconds + share * (elapsed + seconds - phase.seconds))

@@ -25,8 +25,8 @@ class Style:
 
     Each number is declared with its unit, range and meaning; `PARAMETERS` has these declarations by name.
 
-    >>> STYLES["proud"].mixed(STYLES["sad"], 0.5)
-    >>> Style.load("mine.toml")
+    >>> STYLES["proud"].blend(STYLES["sad"], 0.5)
+    >>> Style.load("own_rest.toml")
     """
 
     name: str = "neutral"
@@ -76,44 +76,44 @@ class Style:
     def __post_init__(self) -> None:
         check_parameters(self, f"style '{self.name}'", UsageError)
         rest: Any = self.rest
-        if not isinstance(rest, Mapping) or not all(_angle(value) for value in rest.values()):
+        if not isinstance(rest, Mapping) or not all(_is_angle(value) for value in rest.values()):
             raise UsageError(f"style '{self.name}': rest is {rest!r}; expected joints and their angles in rad")
 
-    def mixed(self, other: Style, share: float) -> Style:
+    def blend(self, other: Style, share: float) -> Style:
         """Between this style (share 0) and another (share 1)."""
         values = {n: (1.0 - share) * getattr(self, n) + share * getattr(other, n) for n in PARAMETERS}
         if share <= 0.0 or share >= 1.0:
             return self if share <= 0.0 else other
         nearer = self if share < 0.5 else other
-        mine, theirs = {**other.rest, **self.rest}, {**self.rest, **other.rest}
-        rest = {joint: (1.0 - share) * mine[joint] + share * theirs[joint] for joint in mine}
+        own_rest, other_rest = {**other.rest, **self.rest}, {**self.rest, **other.rest}
+        rest = {joint: (1.0 - share) * own_rest[joint] + share * other_rest[joint] for joint in own_rest}
         return Style(f"{self.name} to {other.name}", **values, torque_joints=nearer.torque_joints, rest=rest)
 
-    def but(self, **values: Any) -> Style:
+    def replace(self, **values: Any) -> Style:
         """The same with some numbers changed."""
-        _check_names(values, self.name)
+        _check_parameter_names(values, self.name)
         changes: dict[str, Any] = dict(values)
         return replace(self, **changes)
 
-    def text(self) -> str:
+    def to_toml(self) -> str:
         """As a TOML file, each number with its unit and what it is."""
-        lines = [f"name = {_quoted(self.name)}", ""]
-        for name, each in PARAMETERS.items():
-            unit = each.unit or "no unit"
-            between = f"{each.low:g} to {each.high:g}"
-            lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {between}: {each.about}")
+        lines = [f"name = {_toml_string(self.name)}", ""]
+        for name, declared in PARAMETERS.items():
+            unit = declared.unit or "no unit"
+            bounds = f"{declared.low:g} to {declared.high:g}"
+            lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {bounds}: {declared.description}")
         lines.append(
             f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}'
         )
         if self.rest:
             lines += ["", "[rest]  # angles (rad) of joints of one robot, instead of its standing posture"]
-            lines += [f"{_quoted(joint)} = {float(angle)!r}" for joint, angle in self.rest.items()]
+            lines += [f"{_toml_string(joint)} = {float(angle)!r}" for joint, angle in self.rest.items()]
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes a TOML file."""
         try:
-            atomic_write_text(path, self.text())
+            atomic_write_text(path, self.to_toml())
         except OSError as error:
             raise UsageError(f"style '{self.name}' cannot be written to '{path}': {failure_reason(error)}") from None
 
@@ -124,48 +124,50 @@ class Style:
             data = Path(path).read_bytes()
         except OSError as error:
             raise UsageError(f"'{path}' cannot be read: {error.strerror or error}") from None
-        return cls.parsed(data, str(path))
+        return cls.from_toml(data, str(path))
 
     @classmethod
-    def parsed(cls, data: bytes, path: str) -> Style:
+    def from_toml(cls, data: bytes, path: str) -> Style:
         """What a TOML file of that path says."""
         try:
             values = parse_toml(data)
         except ValueError as error:
             raise UsageError(f"'{path}' is not a TOML file: {error}") from None
         name = str(values.pop("name", Path(path).stem))
-        _check_names(values, name)
+        _check_parameter_names(values, name)
         return cls(name=name, **values)
 
 
 #: The numbers of a style, in the order of its fields.
-PARAMETERS: dict[str, Parameter] = {name: each for name, each in parameters(Style).items() if each.kind == "number"}
+PARAMETERS: dict[str, Parameter] = {
+    name: declared for name, declared in parameters(Style).items() if declared.kind == "number"
+}
 
 NEUTRAL = Style()
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """As TOML writes words, which is as JSON does."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def _angle(value: Any) -> bool:
+def _is_angle(value: Any) -> bool:
     return isinstance(value, (int, float)) and abs(value) <= math.tau
 
 
-def _check_names(values: Mapping[str, Any], style: str) -> None:
+def _check_parameter_names(values: Mapping[str, Any], style: str) -> None:
     for name in values:
-        known = [*PARAMETERS, "torque_joints", "rest"]
-        if name != "name" and name not in known:
-            raise UsageError(f"style '{style}': no parameter '{name}'; {suggestion(name, known)}")
+        known_names = [*PARAMETERS, "torque_joints", "rest"]
+        if name != "name" and name not in known_names:
+            raise UsageError(f"style '{style}': no parameter '{name}'; {suggestion(name, known_names)}")
 
 
-def _styles(**changes: dict[str, Any]) -> dict[str, Style]:
+def _make_styles(**changes: dict[str, Any]) -> dict[str, Style]:
     return {name: replace(NEUTRAL, name=name, **values) for name, values in changes.items()}
 
 
 #: Section VI of the paper: relaxed, cautious, proud and sad; and some of our own.
-STYLES = _styles(
+STYLES = _make_styles(
     neutral={},
     # Arms and head sway by themselves against the legs.
     relaxed={"angular_momentum": 3.0, "torque": 0.1, "arm_posture": 0.1},

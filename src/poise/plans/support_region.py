@@ -8,20 +8,20 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.geometry import convex_hull, polygon
-from poise.plans.footsteps import Footstep, Phase
+from poise.plans.footsteps import Footstep, GaitPhase
 from poise.plans.gait_parameters import BodyDimensions
 
 #: Feet at heights that differ by less are on one plane (m): their region is good to a hundredth of that.
-LEVEL = 1e-4
+LEVEL_TOLERANCE = 1e-4
 
 
-def corners(foot: Footstep, half: tuple[float, float], margin: float) -> list[tuple[float, float, float]]:
+def sole_corners(foot: Footstep, half: tuple[float, float], margin: float) -> list[tuple[float, float, float]]:
     """Of a sole, shrunk by a margin on all sides (m)."""
     shrunk = complex(half[0] - margin, half[1] - margin)
     return [(corner.real, corner.imag, foot.z) for corner in foot.corners(shrunk)]
 
 
-class Support:
+class SupportRegion:
     """The region of one phase.
 
     Args:
@@ -29,16 +29,16 @@ class Support:
         half, margin: of their soles (m).
 
     Attributes:
-        level: whether all of it is at one height; else it is seen from the centre of mass, in perspective.
+        is_level: whether all of it is at one height; else it is seen from the centre of mass, in perspective.
         ground: the height at which zero moment points are meant (m).
     """
 
-    __slots__ = ("_normals", "_offsets", "_points", "ground", "level", "polygon")
+    __slots__ = ("_normals", "_offsets", "_points", "ground", "is_level", "polygon")
 
     def __init__(self, feet: Sequence[Footstep], half: tuple[float, float], margin: float) -> None:
-        points = [corner for foot in feet for corner in corners(foot, half, margin)]
+        points = [corner for foot in feet for corner in sole_corners(foot, half, margin)]
         self.ground = feet[0].z
-        self.level = all(abs(foot.z - self.ground) < LEVEL for foot in feet)
+        self.is_level = all(abs(foot.z - self.ground) < LEVEL_TOLERANCE for foot in feet)
         self._points = np.array(points)
         self.polygon = convex_hull([(x, y) for x, y, _ in points])
         edges = np.roll(self.polygon, -1, axis=0) - self.polygon
@@ -55,35 +55,35 @@ class Support:
             zmp: on the plane at the height `ground` (m, n x 2).
             center: centre of mass (m, n x 3).
         """
-        if self.level:
+        if self.is_level:
             return np.asarray((self._offsets - zmp @ self._normals).min(axis=1))
         c = center[:, None, :]
         scale = (c[..., 2] - self.ground) / (c[..., 2] - self._points[None, :, 2])
-        seen = c[..., :2] + (self._points[None, :, :2] - c[..., :2]) * scale[..., None]
-        return _margins(seen, zmp)
+        projected = c[..., :2] + (self._points[None, :, :2] - c[..., :2]) * scale[..., None]
+        return _margins(projected, zmp)
 
     @property
     def edges(self) -> tuple[Array, Array]:
         """Outward normals (k, 2) and offsets (k) of a level region: inside is ``n·z <= b``."""
         return self._normals.T, self._offsets
 
-    def inside(self, point: Array, center: Array) -> float:
+    def margin(self, point: Array, center: Array) -> float:
         """The same for one point."""
         return float(self.margins(np.asarray(point)[None, :2], np.asarray(center)[None])[0])
 
 
-def _margins(corners: Array, points: Array) -> Array:
+def _margins(sole_corners: Array, points: Array) -> Array:
     """Distance of points (n, 2) to the edges of the hulls of corners (n, k, 2), negative outside.
 
     No hull is built: of all lines through two corners those with every corner on one side are its edges.
     """
-    k = corners.shape[1]
+    k = sole_corners.shape[1]
     i, j = np.triu_indices(k, 1)
-    edge = corners[:, j] - corners[:, i]
+    edge = sole_corners[:, j] - sole_corners[:, i]
     length = np.hypot(edge[..., 0], edge[..., 1])
     normal = np.stack([edge[..., 1], -edge[..., 0]], axis=-1) / np.maximum(length, 1e-12)[..., None]
-    offset = np.einsum("npk,npk->np", normal, corners[:, i])
-    side = np.einsum("npk,nck->npc", normal, corners) - offset[..., None]
+    offset = np.einsum("npk,npk->np", normal, sole_corners[:, i])
+    side = np.einsum("npk,nck->npc", normal, sole_corners) - offset[..., None]
     here = np.einsum("npk,nk->np", normal, points) - offset
     outer, inner = (side <= 1e-9).all(axis=2), (side >= -1e-9).all(axis=2)
     gaps = np.where(outer, -here, np.where(inner, here, np.inf))
@@ -91,14 +91,14 @@ def _margins(corners: Array, points: Array) -> Array:
     return np.asarray(gaps.min(axis=1))
 
 
-# -- Soles: where the ground can push while certain feet stand -------------------------------------------------------
+# -- Soles in stance: where the ground can push ----------------------------------------------------------------------
 
 
 #: The pressure is kept this far inside the soles: a sole is a little smaller than it looks.
-INSIDE = 0.95
+USABLE_SHARE = 0.95
 
 
-class Soles:
+class StanceSoles:
     """The soles that stand in a phase: rectangles around the places of the feet.
 
     Args:
@@ -106,19 +106,19 @@ class Soles:
         phase: its feet do not move while it lasts.
     """
 
-    def __init__(self, body: BodyDimensions, phase: Phase) -> None:
+    def __init__(self, body: BodyDimensions, phase: GaitPhase) -> None:
         self.support, self.single = phase.support, phase.kind == "single"
-        self.half = 0.5 * INSIDE * complex(*body.sole)
-        corners = [corner for step in phase.standing for corner in step.corners(self.half)]
-        self.polygon = polygon.convex_hull([(corner.real, corner.imag) for corner in corners])
+        self.half = 0.5 * USABLE_SHARE * complex(*body.sole_size)
+        sole_corners = [corner for step in phase.stance_feet for corner in step.corners(self.half)]
+        self.polygon = polygon.convex_hull([(corner.real, corner.imag) for corner in sole_corners])
 
-    def inside(self, z: complex) -> complex:
+    def project(self, z: complex) -> complex:
         """The nearest point where the ground can push."""
         if self.single:
             heading = self.support.heading
-            away, half = (z - self.support.place) * heading.conjugate(), self.half
-            x = min(max(away.real, -half.real), half.real)
-            y = min(max(away.imag, -half.imag), half.imag)
+            offset, half = (z - self.support.place) * heading.conjugate(), self.half
+            x = min(max(offset.real, -half.real), half.real)
+            y = min(max(offset.imag, -half.imag), half.imag)
             return self.support.place + complex(x, y) * heading
         x, y = polygon.project(self.polygon, (z.real, z.imag))
         return complex(x, y)
@@ -126,7 +126,7 @@ class Soles:
     def margin(self, point: complex) -> float:
         """How far inside the soles a point is (m); negative outside."""
         if self.single:
-            away = (point - self.support.place) * self.support.heading.conjugate()
-            dx, dy = self.half.real - abs(away.real), self.half.imag - abs(away.imag)
+            offset = (point - self.support.place) * self.support.heading.conjugate()
+            dx, dy = self.half.real - abs(offset.real), self.half.imag - abs(offset.imag)
             return min(dx, dy) if dx >= 0.0 or dy >= 0.0 else -abs(complex(dx, dy))
         return float(polygon.margin(self.polygon, (point.real, point.imag)))

@@ -1,45 +1,53 @@
 """The only things that move: `IdealPlant`, which obeys exactly, and `MujocoPlant`, a robot in a physics engine."""
 
 from poise.control import Controller
-from poise.plants.control_loop import IdealPlant, Plant, stepped, steps
-from poise.plants.disturbances import Breakdown, BrokenCell, Carried, Load, ModelError, Push, SwappedSoles, WeakMotor
+from poise.plants.control_loop import IdealPlant, Plant, control_step, steps
+from poise.plants.disturbances import (
+    CarriedBox,
+    ForceCellFault,
+    HardwareFault,
+    Load,
+    ModelError,
+    Push,
+    SwappedSoleSensors,
+    WeakMotor,
+)
 from poise.plants.engine.robot_model import servo_gains
 from poise.plants.environment import (
     FLOOR_FRICTION,
-    STAIRS_AHEAD,
-    Box,
-    Flat,
-    Ground,
+    STAIRS_DISTANCE,
+    EnvironmentObject,
+    FlatTerrain,
     Plate,
-    Rough,
+    RoughTerrain,
     Slope,
+    SolidBox,
     Stairs,
     Table,
-    Thing,
+    Terrain,
     Wall,
-    terrain,
+    parse_terrain,
 )
 from poise.plants.mujoco_plant import FALLEN_HEIGHT, FALLEN_TILT, MujocoPlant
 from poise.plants.plant_errors import PlantError
 from poise.plants.remote.plant_server import PlantServer
-from poise.plants.remote.protocol import address_at_host, checked_address
+from poise.plants.remote.protocol import address_at_host, check_address
 from poise.plants.remote.remote_plant import RemotePlant
 from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors
-from poise.plants.stairs_and_door import STAIRS_AND_DOOR, Stage
+from poise.plants.stairs_and_door import STAIRS_AND_DOOR, StairsAndDoor
 
 __all__ = [
     "FALLEN_HEIGHT",
     "FALLEN_TILT",
     "FLOOR_FRICTION",
-    "STAIRS_AHEAD",
     "STAIRS_AND_DOOR",
-    "Box",
-    "Breakdown",
-    "BrokenCell",
-    "Carried",
+    "STAIRS_DISTANCE",
+    "CarriedBox",
     "Controller",
-    "Flat",
-    "Ground",
+    "EnvironmentObject",
+    "FlatTerrain",
+    "ForceCellFault",
+    "HardwareFault",
     "IdealPlant",
     "Load",
     "ModelError",
@@ -51,21 +59,22 @@ __all__ = [
     "PositionServos",
     "Push",
     "RemotePlant",
-    "Rough",
+    "RoughTerrain",
     "Sensors",
     "Slope",
-    "Stage",
+    "SolidBox",
     "Stairs",
-    "SwappedSoles",
+    "StairsAndDoor",
+    "SwappedSoleSensors",
     "Table",
-    "Thing",
+    "Terrain",
     "TorqueMotors",
     "Wall",
     "WeakMotor",
     "address_at_host",
-    "checked_address",
+    "check_address",
+    "control_step",
+    "parse_terrain",
     "servo_gains",
-    "stepped",
     "steps",
-    "terrain",
 ]

@@ -12,12 +12,12 @@ from typing import Self
 import pinocchio
 
 from poise.arrays import Array
-from poise.control import Command, Controller, Step
+from poise.control import Command, Controller, ControlStep
 from poise.errors import PoiseError
 from poise.interface import Interface
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Frame, Robot, State
-from poise.state import Sensed
+from poise.state import SensorReadings
 
 
 class Plant(Interface):
@@ -60,7 +60,7 @@ class Plant(Interface):
     def advance(self) -> None:
         """Move on by the period of the command."""
 
-    def sensed(self) -> Sensed | None:
+    def readings(self) -> SensorReadings | None:
         """Sensor readings at the time of the state: forces (N, N m), IMU, encoders; None: no sensors."""
         return None
 
@@ -92,7 +92,7 @@ class Plant(Interface):
         self.close()
 
 
-def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step]:
+def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[ControlStep]:
     """Runs controller and plant for some seconds of motion, one step per period.
 
     >>> for step in steps(controller, plant, seconds=3.0):
@@ -100,21 +100,21 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step
     """
     if not (isinstance(seconds, (int, float)) and math.isfinite(seconds) and seconds >= 0.0):
         raise PoiseError(f"seconds is {seconds!r}; expected a number, zero or more")
-    controller, plant = Controller.of(controller), Plant.of(plant)
+    controller, plant = Controller.adapt(controller), Plant.adapt(plant)
     for _ in range(round(seconds / controller.period)):
-        yield stepped(controller, plant)
+        yield control_step(controller, plant)
 
 
-def stepped(controller: Controller, plant: Plant) -> Step:
+def control_step(controller: Controller, plant: Plant) -> ControlStep:
     """One period: measure, decide, act. Both arguments inherit from `Controller` and `Plant`; `steps` adapts others."""
-    state, sensed = plant.state(), plant.sensed()
+    state, readings = plant.state(), plant.readings()
     start = time.perf_counter()
-    controller.feel(sensed)
+    controller.update_sensors(readings)
     command = controller.step(state)
     milliseconds = 1e3 * (time.perf_counter() - start)
     plant.apply(command)
     plant.advance()
-    return Step(state, command, milliseconds, sensed)
+    return ControlStep(state, command, milliseconds, readings)
 
 
 # -- IdealPlant: a robot that does exactly what it is told -----------------------------------------------------------
@@ -131,10 +131,12 @@ class IdealPlant(Plant):
 
     def __init__(self, start: State) -> None:
         if not isinstance(start, State):
-            raise PoiseError(f"IdealPlant starts from {brief(start)}; expected a State, e.g. robot.stance('standing')")
+            raise PoiseError(
+                f"IdealPlant starts from {format_value(start)}; expected a State, e.g. robot.stance('standing')"
+            )
         self.robot, self.start = start.robot, start
         self._state = start
-        self._begin, self._ticks, self._period = start.time, 0, 0.0
+        self._clock_start, self._ticks, self._period = start.time, 0, 0.0
         self._command: Command | None = None
 
     def state(self) -> State:
@@ -163,11 +165,11 @@ class IdealPlant(Plant):
         robot = state.robot
         q = pinocchio.integrate(robot.model, state.q, step)
         # The command keeps its velocity for good, so the state may share it.
-        self._state = State._trusted(robot, q, velocity, self._clock(period), state.contacts)
+        self._state = State._unchecked(robot, q, velocity, self._next_time(period), state.contacts)
 
-    def _clock(self, period: float) -> float:
+    def _next_time(self, period: float) -> float:
         """Time after one more period: counted, not summed, as long as periods are equal."""
         if period != self._period:
-            self._begin, self._ticks, self._period = self._state.time, 0, period
+            self._clock_start, self._ticks, self._period = self._state.time, 0, period
         self._ticks += 1
-        return self._begin + self._ticks * period
+        return self._clock_start + self._ticks * period

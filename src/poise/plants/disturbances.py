@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import UsageError
-from poise.parsing import brief
-from poise.plants.plant_errors import PlantError, number, positive, vector
+from poise.parsing import format_value
+from poise.plants.plant_errors import PlantError, require_number, require_positive, require_vector
 from poise.robots import Frame, Robot, State
 
 
@@ -26,7 +26,7 @@ class Push:
         time: when it begins (s), on the clock of the states.
         frame: at whose origin it acts; None: at the center of mass of the base's body.
 
-    >>> Push((100, 0, 0), duration=0.1, time=1.0), Push.parsed("100,0,0,0.1@1.0")
+    >>> Push((100, 0, 0), duration=0.1, time=1.0), Push.parse("100,0,0,0.1@1.0")
     """
 
     force: ArrayLike
@@ -35,14 +35,14 @@ class Push:
     frame: Frame | None = None
 
     def __post_init__(self) -> None:
-        vector(self.force, 3, "Push.force", "N")
-        number(self.duration, "Push.duration", low=0.0, unit="s")
-        number(self.time, "Push.time", unit="s")
+        require_vector(self.force, 3, "Push.force", "N")
+        require_number(self.duration, "Push.duration", low=0.0, unit="s")
+        require_number(self.time, "Push.time", unit="s")
         if self.frame is not None and not isinstance(self.frame, Frame):
-            raise PlantError(f"Push.frame is {brief(self.frame)}; expected e.g. robot.hand('left')", "frame")
+            raise PlantError(f"Push.frame is {format_value(self.frame)}; expected e.g. robot.hand('left')", "frame")
 
     @classmethod
-    def parsed(cls, text: str) -> Push:
+    def parse(cls, text: str) -> Push:
         """A push as the command line writes it: ``FX,FY,FZ,DURATION@TIME`` in N and s."""
         before, at, after = text.partition("@")
         try:
@@ -55,7 +55,7 @@ class Push:
             )
         return cls(numbers[:3], numbers[3], numbers[4])
 
-    def share(self, begin: float, end: float) -> float:
+    def active_fraction(self, begin: float, end: float) -> float:
         """How much of the time from begin to end it acts, from 0 to 1."""
         return max(min(end, self.time + self.duration) - max(begin, self.time), 0.0) / (end - begin)
 
@@ -68,33 +68,33 @@ class Load:
         frame: what carries it, e.g. ``robot.hand("left")`` or ``robot.chest``.
         mass: kg.
         position: of the load, or of the knot of its string, in that frame (m, 3).
-        string: length of the string on which it hangs (m); 0: it is fixed.
+        string_length: length of the string on which it hangs (m); 0: it is fixed.
 
-    >>> Load(robot.hand("left"), mass=2.0, string=0.3)
+    >>> Load(robot.hand("left"), mass=2.0, string_length=0.3)
     """
 
     frame: Frame
     mass: float
     position: ArrayLike = (0.0, 0.0, 0.0)
-    string: float = 0.0
+    string_length: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, Frame):
-            raise PlantError(f"Load.frame is {brief(self.frame)}; expected e.g. robot.hand('left')", "frame")
-        positive(self.mass, "Load.mass", "kg")
-        vector(self.position, 3, "Load.position", "m")
-        number(self.string, "Load.string", low=0.0, unit="m")
+            raise PlantError(f"Load.frame is {format_value(self.frame)}; expected e.g. robot.hand('left')", "frame")
+        require_positive(self.mass, "Load.mass", "kg")
+        require_vector(self.position, 3, "Load.position", "m")
+        require_number(self.string_length, "Load.string_length", low=0.0, unit="m")
 
 
 # -- Carried: an object in both hands --------------------------------------------------------------------------------
 
 
 #: Hands that are nearer than this (m) hold nothing between them: a palm's thickness.
-NEAREST = 0.02
+MIN_HAND_DISTANCE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class CarriedBox:
     """A box that a robot holds with both hands, and its controller does not know of.
 
     Its middle is midway between the hands of the start, y from the right hand to the left one and z as near to upward
@@ -105,42 +105,41 @@ class Carried:
         mass: kg.
         size: lengths of its edges (m, 3), ahead, across and up; None: across from hand to hand, half of that otherwise.
 
-    >>> plant = poise.MujocoPlant(robot.stance("carrying"), carried=Carried.share(robot, 0.10))
+    >>> plant = poise.MujocoPlant(robot.stance("carrying"), carried_box=CarriedBox.of_mass_fraction(robot, 0.10))
     """
 
     mass: float
     size: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        positive(self.mass, "Carried.mass", "kg")
-        if self.size is not None and not (vector(self.size, 3, "Carried.size", "m") > 0.0).all():
-            raise PlantError(f"Carried.size is {brief(self.size)}; expected 3 positive lengths in m", "size")
+        require_positive(self.mass, "CarriedBox.mass", "kg")
+        if self.size is not None and not (require_vector(self.size, 3, "CarriedBox.size", "m") > 0.0).all():
+            raise PlantError(f"CarriedBox.size is {format_value(self.size)}; expected 3 positive lengths in m", "size")
 
     @classmethod
-    def share(cls, robot: Robot, share: float, size: ArrayLike | None = None) -> Carried:
+    def of_mass_fraction(cls, robot: Robot, fraction: float, size: ArrayLike | None = None) -> CarriedBox:
         """One that weighs this share of a robot's mass: 0.10 is ten percent."""
-        return cls(positive(share, "Carried.share") * robot.mass, size)
+        return cls(require_positive(fraction, "CarriedBox.of_mass_fraction") * robot.mass, size)
 
     def check(self, robot: Robot) -> None:
         """Makes sure that a robot has two hands, or raises one line."""
         robot.hand("left"), robot.hand("right")
 
-    def held(self, start: State) -> tuple[pinocchio.SE3, Array]:
+    def pose_and_size(self, start: State) -> tuple[pinocchio.SE3, Array]:
         """world_from_box in a start, and the lengths of its edges (m, 3)."""
         left, right = (start.pose(start.robot.hand(side)).translation for side in ("left", "right"))
         across = left - right
-        apart = float(np.linalg.norm(across))
-        if apart < NEAREST:
-            message = (
-                f"the hands are {100 * apart:.1f} cm apart; expected {100 * NEAREST:g} or more to hold a box between"
-            )
+        distance = float(np.linalg.norm(across))
+        if distance < MIN_HAND_DISTANCE:
+            least = f"expected {100 * MIN_HAND_DISTANCE:g} or more to hold a box between"
+            message = f"the hands are {100 * distance:.1f} cm apart; {least}"
             raise PlantError(f"{message}; start from robot.stance('carrying')", "carried")
-        y = across / apart
+        y = across / distance
         ahead = np.cross(y, [0.0, 0.0, 1.0])
         if np.linalg.norm(ahead) < 0.1:  # one hand is above the other: there is no "ahead" but the world's
             ahead = np.array([1.0, 0.0, 0.0]) - y[0] * y
         x = ahead / np.linalg.norm(ahead)
-        size = np.array([0.5, 1.0, 0.5]) * apart if self.size is None else np.array(self.size, dtype=np.float64)
+        size = np.array([0.5, 1.0, 0.5]) * distance if self.size is None else np.array(self.size, dtype=np.float64)
         return pinocchio.SE3(np.column_stack([x, y, np.cross(x, y)]), 0.5 * (left + right)), size
 
 
@@ -168,26 +167,26 @@ class ModelError:
     armature: float = 0.0
 
     def __post_init__(self) -> None:
-        number(self.mass, "ModelError.mass", low=-0.9)  # a tenth of a robot is still one; nothing is none
-        number(self.friction, "ModelError.friction", low=-1.0)
-        number(self.damping, "ModelError.damping", low=0.0, unit="N m s/rad")
-        number(self.dry_friction, "ModelError.dry_friction", low=0.0, unit="N m")
-        number(self.armature, "ModelError.armature", low=0.0, unit="kg m²")
+        require_number(self.mass, "ModelError.mass", low=-0.9)  # a tenth of a robot is still one; nothing is none
+        require_number(self.friction, "ModelError.friction", low=-1.0)
+        require_number(self.damping, "ModelError.damping", low=0.0, unit="N m s/rad")
+        require_number(self.dry_friction, "ModelError.dry_friction", low=0.0, unit="N m")
+        require_number(self.armature, "ModelError.armature", low=0.0, unit="kg m²")
 
 
 # -- What breaks in a robot while it moves ---------------------------------------------------------------------------
 
 
 #: What a broken cell says: zero; what it said last; no number.
-Saying = Literal["dead", "stuck", "nan"]
-SAYINGS: tuple[Saying, ...] = ("dead", "stuck", "nan")
+CellOutput = Literal["dead", "stuck", "nan"]
+CELL_OUTPUTS: tuple[CellOutput, ...] = ("dead", "stuck", "nan")
 #: A sole has four cells, at its corners.
-CORNERS = 4
+CELL_COUNT = 4
 
 
 @dataclass(frozen=True)
-class Breakdown:
-    """Something that breaks at a time and stays broken: a `BrokenCell`, `SwappedSoles` or a `WeakMotor`.
+class HardwareFault:
+    """Something that breaks at a time and stays broken: a `ForceCellFault`, `SwappedSoleSensors` or a `WeakMotor`.
 
     Cells and cables change only what is sensed: the ground carries the robot as before, and its controller is told
     something else. A weak motor is weak indeed. Nobody tells the controller of either.
@@ -195,83 +194,88 @@ class Breakdown:
     Args:
         time: when it breaks (s), on the clock of the states.
 
-    >>> poise.MujocoPlant(robot, breakdowns=[BrokenCell(1.5, "left", 2), Breakdown.parsed("weak:left_knee:0.3@1")])
+    >>> poise.MujocoPlant(robot, faults=[ForceCellFault(1.5, "left", 2), HardwareFault.parse("weak:left_knee:0.3@1")])
     """
 
     time: float
 
     def __post_init__(self) -> None:
-        if type(self) is Breakdown:
-            raise PlantError("a Breakdown does not say what breaks; give BrokenCell, SwappedSoles or WeakMotor", "kind")
-        number(self.time, f"{type(self).__name__}.time", unit="s")
+        if type(self) is HardwareFault:
+            raise PlantError(
+                "a HardwareFault does not say what breaks; give ForceCellFault, SwappedSoleSensors or WeakMotor", "kind"
+            )
+        require_number(self.time, f"{type(self).__name__}.time", unit="s")
 
     def check(self, robot: Robot) -> None:
         """Makes sure that a robot has what is to break, or raises one line."""
 
     @staticmethod
-    def parsed(text: str) -> Breakdown:
+    def parse(text: str) -> HardwareFault:
         """A breakdown as the command line writes it, with the time in s.
 
-        >>> Breakdown.parsed("cell:left:2:dead@1.5"), Breakdown.parsed("cell:right:0:stuck@1")
-        >>> Breakdown.parsed("swapped@2"), Breakdown.parsed("weak:left_knee:0.3@1")
+        >>> HardwareFault.parse("cell:left:2:dead@1.5"), HardwareFault.parse("cell:right:0:stuck@1")
+        >>> HardwareFault.parse("swapped@2"), HardwareFault.parse("weak:left_knee:0.3@1")
         """
         before, _, after = text.rpartition("@")
         try:
             time = float(after)
             match before.split(":"):
-                case ["cell", side, corner, says]:
-                    return BrokenCell(time, side, int(corner), says)  # type: ignore[arg-type]  # it is checked there
+                case ["cell", side, corner, output]:
+                    return ForceCellFault(time, side, int(corner), output)  # type: ignore[arg-type]  # it is checked there
                 case ["swapped"]:
-                    return SwappedSoles(time)
+                    return SwappedSoleSensors(time)
                 case ["weak", joint, share]:
                     return WeakMotor(time, joint, float(share))
         except ValueError:  # also a PlantError
             pass
         expected = "cell:SIDE:CORNER:dead|stuck|nan@TIME, swapped@TIME or weak:JOINT:SHARE@TIME"
-        reach = f"with corners from 0 to {CORNERS - 1}, shares from 0 to 1, and s"
+        reach = f"with corners from 0 to {CELL_COUNT - 1}, shares from 0 to 1, and s"
         raise UsageError(f"'{text}' is not a breakdown; expected {expected} {reach}, like cell:left:2:dead@1.5")
 
 
 @dataclass(frozen=True)
-class BrokenCell(Breakdown):
+class ForceCellFault(HardwareFault):
     """A force cell that says something else than what it feels. The six-axis sensor of the ankle is another sensor.
 
     Args:
         time: s.
         side: of its foot, "left" or "right".
         corner: number of the cell, from 0 to 3, counter-clockwise from the front left one, as `foot.corners` has them.
-        says: "dead", zero; "stuck", what it said last; "nan", no number.
+        output: "dead", zero; "stuck", what it said last; "nan", no number.
 
-    >>> BrokenCell(1.5, "left", corner=2, says="dead")
+    >>> ForceCellFault(1.5, "left", corner=2, output="dead")
     """
 
     side: str
     corner: int
-    says: Saying = "dead"
+    output: CellOutput = "dead"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.side not in ("left", "right"):
-            raise PlantError(f"BrokenCell.side is {brief(self.side)}; expected 'left' or 'right'", "side")
-        if isinstance(self.corner, bool) or self.corner not in range(CORNERS):
-            expected = f"expected a whole number from 0 to {CORNERS - 1}"
-            raise PlantError(f"BrokenCell.corner is {brief(self.corner)}; {expected}", "corner")
-        if self.says not in SAYINGS:
-            raise PlantError(f"BrokenCell.says is {brief(self.says)}; expected one of {', '.join(SAYINGS)}", "says")
+            raise PlantError(f"ForceCellFault.side is {format_value(self.side)}; expected 'left' or 'right'", "side")
+        if isinstance(self.corner, bool) or self.corner not in range(CELL_COUNT):
+            expected = f"expected a whole number from 0 to {CELL_COUNT - 1}"
+            raise PlantError(f"ForceCellFault.corner is {format_value(self.corner)}; {expected}", "corner")
+        if self.output not in CELL_OUTPUTS:
+            raise PlantError(
+                f"ForceCellFault.output is {format_value(self.output)}; expected one of {', '.join(CELL_OUTPUTS)}",
+                "output",
+            )
 
     def check(self, robot: Robot) -> None:
         robot.foot(self.side)
 
 
 @dataclass(frozen=True)
-class SwappedSoles(Breakdown):
+class SwappedSoleSensors(HardwareFault):
     """Cables that were swapped: what the left sole feels is told as the right's, and the other way round.
 
     That goes for the cells, corner by corner, and for the six-axis sensors of the ankles, which measure in axes of
     their own soles: a wrench ``(R_lᵀ F, R_lᵀ τ)`` of the left sole is told as that of the right one, ``(R_r R_lᵀ F, R_r
     R_lᵀ τ)`` in world axes, with R_l and R_r world_from_sole.
 
-    >>> SwappedSoles(2.0)
+    >>> SwappedSoleSensors(2.0)
     """
 
     def check(self, robot: Robot) -> None:
@@ -279,25 +283,25 @@ class SwappedSoles(Breakdown):
 
 
 @dataclass(frozen=True)
-class WeakMotor(Breakdown):
-    """A motor or servo that has only a share of its torque left: its limit becomes ``share · limit``.
+class WeakMotor(HardwareFault):
+    """A motor or servo that has only a share of its torque left: its limit becomes ``torque_fraction · limit``.
 
     Args:
         time: s.
         joint: its name.
-        share: from 0, a joint that hangs loose, to 1, one that is whole again.
+        torque_fraction: from 0, a joint that hangs loose, to 1, one that is whole again.
 
-    >>> WeakMotor(1.0, "left_knee", share=0.3)
+    >>> WeakMotor(1.0, "left_knee", torque_fraction=0.3)
     """
 
     joint: str
-    share: float
+    torque_fraction: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.joint, str) or not self.joint:
-            raise PlantError(f"WeakMotor.joint is {brief(self.joint)}; expected the name of a joint", "joint")
-        number(self.share, "WeakMotor.share", low=0.0, high=1.0)
+            raise PlantError(f"WeakMotor.joint is {format_value(self.joint)}; expected the name of a joint", "joint")
+        require_number(self.torque_fraction, "WeakMotor.torque_fraction", low=0.0, high=1.0)
 
     def check(self, robot: Robot) -> None:
         robot.joint(self.joint)

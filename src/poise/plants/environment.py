@@ -1,6 +1,6 @@
 """The environment of a simulated robot: terrain, and fixed objects such as walls and tables.
 
->>> terrain("slope:5"), terrain("stairs:0.1,0.3,4")
+>>> parse_terrain("slope:5"), parse_terrain("stairs:0.1,0.3,4")
 (Slope(degrees=5.0), Stairs(rise=0.1, run=0.3, count=4))
 
 They do not move. A box is placed by its middle; a plate, a wall or a table by the middle of the face that is touched.
@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import UsageError
-from poise.parsing import brief
-from poise.plants.plant_errors import PlantError, number, positive, vector
+from poise.parsing import format_value
+from poise.plants.plant_errors import PlantError, require_number, require_positive, require_vector
 from poise.robots import Foot, Frame, State
 
 #: Radius of the ball with which a hand touches (m), about a fingertip: its frame is then all but the point of contact.
-BALL = 0.01
+BALL_RADIUS = 0.01
 #: A normal is horizontal or vertical to this (rad): rounding of angles that were given in degrees with four digits.
-STRAIGHT = 1e-4
+ANGLE_TOLERANCE = 1e-4
 
 
 #: Coefficient of friction between rubber soles and a dry floor, if nothing else is asked.
@@ -34,7 +34,7 @@ FLOOR_FRICTION = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Box:
+class SolidBox:
     """A solid box.
 
     Args:
@@ -50,18 +50,22 @@ class Box:
     friction: float | None = None
 
     def __post_init__(self) -> None:
-        what = type(self).__name__
-        vector(self.position, 3, f"{what}.position", "m")
-        if not (vector(self.size, 3, f"{what}.size", "m") > 0.0).all():
-            raise PlantError(f"{what}.size is {brief(self.size)}; expected 3 positive lengths in m", "size")
-        turn = vector(np.ravel(self.rotation), 9, f"{what}.rotation").reshape(3, 3)
-        if np.abs(turn @ turn.T - np.eye(3)).max() > 1e-6 or np.linalg.det(turn) < 0.0:
-            raise PlantError(f"{what}.rotation is no rotation; expected a 3 x 3 matrix, columns of unit length", what)
+        class_name = type(self).__name__
+        require_vector(self.position, 3, f"{class_name}.position", "m")
+        if not (require_vector(self.size, 3, f"{class_name}.size", "m") > 0.0).all():
+            raise PlantError(
+                f"{class_name}.size is {format_value(self.size)}; expected 3 positive lengths in m", "size"
+            )
+        rotation = require_vector(np.ravel(self.rotation), 9, f"{class_name}.rotation").reshape(3, 3)
+        if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0.0:
+            raise PlantError(
+                f"{class_name}.rotation is no rotation; expected a 3 x 3 matrix, columns of unit length", class_name
+            )
         if self.friction is not None:
-            number(self.friction, f"{what}.friction", low=0.0)
+            require_number(self.friction, f"{class_name}.friction", low=0.0)
 
     @property
-    def box(self) -> Box:
+    def box(self) -> SolidBox:
         """Itself, as a box."""
         return self
 
@@ -87,18 +91,22 @@ class Plate:
     thickness: float = 0.05
 
     def __post_init__(self) -> None:
-        what = type(self).__name__
-        vector(self.position, 3, f"{what}.position", "m")
-        if float(np.linalg.norm(vector(self.normal, 3, f"{what}.normal"))) < 1e-9:
-            raise PlantError(f"{what}.normal is {brief(self.normal)}; expected a direction, not zero", "normal")
-        if not (vector(self.size, 2, f"{what}.size", "m") > 0.0).all():
-            raise PlantError(f"{what}.size is {brief(self.size)}; expected 2 positive lengths in m", "size")
+        class_name = type(self).__name__
+        require_vector(self.position, 3, f"{class_name}.position", "m")
+        if float(np.linalg.norm(require_vector(self.normal, 3, f"{class_name}.normal"))) < 1e-9:
+            raise PlantError(
+                f"{class_name}.normal is {format_value(self.normal)}; expected a direction, not zero", "normal"
+            )
+        if not (require_vector(self.size, 2, f"{class_name}.size", "m") > 0.0).all():
+            raise PlantError(
+                f"{class_name}.size is {format_value(self.size)}; expected 2 positive lengths in m", "size"
+            )
         if self.friction is not None:
-            number(self.friction, f"{what}.friction", low=0.0)
-        positive(self.thickness, f"{what}.thickness", "m")
+            require_number(self.friction, f"{class_name}.friction", low=0.0)
+        require_positive(self.thickness, f"{class_name}.thickness", "m")
 
     @classmethod
-    def touching(cls, state: State, part: Frame, normal: ArrayLike | None = None, **settings: Any) -> Plate:
+    def at_frame(cls, state: State, part: Frame, normal: ArrayLike | None = None, **settings: Any) -> Plate:
         """The plate that a part just touches in a state.
 
         Args:
@@ -107,30 +115,34 @@ class Plate:
             normal: the way the plate faces; needed unless the part is a foot.
             settings: size, friction, thickness.
 
-        >>> plate = Plate.touching(start, robot.hand("left"), normal=(-1, 0, 0))
+        >>> plate = Plate.at_frame(start, robot.hand("left"), normal=(-1, 0, 0))
         """
         pose = state.pose(part)
         if isinstance(part, Foot) and normal is None:
             return cls(pose.act(part.sole.center), pose.rotation[:, 2].copy(), **settings)
         if normal is None:
             raise PlantError(
-                f"Plate.touching({part.name}) has no normal; give the way it faces, e.g. (-1, 0, 0)", "normal"
+                f"Plate.at_frame({part.name}) has no normal; give the way it faces, e.g. (-1, 0, 0)", "normal"
             )
-        n = vector(normal, 3, "normal")
-        return cls(pose.translation - BALL * n / np.linalg.norm(n), n, **settings)
+        n = require_vector(normal, 3, "normal")
+        return cls(pose.translation - BALL_RADIUS * n / np.linalg.norm(n), n, **settings)
 
     @property
-    def box(self) -> Box:
+    def box(self) -> SolidBox:
         """The same as a box: z along the normal, x horizontal."""
         n = np.asarray(self.normal, dtype=np.float64)
         z = n / np.linalg.norm(n)
-        level = np.cross([0.0, 0.0, 1.0], z)
-        x = level / np.linalg.norm(level) if np.linalg.norm(level) > STRAIGHT else np.array([1.0, 0.0, 0.0])
+        flat_region = np.cross([0.0, 0.0, 1.0], z)
+        x = (
+            flat_region / np.linalg.norm(flat_region)
+            if np.linalg.norm(flat_region) > ANGLE_TOLERANCE
+            else np.array([1.0, 0.0, 0.0])
+        )
         x = x - (x @ z) * z
         x /= np.linalg.norm(x)
         rotation = np.column_stack([x, np.cross(z, x), z])
         middle = np.asarray(self.position) - 0.5 * self.thickness * z
-        return Box(middle, (*np.asarray(self.size), self.thickness), rotation, self.friction)
+        return SolidBox(middle, (*np.asarray(self.size), self.thickness), rotation, self.friction)
 
 
 class Wall(Plate):
@@ -142,8 +154,10 @@ class Wall(Plate):
     def __post_init__(self) -> None:
         super().__post_init__()
         n = np.asarray(self.normal, dtype=np.float64)
-        if abs(n[2]) > STRAIGHT * np.linalg.norm(n):
-            raise PlantError(f"Wall.normal is {brief(self.normal)}; expected a horizontal one, or use Plate", "normal")
+        if abs(n[2]) > ANGLE_TOLERANCE * np.linalg.norm(n):
+            raise PlantError(
+                f"Wall.normal is {format_value(self.normal)}; expected a horizontal one, or use Plate", "normal"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,15 +172,15 @@ class Table(Plate):
     def __post_init__(self) -> None:
         super().__post_init__()
         n = np.asarray(self.normal, dtype=np.float64)
-        if n[2] < (1.0 - STRAIGHT) * np.linalg.norm(n):
-            raise PlantError(f"Table.normal is {brief(self.normal)}; expected (0, 0, 1), or use Plate", "normal")
+        if n[2] < (1.0 - ANGLE_TOLERANCE) * np.linalg.norm(n):
+            raise PlantError(f"Table.normal is {format_value(self.normal)}; expected (0, 0, 1), or use Plate", "normal")
 
 
 #: Anything of these may stand in the world.
-Thing = Box | Plate
+EnvironmentObject = SolidBox | Plate
 
 
-def pose_of(box: Box) -> pinocchio.SE3:
+def box_pose(box: SolidBox) -> pinocchio.SE3:
     """world_from_box."""
     return pinocchio.SE3(np.asarray(box.rotation, dtype=np.float64), np.asarray(box.position, dtype=np.float64))
 
@@ -175,26 +189,26 @@ def pose_of(box: Box) -> pinocchio.SE3:
 
 
 #: The first step of stairs rises this far ahead of the origin (m): beyond the toes of every library robot, and near.
-STAIRS_AHEAD = 0.4
+STAIRS_DISTANCE = 0.4
 #: Width of stairs, and length of the landing after them (m).
-WIDTH, LANDING = 4.0, 4.0
+STAIRS_WIDTH, LANDING_LENGTH = 4.0, 4.0
 #: Edge of the boxes of uneven ground (m): longer than a foot, so that one sole meets one or two of them, not ten.
-TILE = 0.3
+TILE_SIZE = 0.3
 #: Uneven ground has so many boxes behind the origin and to each side, and so many ahead of it: 2.1 m, and 8.1 m for a
 #: walk of 20 steps.
-ASIDE, FORWARD = 7, 27
+TILES_ASIDE, TILES_AHEAD = 7, 27
 
 
 @runtime_checkable
-class Ground(Protocol):
+class Terrain(Protocol):
     """Something to stand on; at the origin it has height zero."""
 
     @property
     def plane(self) -> pinocchio.SE3:
         """world_from_plane: an endless plane, z its normal."""
 
-    def boxes(self, seed: int, level: Array) -> list[Box]:
-        """Boxes on the plane, for a plant of this seed; no random one rises inside the rectangle `level`.
+    def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
+        """Boxes on the plane, for a plant of this seed; no random one rises inside the rectangle `flat_region`.
 
         It holds the soles of the start: lowest x and y, highest x and y (2 x 2, m).
         """
@@ -204,14 +218,14 @@ class Ground(Protocol):
 
 
 @dataclass(frozen=True)
-class Flat:
+class FlatTerrain:
     """A floor at z = 0."""
 
     @property
     def plane(self) -> pinocchio.SE3:
         return pinocchio.SE3.Identity()
 
-    def boxes(self, seed: int, level: Array) -> list[Box]:
+    def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
         return []
 
     def elevation(self, x: float, y: float) -> float:
@@ -229,14 +243,14 @@ class Slope:
     degrees: float
 
     def __post_init__(self) -> None:
-        number(self.degrees, "Slope.degrees", low=-45.0, high=45.0)
+        require_number(self.degrees, "Slope.degrees", low=-45.0, high=45.0)
 
     @property
     def plane(self) -> pinocchio.SE3:
-        turn = pinocchio.rpy.rpyToMatrix(0.0, -math.radians(self.degrees), 0.0)
-        return pinocchio.SE3(turn, np.zeros(3))
+        rotation = pinocchio.rpy.rpyToMatrix(0.0, -math.radians(self.degrees), 0.0)
+        return pinocchio.SE3(rotation, np.zeros(3))
 
-    def boxes(self, seed: int, level: Array) -> list[Box]:
+    def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
         return []
 
     def elevation(self, x: float, y: float) -> float:
@@ -258,8 +272,8 @@ class Stairs:
     count: int
 
     def __post_init__(self) -> None:
-        number(self.rise, "Stairs.rise", low=-0.5, high=0.5, unit="m")
-        positive(self.run, "Stairs.run", "m")
+        require_number(self.rise, "Stairs.rise", low=-0.5, high=0.5, unit="m")
+        require_positive(self.run, "Stairs.run", "m")
         if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= 200:
             raise PlantError(f"Stairs.count is {self.count!r}; expected a whole number from 1 to 200", "count")
 
@@ -268,28 +282,28 @@ class Stairs:
         """The lowest level."""
         return pinocchio.SE3(np.eye(3), np.array([0.0, 0.0, min(self.count * self.rise, 0.0)]))
 
-    def boxes(self, seed: int, level: Array) -> list[Box]:
+    def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
         bottom = float(self.plane.translation[2])
-        begins = [STAIRS_AHEAD + i * self.run for i in range(self.count)]
+        begins = [STAIRS_DISTANCE + i * self.run for i in range(self.count)]
         spans = [
-            (-LANDING, STAIRS_AHEAD),
+            (-LANDING_LENGTH, STAIRS_DISTANCE),
             *((x, x + self.run) for x in begins[:-1]),
-            (begins[-1], begins[-1] + LANDING),
+            (begins[-1], begins[-1] + LANDING_LENGTH),
         ]
-        found = []
+        boxes = []
         for i, (begin, end) in enumerate(spans):
             top = i * self.rise
             if top > bottom:
-                size = (end - begin, WIDTH, top - bottom)
-                found.append(Box(((begin + end) / 2, 0.0, (top + bottom) / 2), size))
-        return found
+                size = (end - begin, STAIRS_WIDTH, top - bottom)
+                boxes.append(SolidBox(((begin + end) / 2, 0.0, (top + bottom) / 2), size))
+        return boxes
 
     def elevation(self, x: float, y: float) -> float:
-        return self.rise * min(max(math.floor((x - STAIRS_AHEAD) / self.run) + 1, 0), self.count)
+        return self.rise * min(max(math.floor((x - STAIRS_DISTANCE) / self.run) + 1, 0), self.count)
 
 
 @dataclass(frozen=True)
-class Rough:
+class RoughTerrain:
     """Boxes of 30 cm with random heights; level under the feet of the start.
 
     Args:
@@ -301,38 +315,41 @@ class Rough:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        number(self.height, "Rough.height", low=0.0, high=0.5, unit="m")
+        require_number(self.height, "RoughTerrain.height", low=0.0, high=0.5, unit="m")
 
     @property
     def plane(self) -> pinocchio.SE3:
         return pinocchio.SE3.Identity()
 
-    def boxes(self, seed: int, level: Array) -> list[Box]:
+    def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
         random = np.random.default_rng(seed if self.seed is None else self.seed)
-        found = []
-        for i, j in product(range(-ASIDE, FORWARD), range(-ASIDE, ASIDE)):
-            x, y, top = (i + 0.5) * TILE, (j + 0.5) * TILE, random.uniform(0.0, self.height)
-            apart = max(level[0, 0] - x, x - level[1, 0], level[0, 1] - y, y - level[1, 1]) >= TILE / 2
-            if apart and top > 0.0:
-                found.append(Box((x, y, top / 2), (TILE, TILE, top)))
-        return found
+        boxes = []
+        for i, j in product(range(-TILES_ASIDE, TILES_AHEAD), range(-TILES_ASIDE, TILES_ASIDE)):
+            x, y, top = (i + 0.5) * TILE_SIZE, (j + 0.5) * TILE_SIZE, random.uniform(0.0, self.height)
+            outside = (
+                max(flat_region[0, 0] - x, x - flat_region[1, 0], flat_region[0, 1] - y, y - flat_region[1, 1])
+                >= TILE_SIZE / 2
+            )
+            if outside and top > 0.0:
+                boxes.append(SolidBox((x, y, top / 2), (TILE_SIZE, TILE_SIZE, top)))
+        return boxes
 
     def elevation(self, x: float, y: float) -> float:
         return 0.0
 
 
-def terrain(text: str) -> Ground:
+def parse_terrain(text: str) -> Terrain:
     """The ground that the command line names: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT."""
     name, _, words = text.partition(":")
     try:
         numbers = [float(word) for word in words.split(",")] if words else []
         match name, numbers:
             case "flat", []:
-                return Flat()
+                return FlatTerrain()
             case "slope", [degrees]:
                 return Slope(degrees)
             case "rough", [height]:
-                return Rough(height)
+                return RoughTerrain(height)
             case "stairs", [rise, run, count] if count.is_integer():
                 return Stairs(rise, run, int(count))
     except PlantError as error:

@@ -13,50 +13,50 @@ from poise.arrays import Array
 from poise.control import Command
 from poise.extras import mujoco
 from poise.plants.control_loop import Plant
-from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
-from poise.plants.engine.contact_sensors import Sensing
-from poise.plants.engine.drives_and_faults import BreakingSensors, Faults, Motors, Servos, weakening
-from poise.plants.engine.simulation import Simulation, build
+from poise.plants.disturbances import CarriedBox, HardwareFault, Load, ModelError, Push
+from poise.plants.engine.contact_sensors import SensorModel
+from poise.plants.engine.drives_and_faults import CommandErrors, FaultySensors, Motors, Servos, with_motor_faults
+from poise.plants.engine.simulation import MujocoSimulation, compile_scene
 from poise.plants.engine.world import CARRIED_BODY as CARRIED
-from poise.plants.environment import FLOOR_FRICTION, Flat, Ground, Thing
-from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors, scene
+from poise.plants.environment import FLOOR_FRICTION, EnvironmentObject, FlatTerrain, Terrain
+from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors, make_setup
 from poise.robots import Frame, Robot, State
-from poise.state import Sensed
+from poise.state import SensorReadings
 
 #: A base lower than this share of its height in the start, or tilted by more (degrees), comes up again in no motion
 #: that is meant: a deep squat leaves more than half of the height, a deep bow less than this tilt at the pelvis.
 FALLEN_HEIGHT, FALLEN_TILT = 0.5, 60.0
 
 
-class Fall:
+class FallDetector:
     """Watches for a fall, and keeps the first one that it sees.
 
     A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is
     lower than half of its height in the start, or tilted by more than 60 degrees. A box in its hands may touch it.
     """
 
-    def __init__(self, start: State, model: mujoco.MjModel, ground: Ground, parts: Sequence[Frame]) -> None:
+    def __init__(self, start: State, model: mujoco.MjModel, ground: Terrain, parts: Sequence[Frame]) -> None:
         self.reason = ""
         names, subtrees = start.robot.model.names, start.robot.model.subtrees
         # toes and fingers belong to the foot or hand that carries them
-        own = {int(model.body(names[joint]).id) for part in parts for joint in subtrees[part.joint]}
+        part_bodies = {int(model.body(names[joint]).id) for part in parts for joint in subtrees[part.joint]}
         self._ground = ground
         x, y, z = start.q[:3]
-        self._lowest = FALLEN_HEIGHT * (z - ground.elevation(x, y))
+        self._min_height = FALLEN_HEIGHT * (z - ground.elevation(x, y))
         up = start.pose(start.robot.frame(start.robot.model.names[1])).rotation[2]
         self._up: tuple[float, float, float] = (float(up[0]), float(up[1]), float(up[2]))
-        self._steepest = math.cos(math.radians(FALLEN_TILT))
+        self._min_upright = math.cos(math.radians(FALLEN_TILT))
         # Ground counts 1 and a body that is no part 2: only a contact of the two counts 3.
-        self._kind = np.zeros(model.ngeom, dtype=np.int64)
+        self._geom_kind = np.zeros(model.ngeom, dtype=np.int64)
         for geom in range(model.ngeom):
             body = int(model.geom_bodyid[geom])
             if body == 0:
-                self._kind[geom] = int(model.geom(geom).name.startswith("ground"))
-            elif body not in own and model.body(body).name != CARRIED and model.geom_conaffinity[geom]:
-                self._kind[geom] = 2
+                self._geom_kind[geom] = int(model.geom(geom).name.startswith("ground"))
+            elif body not in part_bodies and model.body(body).name != CARRIED and model.geom_conaffinity[geom]:
+                self._geom_kind[geom] = 2
         self._model = model
 
-    def look(self, data: mujoco.MjData, time: float) -> None:
+    def update(self, data: mujoco.MjData, time: float) -> None:
         """Looks once more."""
         if self.reason:
             return
@@ -64,19 +64,19 @@ class Fall:
         a, b, c = self._up
         upright = 2.0 * (a * (qx * qz - qw * qy) + b * (qy * qz + qw * qx)) + c * (1.0 - 2.0 * (qx * qx + qy * qy))
         height = z - self._ground.elevation(x, y)
-        if upright < self._steepest:
+        if upright < self._min_upright:
             self.reason = f"fell at {time:.2f} s: the base is tilted by more than {FALLEN_TILT:g} degrees"
-        elif height < self._lowest:
+        elif height < self._min_height:
             self.reason = f"fell at {time:.2f} s: the base is at {height:.2f} m, below half of its height in the start"
         elif data.ncon:
-            kinds = self._kind.take(data.contact.geom)
+            kinds = self._geom_kind.take(data.contact.geom)
             touching = kinds[:, 0] + kinds[:, 1] == 3
             if touching.any():
                 self.reason = f"fell at {time:.2f} s: {self._body(data, int(touching.argmax()))} touches the ground"
 
     def _body(self, data: mujoco.MjData, contact: int) -> str:
         first, second = data.contact.geom[contact]
-        geom = first if self._kind[first] == 2 else second
+        geom = first if self._geom_kind[first] == 2 else second
         return str(self._model.body(int(self._model.geom_bodyid[geom])).name)
 
 
@@ -93,18 +93,18 @@ class MujocoPlant(Plant):
     Args:
         start: a State to start from, or a Robot, which then starts in its stance "standing". On a slope the soles are
             set down on it, see `poise.plants.simulation_setup`; `plant.start` is where it really starts.
-        ground: `Flat`, `Slope`, `Stairs` or `Rough`.
-        things: walls, tables, plates and boxes around it.
+        ground: `FlatTerrain`, `Slope`, `Stairs` or `RoughTerrain`.
+        objects: walls, tables, plates and boxes around it.
         friction: coefficient between the robot and all that it touches; 0.8 is rubber on a dry floor.
         pushes: forces on any body at any time.
         loads: weights that it carries and its controller does not know of.
-        carried: a box that it holds with both hands, of which its controller does not know either.
+        carried_box: a box that it holds with both hands, of which its controller does not know either.
         actuators: `TorqueMotors`, which need commands with torques, or `PositionServos`, which need velocities.
         sensors: how well the controller sees; perfect by default.
-        breakdowns: what breaks while it moves: force cells, the cables of the soles, motors.
+        faults: what breaks while it moves: force cells, the cables of the soles, motors.
         model_error: how the robot differs from what the controller knows.
-        touching: parts that may touch besides feet and hands, each with a ball at its frame: they appear in contacts
-            and forces, and the robot has not fallen when they touch the ground.
+        contact_frames: parts that may touch besides feet and hands, each with a ball at its frame: they appear in
+            contacts and forces, and the robot has not fallen when they touch the ground.
         period: of the simulation (s); that of the controller is independent of it.
         seed: of noise and uneven ground. The same seed and commands give the same motion, to the last bit.
         self_collision: whether its bodies collide with each other, as capsules.
@@ -124,60 +124,60 @@ class MujocoPlant(Plant):
         self,
         start: State | Robot,
         *,
-        ground: Ground = Flat(),  # noqa: B008  frozen, as are the others
-        things: Sequence[Thing] = (),
+        ground: Terrain = FlatTerrain(),  # noqa: B008  frozen, as are the others
+        objects: Sequence[EnvironmentObject] = (),
         friction: float = FLOOR_FRICTION,
         pushes: Sequence[Push] = (),
         loads: Sequence[Load] = (),
-        carried: Carried | None = None,
+        carried_box: CarriedBox | None = None,
         actuators: TorqueMotors | PositionServos = TorqueMotors(),  # noqa: B008
         sensors: Sensors = Sensors(),  # noqa: B008
-        breakdowns: Sequence[Breakdown] = (),
+        faults: Sequence[HardwareFault] = (),
         model_error: ModelError = ModelError(),  # noqa: B008
-        touching: Sequence[Frame] = (),
+        contact_frames: Sequence[Frame] = (),
         period: float = 0.001,
         seed: int = 0,
         self_collision: bool = False,
         visuals: bool = False,
     ) -> None:
-        given = scene(
+        setup = make_setup(
             start,
-            touching,
+            contact_frames,
             ground=ground,
-            things=things,
+            objects=objects,
             friction=friction,
             pushes=pushes,
             loads=loads,
-            carried=carried,
+            carried_box=carried_box,
             actuators=actuators,
             sensors=sensors,
-            breakdowns=breakdowns,
+            faults=faults,
             model_error=model_error,
             period=period,
             seed=seed,
             self_collision=self_collision,
             visuals=visuals,
         )
-        built = build(given)
-        self.robot: Robot = given.robot
-        self.start: State = given.start
-        self.model, self.data = built.model, built.data
-        self.notes: list[str] = list(built.notes)
-        self._faults = Faults(self.notes)
-        self._simulation = Simulation(given, built)
-        self._drive: Motors | Servos = Motors(self.robot, self.data, self._faults)
-        if built.gains is not None:
-            self._drive = Servos(self.robot, built, self._faults, self._simulation.holding, built.gains)
+        scene = compile_scene(setup)
+        self.robot: Robot = setup.robot
+        self.start: State = setup.start
+        self.model, self.data = scene.model, scene.data
+        self.notes: list[str] = list(scene.notes)
+        self._command_errors = CommandErrors(self.notes)
+        self._simulation = MujocoSimulation(setup, scene)
+        self._drive: Motors | Servos = Motors(self.robot, self.data, self._command_errors)
+        if scene.gains is not None:
+            self._drive = Servos(self.robot, scene, self._command_errors, self._simulation.holding_torque, scene.gains)
         weight = self.robot.weight
-        self._sensing = Sensing(self.robot, given.parts, sensors, weight, np.random.default_rng(seed))
-        self._noise = self._sensing.noise()
-        self._breaking = BreakingSensors(self._sensing, self._simulation, given.breakdowns)
-        self._breaking.look(self._noise)
-        self._moving = weakening(self._drive, self.robot, self._simulation, given.breakdowns)
-        self._watch = Fall(self.start, self.model, ground, given.parts)
+        self._sensor_model = SensorModel(self.robot, setup.parts, sensors, weight, np.random.default_rng(seed))
+        self._noise = self._sensor_model.draw_noise()
+        self._faulty_sensors = FaultySensors(self._sensor_model, self._simulation, setup.faults)
+        self._faulty_sensors.update(self._noise)
+        self._faulty_drive = with_motor_faults(self._drive, self.robot, self._simulation, setup.faults)
+        self._fall_detector = FallDetector(self.start, self.model, ground, setup.parts)
         self._command: Command | None = None
-        self._true: State | None = None
-        self._seen: State | None = None
+        self._true_state: State | None = None
+        self._measured_state: State | None = None
 
     # -- what can be seen ------------------------------------------------------------------------------------------
 
@@ -191,25 +191,25 @@ class MujocoPlant(Plant):
 
         With a delay, everything but the time is as old as that.
         """
-        if self._seen is None:
-            sample = self._simulation.late_sample()
-            if self._sensing.exact and sample is self._simulation.sample():
-                self._seen = self.truth()
+        if self._measured_state is None:
+            sample = self._simulation.delayed_sample()
+            if self._sensor_model.exact and sample is self._simulation.sample():
+                self._measured_state = self.truth()
             else:
-                self._seen = self._sensing.state(sample, self._noise, self.time)
-        return self._seen
+                self._measured_state = self._sensor_model.state(sample, self._noise, self.time)
+        return self._measured_state
 
-    def sensed(self) -> Sensed:
+    def readings(self) -> SensorReadings:
         """What the sensors say, at the same time."""
-        return self._breaking.measured(self._noise, self.state(), self.truth())
+        return self._faulty_sensors.readings(self._noise, self.state(), self.truth())
 
     def truth(self) -> State:
         """How it really is; no robot knows that."""
-        if self._true is None:
+        if self._true_state is None:
             sample = self._simulation.sample()
-            contacts = self._sensing.contacts(sample, None)
-            self._true = State._trusted(self.robot, sample.q, sample.v, self.time, contacts)
-        return self._true
+            contacts = self._sensor_model.contacts(sample, None)
+            self._true_state = State._unchecked(self.robot, sample.q, sample.v, self.time, contacts)
+        return self._true_state
 
     def joint_torques(self) -> Array:
         """Torques of motors or servos in the last simulation step (nv - 6; N m, N)."""
@@ -223,22 +223,22 @@ class MujocoPlant(Plant):
     @property
     def fallen(self) -> bool:
         """Whether it ever fell, or the simulation failed."""
-        return bool(self._watch.reason or self.failure)
+        return bool(self._fall_detector.reason or self.failure)
 
     @property
     def fall(self) -> str:  # type: ignore[override]  # seen by the simulation
         """When and how it fell first, in a sentence; empty if it did not."""
-        return self._watch.reason or self.failure
+        return self._fall_detector.reason or self.failure
 
     @property
     def counts(self) -> Counter[str]:  # type: ignore[override]  # kept by the drive
         """How often which fallback was used, by name."""
-        return self._faults.counts
+        return self._command_errors.counts
 
     @property
-    def cut_off(self) -> NDArray[np.int64]:
+    def saturation_counts(self) -> NDArray[np.int64]:
         """Per joint, how many commands asked for more torque than it has."""
-        return self._drive.cut_off
+        return self._drive.saturation_counts
 
     # -- what it does ----------------------------------------------------------------------------------------------
 
@@ -252,15 +252,15 @@ class MujocoPlant(Plant):
     def apply(self, command: Command) -> None:
         """What to do until the next command."""
         self._command = command
-        self._drive.take(command)
+        self._drive.set_command(command)
 
     def advance(self) -> None:
         """Lets the command's period pass."""
         if self._command is None:
             return
-        self._simulation.run(self._command.period, self._moving)
-        self._true = self._seen = None
-        self._noise = self._sensing.noise()
-        self._breaking.look(self._noise)
+        self._simulation.run(self._command.period, self._faulty_drive)
+        self._true_state = self._measured_state = None
+        self._noise = self._sensor_model.draw_noise()
+        self._faulty_sensors.update(self._noise)
         if not self.failure:
-            self._watch.look(self.data, self.time)
+            self._fall_detector.update(self.data, self.time)

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 
 from poise.constraints import JointRange
 from poise.hierarchy import Hierarchy, Level, solve_pose
-from poise.parsing import brief
-from poise.plants.disturbances import Breakdown, Carried, Load, ModelError, Push
-from poise.plants.environment import Box, Ground, Plate, Thing
-from poise.plants.plant_errors import PlantError, members, number, positive, vector
+from poise.parsing import format_value
+from poise.plants.disturbances import CarriedBox, HardwareFault, Load, ModelError, Push
+from poise.plants.environment import EnvironmentObject, Plate, SolidBox, Terrain
+from poise.plants.plant_errors import PlantError, require_members, require_number, require_positive, require_vector
 from poise.robots import Foot, Frame, Robot, State
 from poise.tasks import CenterOfMass, Orientation, Pose, Posture
 
@@ -42,7 +42,7 @@ class PositionServos:
     Args:
         stiffness: K (N m/rad), a number or one per joint; None: as the robot's data file says; where it says nothing, a
             joint gives its largest torque at 0.02 rad.
-        share: of that stiffness, where none is given: drives have a gain that can be set.
+        stiffness_scale: of that stiffness, where none is given: drives have a gain that can be set.
         damping: D (N m s/rad), a number or one per joint; None: critical, with the inertia that the joint sees in the
             start, ``D = 2 √(K M_ii)``.
 
@@ -51,16 +51,16 @@ class PositionServos:
 
     stiffness: ArrayLike | None = None
     damping: ArrayLike | None = None
-    share: float = 1.0
+    stiffness_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        positive(self.share, "PositionServos.share")
+        require_positive(self.stiffness_scale, "PositionServos.stiffness_scale")
         for name in ("stiffness", "damping"):
-            given = getattr(self, name)
-            if given is not None:
-                values = vector(np.ravel(given), np.size(given), f"PositionServos.{name}")
+            value = getattr(self, name)
+            if value is not None:
+                values = require_vector(np.ravel(value), np.size(value), f"PositionServos.{name}")
                 if not (values >= 0.0).all() or (name == "stiffness" and not (values > 0.0).all()):
-                    raise PlantError(f"PositionServos.{name} is {brief(given)}; expected positive numbers", name)
+                    raise PlantError(f"PositionServos.{name} is {format_value(value)}; expected positive numbers", name)
 
 
 # -- Sensors: how well a simulated robot knows its own state ---------------------------------------------------------
@@ -96,36 +96,36 @@ class Sensors:
     force_step: float = 0.0
 
     def __post_init__(self) -> None:
-        number(self.noise, "Sensors.noise", low=0.0)
-        number(self.delay, "Sensors.delay", low=0.0, unit="s")
-        number(self.encoder_step, "Sensors.encoder_step", low=0.0, unit="rad")
-        number(self.force_step, "Sensors.force_step", low=0.0, unit="N")
+        require_number(self.noise, "Sensors.noise", low=0.0)
+        require_number(self.delay, "Sensors.delay", low=0.0, unit="s")
+        require_number(self.encoder_step, "Sensors.encoder_step", low=0.0, unit="rad")
+        require_number(self.force_step, "Sensors.force_step", low=0.0, unit="N")
 
 
 # -- A start on ground that is not level -----------------------------------------------------------------------------
 
 
 #: A sole this near to the plane lies on it (m, and rad for its tilt): less than contacts give way.
-LYING = 1e-4
+FLATNESS_TOLERANCE = 1e-4
 
 
-def placed(start: State, ground: Ground) -> State:
+def start_on_terrain(start: State, ground: Terrain) -> State:
     """The start, with its soles on the plane of a ground; the same object if they lie on it already."""
     feet = [part for part in start.contacts if isinstance(part, Foot)]
-    if np.abs(ground.plane.rotation[:, 2] - [0.0, 0.0, 1.0]).max() < LYING or not feet:
+    if np.abs(ground.plane.rotation[:, 2] - [0.0, 0.0, 1.0]).max() < FLATNESS_TOLERANCE or not feet:
         return start  # steps and boxes leave the start level
-    goals = [_on_plane(start, foot, ground) for foot in feet]
-    if all(goal.isApprox(start.pose(foot), LYING) for goal, foot in zip(goals, feet, strict=True)):
+    sole_targets = [_on_plane(start, foot, ground) for foot in feet]
+    if all(goal.isApprox(start.pose(foot), FLATNESS_TOLERANCE) for goal, foot in zip(sole_targets, feet, strict=True)):
         return start
     robot = start.robot
-    above = np.mean([goal.act(foot.sole.center) for goal, foot in zip(goals, feet, strict=True)], axis=0)
+    center_target = np.mean([goal.act(foot.sole.center) for goal, foot in zip(sole_targets, feet, strict=True)], axis=0)
     base = robot.frame(robot.model.names[1])
     found = solve_pose(
         Hierarchy(
             always=[JointRange(robot)],
             levels=[
-                Level("soles", [Pose(foot, goal) for foot, goal in zip(feet, goals, strict=True)]),
-                Level("balance", [CenterOfMass(target=above[:2], axes="xy")]),
+                Level("soles", [Pose(foot, goal) for foot, goal in zip(feet, sole_targets, strict=True)]),
+                Level("balance", [CenterOfMass(target=center_target[:2], axes="xy")]),
                 Level("base", [Orientation(base, start.pose(base))]),
                 Level("posture", [Posture(start)]),
             ],
@@ -137,7 +137,7 @@ def placed(start: State, ground: Ground) -> State:
     return State(robot, found.state.q, start.v, start.time, start.contacts)
 
 
-def _on_plane(start: State, foot: Foot, ground: Ground) -> pinocchio.SE3:
+def _on_plane(start: State, foot: Foot, ground: Terrain) -> pinocchio.SE3:
     """world_from_foot with the sole on the plane."""
     pose = start.pose(foot)
     normal = ground.plane.rotation[:, 2]
@@ -152,24 +152,24 @@ def _on_plane(start: State, foot: Foot, ground: Ground) -> pinocchio.SE3:
 
 
 #: The longest step of a simulation (s): half the time constant of a contact, the least that keeps it stable.
-LONGEST = 0.005
+MAX_PERIOD = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class SimulationSetup:
     """What is to be simulated; `MujocoPlant` says what each of these is."""
 
     start: State
     parts: tuple[Frame, ...]
-    ground: Ground
-    things: tuple[Thing, ...]
+    ground: Terrain
+    objects: tuple[EnvironmentObject, ...]
     friction: float
     pushes: tuple[Push, ...]
     loads: tuple[Load, ...]
-    carried: Carried | None
+    carried_box: CarriedBox | None
     actuators: TorqueMotors | PositionServos
     sensors: Sensors
-    breakdowns: tuple[Breakdown, ...]
+    faults: tuple[HardwareFault, ...]
     model_error: ModelError
     period: float
     seed: int
@@ -181,57 +181,69 @@ class Scene:
         return self.start.robot
 
     @property
-    def delay(self) -> int:
+    def delay_steps(self) -> int:
         """Of the sensors, in steps of the simulation."""
         return round(self.sensors.delay / self.period)
 
 
-def scene(start: Any, touching: Sequence[Frame], **given: Any) -> Scene:
+def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> SimulationSetup:
     """A scene from what a user gave; a PlantError says what is wrong with it."""
     if isinstance(start, Robot):
         start = start.stance("standing")
     if not isinstance(start, State):
-        raise PlantError(f"MujocoPlant starts from {brief(start)}; expected a Robot or a State", "start")
+        raise PlantError(f"MujocoPlant starts from {format_value(start)}; expected a Robot or a State", "start")
     kinds: dict[str, tuple[Any, str]] = {
         "actuators": ((TorqueMotors, PositionServos), "TorqueMotors() or PositionServos()"),
         "sensors": (Sensors, "Sensors(noise=0.01)"),
-        "carried": ((Carried, type(None)), "Carried.share(robot, 0.10)"),
+        "carried_box": ((CarriedBox, type(None)), "CarriedBox.of_mass_fraction(robot, 0.10)"),
         "model_error": (ModelError, "ModelError(mass=0.1)"),
         "self_collision": (bool, "True or False"),
         "visuals": (bool, "True or False"),
     }
     for name, (kind, example) in kinds.items():
-        if not isinstance(given[name], kind):
-            raise PlantError(f"{name} is {brief(given[name])}; expected {example}", name)
-    if not isinstance(given["ground"], Ground):
+        if not isinstance(settings[name], kind):
+            raise PlantError(f"{name} is {format_value(settings[name])}; expected {example}", name)
+    if not isinstance(settings["ground"], Terrain):
         raise PlantError(
-            f"ground is {brief(given['ground'])}; expected Flat(), Slope(5), Stairs(...), Rough(...)", "ground"
+            f"ground is {format_value(settings['ground'])}; expected FlatTerrain(), Slope(5), Stairs(...), RoughTerrain(...)",
+            "ground",
         )
-    number(given["friction"], "friction", low=0.0)
-    period, seed, delay = positive(given["period"], "period", "s"), given["seed"], given["sensors"].delay
-    if period > LONGEST:
-        raise PlantError(f"period is {period:g} s; expected at most {LONGEST:g} s, since contacts are fast", "period")
+    require_number(settings["friction"], "friction", low=0.0)
+    period, seed, delay = (
+        require_positive(settings["period"], "period", "s"),
+        settings["seed"],
+        settings["sensors"].delay,
+    )
+    if period > MAX_PERIOD:
+        raise PlantError(
+            f"period is {period:g} s; expected at most {MAX_PERIOD:g} s, since contacts are fast", "period"
+        )
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise PlantError(f"seed is {seed!r}; expected a whole number, zero or more", "seed")
     if abs(round(delay / period) * period - delay) > 1e-6 * period:
         advice = f"expected a multiple of the period of the simulation, {period:g} s"
         raise PlantError(f"Sensors.delay is {delay:g} s; {advice}", "delay")
-    given["things"] = members(given["things"], (Box, Plate), "things", "[Wall(...), Table(...)]")
-    given["pushes"] = members(given["pushes"], Push, "pushes", "[Push((100, 0, 0), 0.1, time=1.0)]")
-    given["loads"] = members(given["loads"], Load, "loads", "[Load(robot.hand('left'), mass=1.0)]")
-    given["breakdowns"] = members(given["breakdowns"], Breakdown, "breakdowns", "[BrokenCell(1.0, 'left', corner=2)]")
-    robot, parts = start.robot, members(touching, Frame, "touching", "[robot.frame('left_knee_link')]")
+    settings["objects"] = require_members(settings["objects"], (SolidBox, Plate), "objects", "[Wall(...), Table(...)]")
+    settings["pushes"] = require_members(settings["pushes"], Push, "pushes", "[Push((100, 0, 0), 0.1, time=1.0)]")
+    settings["loads"] = require_members(settings["loads"], Load, "loads", "[Load(robot.hand('left'), mass=1.0)]")
+    settings["faults"] = require_members(
+        settings["faults"], HardwareFault, "faults", "[ForceCellFault(1.0, 'left', corner=2)]"
+    )
+    robot, parts = (
+        start.robot,
+        require_members(contact_frames, Frame, "contact_frames", "[robot.frame('left_knee_link')]"),
+    )
     parts = tuple(dict.fromkeys((*robot.feet, *robot.hands, *parts)))
     for what, frames in (
-        ("touching", parts),
-        ("pushes", [push.frame for push in given["pushes"] if push.frame is not None]),
-        ("loads", [load.frame for load in given["loads"]]),
+        ("contact_frames", parts),
+        ("pushes", [push.frame for push in settings["pushes"] if push.frame is not None]),
+        ("loads", [load.frame for load in settings["loads"]]),
     ):
         for frame in frames:
             if frame.robot_name != robot.name:
                 raise PlantError(f"{what}: '{frame.name}' is of {frame.robot_name}; give parts of {robot.name}", what)
-    for breakdown in given["breakdowns"]:
-        breakdown.check(robot)
-    if given["carried"] is not None:
-        given["carried"].check(robot)
-    return Scene(start=placed(start, given["ground"]), parts=parts, **given)
+    for fault in settings["faults"]:
+        fault.check(robot)
+    if settings["carried_box"] is not None:
+        settings["carried_box"].check(robot)
+    return SimulationSetup(start=start_on_terrain(start, settings["ground"]), parts=parts, **settings)

@@ -5,45 +5,45 @@ asked (``recording["center_of_mass"]``), read (``recording.summary()``) and kept
 `load_recording`). `record` does all of it for a controller and a plant.
 """
 
-from poise.recording.channel import ABSENT, Channel, Values, channel_key, different, plain
-from poise.recording.force_columns import LEAST_LOAD
-from poise.recording.provenance import Body, circumstances, named_robot, settings
+from poise.recording.channel import ABSENT_CODE, Channel, Values, channel_key, make_unique, printable
+from poise.recording.force_columns import MIN_CONTACT_LOAD
+from poise.recording.provenance import CoordinateLabels, controller_facts, environment_facts, robot_from_provenance
 from poise.recording.recorder import (
-    Bar,
     Progress,
+    ProgressBar,
     Recorder,
     RecordingInterrupted,
-    UnwrittenError,
-    heard,
+    WriteError,
     record,
+    record_into,
     record_steps,
 )
 from poise.recording.recording import Recording, load_recording
-from poise.recording.statistics import Level, counts, percentiles
+from poise.recording.statistics import LevelResidual, count_texts, percentiles
 
 __all__ = [
-    "ABSENT",
-    "LEAST_LOAD",
-    "Bar",
-    "Body",
+    "ABSENT_CODE",
+    "MIN_CONTACT_LOAD",
     "Channel",
-    "Level",
+    "CoordinateLabels",
+    "LevelResidual",
     "Progress",
+    "ProgressBar",
     "Recorder",
     "Recording",
     "RecordingInterrupted",
-    "UnwrittenError",
     "Values",
+    "WriteError",
     "channel_key",
-    "circumstances",
-    "counts",
-    "different",
-    "heard",
+    "controller_facts",
+    "count_texts",
+    "environment_facts",
     "load_recording",
-    "named_robot",
+    "make_unique",
     "percentiles",
-    "plain",
+    "printable",
     "record",
+    "record_into",
     "record_steps",
-    "settings",
+    "robot_from_provenance",
 ]

@@ -12,17 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from poise.errors import RecordingError
 
-Kind = Literal["number", "code", "text"]
+ChannelKind = Literal["number", "code", "text"]
 Values = NDArray[Any]
 
 #: What stands where a code did not exist; a number is NaN there and a text empty.
-ABSENT = -128
+ABSENT_CODE = -128
 
 #: How each kind is kept, and what stands where there is no value. Texts are objects, as numpy's own cut trailing zeros.
-TYPES: dict[Kind, tuple[type, Any]] = {"number": (np.float64, np.nan), "code": (np.int8, ABSENT), "text": (object, "")}
+KIND_TYPES: dict[ChannelKind, tuple[type, Any]] = {
+    "number": (np.float64, np.nan),
+    "code": (np.int8, ABSENT_CODE),
+    "text": (object, ""),
+}
 
 
-class Header(NamedTuple):
+class ChannelHeader(NamedTuple):
     """What a channel is, without its values.
 
     Attributes:
@@ -34,24 +38,26 @@ class Header(NamedTuple):
     """
 
     key: str
-    kind: Kind
+    kind: ChannelKind
     labels: tuple[str, ...]
     units: tuple[str, ...]
     label: str
 
     @classmethod
-    def of(cls, key: str, kind: Kind, labels: tuple[str, ...] = (), units: tuple[str, ...] = ("",)) -> Header:
+    def of(
+        cls, key: str, kind: ChannelKind, labels: tuple[str, ...] = (), units: tuple[str, ...] = ("",)
+    ) -> ChannelHeader:
         """A header whose label is its key."""
         return cls(key, kind, labels, units, key)
 
     @property
     def unit(self) -> str:
         """The unit of all columns, or the different ones in a row: ``"m, rad"``."""
-        return joined_units(self.units)
+        return join_units(self.units)
 
-    def blank(self, samples: int) -> Values:
+    def absent_values(self, samples: int) -> Values:
         """Values for so many samples, all absent."""
-        dtype, absent = TYPES[self.kind]
+        dtype, absent = KIND_TYPES[self.kind]
         return np.full((samples, len(self.labels)) if self.labels else samples, absent, dtype=dtype)
 
 
@@ -73,7 +79,7 @@ class Channel:
 
     __slots__ = ("header", "values")
 
-    header: Header
+    header: ChannelHeader
     values: Values
 
     def __init__(
@@ -84,7 +90,7 @@ class Channel:
         labels: Sequence[str] | None = None,
         label: str = "",
     ) -> None:
-        kind, array = _checked_values(key, values)
+        kind, array = _check_values(key, values)
         columns = array.shape[1] if array.ndim == 2 else 0
         words = tuple(str(i) for i in range(columns)) if labels is None else tuple(labels)
         if len(words) != columns or len(set(words)) != len(words):
@@ -93,19 +99,19 @@ class Channel:
         units = (unit,) * max(columns, 1) if isinstance(unit, str) else tuple(unit)
         if len(units) != max(columns, 1):
             raise RecordingError(f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one each")
-        if not key or any(plain(word) != word for word in (key, *words, *units, label)):
+        if not key or any(printable(word) != word for word in (key, *words, *units, label)):
             raise RecordingError(f"channel {key!r} has a key, label or unit that is not text; give each as words")
-        if not is_key(key):
+        if not is_channel_key(key):
             raise RecordingError(
                 f"channel {key!r} has a key with other letters than a-z, 0-9, _ and slashes between words; "
                 f"give the key {channel_key(key)!r} and label={key!r}"
             )
-        self.header = Header(key, kind, words, units, label or key)
+        self.header = ChannelHeader(key, kind, words, units, label or key)
         self.values = array
         array.flags.writeable = False
 
     @classmethod
-    def _of(cls, header: Header, values: Values) -> Channel:
+    def _unchecked(cls, header: ChannelHeader, values: Values) -> Channel:
         """A channel from values known to fit the header; they are taken over, not copied."""
         channel = object.__new__(cls)
         channel.header, channel.values = header, values
@@ -149,17 +155,17 @@ class Channel:
         return f"Channel({self.key!r}, {len(self)}{columns} {self.header.kind}s, unit {self.unit!r})"
 
 
-def joined_units(units: Iterable[str]) -> str:
+def join_units(units: Iterable[str]) -> str:
     """The different units among those given, in their order: ``"m, rad"``."""
     return ", ".join(dict.fromkeys(word for unit in units for word in unit.split(", ") if word))
 
 
-def plain(word: str) -> str:
+def printable(word: str) -> str:
     """The word with what cannot be written to a file (half a character) replaced by question marks."""
     return str(word).encode("utf-8", "replace").decode()
 
 
-def different(words: Iterable[str]) -> tuple[str, ...]:
+def make_unique(words: Iterable[str]) -> tuple[str, ...]:
     """The same words, those that were there before numbered: a, b, a becomes a, b, a (2)."""
     seen: dict[str, None] = {}
     for word in words:
@@ -171,40 +177,40 @@ def different(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def _checked_values(key: str, values: ArrayLike) -> tuple[Kind, Values]:
+def _check_values(key: str, values: ArrayLike) -> tuple[ChannelKind, Values]:
     array = np.array(values)
-    kind: Kind
+    kind: ChannelKind
     if array.dtype in (np.int8, np.bool_):
         kind = "code"
     elif array.dtype.kind in "iuf":
         kind = "number"
-    elif array.dtype.kind in "UO" and all(isinstance(word, str) and plain(word) == word for word in array.flat):
+    elif array.dtype.kind in "UO" and all(isinstance(word, str) and printable(word) == word for word in array.flat):
         kind = "text"
         array = np.array(values, dtype=object)
     else:
         raise RecordingError(f"channel {key!r} holds {array.dtype}; expected numbers or texts")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise RecordingError(f"channel {key!r} has shape {array.shape}; expected n values or n x k, k > 0")
-    return kind, np.ascontiguousarray(array, dtype=TYPES[kind][0])
+    return kind, np.ascontiguousarray(array, dtype=KIND_TYPES[kind][0])
 
 
 # -- Keys ------------------------------------------------------------------------------------------------------------
 
 
 #: A key: words of these letters with slashes between.
-_KEY = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*", re.ASCII)
+_KEY_PATTERN = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*", re.ASCII)
 
 #: Names of tasks that say what is held of which part: the part comes first in a key, and of its position nothing else.
-_OF_A_PART = re.compile(
+_PART_PATTERN = re.compile(
     r"(position|orientation|pose|direction|gaze|contact|planar contact|force|normal forces|friction|wrench cone"
     r"|center of pressure|box|polyhedron|half space|height) (?:of|at) (?:the )?(.+)"
 )
 #: Names of tasks that the field abbreviates.
-_ABBREVIATED = {"divergent component": "dcm"}
+_ABBREVIATIONS = {"divergent component": "dcm"}
 
 #: Labels that begin so go on with names: of a level and one of its tasks, or of a contact. Each name is one word of
 #: the key, even if there are slashes in it. Labels with the same names share the words.
-_NAMES: dict[str, tuple[str, int]] = {
+_NAMED_PREFIXES: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("error", "error_norm"), ("level", 2)),
     **dict.fromkeys(("slack", "active", "active_count"), ("level", 1)),
     **dict.fromkeys(("force", "force_point", "sensed/force", "sensed/force_point", "sensed/cells"), ("contact", 1)),
@@ -212,13 +218,13 @@ _NAMES: dict[str, tuple[str, int]] = {
 }
 
 
-class Keys:
+class ChannelKeys:
     """The keys of the channels of one recording, made from their labels; ``keys[label]`` is always the same.
 
     A name becomes a word of small letters, digits and underscores; one that makes a word that another name of the same
     kind has already is numbered: ``left_palm``, ``left_palm_2``. The same labels in the same order give the same keys.
 
-    >>> Keys()["error/balance/divergent component"]
+    >>> ChannelKeys()["error/balance/divergent component"]
     'error/balance/dcm'
     """
 
@@ -229,51 +235,51 @@ class Keys:
     def __getitem__(self, label: str) -> str:
         key = self._keys.get(label)
         if key is None:
-            key = self._keys[label] = _numbered(self._made(label), self._keys.values())
+            key = self._keys[label] = _unique_word(self._make_key(label), self._keys.values())
         return key
 
-    def _made(self, label: str) -> str:
-        begins = [label[:at] for at, letter in enumerate(label) if letter == "/" and label[:at] in _NAMES]
-        if not begins:
-            return "/".join(map(_word, label.split("/")))
+    def _make_key(self, label: str) -> str:
+        prefixes = [label[:at] for at, letter in enumerate(label) if letter == "/" and label[:at] in _NAMED_PREFIXES]
+        if not prefixes:
+            return "/".join(map(_key_word, label.split("/")))
         kind: Hashable
-        kind, depth = _NAMES[begins[-1]]
+        kind, depth = _NAMED_PREFIXES[prefixes[-1]]
         words = []
-        for name in label[len(begins[-1]) + 1 :].split("/", depth - 1):
+        for name in label[len(prefixes[-1]) + 1 :].split("/", depth - 1):
             known = self._words.setdefault(kind, {})
             if name not in known:
-                known[name] = _numbered(_word(name), known.values())
+                known[name] = _unique_word(_key_word(name), known.values())
             words.append(known[name])
             kind = (kind, name)
-        return "/".join((begins[-1], *words))
+        return "/".join((prefixes[-1], *words))
 
 
 def channel_key(label: str) -> str:
-    """The key of a channel, as far as no other channel has it: `Keys` for one label alone.
+    """The key of a channel, as far as no other channel has it: `ChannelKeys` for one label alone.
 
     >>> channel_key("error/reach/position of left_palm")
     'error/reach/left_palm'
     """
-    return Keys()[label]
+    return ChannelKeys()[label]
 
 
-def is_key(text: str) -> bool:
+def is_channel_key(text: str) -> bool:
     """Whether a text can be the key of a channel."""
-    return _KEY.fullmatch(text) is not None
+    return _KEY_PATTERN.fullmatch(text) is not None
 
 
-def _word(name: str) -> str:
+def _key_word(name: str) -> str:
     """A name as one word of a key; a name that is such a word stays as it is."""
-    part = _OF_A_PART.fullmatch(name)
+    part = _PART_PATTERN.fullmatch(name)
     if part is not None:
         name = part[2] if part[1] == "position" else f"{part[2]} {part[1]}"
-    name = _ABBREVIATED.get(name, name)
+    name = _ABBREVIATIONS.get(name, name)
     letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     word = re.sub(r"[^a-z0-9_]+", "_", letters)
     return (word if word == name else word.strip("_")) or "unnamed"
 
 
-def _numbered(word: str, others: Iterable[str]) -> str:
+def _unique_word(word: str, others: Iterable[str]) -> str:
     """The word, with a number behind it if it is one of the others."""
     taken, found, count = set(others), word, 1
     while found in taken:
@@ -286,10 +292,10 @@ def _numbered(word: str, others: Iterable[str]) -> str:
 
 
 #: Channels that cover the same samples.
-Part = Sequence[Channel]
+ChannelGroup = Sequence[Channel]
 
 
-def joined(parts: Sequence[Part]) -> tuple[Channel, ...]:
+def concatenate(parts: Sequence[ChannelGroup]) -> tuple[Channel, ...]:
     """The channels of all parts, each over all samples.
 
     Tasks come and go while a robot moves, so one part may have channels, or columns, that another has not: these are
@@ -297,36 +303,36 @@ def joined(parts: Sequence[Part]) -> tuple[Channel, ...]:
     """
     if len(parts) == 1:
         return tuple(parts[0])
-    union = _Union()
+    union = _ChannelUnion()
     for part in parts:
         for channel in part:
-            union.place(channel.header)
+            union.assign(channel.header)
     samples = [len(part[0]) if part else 0 for part in parts]
     headers = union.headers()
-    values = {key: header.blank(sum(samples)) for key, header in headers.items()}
+    values = {key: header.absent_values(sum(samples)) for key, header in headers.items()}
     start = 0
     for part, count in zip(parts, samples, strict=True):
         for channel in part:
-            key, columns = union.place(channel.header)
+            key, columns = union.assign(channel.header)
             if columns is None:
                 values[key][start : start + count] = channel.values
             else:
                 values[key][start : start + count, columns] = channel.values
         start += count
-    return tuple(Channel._of(header, values[key]) for key, header in headers.items())
+    return tuple(Channel._unchecked(header, values[key]) for key, header in headers.items())
 
 
-class _Union:
+class _ChannelUnion:
     """Which channel of the whole, and which of its columns, a channel of a part belongs to."""
 
     def __init__(self) -> None:
-        self._first: dict[str, Header] = {}
+        self._first: dict[str, ChannelHeader] = {}
         self._labels: dict[str, str] = {}
         self._columns: dict[str, dict[str, str]] = {}  # key -> label of a column -> unit
-        self._placed: dict[Header, tuple[str, NDArray[np.intp] | None]] = {}
+        self._assigned: dict[ChannelHeader, tuple[str, NDArray[np.intp] | None]] = {}
 
-    def place(self, header: Header) -> tuple[str, NDArray[np.intp] | None]:
-        known = self._placed.get(header)
+    def assign(self, header: ChannelHeader) -> tuple[str, NDArray[np.intp] | None]:
+        known = self._assigned.get(header)
         if known is None:
             key, label, count = header.key, header.label, 1
             while not self._accepts(key, header):
@@ -339,26 +345,26 @@ class _Union:
                 columns.setdefault(column, unit)
             order = {column: i for i, column in enumerate(columns)}
             where = np.array([order[column] for column in header.labels], dtype=np.intp) if header.labels else None
-            known = self._placed[header] = (key, where)
+            known = self._assigned[header] = (key, where)
         return known
 
-    def _accepts(self, key: str, header: Header) -> bool:
+    def _accepts(self, key: str, header: ChannelHeader) -> bool:
         first = self._first.get(key)
         if first is None:
             return True
         units = self._columns[key]
-        own = zip(header.labels or ("",), header.units, strict=True)
-        alike = (first.key, first.label, first.kind, bool(first.labels)) == (
+        columns = zip(header.labels or ("",), header.units, strict=True)
+        same_header = (first.key, first.label, first.kind, bool(first.labels)) == (
             header.key,
             header.label,
             header.kind,
             bool(header.labels),
         )
-        return alike and all(units.get(label, unit) == unit for label, unit in own)
+        return same_header and all(units.get(label, unit) == unit for label, unit in columns)
 
-    def headers(self) -> dict[str, Header]:
+    def headers(self) -> dict[str, ChannelHeader]:
         return {
-            key: Header(
+            key: ChannelHeader(
                 key,
                 first.kind,
                 tuple(self._columns[key]) if first.labels else (),

@@ -33,34 +33,34 @@ import numpy as np
 from poise.errors import RecordingError
 from poise.extras import pyarrow
 from poise.files import atomic_write, failure_reason, writable_path
-from poise.recording.channel import TYPES, Channel, Header, Keys, Kind, Values, is_key
-from poise.recording.provenance import as_json
+from poise.recording.channel import KIND_TYPES, Channel, ChannelHeader, ChannelKeys, ChannelKind, Values, is_channel_key
+from poise.recording.provenance import to_json
 
 if TYPE_CHECKING:
     from poise.recording.recording import Recording
 
 #: Version of the format; it grows when an older Poise could no longer read what is written.
-VERSION = 2
+FORMAT_VERSION = 2
 
 #: Samples per batch in a file that is saved at once: some 10 MB for a humanoid.
-BATCH = 4096
+BATCH_SIZE = 4096
 
 
 @cache
-def _arrow_types() -> dict[Kind, pyarrow.DataType]:
+def _arrow_types() -> dict[ChannelKind, pyarrow.DataType]:
     return {"number": pyarrow.float64(), "code": pyarrow.int8(), "text": pyarrow.string()}
 
 
-class _Segment(NamedTuple):
+class _OpenStream(NamedTuple):
     """A stream that is being written, and what its channels are."""
 
-    headers: tuple[Header, ...]
+    headers: tuple[ChannelHeader, ...]
     checksum: int
     schema: pyarrow.Schema
     stream: pyarrow.ipc.RecordBatchStreamWriter
 
 
-class Writer:
+class FileWriter:
     """A file that is being written.
 
     Args:
@@ -74,11 +74,11 @@ class Writer:
     def __init__(self, path: Path, provenance: Mapping[str, Any]) -> None:
         self.path = path
         self.samples = 0
-        self._segment: _Segment | None = None
+        self._open_stream: _OpenStream | None = None
         # Not a Python file: nothing may interrupt a batch halfway, not even Ctrl-C.
         self._file = pyarrow.OSFile(str(path), "wb")
         self._sink = pyarrow.BufferedOutputStream(self._file, 1 << 20)
-        self._mark({"poise.recording": str(VERSION), "poise.provenance": as_json(provenance)})
+        self._write_metadata({"poise.recording": str(FORMAT_VERSION), "poise.provenance": to_json(provenance)})
 
     def write(self, first: int, channels: Sequence[Channel]) -> None:
         """Appends samples, of which the first has this number, and hands them to the operating system.
@@ -86,16 +86,16 @@ class Writer:
         Safe to repeat after an interruption: samples that are there twice are read once.
         """
         headers = tuple(channel.header for channel in channels)
-        segment = self._segment
-        if segment is None or segment.headers != headers:
-            if segment is not None:
-                segment.stream.close()
+        open_stream = self._open_stream
+        if open_stream is None or open_stream.headers != headers:
+            if open_stream is not None:
+                open_stream.stream.close()
             schema = _schema(headers)
             stream = pyarrow.ipc.new_stream(self._sink, schema)
-            self._segment = segment = _Segment(headers, headers_checksum(headers), schema, stream)
-        batch = pyarrow.record_batch([_column(channel) for channel in channels], schema=segment.schema)
-        facts = {"first": str(first), "crc32": str(checksum(channels, segment.checksum))}
-        segment.stream.write_batch(batch, custom_metadata=facts)
+            self._open_stream = open_stream = _OpenStream(headers, headers_checksum(headers), schema, stream)
+        batch = pyarrow.record_batch([_column(channel) for channel in channels], schema=open_stream.schema)
+        metadata = {"first": str(first), "crc32": str(checksum(channels, open_stream.checksum))}
+        open_stream.stream.write_batch(batch, custom_metadata=metadata)
         self._sink.flush()
         self.samples = first + len(channels[0])
 
@@ -103,9 +103,9 @@ class Writer:
         """Writes the end, without which a file counts as cut off."""
         if self._sink.closed:
             return
-        if self._segment is not None:
-            self._segment.stream.close()
-        self._mark({"poise.end": as_json({"samples": self.samples, **ending})})
+        if self._open_stream is not None:
+            self._open_stream.stream.close()
+        self._write_metadata({"poise.end": to_json({"samples": self.samples, **ending})})
         self._sink.close()
         self._file.close()
 
@@ -116,47 +116,47 @@ class Writer:
         with contextlib.suppress(OSError):
             self._file.close()
 
-    def _mark(self, facts: Mapping[str, str]) -> None:
-        pyarrow.ipc.new_stream(self._sink, pyarrow.schema([], metadata=dict(facts))).close()
+    def _write_metadata(self, metadata: Mapping[str, str]) -> None:
+        pyarrow.ipc.new_stream(self._sink, pyarrow.schema([], metadata=dict(metadata))).close()
         self._sink.flush()
 
 
 def save(recording: Recording, path: str | PathLike[str]) -> None:
     """Writes a whole recording beside its place, then moves it there: it appears whole or not at all."""
-    place = checked_place(path)
+    target = check_output_path(path)
     channels = tuple(recording.channels.values())
     try:
-        with atomic_write(place) as file:
-            writer = Writer(file, recording.provenance)
+        with atomic_write(target) as file:
+            writer = FileWriter(file, recording.provenance)
             try:
-                for first in range(0, len(recording), BATCH):
-                    writer.write(first, [_cut(channel, first, first + BATCH) for channel in channels])
+                for first in range(0, len(recording), BATCH_SIZE):
+                    writer.write(first, [_slice_channel(channel, first, first + BATCH_SIZE) for channel in channels])
                 if not len(recording):
                     writer.write(0, channels)
                 writer.close({"complete": recording.complete})
             finally:
                 writer.abandon()
     except OSError as error:
-        raise unwritable(Path(path), error) from None
+        raise write_error(Path(path), error) from None
 
 
-def checked_place(path: str | PathLike[str]) -> Path:
+def check_output_path(path: str | PathLike[str]) -> Path:
     """Where a file goes, links followed; what is wrong with the place is said before anything is written there."""
     return writable_path(path, lambda message: RecordingError(message, path=str(path)))
 
 
-def unwritable(path: Path, error: OSError) -> RecordingError:
+def write_error(path: Path, error: OSError) -> RecordingError:
     """What a failed write is called."""
     message = f"{path} cannot be written: {failure_reason(error)}; give another place or make room"
     return RecordingError(message, path=str(path))
 
 
-def headers_checksum(headers: Sequence[Header], version: int = VERSION) -> int:
+def headers_checksum(headers: Sequence[ChannelHeader], version: int = FORMAT_VERSION) -> int:
     """CRC-32 of what the channels are; in format 1 of all but their keys, with the label in the place of the key."""
-    told: Sequence[Sequence[Any]] = headers
+    fields: Sequence[Sequence[Any]] = headers
     if version == 1:
-        told = [(header.label, header.kind, header.labels, header.units) for header in headers]
-    return zlib.crc32(json.dumps(told).encode())
+        fields = [(header.label, header.kind, header.labels, header.units) for header in headers]
+    return zlib.crc32(json.dumps(fields).encode())
 
 
 def checksum(channels: Sequence[Channel], start: int) -> int:
@@ -167,17 +167,17 @@ def checksum(channels: Sequence[Channel], start: int) -> int:
     return start
 
 
-def _cut(channel: Channel, start: int, stop: int) -> Channel:
-    return Channel._of(channel.header, channel.values[start:stop])
+def _slice_channel(channel: Channel, start: int, stop: int) -> Channel:
+    return Channel._unchecked(channel.header, channel.values[start:stop])
 
 
-def _schema(headers: Sequence[Header]) -> pyarrow.Schema:
+def _schema(headers: Sequence[ChannelHeader]) -> pyarrow.Schema:
     fields = []
     for header in headers:
         kind = _arrow_types()[header.kind]
         columns = {"labels": json.dumps(header.labels), "units": json.dumps(header.units)}
-        whole = pyarrow.list_(kind, len(header.labels)) if header.labels else kind
-        fields.append(pyarrow.field(header.key, whole, metadata={"label": header.label, **columns}))
+        field_type = pyarrow.list_(kind, len(header.labels)) if header.labels else kind
+        fields.append(pyarrow.field(header.key, field_type, metadata={"label": header.label, **columns}))
     return pyarrow.schema(fields)
 
 
@@ -191,10 +191,10 @@ def _column(channel: Channel) -> pyarrow.Array:
 
 
 #: The bytes that end an Arrow stream.
-_END = b"\xff\xff\xff\xff\0\0\0\0"
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
-class Contents:
+class FileContents:
     """What is intact of a file, from its beginning to the first thing that is wrong.
 
     Attributes:
@@ -209,8 +209,8 @@ class Contents:
 
     def __init__(self, data: bytes) -> None:
         source = pyarrow.BufferReader(data)
-        self.version, self.provenance, head = _head(source)
-        self._keys = Keys()
+        self.version, self.provenance, head = _read_head(source)
+        self._keys = ChannelKeys()
         self.parts: list[Sequence[Channel]] = []
         self.samples = 0
         self.finished = False
@@ -218,11 +218,11 @@ class Contents:
         try:
             head.read_all()
             while not self.finished:
-                self._stream(source)
+                self._read_stream(source)
         except Exception:  # what Arrow, JSON and numpy raise on bytes that are missing or wrong has no common class
             return
 
-    def _stream(self, source: pyarrow.BufferReader) -> None:
+    def _read_stream(self, source: pyarrow.BufferReader) -> None:
         _skip_repeated_ends(source)
         reader = pyarrow.ipc.open_stream(source)
         end = (reader.schema.metadata or {}).get(b"poise.end")
@@ -237,36 +237,36 @@ class Contents:
         fields = headers_checksum(headers, self.version)
         while True:
             try:
-                batch, facts = reader.read_next_batch_with_custom_metadata()
+                batch, metadata = reader.read_next_batch_with_custom_metadata()
             except StopIteration:
                 return
             batch.validate(full=True)
             channels = [_channel(header, column) for header, column in zip(headers, batch.columns, strict=True)]
-            if int(facts["crc32"]) != checksum(channels, fields):
+            if int(metadata["crc32"]) != checksum(channels, fields):
                 raise ValueError("the numbers are not those that were written")
-            first = int(facts["first"])
+            first = int(metadata["first"])
             if first > self.samples:
                 raise ValueError("samples are missing")
             if first == self.samples:  # otherwise it repeats what was read
                 self.parts.append(channels)
                 self.samples += batch.num_rows
 
-    def _headers(self, schema: pyarrow.Schema) -> tuple[Header, ...]:
+    def _headers(self, schema: pyarrow.Schema) -> tuple[ChannelHeader, ...]:
         if self.version > 1:
             return tuple(_header(field, field.name, field.metadata[b"label"].decode()) for field in schema)
         # Labels that can be keys come first: they stay what they are.
-        keys = {label: self._keys[label] for label in sorted(schema.names, key=is_key, reverse=True)}
+        keys = {label: self._keys[label] for label in sorted(schema.names, key=is_channel_key, reverse=True)}
         return tuple(_header(field, keys[field.name], field.name) for field in schema)
 
 
 def _skip_repeated_ends(source: pyarrow.BufferReader) -> None:
     at = source.tell()
-    while source.read(len(_END)) == _END:
-        at += len(_END)
+    while source.read(len(_END_OF_STREAM)) == _END_OF_STREAM:
+        at += len(_END_OF_STREAM)
     source.seek(at)
 
 
-def _head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarrow.ipc.RecordBatchStreamReader]:
+def _read_head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarrow.ipc.RecordBatchStreamReader]:
     """The version of the format, the provenance, and the stream that must be read to its end before the next begins."""
     try:
         reader = pyarrow.ipc.open_stream(source)
@@ -274,9 +274,9 @@ def _head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarrow.ip
         version = int(head["poise.recording"])
     except Exception:  # as above
         raise RecordingError("is not a Poise recording, or was cut off at its very beginning; record it anew") from None
-    if version > VERSION:
+    if version > FORMAT_VERSION:
         raise RecordingError(
-            f"was written in format {version}; this version of Poise reads formats up to {VERSION}: update Poise"
+            f"was written in format {version}; this version of Poise reads formats up to {FORMAT_VERSION}: update Poise"
         )
     try:
         return version, dict(json.loads(head["poise.provenance"])), reader
@@ -284,20 +284,20 @@ def _head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarrow.ip
         raise RecordingError("is damaged at its very beginning; record it anew") from None
 
 
-def _header(field: pyarrow.Field, key: str, label: str) -> Header:
+def _header(field: pyarrow.Field, key: str, label: str) -> ChannelHeader:
     labels, units = (tuple(map(str, json.loads(field.metadata[key]))) for key in (b"labels", b"units"))
     columns = field.type.list_size if labels else 1
     if columns != max(len(labels), 1) or columns != len(units):
         raise ValueError("columns without label or unit")
-    if not is_key(key):
+    if not is_channel_key(key):
         raise ValueError("a key that is none")
     kinds = {each: kind for kind, each in _arrow_types().items()}
-    return Header(key, kinds[field.type.value_type if labels else field.type], labels, units, label)
+    return ChannelHeader(key, kinds[field.type.value_type if labels else field.type], labels, units, label)
 
 
-def _channel(header: Header, column: pyarrow.Array) -> Channel:
+def _channel(header: ChannelHeader, column: pyarrow.Array) -> Channel:
     if column.null_count:
         raise ValueError("values are missing")
     flat = column.flatten() if header.labels else column
-    values: Values = np.array(flat.to_numpy(zero_copy_only=False), dtype=TYPES[header.kind][0])
-    return Channel._of(header, values.reshape(len(column), len(header.labels)) if header.labels else values)
+    values: Values = np.array(flat.to_numpy(zero_copy_only=False), dtype=KIND_TYPES[header.kind][0])
+    return Channel._unchecked(header, values.reshape(len(column), len(header.labels)) if header.labels else values)

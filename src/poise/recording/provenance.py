@@ -23,7 +23,7 @@ from poise.robots import Robot, load_robot
 from poise.tasks import ACCELERATION, VELOCITY
 
 
-def circumstances(robot: Robot) -> dict[str, Any]:
+def environment_facts(robot: Robot) -> dict[str, Any]:
     """What is true of any motion recorded now: version of Poise, date (ISO 8601), machine, robot and its source."""
     return {
         "poise": installed_version(),
@@ -31,11 +31,11 @@ def circumstances(robot: Robot) -> dict[str, Any]:
         "platform": f"{platform.platform()}, Python {platform.python_version()}, numpy {np.__version__}",
         "robot": robot.name,
         "source": str(robot.source),
-        **({"parts": dict(robot.parts)} if robot.parts else {}),
+        **({"parts": dict(robot.load_arguments)} if robot.load_arguments else {}),
     }
 
 
-def settings(controller: Controller, plant: Plant) -> dict[str, Any]:
+def controller_facts(controller: Controller, plant: Plant) -> dict[str, Any]:
     """What produces the motion: the controller with its period, order, solver and hierarchy, and the plant."""
     orders, behavior = {VELOCITY: "velocity", ACCELERATION: "acceleration"}, controller.behavior
     function = behavior.function if isinstance(behavior, FunctionBehavior) else behavior
@@ -44,17 +44,17 @@ def settings(controller: Controller, plant: Plant) -> dict[str, Any]:
             "name": type(controller).__name__,
             "period": controller.period,
             "order": orders.get(controller.order),
-            "solver": _text(controller.solver),
-            "hierarchy": _text(controller.hierarchy or function),
+            "solver": _object_text(controller.solver),
+            "hierarchy": _object_text(controller.hierarchy or function),
         },
         "plant": type(plant).__name__,
     }
 
 
-def written(provenance: Mapping[str, Any]) -> dict[str, Any]:
+def json_round_trip(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """The same facts as a file gives them back: plain values in dicts and lists."""
     try:
-        facts: dict[str, Any] = json.loads(as_json(provenance))
+        facts: dict[str, Any] = json.loads(to_json(provenance))
     except (TypeError, ValueError) as error:
         raise RecordingError(
             f"the provenance cannot be written as JSON ({error}); give texts, numbers, lists"
@@ -62,11 +62,11 @@ def written(provenance: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def as_json(provenance: Mapping[str, Any]) -> str:
-    return json.dumps(dict(provenance), default=_plain)
+def to_json(provenance: Mapping[str, Any]) -> str:
+    return json.dumps(dict(provenance), default=_json_value)
 
 
-def _plain(value: object) -> object:
+def _json_value(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
@@ -76,7 +76,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is no such value")
 
 
-def _text(value: object) -> str | None:
+def _object_text(value: object) -> str | None:
     """How an object prints; one that would print its address gives its name and settings instead."""
     if value is None:
         return None
@@ -92,7 +92,7 @@ def _text(value: object) -> str | None:
 # -- Whose motion a recording is: the robot that it names ------------------------------------------------------------
 
 
-def named_robot(facts: Mapping[str, Any]) -> Robot | str:
+def robot_from_provenance(facts: Mapping[str, Any]) -> Robot | str:
     """The robot that the provenance of a recording speaks of, or what went wrong, in words.
 
     It is found by its name, with what it was told beside it (the height of a human), or by the file it once came from.
@@ -111,12 +111,12 @@ def named_robot(facts: Mapping[str, Any]) -> Robot | str:
 # -- Labels, units and ranges of the coordinates of a robot ----------------------------------------------------------
 
 
-_POSITION = ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
-_VELOCITY = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
+_BASE_POSITION_LABELS = ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
+_BASE_VELOCITY_LABELS = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class CoordinateLabels:
     """Labels and units of q, v, accelerations and torques, the range of each joint, and the weight (N).
 
     A free-flying base comes first: its position (m) and quaternion in q, its linear and angular velocity in v.
@@ -125,7 +125,7 @@ class Body:
     q_labels: tuple[str, ...]
     q_units: tuple[str, ...]
     v_labels: tuple[str, ...]
-    sliding: tuple[bool, ...]
+    prismatic: tuple[bool, ...]
     joints: tuple[str, ...]
     joint_q: NDArray[np.intp]
     lower: NDArray[np.float64]
@@ -133,18 +133,18 @@ class Body:
     weight: float
 
     @classmethod
-    def of(cls, robot: Robot) -> Body:
+    def of(cls, robot: Robot) -> CoordinateLabels:
         joints = robot.joints
         names = tuple(joint.name for joint in joints)
         kinds = [robot.model.joints[joint.index].shortname() for joint in joints]
-        sliding = tuple(kind.startswith("JointModelP") for kind in kinds)  # PX, PY, PZ, PrismaticUnaligned
-        units = tuple("m" if slides else "rad" for slides in sliding)
+        prismatic = tuple(kind.startswith("JointModelP") for kind in kinds)  # PX, PY, PZ, PrismaticUnaligned
+        units = tuple("m" if is_prismatic else "rad" for is_prismatic in prismatic)
         places = [joint.v - 6 for joint in joints]
         return cls(
-            q_labels=(*_POSITION, *names),
+            q_labels=(*_BASE_POSITION_LABELS, *names),
             q_units=("m", "m", "m", "", "", "", "", *units),
-            v_labels=(*_VELOCITY, *names),
-            sliding=sliding,
+            v_labels=(*_BASE_VELOCITY_LABELS, *names),
+            prismatic=prismatic,
             joints=names,
             joint_q=np.array([joint.q for joint in joints], dtype=np.intp),
             lower=robot.limits.lower[places],
@@ -156,11 +156,19 @@ class Body:
     def joint_units(self) -> tuple[str, ...]:
         return self.q_units[7:]
 
-    def rates(self, per: str) -> tuple[str, ...]:
+    def rate_units(self, per: str) -> tuple[str, ...]:
         """Units of v (``per`` = "/s") or of accelerations ("/s^2")."""
         return tuple(unit + per for unit in (*["m"] * 3, *["rad"] * 3, *self.joint_units))
 
-    def efforts(self, size: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def effort_labels(self, size: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Labels and units of torques: of all of v, or of the actuated joints alone."""
-        units = ("N", "N", "N", "N m", "N m", "N m", *("N" if slides else "N m" for slides in self.sliding))
+        units = (
+            "N",
+            "N",
+            "N",
+            "N m",
+            "N m",
+            "N m",
+            *("N" if is_prismatic else "N m" for is_prismatic in self.prismatic),
+        )
         return self.v_labels[len(units) - size :], units[len(units) - size :]

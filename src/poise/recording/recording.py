@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from poise.errors import RecordingError, near_misses
 from poise.extras import pandas
 from poise.recording import statistics as digest
-from poise.recording.channel import Channel, Kind, Values, different, joined
-from poise.recording.provenance import Body, written
+from poise.recording.channel import Channel, ChannelKind, Values, concatenate, make_unique
+from poise.recording.provenance import CoordinateLabels, json_round_trip
 from poise.recording.statistics import summary
 from poise.robots import Robot, State
 
 if TYPE_CHECKING:
-    from poise.recording.file_format import Contents
+    from poise.recording.file_format import FileContents
 
 Value = TypeVar("Value")
 
@@ -49,7 +49,7 @@ class Recording:
     provenance: dict[str, Any]
     robot: Robot | None
     complete: bool
-    _labelled: Mapping[str, Channel]
+    _by_label: Mapping[str, Channel]
 
     def __init__(
         self,
@@ -58,22 +58,23 @@ class Recording:
         robot: Robot | None = None,
         complete: bool = True,
     ) -> None:
-        known: dict[str, Channel] = {}
+        by_key: dict[str, Channel] = {}
         for channel in channels:
-            if channel.key in known:
+            if channel.key in by_key:
                 raise RecordingError(f"two channels have the key {channel.key!r}; give each its own")
-            known[channel.key] = channel
-        clock = known.get("time")
-        if clock is None or clock.labels or clock.header.kind != "number":
+            by_key[channel.key] = channel
+        time_channel = by_key.get("time")
+        if time_channel is None or time_channel.labels or time_channel.header.kind != "number":
             raise RecordingError("a recording needs a channel 'time' with one number (s) per sample")
-        for channel in known.values():
-            if len(channel) != len(clock):
+        for channel in by_key.values():
+            if len(channel) != len(time_channel):
                 raise RecordingError(
-                    f"channel {channel.key!r} has {len(channel)} samples and time {len(clock)}; give all the same"
+                    f"channel {channel.key!r} has {len(channel)} samples and time "
+                    f"{len(time_channel)}; give all the same"
                 )
-        self.__dict__.update(channels=MappingProxyType(known), provenance=written(provenance))
+        self.__dict__.update(channels=MappingProxyType(by_key), provenance=json_round_trip(provenance))
         self.__dict__.update(robot=robot, complete=complete)
-        self.__dict__.update(_labelled={channel.label: channel for channel in reversed(known.values())})
+        self.__dict__.update(_by_label={channel.label: channel for channel in reversed(by_key.values())})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} cannot be set: a recording does not change; make another from its channels")
@@ -105,27 +106,27 @@ class Recording:
         return self.channels.keys()
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._found(name) is not None
+        return isinstance(name, str) and self._find(name) is not None
 
     def __getitem__(self, name: str) -> Values:
-        channel, label = self._of(name)
+        channel, label = self._lookup(name)
         return channel.values if label is None else channel.column(label)
 
     @property
     def units(self) -> Mapping[str, str]:
         """Unit of each channel, or of one column: ``recording.units["q/left_knee_joint"]``."""
-        return _Facts(
+        return _ChannelProperty(
             self, lambda channel, label: channel.unit if label is None else channel.units[channel.labels.index(label)]
         )
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
         """Labels of the columns of each channel; empty for one with a single value per sample."""
-        return _Facts(self, lambda channel, label: channel.labels if label is None else ())
+        return _ChannelProperty(self, lambda channel, label: channel.labels if label is None else ())
 
-    def _found(self, name: str) -> tuple[Channel, str | None] | None:
+    def _find(self, name: str) -> tuple[Channel, str | None] | None:
         """A channel of that key or label, or the channel and label of a column."""
-        for channels in (self.channels, self._labelled):
+        for channels in (self.channels, self._by_label):
             if name in channels:
                 return channels[name], None
             at = name.find("/")
@@ -136,8 +137,8 @@ class Recording:
                 at = name.find("/", at + 1)
         return None
 
-    def _of(self, name: str) -> tuple[Channel, str | None]:
-        found = self._found(name) if isinstance(name, str) else None
+    def _lookup(self, name: str) -> tuple[Channel, str | None]:
+        found = self._find(name) if isinstance(name, str) else None
         if found is None:
             columns = [f"{channel.key}/{label}" for channel in self.channels.values() for label in channel.labels]
             near = near_misses(str(name), [*self.channels, *columns])
@@ -147,7 +148,7 @@ class Recording:
 
     def state(self, index: int, robot: Robot | None = None) -> State:
         """The state of one sample, for the robot that was recorded (or given, if the recording was loaded)."""
-        robot = self._owner(robot)
+        robot = self._check_robot(robot)
         parts = {part.name: part for part in (*robot.feet, *robot.hands)}
         names = str(self["contacts"][index]) if "contacts" in self else ""
         contacts = tuple(parts.get(name) or robot.frame(name) for name in names.split(", ") if name)
@@ -157,12 +158,12 @@ class Recording:
         """The states of all samples, one after the other."""
         return (self.state(i, robot) for i in range(len(self)))
 
-    def _owner(self, robot: Robot | None) -> Robot:
+    def _check_robot(self, robot: Robot | None) -> Robot:
         robot = self.robot if robot is None else robot
         name = self.provenance.get("robot", "?")
         if robot is None:
             raise RecordingError(f"a state needs its robot; give robot=poise.load_robot({name!r})")
-        if self.labels["q"] != Body.of(robot).q_labels:
+        if self.labels["q"] != CoordinateLabels.of(robot).q_labels:
             raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
         return robot
 
@@ -170,9 +171,9 @@ class Recording:
         """Residual of each level: ``{name: {"rms", "max", "unit"}}``, None where a level was never asked for."""
         return {level.name: {"rms": level.rms, "max": level.max, "unit": level.unit} for level in self.residuals()}
 
-    def residuals(self) -> list[digest.Level]:
+    def residuals(self) -> list[digest.LevelResidual]:
         """Residual of each level and of its tasks, in order of importance."""
-        return digest.levels(self)
+        return digest.level_residuals(self)
 
     def saturations(self) -> list[digest.Saturation]:
         """Rows that were at a bound, the one that was there longest first."""
@@ -184,7 +185,7 @@ class Recording:
 
     def fallbacks(self) -> dict[str, int]:
         """How often each fallback was used; empty if none was."""
-        return digest.counts(self, "control/fallback")
+        return digest.count_texts(self, "control/fallback")
 
     def nonfinite_commands(self) -> int:
         """How many commands held a NaN or an infinite number; a controller promises none."""
@@ -207,7 +208,7 @@ class Recording:
         """
         if isinstance(channels, str):
             raise RecordingError(f"channels is the text {channels!r}; expected a list of keys: [{channels!r}]")
-        chosen = [self._of(name) for name in (self.channels if channels is None else channels)]
+        chosen = [self._lookup(name) for name in (self.channels if channels is None else channels)]
         columns: list[tuple[str, str, Values]] = []
         for channel, label in chosen:
             if channel.key == "time":
@@ -217,7 +218,7 @@ class Recording:
             for word, unit in zip(channel.labels, channel.units, strict=False):
                 if label in (None, word):
                     columns.append((f"{channel.key}/{word}", unit, channel.column(word)))
-        names = different(name for name, _, _ in columns)
+        names = make_unique(name for name, _, _ in columns)
         values = {name: column for name, (_, _, column) in zip(names, columns, strict=True)}
         frame = pandas.DataFrame(values, index=pandas.Index(self.time, name="time"))
         frame.attrs["units"] = {name: unit for name, (_, unit, _) in zip(names, columns, strict=True)}
@@ -234,14 +235,14 @@ class Recording:
         return f"Recording({len(self)} samples, {self.duration:.3f} s, {len(self.channels)} channels{cut})"
 
 
-class _Facts(Mapping[str, Value], Generic[Value]):
+class _ChannelProperty(Mapping[str, Value], Generic[Value]):
     """One fact of each channel, under the keys that the recording answers to."""
 
     def __init__(self, recording: Recording, fact: Callable[[Channel, str | None], Value]) -> None:
-        self._recording, self._fact = recording, fact
+        self._recording, self._property = recording, fact
 
     def __getitem__(self, name: str) -> Value:
-        return self._fact(*self._recording._of(name))
+        return self._property(*self._recording._lookup(name))
 
     def __contains__(self, name: object) -> bool:
         return name in self._recording
@@ -257,7 +258,7 @@ class _Facts(Mapping[str, Value], Generic[Value]):
 
 
 #: Kind of each, and whether it has columns; a key that ends with a slash stands for all that begin so.
-_KNOWN: dict[str, tuple[Kind, bool]] = {
+_RESERVED_CHANNELS: dict[str, tuple[ChannelKind, bool]] = {
     **dict.fromkeys(("q", "v", "center_of_mass", "error/", "force/", "force_point/", "true/"), ("number", True)),
     **dict.fromkeys(("command/velocity", "command/acceleration", "command/torque"), ("number", True)),
     **dict.fromkeys(("control/milliseconds", "solver/milliseconds", "solver/iterations"), ("number", False)),
@@ -267,20 +268,24 @@ _KNOWN: dict[str, tuple[Kind, bool]] = {
     **dict.fromkeys(("solver/status", "control/fallback", "contacts", "phase", "joint_limit/nearest"), ("text", False)),
 }
 #: Channels that are of no use without another.
-_TOGETHER = {"joint_limit/margin": "joint_limit/nearest"}
+_REQUIRED_WITH = {"joint_limit/margin": "joint_limit/nearest"}
 
 
-def check_known(channels: Iterable[Channel]) -> None:
+def check_reserved_channels(channels: Iterable[Channel]) -> None:
     """Raises a RecordingError for a channel that has one of our keys and not what belongs there."""
     keys = []
     for channel in channels:
         keys.append(channel.key)
         first = channel.key.partition("/")[0] + "/"
-        kind, columns = _KNOWN.get(channel.key) or _KNOWN.get(first) or (channel.header.kind, bool(channel.labels))
+        kind, columns = (
+            _RESERVED_CHANNELS.get(channel.key)
+            or _RESERVED_CHANNELS.get(first)
+            or (channel.header.kind, bool(channel.labels))
+        )
         if (channel.header.kind, bool(channel.labels)) != (kind, columns):
             expected = f"{kind}s {'in labelled columns' if columns else 'one per sample'}"
             raise RecordingError(f"channel {channel.key!r} holds {channel.header.kind}s; expected {expected}")
-    for key, other in _TOGETHER.items():
+    for key, other in _REQUIRED_WITH.items():
         if key in keys and other not in keys:
             raise RecordingError(f"channel {key!r} is there without {other!r}; expected both")
 
@@ -300,26 +305,26 @@ def load_recording(path: str | PathLike[str], robot: Robot | None = None, partia
     >>> poise.load_recording("walk.poise").duration
     3.0
     """
-    place = Path(os.path.expanduser(path))
-    data = _bytes(place)
-    from poise.recording.file_format import Contents  # Arrow takes a tenth of a second to import
+    file = Path(os.path.expanduser(path))
+    data = _read_bytes(file)
+    from poise.recording.file_format import FileContents  # Arrow takes a tenth of a second to import
 
     try:
-        contents = Contents(data)
+        contents = FileContents(data)
     except RecordingError as error:
-        raise _error(place, str(error)) from None
+        raise _error(file, str(error)) from None
     if not contents.finished and not partial:
-        raise _error(place, f"is cut off or damaged; {_intact(contents)}")
+        raise _error(file, f"is cut off or damaged; {_describe_intact(contents)}")
     try:
-        channels = joined(contents.parts) if contents.parts else (Channel("time", "s", np.zeros(0)),)
-        check_known(channels)
+        channels = concatenate(contents.parts) if contents.parts else (Channel("time", "s", np.zeros(0)),)
+        check_reserved_channels(channels)
         complete = contents.finished and bool(contents.ending.get("complete", True))
         return Recording(channels, contents.provenance, robot, complete)
     except RecordingError as error:
-        raise _error(place, f"is no recording that Poise wrote: {error}") from None
+        raise _error(file, f"is no recording that Poise wrote: {error}") from None
 
 
-def _intact(contents: Contents) -> str:
+def _describe_intact(contents: FileContents) -> str:
     """How much is there, and how to open it."""
     if not contents.samples:
         return "no sample of it is intact"
@@ -328,7 +333,7 @@ def _intact(contents: Contents) -> str:
     return f"{which}{''.join(until)} intact: open with load_recording(path, partial=True)"
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     if os.path.isdir(path):
         raise _error(path, "is a directory; give the name of a file in it")
     try:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.recording.channel import Channel, joined_units
+from poise.recording.channel import Channel, join_units
 from poise.solvers import LOWER, UPPER
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Residual(NamedTuple):
     final: float | None
 
 
-class Level(NamedTuple):
+class LevelResidual(NamedTuple):
     """Residual of all tasks of a level together, and of each. Where no errors of tasks are known, it is the slack.
 
     Tasks of different units are stacked as they are; the unit then names them all: ``"m, rad"``. Its channels are
@@ -59,7 +59,7 @@ class Saturation(NamedTuple):
     longest: float
 
 
-def levels(recording: Recording) -> list[Level]:
+def level_residuals(recording: Recording) -> list[LevelResidual]:
     """Levels in the order of the hierarchy, each with its tasks."""
     tasks: dict[str, list[Channel]] = {
         key.removeprefix("slack/"): [] for key in recording.channels if key.startswith("slack/")
@@ -71,34 +71,34 @@ def levels(recording: Recording) -> list[Level]:
     return [_level(recording, key, channels) for key, channels in tasks.items()]
 
 
-def _level(recording: Recording, key: str, channels: list[Channel]) -> Level:
-    asked = recording.channels.get(f"slack/{key}")
-    slack = np.zeros(0) if asked is None else asked.values
-    most = _residual("", "", np.abs(slack)).max
-    name = name_in(channels[0] if asked is None else asked, 1)
+def _level(recording: Recording, key: str, channels: list[Channel]) -> LevelResidual:
+    slack_channel = recording.channels.get(f"slack/{key}")
+    slack = np.zeros(0) if slack_channel is None else slack_channel.values
+    max_slack = _residual("", "", np.abs(slack)).max
+    name = label_part(channels[0] if slack_channel is None else slack_channel, 1)
     if not channels:
-        whole = _residual(name, "" if asked is None else asked.unit, slack)
-        return Level(*whole, slack=most, tasks=(), key=key)
+        total = _residual(name, "" if slack_channel is None else slack_channel.unit, slack)
+        return LevelResidual(*total, slack=max_slack, tasks=(), key=key)
     parts = [np.sum(channel.values**2, axis=1) for channel in channels]
     present = ~np.all(np.isnan(parts), axis=0)
     size = np.where(present, np.sqrt(np.nansum(parts, axis=0)), np.nan)
-    whole = _residual(name, joined_units(channel.unit for channel in channels), size)
-    own = [
-        _residual(name_in(channel, 2), channel.unit, np.sqrt(part))
+    total = _residual(name, join_units(channel.unit for channel in channels), size)
+    task_residuals = [
+        _residual(label_part(channel, 2), channel.unit, np.sqrt(part))
         for channel, part in zip(channels, parts, strict=True)
     ]
-    return Level(*whole, slack=most, tasks=tuple(own), key=key)
+    return LevelResidual(*total, slack=max_slack, tasks=tuple(task_residuals), key=key)
 
 
-def name_in(channel: Channel, place: int) -> str:
+def label_part(channel: Channel, index: int) -> str:
     """A name in the label of a channel: the level (place 1) or the task (2) of ``"error/reach/position of hand"``.
 
     Where the label is not made so, it is that of the key.
     """
     for text in (channel.label, channel.key):
         parts = text.split("/", 2)
-        if len(parts) > place and parts[0] == channel.key.split("/")[0]:
-            return parts[place]
+        if len(parts) > index and parts[0] == channel.key.split("/")[0]:
+            return parts[index]
     return channel.label
 
 
@@ -116,17 +116,17 @@ def saturations(recording: Recording) -> list[Saturation]:
     for key, channel in recording.channels.items():
         if key.startswith("active/"):
             for code, side in ((LOWER, "lower"), (UPPER, "upper")):
-                held = channel.values == code
-                for k in np.flatnonzero(held.any(axis=0)):
-                    level, row = name_in(channel, 1), channel.labels[k]
-                    longest = _longest(held[:, k]) * period
-                    found.append(Saturation(level, row, side, float(held[:, k].mean()), longest))
-    return sorted(found, key=lambda each: -each.share)
+                saturated = channel.values == code
+                for k in np.flatnonzero(saturated.any(axis=0)):
+                    level, row = label_part(channel, 1), channel.labels[k]
+                    longest = _longest_run(saturated[:, k]) * period
+                    found.append(Saturation(level, row, side, float(saturated[:, k].mean()), longest))
+    return sorted(found, key=lambda saturation: -saturation.share)
 
 
-def _longest(held: NDArray[np.bool_]) -> int:
+def _longest_run(saturated: NDArray[np.bool_]) -> int:
     """Length of the longest run of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], held, [False]))))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], saturated, [False]))))
     return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
@@ -140,7 +140,7 @@ def percentiles(recording: Recording, name: str) -> dict[str, float | None]:
     return {"median": float(median), "p99": float(high), "max": float(values.max())}
 
 
-def counts(recording: Recording, name: str) -> dict[str, int]:
+def count_texts(recording: Recording, name: str) -> dict[str, int]:
     """How often each text of a channel occurs, the most frequent first.
 
     Empty texts do not count, and what follows a colon is no part of a name: ``"hold: the state has NaN"`` is a hold.
@@ -154,7 +154,7 @@ def counts(recording: Recording, name: str) -> dict[str, int]:
 
 
 #: How many rows at a bound are told.
-SHOWN = 8
+MAX_ROWS_SHOWN = 8
 
 
 def summary(recording: Recording) -> str:
@@ -174,18 +174,18 @@ def _title(recording: Recording) -> str:
     controller = facts.get("controller")
     by = f", {controller['name']}" if isinstance(controller, Mapping) and controller.get("name") else ""
     every = f" every {1e3 * recording.period:.4g} ms" if len(recording) > 1 else ""
-    made = ", ".join(
+    origin = ", ".join(
         str(word) for word in (facts.get("poise") and f"poise {facts['poise']}", facts.get("date")) if word
     )
     title = (
         f"{facts.get('robot', 'recording')}{by}: {recording.duration:.2f} s, {_count(len(recording), 'sample')}{every}"
     )
-    return title + (f" ({made})" if made else "")
+    return title + (f" ({origin})" if origin else "")
 
 
 def _levels(recording: Recording) -> list[str]:
     table: list[tuple[str, ...]] = [("level, task", "rms", "max", "final", "unit", "slack")]
-    for level in levels(recording):
+    for level in level_residuals(recording):
         table.append((level.name, *map(_number, level[2:5]), level.unit, _slack(recording, level)))
         table += [(f"  {task.name}", *map(_number, task[2:5]), task.unit, "") for task in level.tasks]
     if len(table) == 1:
@@ -208,16 +208,17 @@ def _limits(recording: Recording) -> list[str]:
             reach = f"{abs(margin[at]):.3g} {recording.units.get(f'q/{joint}', '')}".rstrip()
             where = f"comes within {reach} of" if margin[at] >= 0.0 else f"goes {reach} beyond"
             lines.append(f"tightest limit: {joint} {where} its {side} limit, at {recording.time[at]:.3f} s")
-    held = saturations(recording)
-    if held:
+    saturated = saturations(recording)
+    if saturated:
         lines.append("at a bound:")
-        for each in held[:SHOWN]:
-            longest = f", for {each.longest:.3g} s at longest" if each.longest else ""
+        for saturation in saturated[:MAX_ROWS_SHOWN]:
+            longest = f", for {saturation.longest:.3g} s at longest" if saturation.longest else ""
             lines.append(
-                f"  {each.row} ({each.level}): {each.side} bound {100 * each.share:.3g} % of the time{longest}"
+                f"  {saturation.row} ({saturation.level}): {saturation.side} bound "
+                f"{100 * saturation.share:.3g} % of the time{longest}"
             )
-        if len(held) > SHOWN:
-            lines.append(f"  ... and {len(held) - SHOWN} more")
+        if len(saturated) > MAX_ROWS_SHOWN:
+            lines.append(f"  ... and {len(saturated) - MAX_ROWS_SHOWN} more")
     else:
         lines.append("at a bound: no row")
     return lines
@@ -236,7 +237,7 @@ def _times(recording: Recording) -> list[str]:
             )
     steps = percentiles(recording, "solver/iterations")
     if steps["max"] is not None:
-        statuses = ", ".join(f"{name} {number}" for name, number in counts(recording, "solver/status").items())
+        statuses = ", ".join(f"{name} {number}" for name, number in count_texts(recording, "solver/status").items())
         lines.append(f"iterations: median {steps['median']:g}, p99 {steps['p99']:g}, most {steps['max']:g}; {statuses}")
     return lines
 
@@ -254,7 +255,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-def _slack(recording: Recording, level: Level) -> str:
+def _slack(recording: Recording, level: LevelResidual) -> str:
     """The largest slack of a level, in the unit of its rows, which is not that of its errors."""
     if level.slack is None:
         return "-"

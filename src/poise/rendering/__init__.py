@@ -6,43 +6,50 @@
 
 from poise.rendering.camera import FIELD_OF_VIEW, Camera
 from poise.rendering.opengl_context import check_opengl
-from poise.rendering.overlays import CENTER, COLORS, SUPPORT, Extras, floor_height, support_outline
+from poise.rendering.overlays import (
+    CENTER_OF_MASS_COLOR,
+    MARK_COLORS,
+    SUPPORT_COLOR,
+    Overlays,
+    floor_height,
+    support_outline,
+)
 from poise.rendering.pictures import picture, save_picture
-from poise.rendering.renderer import Stage
+from poise.rendering.renderer import OffscreenRenderer
 from poise.rendering.scene_geometry import (
     Mesh,
     Surface,
-    blocks,
     box,
     cylinder,
-    ground_of,
+    ground_boxes,
+    ground_surfaces,
+    recorded_ground,
     shape_mesh,
-    stones,
-    surface,
+    surface_with_normals,
 )
-from poise.rendering.visual_model import figure
+from poise.rendering.visual_model import visual_model_of
 
 __all__ = [
-    "CENTER",
-    "COLORS",
+    "CENTER_OF_MASS_COLOR",
     "FIELD_OF_VIEW",
-    "SUPPORT",
+    "MARK_COLORS",
+    "SUPPORT_COLOR",
     "Camera",
-    "Extras",
     "Mesh",
-    "Stage",
+    "OffscreenRenderer",
+    "Overlays",
     "Surface",
-    "blocks",
     "box",
     "check_opengl",
     "cylinder",
-    "figure",
     "floor_height",
-    "ground_of",
+    "ground_boxes",
+    "ground_surfaces",
     "picture",
+    "recorded_ground",
     "save_picture",
     "shape_mesh",
-    "stones",
     "support_outline",
-    "surface",
+    "surface_with_normals",
+    "visual_model_of",
 ]

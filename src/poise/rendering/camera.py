@@ -14,7 +14,7 @@ from poise.errors import PoiseError
 #: Angle between the upper and the lower edge of a picture (rad): that of a portrait lens, which bends little.
 FIELD_OF_VIEW = 0.5
 #: Share of the picture that the robot may fill; the rest is air around it.
-FILL = 0.86
+FILL_SHARE = 0.86
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Camera:
     distance: float | None = None
 
     def __post_init__(self) -> None:
-        direction = _point(self.direction, "direction")
+        direction = _checked_vector(self.direction, "direction")
         if not np.linalg.norm(direction) > 0.0:
             raise PoiseError(f"camera: direction is {self.direction!r}; expected numbers that are not all zero")
         object.__setattr__(self, "direction", tuple(direction.tolist()))
         if self.target is not None:
-            object.__setattr__(self, "target", tuple(_point(self.target, "target").tolist()))
+            object.__setattr__(self, "target", tuple(_checked_vector(self.target, "target").tolist()))
         distance: object = self.distance
         if distance is not None and not (isinstance(distance, int | float) and 0.0 < distance < math.inf):
             raise PoiseError(f"camera: distance is {distance!r}; expected a positive number of metres")
@@ -63,7 +63,7 @@ class Camera:
         up = np.array([-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)])
         return np.array([np.cross(forward, up), up, forward])
 
-    def framed(self, points: ArrayLike, width: int, height: int) -> Camera:
+    def fit_to(self, points: ArrayLike, width: int, height: int) -> Camera:
         """The same camera with target and distance filled in, so that all points (n, 3) are in a picture of that size.
 
         A point at (x, y, z) right of, above and beyond the target is seen if, with t the tangent of half the field of
@@ -74,14 +74,14 @@ class Camera:
         p = np.atleast_2d(np.asarray(points, dtype=np.float64))
         R = self.axes
         if self.target is None:
-            seen = p @ R.T
-            target = (seen.min(axis=0) + seen.max(axis=0)) / 2 @ R
+            coordinates = p @ R.T
+            target = (coordinates.min(axis=0) + coordinates.max(axis=0)) / 2 @ R
         else:
             target = np.array(self.target)
         distance = self.distance
         if distance is None:
             x, y, z = ((p - target) @ R.T).T
-            t = FILL * math.tan(FIELD_OF_VIEW / 2)
+            t = FILL_SHARE * math.tan(FIELD_OF_VIEW / 2)
             nearest = max(np.max(np.abs(y) / t - z), np.max(np.abs(x) * height / (width * t) - z))
             distance = max(float(nearest), 0.1)  # never inside a point
         return replace(self, target=(float(target[0]), float(target[1]), float(target[2])), distance=distance)
@@ -89,21 +89,21 @@ class Camera:
     def project(self, points: ArrayLike, width: int, height: int) -> Array:
         """Where points (n, 3) of the world appear: pixels (n, 2) from the left and from the top, NaN behind the camera.
 
-        Target and distance must be known: see `framed`.
+        Target and distance must be known: see `fit_to`.
         """
         if self.target is None or self.distance is None:
-            raise PoiseError("camera: project needs target and distance; give them, or use camera.framed(points, ...)")
+            raise PoiseError("camera: project needs target and distance; give them, or use camera.fit_to(points, ...)")
         x, y, z = ((np.atleast_2d(np.asarray(points, dtype=np.float64)) - self.target) @ self.axes.T).T
         depth = np.where(self.distance + z > 0.0, self.distance + z, np.nan)
         scale = height / (2.0 * math.tan(FIELD_OF_VIEW / 2)) / depth
         return np.stack([width / 2 + scale * x, height / 2 - scale * y], axis=-1)
 
 
-def _point(given: ArrayLike, name: str) -> Array:
+def _checked_vector(value: ArrayLike, name: str) -> Array:
     try:
-        point = np.asarray(given, dtype=np.float64)
+        vector = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        point = np.empty(0)
-    if point.shape != (3,) or not np.isfinite(point).all():
-        raise PoiseError(f"camera: {name} is {given!r}; expected three numbers (x, y, z)")
-    return point
+        vector = np.empty(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise PoiseError(f"camera: {name} is {value!r}; expected three numbers (x, y, z)")
+    return vector

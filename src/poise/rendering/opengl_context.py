@@ -12,15 +12,15 @@ from poise.errors import PoiseError
 from poise.extras import load
 
 #: What each kind needs on a machine of the Debian family.
-NEEDS = {
+REQUIREMENTS = {
     "egl": "libEGL (apt install libegl1 libgl1-mesa-dri)",
     "osmesa": "libOSMesa (apt install libosmesa6)",
     "glfw": "a display",
     "cgl": "macOS",
 }
 #: Other values of MUJOCO_GL, which leave the choice to us, and which forbid drawing.
-ANY = ("", "enable", "enabled", "on", "true", "1", "glx", "wgl")
-NONE = ("disable", "disabled", "off", "false", "0")
+AUTOMATIC_VALUES = ("", "enable", "enabled", "on", "true", "1", "glx", "wgl")
+DISABLED_VALUES = ("disable", "disabled", "off", "false", "0")
 
 
 def open_context(width: int, height: int) -> Any:
@@ -53,27 +53,29 @@ def check_opengl() -> None:
 
 def opengl_error(error: Exception) -> PoiseError:
     """What to tell the user when MuJoCo or the chosen kind of context failed."""
-    kind, reason = opengl_backend(), " ".join(str(error).split()) or type(error).__name__
+    backend, reason = opengl_backend(), " ".join(str(error).split()) or type(error).__name__
     return PoiseError(
-        f"no picture without OpenGL: {kind} failed: {reason[:200]}; it needs {NEEDS[kind]}, "
+        f"no picture without OpenGL: {backend} failed: {reason[:200]}; it needs {REQUIREMENTS[backend]}, "
         "or choose another with MUJOCO_GL=egl, osmesa or glfw"
     )
 
 
 def opengl_backend() -> str:
     """The kind of context to use here: "egl", "osmesa", "glfw" or "cgl"."""
-    given = os.environ.get("MUJOCO_GL", "").lower().strip()
-    if given in NONE:
-        raise PoiseError(f"no picture without OpenGL: MUJOCO_GL is {given!r}; unset it, or give egl, osmesa or glfw")
-    if given not in ANY:
-        if given not in NEEDS:
-            raise PoiseError(f"MUJOCO_GL is {given!r}; expected egl, osmesa or glfw, or nothing")
-        return given
+    value = os.environ.get("MUJOCO_GL", "").lower().strip()
+    if value in DISABLED_VALUES:
+        raise PoiseError(f"no picture without OpenGL: MUJOCO_GL is {value!r}; unset it, or give egl, osmesa or glfw")
+    if value not in AUTOMATIC_VALUES:
+        if value not in REQUIREMENTS:
+            raise PoiseError(f"MUJOCO_GL is {value!r}; expected egl, osmesa or glfw, or nothing")
+        return value
     if platform.system() == "Darwin":
         return "cgl"
     if platform.system() != "Linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return "glfw"
-    for kind, library in (("egl", "EGL"), ("osmesa", "OSMesa")):
+    for backend, library in (("egl", "EGL"), ("osmesa", "OSMesa")):
         if ctypes.util.find_library(library):
-            return kind
-    raise PoiseError(f"no picture without OpenGL and no display: install {NEEDS['egl']} or {NEEDS['osmesa']}")
+            return backend
+    raise PoiseError(
+        f"no picture without OpenGL and no display: install {REQUIREMENTS['egl']} or {REQUIREMENTS['osmesa']}"
+    )

@@ -13,15 +13,15 @@ from poise.robots import Foot, State
 Color = tuple[float, float, float]
 
 #: Colours that are told apart by most eyes: of marks and boxes, in turn; of the support polygon; of the centre of mass.
-COLORS: tuple[Color, ...] = ((0.0, 0.45, 0.70), (0.84, 0.37, 0.0), (0.80, 0.47, 0.65), (0.90, 0.62, 0.0))
-SUPPORT: Color = (0.0, 0.62, 0.45)
-CENTER: Color = (0.80, 0.10, 0.15)
+MARK_COLORS: tuple[Color, ...] = ((0.0, 0.45, 0.70), (0.84, 0.37, 0.0), (0.80, 0.47, 0.65), (0.90, 0.62, 0.0))
+SUPPORT_COLOR: Color = (0.0, 0.62, 0.45)
+CENTER_OF_MASS_COLOR: Color = (0.80, 0.10, 0.15)
 #: Lengths per m of the robot's height: radius of marks and of the centre of mass, half-width of drawn lines.
-MARK, LINE = 0.018, 0.003
+MARK_RADIUS, LINE_HALF_WIDTH = 0.018, 0.003
 
 
 @dataclass(frozen=True)
-class Extras:
+class Overlays:
     """What is drawn beside a robot: named points (m), and named boxes as (lower, upper) corner (m), in the world."""
 
     marks: Mapping[str, Array] = field(default_factory=dict)
@@ -40,7 +40,7 @@ def support_outline(state: State) -> Array:
     return np.column_stack([polygon, np.full(len(polygon), floor_height(state))])
 
 
-def ground_below(state: State) -> Array:
+def projected_center_of_mass(state: State) -> Array:
     """The centre of mass projected on the height of the lowest contact (3)."""
     return np.array([*state.center_of_mass[:2], floor_height(state)])
 
@@ -51,6 +51,6 @@ def floor_height(state: State) -> float:
     return min((float(state.pose(part).translation[2]) for part in feet), default=0.0)
 
 
-def turns(named: Mapping[str, object]) -> list[Color]:
+def palette(items: Mapping[str, object]) -> list[Color]:
     """A colour for each of some named things."""
-    return [COLORS[i % len(COLORS)] for i in range(len(named))]
+    return [MARK_COLORS[i % len(MARK_COLORS)] for i in range(len(items))]

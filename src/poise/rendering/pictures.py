@@ -17,70 +17,91 @@ from poise.extras import PIL, require
 from poise.files import atomic_write, failure_reason, writable_path
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import check_opengl
-from poise.rendering.overlays import CENTER, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns
-from poise.rendering.renderer import Stage
+from poise.rendering.overlays import (
+    CENTER_OF_MASS_COLOR,
+    MARK_RADIUS,
+    SUPPORT_COLOR,
+    Color,
+    Overlays,
+    palette,
+    projected_center_of_mass,
+    support_outline,
+)
+from poise.rendering.renderer import OffscreenRenderer
 from poise.robots import Robot, State
 
 Size = tuple[int, int]
-Ink = tuple[int, int, int, int]
+Rgba = tuple[int, int, int, int]
 
 #: Lines are drawn this much larger and then shrunk, which smooths them.
-FINE = 3
-INK = (40, 44, 52, 255)
-PAPER = (255, 255, 255, 200)
+SUPERSAMPLING = 3
+TEXT_COLOR = (40, 44, 52, 255)
+HALO_COLOR = (255, 255, 255, 200)
 
 
-def annotated(image: Image, state: State, camera: Camera, extras: Extras, title: str) -> Image:
+def annotate(image: Image, state: State, camera: Camera, overlays: Overlays, title: str) -> Image:
     """A copy of a picture, drawn with this camera, with the outlines of what the robot hides and with all texts."""
     height, width = image.shape[:2]
     size = width, height
-    layer = PIL.Image.new("RGBA", (FINE * width, FINE * height))
-    pen = PIL.ImageDraw.Draw(layer)
-    thin = max(1, round(FINE * height / 400))
+    overlay_layer = PIL.Image.new("RGBA", (SUPERSAMPLING * width, SUPERSAMPLING * height))
+    pen = PIL.ImageDraw.Draw(overlay_layer)
+    line_width = max(1, round(SUPERSAMPLING * height / 400))
 
-    outline = _visible(camera, support_outline(state), size)
+    outline = _visible_pixels(camera, support_outline(state), size)
     if len(outline) > 1:
-        pen.line([*outline, outline[0]], fill=_ink(SUPPORT, 0.75), width=thin)
-    ring = 1.3 * MARK * state.robot.height
-    _circle(pen, camera, ground_below(state), ring, size, _ink(CENTER, 0.9), thin)
+        pen.line([*outline, outline[0]], fill=_rgba(SUPPORT_COLOR, 0.75), width=line_width)
+    ring_radius = 1.3 * MARK_RADIUS * state.robot.height
+    _draw_circle(
+        pen, camera, projected_center_of_mass(state), ring_radius, size, _rgba(CENTER_OF_MASS_COLOR, 0.9), line_width
+    )
     names = []
-    for (name, point), color in zip(extras.marks.items(), turns(extras.marks), strict=True):
-        place = _circle(pen, camera, point, ring, size, _ink(color, 1.0), thin)
-        names += [(name, color, place)] if place else []
-    layer = layer.resize(size, PIL.Image.Resampling.BOX)
+    for (name, point), color in zip(overlays.marks.items(), palette(overlays.marks), strict=True):
+        target = _draw_circle(pen, camera, point, ring_radius, size, _rgba(color, 1.0), line_width)
+        names += [(name, color, target)] if target else []
+    overlay_layer = overlay_layer.resize(size, PIL.Image.Resampling.BOX)
 
-    pen = PIL.ImageDraw.Draw(layer)
-    small, large = (PIL.ImageFont.load_default(max(9.0, height / share)) for share in (38, 26))
+    pen = PIL.ImageDraw.Draw(overlay_layer)
+    small_font, large_font = (PIL.ImageFont.load_default(max(9.0, height / share)) for share in (38, 26))
     for name, color, (x, y, r) in names:
-        fits = x + r + 4 + small.getlength(name) <= width
-        at, side = ((x + r + 3, y), "lm") if fits else ((x - r - 3, y), "rm")
-        pen.text(at, name, fill=_ink(color, 1.0, 0.7), font=small, anchor=side, stroke_width=2, stroke_fill=PAPER)
+        fits = x + r + 4 + small_font.getlength(name) <= width
+        anchor_point, anchor = ((x + r + 3, y), "lm") if fits else ((x - r - 3, y), "rm")
+        pen.text(
+            anchor_point,
+            name,
+            fill=_rgba(color, 1.0, 0.7),
+            font=small_font,
+            anchor=anchor,
+            stroke_width=2,
+            stroke_fill=HALO_COLOR,
+        )
     if title:
-        at = width / 2, height / 40
-        pen.text(at, title, fill=INK, font=large, anchor="ma", stroke_width=2, stroke_fill=PAPER)
-    return np.array(PIL.Image.alpha_composite(PIL.Image.fromarray(image).convert("RGBA"), layer).convert("RGB"))
+        anchor_point = width / 2, height / 40
+        pen.text(
+            anchor_point, title, fill=TEXT_COLOR, font=large_font, anchor="ma", stroke_width=2, stroke_fill=HALO_COLOR
+        )
+    return np.array(PIL.Image.alpha_composite(PIL.Image.fromarray(image).convert("RGBA"), overlay_layer).convert("RGB"))
 
 
-def _circle(
-    pen: PIL.ImageDraw.ImageDraw, camera: Camera, point: Array, radius: float, size: Size, ink: Ink, thin: int
+def _draw_circle(
+    pen: PIL.ImageDraw.ImageDraw, camera: Camera, point: Array, radius: float, size: Size, color: Rgba, line_width: int
 ) -> tuple[float, float, float] | None:
     """Draws the outline of a ball and says where it is and how large, in pixels; none if it is behind the camera."""
-    places = _visible(camera, np.array([point, point + radius * camera.axes[1]]), size)
-    if len(places) < 2:
+    pixels = _visible_pixels(camera, np.array([point, point + radius * camera.axes[1]]), size)
+    if len(pixels) < 2:
         return None
-    (x, y), (_, top) = places
+    (x, y), (_, top) = pixels
     r = y - top
-    pen.ellipse((x - r, y - r, x + r, y + r), outline=ink, width=thin)
-    return x / FINE, y / FINE, r / FINE
+    pen.ellipse((x - r, y - r, x + r, y + r), outline=color, width=line_width)
+    return x / SUPERSAMPLING, y / SUPERSAMPLING, r / SUPERSAMPLING
 
 
-def _visible(camera: Camera, points: Array, size: Size) -> list[tuple[float, float]]:
+def _visible_pixels(camera: Camera, points: Array, size: Size) -> list[tuple[float, float]]:
     """Where points are on the fine layer, those behind the camera left out."""
-    places = FINE * camera.project(points, *size)
-    return [(float(x), float(y)) for x, y in places if np.isfinite(x)]
+    pixels = SUPERSAMPLING * camera.project(points, *size)
+    return [(float(x), float(y)) for x, y in pixels if np.isfinite(x)]
 
 
-def _ink(color: Color, alpha: float, shade: float = 1.0) -> Ink:
+def _rgba(color: Color, alpha: float, shade: float = 1.0) -> Rgba:
     red, green, blue = (round(255 * shade * part) for part in color)
     return red, green, blue, round(255 * alpha)
 
@@ -91,7 +112,7 @@ def _ink(color: Color, alpha: float, shade: float = 1.0) -> Ink:
 Marks = Mapping[str, ArrayLike]
 
 #: Fewest and most pixels of a side: below, nothing can be seen; above, graphics drivers refuse.
-SMALLEST, LARGEST = 16, 8192
+MIN_PIXELS, MAX_PIXELS = 16, 8192
 
 
 def picture(
@@ -124,28 +145,28 @@ def picture(
 
     >>> image = picture(state, marks={"target": (0.4, -0.2, 0.9)})
     """
-    shown = _states(states)
+    checked_states = _checked_states(states)
     if arrange not in ("row", "ghost"):
         raise PoiseError(f"picture: arrange is {arrange!r}; expected 'row' or 'ghost'")
-    panels = [[state] for state in shown] if arrange == "row" else [shown]
-    if arrange == "ghost" and any(state.robot is not shown[0].robot for state in shown):
-        names = " and ".join(sorted({state.robot.name for state in shown}))
+    panels = [[state] for state in checked_states] if arrange == "row" else [checked_states]
+    if arrange == "ghost" and any(state.robot is not checked_states[0].robot for state in checked_states):
+        names = " and ".join(sorted({state.robot.name for state in checked_states}))
         raise PoiseError(f"picture: ghosts of {names} in one place; give states of one robot, or arrange='row'")
-    edges = np.linspace(0, _pixels(width, "width", len(panels)), len(panels) + 1).round().astype(int).tolist()
-    height = _pixels(height, "height")
-    titles = _titles(labels, len(panels))
-    extras = _extras(marks, boxes, len(panels))
+    edges = np.linspace(0, _checked_pixels(width, "width", len(panels)), len(panels) + 1).round().astype(int).tolist()
+    height = _checked_pixels(height, "height")
+    titles = _panel_titles(labels, len(panels))
+    overlays = _panel_overlays(marks, boxes, len(panels))
     require("PIL")
     check_opengl()
-    view = _framed(camera or Camera(), panels, extras, min(np.diff(edges).tolist()), height)
+    view = _shared_camera(camera or Camera(), panels, overlays, min(np.diff(edges).tolist()), height)
     image = np.empty((height, edges[-1], 3), dtype=np.uint8)
-    stages: dict[tuple[Robot, int], Stage] = {}
-    with ExitStack() as ending:
-        for panel, extra, title, left, right in zip(panels, extras, titles, edges, edges[1:], strict=False):
+    renderers: dict[tuple[Robot, int], OffscreenRenderer] = {}
+    with ExitStack() as stack:
+        for panel, overlay, title, left, right in zip(panels, overlays, titles, edges, edges[1:], strict=False):
             key = panel[0].robot, right - left
-            if key not in stages:
-                stages[key] = ending.enter_context(Stage(*key, height))
-            image[:, left:right] = annotated(stages[key].draw(panel, view, extra), panel[-1], view, extra, title)
+            if key not in renderers:
+                renderers[key] = stack.enter_context(OffscreenRenderer(*key, height))
+            image[:, left:right] = annotate(renderers[key].draw(panel, view, overlay), panel[-1], view, overlay, title)
     return image
 
 
@@ -157,24 +178,26 @@ def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], 
     file = Path(path)
     if file.suffix.lower() != ".png":
         raise PoiseError(f"save_picture: {file} is not a PNG file; give a path that ends with .png")
-    place = writable_path(path, lambda message: PoiseError(f"save_picture: {message}"))
+    target = writable_path(path, lambda message: PoiseError(f"save_picture: {message}"))
     image = picture(states, **options)
     try:
-        with atomic_write(place) as beside:
-            PIL.Image.fromarray(image).save(beside, optimize=True)
+        with atomic_write(target) as temporary:
+            PIL.Image.fromarray(image).save(temporary, optimize=True)
     except OSError as error:
         raise PoiseError(f"save_picture: {file} cannot be written: {failure_reason(error)}") from error
     return file
 
 
-def _framed(camera: Camera, panels: list[list[State]], extras: list[Extras], width: int, height: int) -> Camera:
+def _shared_camera(
+    camera: Camera, panels: list[list[State]], overlays: list[Overlays], width: int, height: int
+) -> Camera:
     """One camera for all panels, so that they can be compared."""
-    points = [Stage.corners(state) for panel in panels for state in panel]
-    return camera.framed(np.vstack([*points, *(extra.points for extra in extras)]), width, height)
+    points = [OffscreenRenderer.corners(state) for panel in panels for state in panel]
+    return camera.fit_to(np.vstack([*points, *(overlay.points for overlay in overlays)]), width, height)
 
 
-def _states(given: State | Iterable[State]) -> list[State]:
-    states: list[Any] = [given] if isinstance(given, State) else list(given) if isinstance(given, Iterable) else [given]
+def _checked_states(value: State | Iterable[State]) -> list[State]:
+    states: list[Any] = [value] if isinstance(value, State) else list(value) if isinstance(value, Iterable) else [value]
     for state in states:
         if not isinstance(state, State):
             raise PoiseError(f"picture: {state!r} is not a State; give e.g. robot.stance('standing')")
@@ -183,41 +206,43 @@ def _states(given: State | Iterable[State]) -> list[State]:
     return states
 
 
-def _pixels(given: Any, name: str, panels: int = 1) -> int:
-    least = SMALLEST * panels
-    if not isinstance(given, int | np.integer) or isinstance(given, bool) or not least <= given <= LARGEST:
-        raise PoiseError(f"picture: {name} is {given!r}; expected a number of pixels from {least} to {LARGEST}")
-    return int(given)
+def _checked_pixels(value: Any, name: str, panels: int = 1) -> int:
+    minimum = MIN_PIXELS * panels
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not minimum <= value <= MAX_PIXELS:
+        raise PoiseError(f"picture: {name} is {value!r}; expected a number of pixels from {minimum} to {MAX_PIXELS}")
+    return int(value)
 
 
-def _titles(labels: Sequence[str] | None, panels: int) -> list[str]:
+def _panel_titles(labels: Sequence[str] | None, panels: int) -> list[str]:
     titles = [""] * panels if labels is None else [labels] if isinstance(labels, str) else [str(t) for t in labels]
     if len(titles) != panels:
         raise PoiseError(f"picture: {len(titles)} labels for {panels} panels; give one for each")
     return titles
 
 
-def _extras(
+def _panel_overlays(
     marks: Marks | Sequence[Marks] | None, boxes: Mapping[str, tuple[ArrayLike, ArrayLike]] | None, panels: int
-) -> list[Extras]:
+) -> list[Overlays]:
     each = [marks or {}] * panels if marks is None or isinstance(marks, Mapping) else list(marks)
     if len(each) != panels:
         raise PoiseError(f"picture: marks for {len(each)} of {panels} panels; give a list with those of each, or one")
-    solid: dict[str, tuple[Array, Array]] = {}
+    box_corners: dict[str, tuple[Array, Array]] = {}
     for name, corners in (boxes or {}).items():
-        lower, upper = _points(corners, 2, f"box {name!r}")
+        lower, upper = _checked_points(corners, 2, f"box {name!r}")
         if not (lower <= upper).all():
             raise PoiseError(f"picture: box {name!r} has the corners {lower} and {upper}; give the lower one first")
-        solid[name] = (lower, upper)
-    return [Extras({n: _points([p], 1, f"mark {n!r}")[0] for n, p in one.items()}, solid) for one in each]
+        box_corners[name] = (lower, upper)
+    return [
+        Overlays({n: _checked_points([p], 1, f"mark {n!r}")[0] for n, p in one.items()}, box_corners) for one in each
+    ]
 
 
-def _points(given: Any, count: int, name: str) -> Array:
+def _checked_points(value: Any, count: int, name: str) -> Array:
     try:
-        points = np.asarray(given, dtype=np.float64)
+        points = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         points = np.empty(0)
     if points.shape != (count, 3) or not np.isfinite(points).all():
         expected = "three numbers (x, y, z)" if count == 1 else "two corners of three numbers"
-        raise PoiseError(f"picture: {name} is {given!r}; expected {expected}, in m")
+        raise PoiseError(f"picture: {name} is {value!r}; expected {expected}, in m")
     return points

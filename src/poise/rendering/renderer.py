@@ -12,108 +12,124 @@ from poise.arrays import Array, Image
 from poise.extras import mujoco
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import open_context, opengl_error
-from poise.rendering.overlays import CENTER, LINE, MARK, SUPPORT, Color, Extras, ground_below, support_outline, turns
-from poise.rendering.visual_model import figure
+from poise.rendering.overlays import (
+    CENTER_OF_MASS_COLOR,
+    LINE_HALF_WIDTH,
+    MARK_RADIUS,
+    SUPPORT_COLOR,
+    Color,
+    Overlays,
+    palette,
+    projected_center_of_mass,
+    support_outline,
+)
+from poise.rendering.visual_model import visual_model_of
 from poise.robots import Robot, State
 
 #: How much the earliest and the last but one of several ghosts cover what is behind.
-FAINTEST, FAINT = 0.15, 0.35
+MIN_GHOST_ALPHA, MAX_GHOST_ALPHA = 0.15, 0.35
 
 
-class Stage:
+class OffscreenRenderer:
     """Draws states of one robot in one size; a context manager, since it holds an OpenGL context.
 
-    >>> with Stage(robot, 640, 480) as stage:
-    ...     image = stage.draw([state], camera, Extras())
+    >>> with OffscreenRenderer(robot, 640, 480) as renderer:
+    ...     image = renderer.draw([state], camera, Overlays())
     """
 
     def __init__(self, robot: Robot, width: int, height: int) -> None:
         self.robot, self._size = robot, (width, height)
-        self._figure = figure(robot)
-        self._model = self._figure.model
+        self._visual_model = visual_model_of(robot)
+        self._model = self._visual_model.model
         self._data = mujoco.MjData(self._model)
         mujoco.mj_forward(self._model, self._data)
-        self._context = open_context(width, height)
+        self._gl_context = open_context(width, height)
         try:
-            self._drawing = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+            self._render_context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
         except mujoco.FatalError as error:
-            self._context.free()
+            self._gl_context.free()
             raise opengl_error(error) from error
-        mujoco.mjr_resizeOffscreen(width, height, self._drawing)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._drawing)
+        mujoco.mjr_resizeOffscreen(width, height, self._render_context)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._render_context)
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> OffscreenRenderer:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._context.make_current()
-        self._drawing.free()
-        self._context.free()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._gl_context.make_current()
+        self._render_context.free()
+        self._gl_context.free()
 
-    def draw(self, states: Sequence[State], camera: Camera, extras: Extras) -> Image:
+    def draw(self, states: Sequence[State], camera: Camera, overlays: Overlays) -> Image:
         """The picture (height, width, 3); of several states the last is solid and the earlier ones are ghosts."""
         width, height = self._size
-        things = len(states) * len(self._figure.shapes) + len(states[-1].support_polygon) + len(extras.points)
-        scene = self._scene(camera, room=things + 10)  # ground and centre of mass
+        geom_count = (
+            len(states) * len(self._visual_model.shapes) + len(states[-1].support_polygon) + len(overlays.points)
+        )
+        scene = self._scene(camera, max_geoms=geom_count + 10)  # ground and centre of mass
         for i, state in enumerate(states):
             last = i == len(states) - 1
-            alpha = 1.0 if last else FAINTEST + (FAINT - FAINTEST) * i / max(len(states) - 2, 1)
-            for shape, pose in self._figure.placed(state):
+            alpha = 1.0 if last else MIN_GHOST_ALPHA + (MAX_GHOST_ALPHA - MIN_GHOST_ALPHA) * i / max(len(states) - 2, 1)
+            for shape, pose in self._visual_model.shape_poses(state):
                 color = (*shape.color[:3], alpha * shape.color[3])
-                self._add(scene, shape.type, shape.size, pose, color, mesh=shape.mesh)
+                self._add_geom(scene, shape.type, shape.size, pose, color, mesh=shape.mesh)
             if last:
-                self._balance(scene, state)
-        for point, color in zip(extras.marks.values(), turns(extras.marks), strict=True):
-            self._ball(scene, point, color)
-        for (lower, upper), color in zip(extras.boxes.values(), turns(extras.boxes), strict=True):
-            middle = pinocchio.SE3(np.eye(3), (lower + upper) / 2)
-            self._add(scene, mujoco.mjtGeom.mjGEOM_BOX, (upper - lower) / 2, middle, (*color, 0.25))
-        self._context.make_current()
-        image, whole = np.empty((height, width, 3), dtype=np.uint8), mujoco.MjrRect(0, 0, width, height)
-        mujoco.mjr_render(whole, scene, self._drawing)
-        mujoco.mjr_readPixels(image, None, whole, self._drawing)
+                self._add_balance(scene, state)
+        for point, color in zip(overlays.marks.values(), palette(overlays.marks), strict=True):
+            self._add_sphere(scene, point, color)
+        for (lower, upper), color in zip(overlays.boxes.values(), palette(overlays.boxes), strict=True):
+            center_pose = pinocchio.SE3(np.eye(3), (lower + upper) / 2)
+            self._add_geom(scene, mujoco.mjtGeom.mjGEOM_BOX, (upper - lower) / 2, center_pose, (*color, 0.25))
+        self._gl_context.make_current()
+        image, viewport = np.empty((height, width, 3), dtype=np.uint8), mujoco.MjrRect(0, 0, width, height)
+        mujoco.mjr_render(viewport, scene, self._render_context)
+        mujoco.mjr_readPixels(image, None, viewport, self._render_context)
         return np.flipud(image)
 
     @staticmethod
     def corners(state: State) -> Array:
         """Corners of boxes around all that is drawn of a state (n, 3), for framing."""
-        return figure(state.robot).corners(state)
+        return visual_model_of(state.robot).corners(state)
 
-    def _scene(self, camera: Camera, room: int) -> mujoco.MjvScene:
+    def _scene(self, camera: Camera, max_geoms: int) -> mujoco.MjvScene:
         """Ground and light, seen by the camera, with room for that many things."""
-        scene, view = mujoco.MjvScene(self._model, maxgeom=room), mujoco.MjvCamera()
+        scene, view = mujoco.MjvScene(self._model, maxgeom=max_geoms), mujoco.MjvCamera()
         view.lookat, view.distance = camera.target, camera.distance
         view.azimuth, view.elevation = np.degrees([camera.azimuth, camera.elevation])
-        every = mujoco.mjtCatBit.mjCAT_ALL.value
-        mujoco.mjv_updateScene(self._model, self._data, mujoco.MjvOption(), None, view, every, scene)
+        categories = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(self._model, self._data, mujoco.MjvOption(), None, view, categories, scene)
         sun = next(light for light in scene.lights if not light.headlight)
         right, _, forward = camera.axes
-        falling = 0.4 * right + 0.5 * forward * [1.0, 1.0, 0.0] - [0.0, 0.0, 1.0]  # over the photographer's shoulder
-        sun.dir = falling / np.linalg.norm(falling)
+        light_direction = (
+            0.4 * right + 0.5 * forward * [1.0, 1.0, 0.0] - [0.0, 0.0, 1.0]
+        )  # over the photographer's shoulder
+        sun.dir = light_direction / np.linalg.norm(light_direction)
         sun.pos = camera.target - 3.0 * self.robot.height * sun.dir
         return scene
 
-    def _balance(self, scene: mujoco.MjvScene, state: State) -> None:
+    def _add_balance(self, scene: mujoco.MjvScene, state: State) -> None:
         """Support polygon as an outline on the ground, projected centre of mass as a ball."""
         outline = support_outline(state)
         for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
-            self._line(scene, a, b, SUPPORT)
-        self._ball(scene, ground_below(state), CENTER)
+            self._add_line(scene, a, b, SUPPORT_COLOR)
+        self._add_sphere(scene, projected_center_of_mass(state), CENTER_OF_MASS_COLOR)
 
-    def _ball(self, scene: mujoco.MjvScene, point: Array, color: Color) -> None:
+    def _add_sphere(self, scene: mujoco.MjvScene, point: Array, color: Color) -> None:
         pose = pinocchio.SE3(np.eye(3), point)
-        size = (MARK * self.robot.height, 0.0, 0.0)
-        self._add(scene, mujoco.mjtGeom.mjGEOM_SPHERE, size, pose, (*color, 1.0))
+        size = (MARK_RADIUS * self.robot.height, 0.0, 0.0)
+        self._add_geom(scene, mujoco.mjtGeom.mjGEOM_SPHERE, size, pose, (*color, 1.0))
 
-    def _line(self, scene: mujoco.MjvScene, begin: Array, end: Array, color: Color) -> None:
+    def _add_line(self, scene: mujoco.MjvScene, begin: Array, end: Array, color: Color) -> None:
         length = float(np.linalg.norm(end - begin))
         if length > 0.0:
-            turn = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), (end - begin) / length).matrix()
-            size = (LINE * self.robot.height, length / 2, 0.0)
-            pose = pinocchio.SE3(turn, (begin + end) / 2)
-            self._add(scene, mujoco.mjtGeom.mjGEOM_CAPSULE, size, pose, (*color, 1.0))
+            rotation = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), (end - begin) / length).matrix()
+            size = (LINE_HALF_WIDTH * self.robot.height, length / 2, 0.0)
+            pose = pinocchio.SE3(rotation, (begin + end) / 2)
+            self._add_geom(scene, mujoco.mjtGeom.mjGEOM_CAPSULE, size, pose, (*color, 1.0))
 
-    def _add(
+    def _add_geom(
         self,
         scene: mujoco.MjvScene,
         kind: mujoco.mjtGeom,

@@ -12,55 +12,57 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.extras import fast_simplification, mujoco, scipy
-from poise.plants import STAIRS_AND_DOOR, Box, Flat, Ground, Stage, terrain
+from poise.plants import STAIRS_AND_DOOR, FlatTerrain, SolidBox, StairsAndDoor, Terrain, parse_terrain
 from poise.recording import Recording
-from poise.rendering.visual_model import Figure, Shape
+from poise.rendering.visual_model import Shape, VisualModel
 from poise.robots import Robot, State
 
 Faces = NDArray[np.int64]
 Solid = tuple[Array, Faces]
 
 #: Points around a circle: edges of 15 degrees look round.
-AROUND = 24
+CIRCLE_POINTS = 24
 
 
-def box(half: tuple[float, float, float]) -> Solid:
+def box(half_lengths: tuple[float, float, float]) -> Solid:
     """A box around the origin, of half its lengths."""
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
     squares = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
     faces = [face for a, b, c, d in squares for face in ((a, b, c), (a, c, d))]
-    return corners * np.array(half), np.array(faces, dtype=np.int64)
+    return corners * np.array(half_lengths), np.array(faces, dtype=np.int64)
 
 
 def sphere(radius: float) -> Solid:
-    angles = np.linspace(-np.pi / 2, np.pi / 2, AROUND // 2 + 1)
-    return _turned(radius * np.cos(angles), radius * np.sin(angles))
+    angles = np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1)
+    return _revolve(radius * np.cos(angles), radius * np.sin(angles))
 
 
-def cylinder(radius: float, half: float) -> Solid:
+def cylinder(radius: float, half_length: float) -> Solid:
     """A cylinder along z, with its ends."""
-    return _turned(np.array([0.0, radius, radius, 0.0]), np.array([-half, -half, half, half]))
+    return _revolve(
+        np.array([0.0, radius, radius, 0.0]), np.array([-half_length, -half_length, half_length, half_length])
+    )
 
 
-def capsule(radius: float, half: float) -> Solid:
-    """A cylinder along z with half a ball at each end; ``half`` is the length of the cylinder alone."""
-    low = np.linspace(-np.pi / 2, 0.0, AROUND // 4 + 1)
+def capsule(radius: float, half_length: float) -> Solid:
+    """A cylinder along z with half a ball at each end; ``half_length`` is the length of the cylinder alone."""
+    low = np.linspace(-np.pi / 2, 0.0, CIRCLE_POINTS // 4 + 1)
     r = radius * np.concatenate([np.cos(low), np.cos(low[::-1])])
-    z = np.concatenate([-half + radius * np.sin(low), half - radius * np.sin(low[::-1])])
-    return _turned(r, z)
+    z = np.concatenate([-half_length + radius * np.sin(low), half_length - radius * np.sin(low[::-1])])
+    return _revolve(r, z)
 
 
-def _turned(r: Array, z: Array) -> Solid:
+def _revolve(r: Array, z: Array) -> Solid:
     """The surface that a line in the half plane (r, z), from below to above, draws about the z axis."""
-    angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * np.pi, CIRCLE_POINTS, endpoint=False)
     points = np.stack(
-        [np.outer(r, np.cos(angle)), np.outer(r, np.sin(angle)), np.repeat(z[:, None], AROUND, axis=1)], axis=-1
+        [np.outer(r, np.cos(angle)), np.outer(r, np.sin(angle)), np.repeat(z[:, None], CIRCLE_POINTS, axis=1)], axis=-1
     )
     faces = []
     for i in range(len(r) - 1):
-        for j in range(AROUND):
-            a, b = i * AROUND + j, i * AROUND + (j + 1) % AROUND
-            faces += [(a, b, b + AROUND), (a, b + AROUND, a + AROUND)]
+        for j in range(CIRCLE_POINTS):
+            a, b = i * CIRCLE_POINTS + j, i * CIRCLE_POINTS + (j + 1) % CIRCLE_POINTS
+            faces += [(a, b, b + CIRCLE_POINTS), (a, b + CIRCLE_POINTS, a + CIRCLE_POINTS)]
     return points.reshape(-1, 3), np.array(faces, dtype=np.int64)
 
 
@@ -70,14 +72,14 @@ def _turned(r: Array, z: Array) -> Solid:
 Color = tuple[float, ...]
 
 #: Triangles that a shape may keep: G1, which has the most, then takes 4 MB of a page and looks as in a picture.
-MOST = 3000
+MAX_TRIANGLES = 3000
 #: Vertices nearer than this (m) are one: files often repeat a vertex for each of its triangles.
-SAME = 1e-5
+MERGE_DISTANCE = 1e-5
 #: A point that simplifying moved further than this (m) from all that there were goes back to the nearest: along the
 #: edges of thin plates the best point for the planes around may be centimetres away.
-ASTRAY = 0.002
+MAX_DISPLACEMENT = 0.002
 #: Triangles that meet at a smaller angle (rad) share a normal and look round; others form an edge.
-CREASE = math.radians(35.0)
+CREASE_ANGLE = math.radians(35.0)
 
 
 class Mesh(NamedTuple):
@@ -103,21 +105,21 @@ class Surface:
     faces: Faces
 
 
-def surface(joint: int, color: Color, mesh: Mesh) -> Surface:
+def surface_with_normals(joint: int, color: Color, mesh: Mesh) -> Surface:
     """A mesh with normals; a point on an edge becomes one for each side."""
     corners = mesh.points[mesh.faces]
-    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.linalg.norm(across, axis=1)
+    area_vectors = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(area_vectors, axis=1)
     solid = area > 0.0
-    faces, across, area = mesh.faces[solid], across[solid], area[solid]
-    unit = across / area[:, None]
-    normals = _corner_normals(faces, across, unit, len(mesh.points))
+    faces, area_vectors, area = mesh.faces[solid], area_vectors[solid], area[solid]
+    unit_normals = area_vectors / area[:, None]
+    normals = _corner_normals(faces, area_vectors, unit_normals, len(mesh.points))
     keys = np.hstack([faces.reshape(-1, 1), np.round(127.0 * normals).astype(np.int64)])
     _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return Surface(joint, color, mesh.points[faces.ravel()[first]], normals[first], which.reshape(-1, 3))
 
 
-def _corner_normals(faces: Faces, across: Array, unit: Array, points: int) -> Array:
+def _corner_normals(faces: Faces, area_vectors: Array, unit_normals: Array, points: int) -> Array:
     """For each corner of each triangle, the mean direction of the triangles around it that are not behind an edge."""
     vertex = faces.ravel()
     owner = np.repeat(np.arange(len(faces)), 3)
@@ -129,18 +131,18 @@ def _corner_normals(faces: Faces, across: Array, unit: Array, points: int) -> Ar
     corner = np.repeat(np.arange(len(vertex)), times)
     within = np.arange(len(corner)) - np.repeat(np.cumsum(times) - times, times)
     other = owner[order[start[vertex[corner]] + within]]
-    together = np.einsum("ij,ij->i", unit[owner[corner]], unit[other]) > math.cos(CREASE)
+    is_smooth = np.einsum("ij,ij->i", unit_normals[owner[corner]], unit_normals[other]) > math.cos(CREASE_ANGLE)
     total = np.zeros((len(vertex), 3))
-    np.add.at(total, corner[together], across[other[together]])
+    np.add.at(total, corner[is_smooth], area_vectors[other[is_smooth]])
     return total / np.linalg.norm(total, axis=1)[:, None]
 
 
-def shape_mesh(figure: Figure, shape: Shape, most: int = MOST) -> Mesh:
+def shape_mesh(model: VisualModel, shape: Shape, max_triangles: int = MAX_TRIANGLES) -> Mesh:
     """A shape of a figure as triangles on its joint, a mesh with at most so many if it can be simplified that far."""
     kinds, (a, b, c) = mujoco.mjtGeom, shape.size
     match shape.type:
         case kinds.mjGEOM_MESH:
-            mesh = _simple(_stored(figure.model, shape.mesh), most)
+            mesh = _simplify(_mujoco_mesh(model.model, shape.mesh), max_triangles)
         case kinds.mjGEOM_SPHERE:
             mesh = Mesh(*sphere(a))
         case kinds.mjGEOM_CYLINDER:
@@ -153,39 +155,41 @@ def shape_mesh(figure: Figure, shape: Shape, most: int = MOST) -> Mesh:
     return Mesh(mesh.points @ pose.rotation.T + pose.translation, mesh.faces)
 
 
-def _stored(model: mujoco.MjModel, number: int) -> Mesh:
+def _mujoco_mesh(model: mujoco.MjModel, number: int) -> Mesh:
     first, count = int(model.mesh_vertadr[number]), int(model.mesh_vertnum[number])
     begin, faces = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
     points = np.asarray(model.mesh_vert[first : first + count], dtype=np.float64)
     return Mesh(points, np.asarray(model.mesh_face[begin : begin + faces], dtype=np.int64))
 
 
-def _simple(mesh: Mesh, most: int) -> Mesh:
-    """The mesh with fewer triangles where it bends least; `most`, unless it is of too many separate pieces."""
+def _simplify(mesh: Mesh, max_triangles: int) -> Mesh:
+    """The mesh with fewer triangles where it bends least; `max_triangles`, unless it is of too many separate pieces."""
 
-    rounded = np.round(mesh.points / SAME).astype(np.int64)
+    rounded = np.round(mesh.points / MERGE_DISTANCE).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     points, faces = mesh.points[first], which.ravel()[mesh.faces]
     faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
-    if len(faces) <= most:
+    if len(faces) <= max_triangles:
         return Mesh(points, faces)
-    fewer, kept = fast_simplification.simplify(points.astype(np.float32), faces.astype(np.int32), target_count=most)
-    fewer = np.asarray(fewer, dtype=np.float64)
-    distance, nearest = scipy.spatial.cKDTree(points).query(fewer)
-    astray = distance > ASTRAY
-    fewer[astray] = points[nearest[astray]]
-    return Mesh(fewer, np.asarray(kept, dtype=np.int64))
+    simplified, simplified_faces = fast_simplification.simplify(
+        points.astype(np.float32), faces.astype(np.int32), target_count=max_triangles
+    )
+    simplified = np.asarray(simplified, dtype=np.float64)
+    distance, nearest = scipy.spatial.cKDTree(points).query(simplified)
+    displaced = distance > MAX_DISPLACEMENT
+    simplified[displaced] = points[nearest[displaced]]
+    return Mesh(simplified, np.asarray(simplified_faces, dtype=np.int64))
 
 
-# -- What the robot stands on, as far as the recording tells ---------------------------------------------------------
+# -- Ground of a recording -------------------------------------------------------------------------------------------
 
 
-STONE = (0.74, 0.76, 0.79, 1.0)
+GROUND_BOX_COLOR = (0.74, 0.76, 0.79, 1.0)
 #: Uneven ground is level so far around the soles of the start (m), as in the plant.
-LEVEL = 0.05
+LEVEL_MARGIN = 0.05
 
 
-def ground_of(recording: Recording, robot: Robot | None = None) -> Ground:
+def recorded_ground(recording: Recording, robot: Robot | None = None) -> Terrain:
     """The ground that a run names among its facts; flat if it names none.
 
     Args:
@@ -193,28 +197,28 @@ def ground_of(recording: Recording, robot: Robot | None = None) -> Ground:
     """
     facts = recording.provenance
     if robot is not None and (facts.get("guide") == "scenario" or facts.get("world") == STAIRS_AND_DOOR):
-        return Stage.of(robot)
+        return StairsAndDoor.of(robot)
     try:
-        return terrain(str(facts.get("terrain", "flat")))
+        return parse_terrain(str(facts.get("terrain", "flat")))
     except PoiseError:
-        return Flat()
+        return FlatTerrain()
 
 
-def blocks(ground: Ground, start: State, seed: object = 0) -> list[Box]:
+def ground_boxes(ground: Terrain, start: State, seed: object = 0) -> list[SolidBox]:
     """Steps and blocks of a ground on which a robot starts."""
     corners = [start.pose(foot).act(corner)[:2] for foot in start.robot.feet for corner in foot.corners]
-    level = np.zeros((2, 2))
+    level_area = np.zeros((2, 2))
     if corners:
-        level = np.array([np.min(corners, axis=0) - LEVEL, np.max(corners, axis=0) + LEVEL])
-    return ground.boxes(seed if isinstance(seed, int) else 0, level)
+        level_area = np.array([np.min(corners, axis=0) - LEVEL_MARGIN, np.max(corners, axis=0) + LEVEL_MARGIN])
+    return ground.boxes(seed if isinstance(seed, int) else 0, level_area)
 
 
-def stones(recording: Recording, start: State) -> list[Surface]:
+def ground_surfaces(recording: Recording, start: State) -> list[Surface]:
     """Steps and blocks on the ground of a recording, to be drawn."""
-    found = []
-    for block in blocks(ground_of(recording, start.robot), start, recording.provenance.get("seed", 0)):
+    surfaces = []
+    for block in ground_boxes(recorded_ground(recording, start.robot), start, recording.provenance.get("seed", 0)):
         x, y, z = np.asarray(block.size, dtype=np.float64) / 2
         points, faces = box((float(x), float(y), float(z)))
-        placed = points @ np.asarray(block.rotation).T + np.asarray(block.position)
-        found.append(surface(0, STONE, Mesh(placed, faces)))
-    return found
+        world_points = points @ np.asarray(block.rotation).T + np.asarray(block.position)
+        surfaces.append(surface_with_normals(0, GROUND_BOX_COLOR, Mesh(world_points, faces)))
+    return surfaces

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.extras import mujoco
 from poise.rendering.camera import FIELD_OF_VIEW
-from poise.robots import Robot, State, vertices
+from poise.robots import Robot, State, shape_vertices
 
 Color = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Part:
+class MaterialMesh:
     """The triangles of one material.
 
     Attributes:
@@ -48,94 +48,94 @@ class Collada:
         self._root = ElementTree.parse(path).getroot()
         for element in self._root.iter():
             element.tag = element.tag.rpartition("}")[2]  # without the name space
-        self._named = {element.get("id"): element for element in self._root.iter() if element.get("id")}
+        self._elements_by_id = {element.get("id"): element for element in self._root.iter() if element.get("id")}
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def meshes(self) -> list[MaterialMesh]:
         """All bodies of the scene, in pieces of one material each."""
         return [
             part
             for scene in self._root.iterfind("library_visual_scenes/visual_scene")
             for node in scene.iterfind("node")
-            for part in self._in_node(node, np.eye(4))
+            for part in self._node_meshes(node, np.eye(4))
         ]
 
     @property
     def unit(self) -> float:
         """Length of the file's unit (m)."""
-        given = self._root.find("asset/unit")
-        return 1.0 if given is None else float(given.get("meter", 1.0))
+        element = self._root.find("asset/unit")
+        return 1.0 if element is None else float(element.get("meter", 1.0))
 
-    def _in_node(self, node: ElementTree.Element, above: Array) -> Iterator[Part]:
-        T = above @ _transform(node)
+    def _node_meshes(self, node: ElementTree.Element, parent_transform: Array) -> Iterator[MaterialMesh]:
+        T = parent_transform @ _transform(node)
         for instance in node.iterfind("instance_geometry"):
-            bound = {b.get("symbol", ""): b.get("target", "") for b in instance.iter("instance_material")}
-            for mesh in self._at(instance.get("url", "")).iterfind("mesh"):
+            materials = {b.get("symbol", ""): b.get("target", "") for b in instance.iter("instance_material")}
+            for mesh in self._element(instance.get("url", "")).iterfind("mesh"):
                 for element in mesh:
                     if element.tag in ("triangles", "polylist", "polygons"):
                         points, faces = self._triangles(element)
                         material = element.get("material", "")
-                        color = self._color(bound.get(material, f"#{material}"))
-                        yield Part(points @ T[:3, :3].T + T[:3, 3], faces, color)
+                        color = self._color(materials.get(material, f"#{material}"))
+                        yield MaterialMesh(points @ T[:3, :3].T + T[:3, 3], faces, color)
         for child in node.iterfind("node"):
-            yield from self._in_node(child, T)
+            yield from self._node_meshes(child, T)
 
     def _triangles(self, element: ElementTree.Element) -> tuple[Array, NDArray[np.int32]]:
         inputs = element.findall("input")
-        stride = 1 + max(int(one.get("offset", 0)) for one in inputs)
-        vertex = next(one for one in inputs if one.get("semantic") == "VERTEX")
-        position = self._at(vertex.get("source", "")).find("input[@semantic='POSITION']")
+        stride = 1 + max(int(entry.get("offset", 0)) for entry in inputs)
+        vertex = next(entry for entry in inputs if entry.get("semantic") == "VERTEX")
+        position = self._element(vertex.get("source", "")).find("input[@semantic='POSITION']")
         if position is None:
             raise ValueError("vertices without positions")
-        points = _numbers(self._at(position.get("source", "")).find("float_array")).reshape(-1, 3)
+        points = _numbers(self._element(position.get("source", "")).find("float_array")).reshape(-1, 3)
         lists = [_numbers(p).astype(np.int32).reshape(-1, stride) for p in element.iterfind("p")]
-        corners = [one[:, int(vertex.get("offset", 0))] for one in lists]
+        corners = [entry[:, int(vertex.get("offset", 0))] for entry in lists]
         if element.tag == "polylist":
             counts = _numbers(element.find("vcount")).astype(int)
             polygons = np.split(corners[0], np.cumsum(counts)[:-1])
         elif element.tag == "triangles":
-            polygons = [corner for one in corners for corner in one.reshape(-1, 3)]
+            polygons = [corner for entry in corners for corner in entry.reshape(-1, 3)]
         else:
             polygons = corners
-        fans = [(p[0], p[i], p[i + 1]) for p in polygons for i in range(1, len(p) - 1)]
-        faces = np.array(fans, dtype=np.int32).reshape(-1, 3)
-        used, renamed = np.unique(faces, return_inverse=True)
-        return points[used], renamed.reshape(-1, 3).astype(np.int32)
+        triangles = [(p[0], p[i], p[i + 1]) for p in polygons for i in range(1, len(p) - 1)]
+        faces = np.array(triangles, dtype=np.int32).reshape(-1, 3)
+        used, renumbered = np.unique(faces, return_inverse=True)
+        return points[used], renumbered.reshape(-1, 3).astype(np.int32)
 
     def _color(self, material: str) -> Color | None:
-        effect = self._at(material).find("instance_effect") if material[1:] in self._named else None
+        effect = self._element(material).find("instance_effect") if material[1:] in self._elements_by_id else None
         if effect is None:
             return None
-        color = self._at(effect.get("url", "")).find("profile_COMMON/technique/*/diffuse/color")
+        color = self._element(effect.get("url", "")).find("profile_COMMON/technique/*/diffuse/color")
         if color is None:
             return None
         red, green, blue = _numbers(color)[:3]
         return float(red), float(green), float(blue), 1.0
 
-    def _at(self, address: str) -> ElementTree.Element:
-        return self._named[address.removeprefix("#")]
+    def _element(self, url: str) -> ElementTree.Element:
+        return self._elements_by_id[url.removeprefix("#")]
 
 
 def _transform(node: ElementTree.Element) -> Array:
     """Product of the transformations that a node lists, (4, 4)."""
     T = np.eye(4)
     for element in node:
-        step = np.eye(4)
+        local_transform = np.eye(4)
         match element.tag:
             case "matrix":
-                step = _numbers(element).reshape(4, 4)
+                local_transform = _numbers(element).reshape(4, 4)
             case "translate":
-                step[:3, 3] = _numbers(element)
+                local_transform[:3, 3] = _numbers(element)
             case "scale":
-                step[:3, :3] = np.diag(_numbers(element))
+                local_transform[:3, :3] = np.diag(_numbers(element))
             case "rotate":
                 x, y, z, degrees = _numbers(element)
                 n, a = np.array([x, y, z]) / math.hypot(x, y, z), math.radians(degrees)
                 N = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
-                step[:3, :3] += math.sin(a) * N + (1.0 - math.cos(a)) * N @ N
+                local_transform[:3, :3] += math.sin(a) * N + (1.0 - math.cos(a)) * N @ N
             case _:
                 continue
-        T = T @ step
+        T = T @ local_transform
     return T
 
 
@@ -149,7 +149,7 @@ def _numbers(element: ElementTree.Element | None) -> Array:
 Faces = NDArray[np.int32]
 
 #: A file that is read again must have the extent it had before, to a hair (m).
-HAIR = 1e-4
+EXTENT_TOLERANCE = 1e-4
 
 
 def is_mesh(shape: pinocchio.GeometryObject) -> bool:
@@ -157,42 +157,42 @@ def is_mesh(shape: pinocchio.GeometryObject) -> bool:
     return hasattr(shape.geometry, "tri_indices")  # of coal, whose classes of meshes are many
 
 
-def surfaces(shape: pinocchio.GeometryObject) -> Iterator[Part]:
+def colored_meshes(shape: pinocchio.GeometryObject) -> Iterator[MaterialMesh]:
     """The mesh of a shape in pieces of one colour, in the frame of the shape (m).
 
     Triangles run counter-clockwise seen from where they are to be seen: a closed surface from outside, an open one from
     both sides, so that its triangles are there twice.
     """
-    for part in _coloured(shape) or [_plain(shape)]:
+    for part in _collada_meshes(shape) or [_uncolored_mesh(shape)]:
         points, faces = part.points, part.faces
         if np.prod(shape.meshScale) < 0.0:  # a mirror turns them inside out
             faces = faces[:, ::-1]
         if not _is_closed(points, faces):
             points, faces = np.vstack([points, points]), np.vstack([faces, faces[:, ::-1] + np.int32(len(points))])
-        yield Part(points, faces, part.color)
+        yield MaterialMesh(points, faces, part.color)
 
 
-def _plain(shape: pinocchio.GeometryObject) -> Part:
+def _uncolored_mesh(shape: pinocchio.GeometryObject) -> MaterialMesh:
     mesh = shape.geometry
     triangles = (mesh.tri_indices(i) for i in range(mesh.num_tris))
-    return Part(vertices(shape), np.array([(t[0], t[1], t[2]) for t in triangles], dtype=np.int32), None)
+    return MaterialMesh(shape_vertices(shape), np.array([(t[0], t[1], t[2]) for t in triangles], dtype=np.int32), None)
 
 
-def _coloured(shape: pinocchio.GeometryObject) -> list[Part]:
+def _collada_meshes(shape: pinocchio.GeometryObject) -> list[MaterialMesh]:
     """A Collada file read again, see `poise.rendering.visual_model`; nothing if it is none or is not understood."""
     if not shape.meshPath.lower().endswith(".dae"):
         return []
     try:
         file = Collada(shape.meshPath)
-        parts = [part for part in file.parts if len(part.faces)]
+        parts = [part for part in file.meshes if len(part.faces)]
     except (OSError, ElementTree.ParseError, KeyError, ValueError, StopIteration):
         return []
     if not parts:
         return []
-    every, expected = np.vstack([part.points for part in parts]), _extent(vertices(shape))
+    all_points, expected = np.vstack([part.points for part in parts]), _bounding_box(shape_vertices(shape))
     for scale in (shape.meshScale, file.unit * shape.meshScale):
-        if np.abs(_extent(every * scale) - expected).max() < HAIR:
-            return [Part(part.points * scale, part.faces, part.color) for part in parts]
+        if np.abs(_bounding_box(all_points * scale) - expected).max() < EXTENT_TOLERANCE:
+            return [MaterialMesh(part.points * scale, part.faces, part.color) for part in parts]
     return []
 
 
@@ -204,7 +204,7 @@ def _is_closed(points: Array, faces: Faces) -> bool:
     return bool(np.isin(begin * len(points) + end, end * len(points) + begin).mean() > 0.99)
 
 
-def _extent(points: Array) -> Array:
+def _bounding_box(points: Array) -> Array:
     return np.array([points.min(axis=0), points.max(axis=0)])
 
 
@@ -212,11 +212,11 @@ def _extent(points: Array) -> Array:
 
 
 #: For shapes without a colour of their own: a warm light grey, and a darker one for every other body of a chain.
-PLAIN = ((0.88, 0.87, 0.84, 1.0), (0.66, 0.68, 0.71, 1.0))
+DEFAULT_COLORS = ((0.88, 0.87, 0.84, 1.0), (0.66, 0.68, 0.71, 1.0))
 #: Thickness of the sticks of a robot without shapes, per m of its height.
-STICK = 0.02
+STICK_THICKNESS = 0.02
 #: Ground in squares of 0.25 m, sky and sun. Distances of clipping, haze and shadows are multiples of the extent (m).
-WORLD = f"""
+WORLD_XML = f"""
 <mujoco>
   <statistic extent="2" center="0 0 0.7"/>
   <visual>
@@ -263,43 +263,43 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Figure:
+class VisualModel:
     """A robot ready to be drawn: a world of MuJoCo with its meshes and the ground, and what to place in it."""
 
     model: mujoco.MjModel
     shapes: tuple[Shape, ...]
 
-    def placed(self, state: State) -> list[tuple[Shape, pinocchio.SE3]]:
+    def shape_poses(self, state: State) -> list[tuple[Shape, pinocchio.SE3]]:
         """All shapes with their poses in the world."""
-        data = state.robot._placed(state)
+        data = state.robot._kinematics(state)
         return [(shape, data.oMi[shape.joint] * shape.joint_from_shape) for shape in self.shapes]
 
     def corners(self, state: State) -> Array:
         """Corners of the boxes around all shapes in the world (n, 3), for framing."""
-        data = state.robot._placed(state)
+        data = state.robot._kinematics(state)
         return np.concatenate([[data.oMi[s.joint].act(corner) for corner in s.corners] for s in self.shapes])
 
 
-_figures: WeakKeyDictionary[Robot, Figure] = WeakKeyDictionary()
+_visual_models: WeakKeyDictionary[Robot, VisualModel] = WeakKeyDictionary()
 
 
-def figure(robot: Robot) -> Figure:
+def visual_model_of(robot: Robot) -> VisualModel:
     """The figure of a robot, made when first asked for, which takes a second or so."""
-    if robot not in _figures:
-        _figures[robot] = _figure(robot)
-    return _figures[robot]
+    if robot not in _visual_models:
+        _visual_models[robot] = _build_visual_model(robot)
+    return _visual_models[robot]
 
 
-def _figure(robot: Robot) -> Figure:
-    world, objects = mujoco.MjSpec.from_string(WORLD), list(robot.visual_geometry.geometryObjects)
-    stored: dict[tuple[object, ...], list[tuple[int, Color | None]]] = {}  # meshes used twice are stored once
+def _build_visual_model(robot: Robot) -> VisualModel:
+    world, objects = mujoco.MjSpec.from_string(WORLD_XML), list(robot.visual_geometry.geometryObjects)
+    mesh_indices: dict[tuple[object, ...], list[tuple[int, Color | None]]] = {}  # meshes used twice are stored once
     for shape in filter(is_mesh, objects):
-        if _key(shape) in stored:
+        if _mesh_key(shape) in mesh_indices:
             continue
-        stored[_key(shape)] = []
-        for part in surfaces(shape):
-            number = sum(map(len, stored.values()))
-            stored[_key(shape)].append((number, part.color))
+        mesh_indices[_mesh_key(shape)] = []
+        for part in colored_meshes(shape):
+            number = sum(map(len, mesh_indices.values()))
+            mesh_indices[_mesh_key(shape)].append((number, part.color))
             world.add_mesh(
                 name=str(number),
                 uservert=part.points.ravel(),
@@ -308,36 +308,44 @@ def _figure(robot: Robot) -> Figure:
             )
     model = world.compile()
     shapes = [
-        _shape(robot, o, mesh, color, model) for o in objects for mesh, color in stored.get(_key(o), [(-1, None)])
+        _build_shape(robot, o, mesh, color, model)
+        for o in objects
+        for mesh, color in mesh_indices.get(_mesh_key(o), [(-1, None)])
     ]
-    return Figure(model, tuple(shapes or _sticks(robot)))
+    return VisualModel(model, tuple(shapes or _stick_shapes(robot)))
 
 
-def _key(shape: pinocchio.GeometryObject) -> tuple[object, ...]:
+def _mesh_key(shape: pinocchio.GeometryObject) -> tuple[object, ...]:
     """The same for shapes with the same mesh."""
     return (shape.meshPath, *shape.meshScale) if is_mesh(shape) else (shape.name,)
 
 
-def _shape(
+def _build_shape(
     robot: Robot, shape: pinocchio.GeometryObject, mesh: int, color: Color | None, model: mujoco.MjModel
 ) -> Shape:
-    points = vertices(shape)
+    points = shape_vertices(shape)
     low, high = points.min(axis=0), points.max(axis=0)
     box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
     corners = box @ shape.placement.rotation.T + shape.placement.translation
-    pose, kind, size = shape.placement, *_solid(shape)
+    pose, kind, size = shape.placement, *_geom_type_and_size(shape)
     if mesh >= 0:  # MuJoCo moves a mesh to its own middle and axes
         w, x, y, z = model.mesh_quat[mesh]
         pose = pose * pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), model.mesh_pos[mesh])
-    given = tuple(float(part) for part in shape.meshColor)
-    if shape.overrideMaterial and max(given[:3]) > 0.0:  # black says that nobody chose
-        color = given
+    mesh_color = tuple(float(part) for part in shape.meshColor)
+    if shape.overrideMaterial and max(mesh_color[:3]) > 0.0:  # black says that nobody chose
+        color = mesh_color
     return Shape(
-        kind, size, mesh, shape.parentJoint, pose, corners, color or PLAIN[_depth(robot, shape.parentJoint) % 2]
+        kind,
+        size,
+        mesh,
+        shape.parentJoint,
+        pose,
+        corners,
+        color or DEFAULT_COLORS[_joint_depth(robot, shape.parentJoint) % 2],
     )
 
 
-def _solid(shape: pinocchio.GeometryObject) -> tuple[mujoco.mjtGeom, tuple[float, float, float]]:
+def _geom_type_and_size(shape: pinocchio.GeometryObject) -> tuple[mujoco.mjtGeom, tuple[float, float, float]]:
     """Kind and size of the geom that a shape becomes; a solid that MuJoCo lacks becomes the box around it."""
     solid, kinds = shape.geometry, mujoco.mjtGeom
     match type(solid).__name__:
@@ -347,27 +355,29 @@ def _solid(shape: pinocchio.GeometryObject) -> tuple[mujoco.mjtGeom, tuple[float
             return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
     if is_mesh(shape):
         return kinds.mjGEOM_MESH, (1.0, 1.0, 1.0)
-    half = np.abs(vertices(shape)).max(axis=0)
+    half = np.abs(shape_vertices(shape)).max(axis=0)
     return kinds.mjGEOM_BOX, (float(half[0]), float(half[1]), float(half[2]))
 
 
-def _sticks(robot: Robot) -> list[Shape]:
+def _stick_shapes(robot: Robot) -> list[Shape]:
     """For a robot without shapes: a stick from each joint to the next, and a ball on each joint."""
-    model, radius, kinds = robot.model, STICK * robot.height, mujoco.mjtGeom
+    model, radius, kinds = robot.model, STICK_THICKNESS * robot.height, mujoco.mjtGeom
     sticks = []
     for joint in range(1, model.njoints):
-        color, still = PLAIN[_depth(robot, joint) % 2], pinocchio.SE3.Identity()
-        sticks.append(Shape(kinds.mjGEOM_SPHERE, (1.3 * radius, 0.0, 0.0), -1, joint, still, np.zeros((1, 3)), color))
+        color, identity = DEFAULT_COLORS[_joint_depth(robot, joint) % 2], pinocchio.SE3.Identity()
+        sticks.append(
+            Shape(kinds.mjGEOM_SPHERE, (1.3 * radius, 0.0, 0.0), -1, joint, identity, np.zeros((1, 3)), color)
+        )
         end = model.jointPlacements[joint].translation
         length, parent = float(np.linalg.norm(end)), model.parents[joint]
         if parent > 0 and length > radius:
-            turn = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), end / length).matrix()
-            pose, size = pinocchio.SE3(turn, end / 2), (radius, length / 2, 0.0)
+            rotation = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), end / length).matrix()
+            pose, size = pinocchio.SE3(rotation, end / 2), (radius, length / 2, 0.0)
             sticks.append(Shape(kinds.mjGEOM_CAPSULE, size, -1, parent, pose, np.array([np.zeros(3), end]), color))
     return sticks
 
 
-def _depth(robot: Robot, joint: int) -> int:
+def _joint_depth(robot: Robot, joint: int) -> int:
     """How many joints are between a joint and the base."""
     depth = 0
     while joint > 1:

@@ -7,7 +7,7 @@
 
 from poise.rendering import Camera, picture, save_picture
 from poise.report.campaign_page import CAMPAIGN_SECTIONS, save_campaign_page, worst_runs
-from poise.report.campaign_runs import Kept
+from poise.report.campaign_runs import RunFiles
 from poise.report.recording_page import RECORDING_SECTIONS, read_recordings, save_page
 from poise.report.study_page import save_study_page
 from poise.report.torques_page import save_torques_page
@@ -16,7 +16,7 @@ __all__ = [
     "CAMPAIGN_SECTIONS",
     "RECORDING_SECTIONS",
     "Camera",
-    "Kept",
+    "RunFiles",
     "picture",
     "read_recordings",
     "save_campaign_page",

@@ -11,137 +11,160 @@ import numpy as np
 from poise.analysis import BodyTrajectories
 from poise.arrays import Array
 from poise.html import (
-    ABOVE,
-    BELOW,
-    FAINT,
-    HALF,
-    INK,
-    LEFT,
-    RIGHT,
+    GRID_COLOR,
+    HALF_WIDTH,
+    MARGIN_BOTTOM,
+    MARGIN_LEFT,
+    MARGIN_RIGHT,
+    MARGIN_TOP,
+    TEXT_COLOR,
     Section,
-    beside,
-    column,
-    drawing,
+    chart_width,
+    decimate,
     figure,
+    grid,
+    new_chart,
     note,
     number,
     paragraph,
     table,
-    thinned,
 )
-from poise.report.recording_view import Subject
+from poise.report.recording_view import RecordingView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Samples at which the distance to the edge is measured: every 25 ms of a run of ten seconds.
-SAMPLES = 400
+MARGIN_SAMPLES = 400
 #: Polygons that are drawn: those of the first stances of a long walk, which are enough to read the rest.
-POLYGONS = 40
-PRESSURE = "#d55e00"
+MAX_POLYGONS = 40
+PRESSURE_COLOR = "#d55e00"
 #: Least and most height of the axes, in units of the drawing: a long walk is flat, a stance is high.
-LOWEST, HIGHEST = 110.0, 300.0
+MIN_HEIGHT, MAX_HEIGHT = 110.0, 300.0
 
 
-class View(NamedTuple):
+class BalanceView(NamedTuple):
     """What is seen from above: the recording, its tracks, where the ground pushes and what that is called."""
 
-    subject: Subject
-    tracks: BodyTrajectories
-    pushing: Array
+    recording_view: RecordingView
+    body_trajectories: BodyTrajectories
+    pressure_points: Array
     name: str
 
     @property
     def polygons(self) -> list[Array]:
         """One polygon for each stretch in which the same parts stand, (k, 2), m; none if nobody noted what stands."""
-        if "contacts" not in self.tracks.recording:
+        if "contacts" not in self.body_trajectories.recording:
             return []
-        names = np.array([str(text) for text in self.tracks.recording["contacts"]])
+        names = np.array([str(text) for text in self.body_trajectories.recording["contacts"]])
         starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), len(names)]
         middles = [(a + b) // 2 for a, b in itertools.pairwise(starts)]
-        return [polygon for i in middles[:POLYGONS] if len(polygon := self.tracks.support(i)) > 2]
+        return [polygon for i in middles[:MAX_POLYGONS] if len(polygon := self.body_trajectories.support(i)) > 2]
 
     def margins(self) -> tuple[float, float]:
         """Smallest distance of center of mass and of the pushing point from the edge (m), negative outside."""
-        n = len(self.tracks.recording)
-        inner = np.unique(np.linspace(min(1, n - 1), max(n - 2, 0), SAMPLES).astype(int)).tolist()
-        found = [self.tracks.margins(points, inner) for points in (self.tracks.center[:, :2], self.pushing)]
-        least = [float(np.nanmin(each)) if np.isfinite(each).any() else np.nan for each in found]
-        return least[0], least[1]
+        n = len(self.body_trajectories.recording)
+        inner = np.unique(np.linspace(min(1, n - 1), max(n - 2, 0), MARGIN_SAMPLES).astype(int)).tolist()
+        margins = [
+            self.body_trajectories.margins(points, inner)
+            for points in (self.body_trajectories.center[:, :2], self.pressure_points)
+        ]
+        smallest = [float(np.nanmin(each)) if np.isfinite(each).any() else np.nan for each in margins]
+        return smallest[0], smallest[1]
 
     @property
-    def frame(self) -> Array | None:
+    def limits(self) -> Array | None:
         """Lower and upper corner of what is to be seen, (2, 2), m.
 
         Polygons and center of mass are seen whole, and of the other point what is near: at an impact it jumps far.
         """
-        shown = np.vstack([*self.polygons, self.tracks.center[:, :2]])
+        shown = np.vstack([*self.polygons, self.body_trajectories.center[:, :2]])
         shown = shown[np.isfinite(shown).all(axis=1)]
         if not len(shown):
             return None
         low, high = shown.min(axis=0), shown.max(axis=0)
-        room = 0.5 * float((high - low).max())
-        near = self.pushing[np.isfinite(self.pushing).all(axis=1)]
-        near = near[((near > low - room) & (near < high + room)).all(axis=1)]
-        both = np.vstack([low[np.newaxis], high[np.newaxis], near])
-        pad = 0.05 * float(np.ptp(both, axis=0).max()) + 1e-3
-        return np.array([both.min(axis=0) - pad, both.max(axis=0) + pad])
+        reach = 0.5 * float((high - low).max())
+        nearby = self.pressure_points[np.isfinite(self.pressure_points).all(axis=1)]
+        nearby = nearby[((nearby > low - reach) & (nearby < high + reach)).all(axis=1)]
+        corners = np.vstack([low[np.newaxis], high[np.newaxis], nearby])
+        padding = 0.05 * float(np.ptp(corners, axis=0).max()) + 1e-3
+        return np.array([corners.min(axis=0) - padding, corners.max(axis=0) + padding])
 
 
-def balance(subjects: Sequence[Subject]) -> Section:
+def balance_section(views: Sequence[RecordingView]) -> Section:
     """A view from above for each recording, all at one scale, and how far both points stay inside."""
-    absent = [note(s.lacks("soles are known without its robot's model")) for s in subjects if s.tracks is None]
-    views = [_view(s, s.tracks) for s in subjects if s.tracks is not None]
-    frames = [frame for view in views if (frame := view.frame) is not None]
-    size = np.max([np.ptp(frame, axis=0) for frame in frames], axis=0) if frames else np.ones(2)
+    missing = [
+        note(view.missing_note("soles are known without its robot's model"))
+        for view in views
+        if view.body_trajectories is None
+    ]
+    top_views = [_top_view(view, view.body_trajectories) for view in views if view.body_trajectories is not None]
+    all_limits = [limits for top_view in top_views if (limits := top_view.limits) is not None]
+    size = np.max([np.ptp(limits, axis=0) for limits in all_limits], axis=0) if all_limits else np.ones(2)
     figures, rows = [], []
-    for view in views:
-        center, pushed = view.margins()
-        figures.append(_figure(view, size, pushed, column(len(subjects))))
-        if np.isfinite(center) or np.isfinite(pushed):
-            rows.append((view.subject.label, number(1e3 * center), number(1e3 * pushed), view.name))
+    for top_view in top_views:
+        center_margin, pressure_margin = top_view.margins()
+        figures.append(_balance_figure(top_view, size, pressure_margin, chart_width(len(views))))
+        if np.isfinite(center_margin) or np.isfinite(pressure_margin):
+            rows.append(
+                (
+                    top_view.recording_view.label,
+                    number(1e3 * center_margin),
+                    number(1e3 * pressure_margin),
+                    top_view.name,
+                )
+            )
     head = ["recording", "center of mass (mm)", "where the ground pushes (mm)", "which is the"]
     caption = "Smallest distance from the edge of the support polygon; negative outside."
     summary = table(head, rows, caption) if rows else ""
-    words = "Seen from above, x is forward and y to the left of where the robot started." if views else ""
-    return Section("Balance", "".join([paragraph(words), *absent, beside(figures, len(subjects)), summary]))
+    description = "Seen from above, x is forward and y to the left of where the robot started." if top_views else ""
+    return Section("Balance", "".join([paragraph(description), *missing, grid(figures, len(views)), summary]))
 
 
-def _view(subject: Subject, tracks: BodyTrajectories) -> View:
+def _top_view(view: RecordingView, tracks: BodyTrajectories) -> BalanceView:
     """With the center of pressure that was sensed, or else the zero-moment point that the motion needs."""
     name = "center_of_pressure"
-    if name in subject.recording and np.isfinite(subject.recording[name]).any():
-        return View(subject, tracks, subject.recording[name], "sensed center of pressure")
-    return View(subject, tracks, tracks.zmp, "zero-moment point of the motion")
+    if name in view.recording and np.isfinite(view.recording[name]).any():
+        return BalanceView(view, tracks, view.recording[name], "sensed center of pressure")
+    return BalanceView(view, tracks, tracks.zmp, "zero-moment point of the motion")
 
 
-def _figure(view: View, size: Array, margin: float, width: float) -> str:
-    inside = (width - LEFT - RIGHT) * float(size[1] / size[0])
-    height = min(max(inside, LOWEST), HIGHEST) + ABOVE + BELOW
-    label, tracks = view.subject.label, view.tracks
-    with drawing(f"Center of mass of {label} over its support polygon, from above", width, height) as drawn:
-        axes = drawn.axes
-        for i, polygon in enumerate(view.polygons):
+def _balance_figure(top_view: BalanceView, size: Array, margin: float, width: float) -> str:
+    axes_height = (width - MARGIN_LEFT - MARGIN_RIGHT) * float(size[1] / size[0])
+    height = min(max(axes_height, MIN_HEIGHT), MAX_HEIGHT) + MARGIN_TOP + MARGIN_BOTTOM
+    label, tracks = top_view.recording_view.label, top_view.body_trajectories
+    with new_chart(f"Center of mass of {label} over its support polygon, from above", width, height) as chart:
+        axes = chart.axes
+        for i, polygon in enumerate(top_view.polygons):
             name = "support polygon" if i == 0 else None
             axes.fill(*polygon.T, facecolor="#e6efe9", edgecolor="#5a8a72", linewidth=0.7, alpha=0.75, label=name)
-        way(axes, view.pushing, view.name, {"color": PRESSURE, "linewidth": 0.7, "linestyle": (0, (3, 1.2))})
-        way(axes, tracks.center[:, :2], "center of mass", {"color": INK, "linewidth": 1.4})
-        axes.plot(*tracks.center[0, :2], "o", color=INK, markersize=8, markerfacecolor="none", label="start")
-        axes.plot(*tracks.center[-1, :2], "s", color=INK, markersize=4, label="end", linestyle="none")
+        path_curve(
+            axes,
+            top_view.pressure_points,
+            top_view.name,
+            {"color": PRESSURE_COLOR, "linewidth": 0.7, "linestyle": (0, (3, 1.2))},
+        )
+        path_curve(axes, tracks.center_of_mass[:, :2], "center of mass", {"color": TEXT_COLOR, "linewidth": 1.4})
+        axes.plot(
+            *tracks.center_of_mass[0, :2], "o", color=TEXT_COLOR, markersize=8, markerfacecolor="none", label="start"
+        )
+        axes.plot(*tracks.center_of_mass[-1, :2], "s", color=TEXT_COLOR, markersize=4, label="end", linestyle="none")
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
-        if view.frame is not None:
-            (left, right), (bottom, top) = (view.frame.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
+        if top_view.limits is not None:
+            (left, right), (bottom, top) = (top_view.limits.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
             axes.set(xlim=(left, right), ylim=(bottom, top))
-        axes.grid(color=FAINT, alpha=0.25, linewidth=0.5)
-        drawn.legend(3 if width >= HALF else 2)
-    said = "stays inside" if margin > 0.0 else f"leaves the polygon by up to {number(-1e3 * margin)} mm"
+        axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
+        chart.legend(3 if width >= HALF_WIDTH else 2)
+    text = "stays inside" if margin > 0.0 else f"leaves the polygon by up to {number(-1e3 * margin)} mm"
     if not np.isfinite(margin):
-        said = "is not known" if np.isnan(view.pushing).all() else "is drawn, but not what the feet stood on"
-    return figure(drawn.svg, f"{label}: the {view.name} {said}.")
+        text = (
+            "is not known" if np.isnan(top_view.pressure_points).all() else "is drawn, but not what the feet stood on"
+        )
+    return figure(chart.svg, f"{label}: the {top_view.name} {text}.")
 
 
-def way(axes: Axes, points: Array, name: str, style: dict[str, Any]) -> None:
+def path_curve(axes: Axes, points: Array, name: str, style: dict[str, Any]) -> None:
     """The way of a point, thinned along both axes, so that no turn is lost."""
     count = np.arange(len(points), dtype=np.float64)
-    kept = np.unique(np.concatenate([thinned(count, points[:, k])[0] for k in range(2)])).astype(int)
-    axes.plot(*points[kept].T, label=name, **style)
+    indices = np.unique(np.concatenate([decimate(count, points[:, k])[0] for k in range(2)])).astype(int)
+    axes.plot(*points[indices].T, label=name, **style)

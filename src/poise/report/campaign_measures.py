@@ -8,164 +8,174 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.analysis import MEASURES
+from poise.analysis import STYLE_MEASURES
 from poise.arrays import Array, Mask
 from poise.html import (
-    COLORS,
-    FAINT,
-    HEIGHT,
+    CHART_HEIGHT,
+    GRID_COLOR,
+    LINE_COLORS,
     MINUS,
-    SHADE,
-    THIRD,
+    SHADE_COLOR,
+    THIRD_WIDTH,
     TIMES,
     Section,
-    beside,
-    drawing,
-    explained,
+    annotated_table,
     figure,
+    grid,
     heading,
+    new_chart,
     note,
     number,
     paragraph,
-    prefixed,
+    si_prefix,
 )
 from poise.report.campaign_runs import (
-    NUMERIC,
-    Groups,
-    Kept,
-    Runs,
-    grouped,
-    named,
-    several,
-    shortened,
-    spread,
-    titled,
-    words_of,
+    NUMERIC_TYPES,
+    RunFiles,
+    RunGroups,
+    RunTable,
+    axis_label,
+    categorical_factors,
+    display_name,
+    group_runs,
+    mean_and_deviation,
+    plural,
+    shorten,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Up to so many values are points; more are a box.
-POINTS = 20
+MAX_POINTS = 20
 #: Parts that are told apart by colours.
-PARTS = 4
-LETTER = 4.2
+MAX_COLORED_PARTS = 4
+LETTER_WIDTH = 4.2
 
 
-def boxes(runs: Runs, name: str, groups: Groups, split: Groups | None, chosen: NDArray[np.bool_]) -> str:
+def box_plot(runs: RunTable, name: str, groups: RunGroups, split: RunGroups | None, selected: NDArray[np.bool_]) -> str:
     """The figure, with its caption."""
     column, values = runs.columns[name], runs.numbers(name)
-    apart = split if split is not None and len(split) <= PARTS else None
-    labels = [shortened(label, 16) for label in groups.labels]
-    turned = LETTER * max(map(len, labels)) > 225.0 / len(labels) - 3.0
-    by = f" by {titled(groups.name)}" + (f" and {titled(apart.name)}" if apart is not None else "")
-    with drawing(f"{titled(name, column)}{by}", THIRD, HEIGHT + 8) as drawn:
-        axes = drawn.axes
-        count = len(apart) if apart is not None else 1
+    colored = split if split is not None and len(split) <= MAX_COLORED_PARTS else None
+    labels = [shorten(label, 16) for label in groups.labels]
+    is_rotated = LETTER_WIDTH * max(map(len, labels)) > 225.0 / len(labels) - 3.0
+    suffix = f" by {display_name(groups.name)}" + (f" and {display_name(colored.name)}" if colored is not None else "")
+    with new_chart(f"{display_name(name, column)}{suffix}", THIRD_WIDTH, CHART_HEIGHT + 8) as chart:
+        axes = chart.axes
+        count = len(colored) if colored is not None else 1
         width = 0.7 / count
         for k in range(len(groups)):
             for part in range(count):
-                inside = chosen & (groups.index == k) & np.isfinite(values)
-                if apart is not None:
-                    inside &= apart.index == part
-                _box(axes, k + width * (part - (count - 1) / 2), 0.8 * width, values[inside], COLORS[part])
-        if apart is not None:
-            for part, label in enumerate(apart.labels):
-                axes.plot([], [], "s", color=COLORS[part], markersize=4.0, label=shortened(label, 20))
-        axes.set_xticks(range(len(labels)), labels, rotation=40 if turned else 0, ha="right" if turned else "center")
+                is_inside = selected & (groups.index == k) & np.isfinite(values)
+                if colored is not None:
+                    is_inside &= colored.index == part
+                _draw_box(axes, k + width * (part - (count - 1) / 2), 0.8 * width, values[is_inside], LINE_COLORS[part])
+        if colored is not None:
+            for part, label in enumerate(colored.labels):
+                axes.plot([], [], "s", color=LINE_COLORS[part], markersize=4.0, label=shorten(label, 20))
+        axes.set_xticks(
+            range(len(labels)), labels, rotation=40 if is_rotated else 0, ha="right" if is_rotated else "center"
+        )
         axes.tick_params(axis="x", length=0, pad=2.0)
         axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # long numbers would push their title out of the figure
-        axes.grid(axis="y", color=SHADE, linewidth=0.6)
+        axes.grid(axis="y", color=SHADE_COLOR, linewidth=0.6)
         axes.set_axisbelow(True)
-        axes.set(xlabel=named(groups.name, groups.column), ylabel=named(name, column), xlim=(-0.6, len(labels) - 0.4))
-        drawn.legend(4)
-        if turned:
-            room = 0.64 * LETTER * max(map(len, labels)) - 4.0
-            drawn.below += max(room, 0.0)
-    called = titled(name, column)
-    about = f": {column.about}" if column.about else ""
-    return figure(drawn.svg, f"{called[0].upper()}{called[1:]}{by}{about}.")
+        axes.set(
+            xlabel=axis_label(groups.name, groups.column),
+            ylabel=axis_label(name, column),
+            xlim=(-0.6, len(labels) - 0.4),
+        )
+        chart.legend(4)
+        if is_rotated:
+            room = 0.64 * LETTER_WIDTH * max(map(len, labels)) - 4.0
+            chart.extra_bottom += max(room, 0.0)
+    name_text = display_name(name, column)
+    description = f": {column.description}" if column.description else ""
+    return figure(chart.svg, f"{name_text[0].upper()}{name_text[1:]}{suffix}{description}.")
 
 
-def _box(axes: Axes, place: float, width: float, values: Array, color: str) -> None:
+def _draw_box(axes: Axes, position: float, width: float, values: Array, color: str) -> None:
     """Points beside each other if they are few, else a box."""
     if not len(values):
         return
     half = width / 2
-    if len(values) <= POINTS:
+    if len(values) <= MAX_POINTS:
         # The golden ratio spreads points evenly whatever their number, and the same each time.
-        beside = (np.arange(len(values)) * 0.618034 % 1.0 - 0.5) * 0.8 * width if len(values) > 1 else np.zeros(1)
-        axes.plot(place + beside, values, ".", color=color, markersize=3.2, alpha=0.75, markeredgewidth=0)
-        axes.hlines(values.mean(), place - half, place + half, color=color, linewidth=1.4)
+        jitter = (np.arange(len(values)) * 0.618034 % 1.0 - 0.5) * 0.8 * width if len(values) > 1 else np.zeros(1)
+        axes.plot(position + jitter, values, ".", color=color, markersize=3.2, alpha=0.75, markeredgewidth=0)
+        axes.hlines(values.mean(), position - half, position + half, color=color, linewidth=1.4)
         return
     low, first, middle, third, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
-    axes.vlines(place, low, high, color=FAINT, linewidth=0.9)
-    axes.bar(place, third - first, width, bottom=first, color=color, alpha=0.35, linewidth=0)
-    axes.hlines(middle, place - half, place + half, color=color, linewidth=1.8)
+    axes.vlines(position, low, high, color=GRID_COLOR, linewidth=0.9)
+    axes.bar(position, third - first, width, bottom=first, color=color, alpha=0.35, linewidth=0)
+    axes.hlines(middle, position - half, position + half, color=color, linewidth=1.8)
 
 
 # -- Measures --------------------------------------------------------------------------------------------------------
 
 
 #: Figures that are drawn, of the measures that differ most between groups.
-FIGURES = 9
+MAX_FIGURES = 9
 #: What others are compared with, where a style has it.
-NEUTRAL = "neutral"
+NEUTRAL_STYLE = "neutral"
 
 
-def measures(runs: Runs, kept: Mapping[int, Kept]) -> Section:
+def run_measures_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """Figures of what differs most, then tables of all."""
     title = "Measures of the runs"
     if not len(runs):
         return Section(title, note("No run is done yet."))
-    chosen = runs.succeeded if runs.succeeded.any() else np.ones(len(runs), dtype=bool)
-    names = [name for name in runs.columns if _known(runs, name, chosen)]
+    selected = runs.succeeded if runs.succeeded.any() else np.ones(len(runs), dtype=bool)
+    names = [name for name in runs.columns if _has_numbers(runs, name, selected)]
     if not names:
         return Section(title, note("The runs measured nothing, or nothing that is a number."))
-    whose = (
-        f"the {several(int(chosen.sum()), 'run')} that succeeded"
+    run_description = (
+        f"the {plural(int(selected.sum()), 'run')} that succeeded"
         if runs.succeeded.any()
         else "all runs: none succeeded"
     )
     groups, split = _grouping(runs)
-    said = [f"Of {whose}."]
+    texts = [f"Of {run_description}."]
     if groups is None:
-        return Section(title, paragraph(*said) + _whole(runs, names, chosen))
-    differing = [name for name in names if np.nanstd(runs.numbers(name)[chosen]) > 0.0]
-    telling = sorted(differing, key=lambda name: -_telling(runs.numbers(name), groups, chosen))[:FIGURES]
-    if len(differing) > FIGURES:
-        said.append(f"Drawn are the {FIGURES} of {len(names)} measures that differ most by {titled(groups.name)}.")
-    said.append("Boxes hold the middle half of the runs, lines nine tenths; up to 20 runs are points.")
-    figures = [boxes(runs, name, groups, split, chosen) for name in telling]
-    return Section(title, paragraph(*said) + beside(figures, 3) + _tables(runs, names, groups, split, chosen))
+        return Section(title, paragraph(*texts) + _overall_table(runs, names, selected))
+    differing = [name for name in names if np.nanstd(runs.numbers(name)[selected]) > 0.0]
+    most_different = sorted(differing, key=lambda name: -_explained_variance(runs.numbers(name), groups, selected))[
+        :MAX_FIGURES
+    ]
+    if len(differing) > MAX_FIGURES:
+        texts.append(
+            f"Drawn are the {MAX_FIGURES} of {len(names)} measures that differ most by {display_name(groups.name)}."
+        )
+    texts.append("Boxes hold the middle half of the runs, lines nine tenths; up to 20 runs are points.")
+    figures = [box_plot(runs, name, groups, split, selected) for name in most_different]
+    return Section(title, paragraph(*texts) + grid(figures, 3) + _group_tables(runs, names, groups, split, selected))
 
 
-def _known(runs: Runs, name: str, chosen: Mask) -> bool:
-    return runs.columns[name].type in NUMERIC and bool(np.isfinite(runs.numbers(name)[chosen]).any())
+def _has_numbers(runs: RunTable, name: str, selected: Mask) -> bool:
+    return runs.columns[name].type in NUMERIC_TYPES and bool(np.isfinite(runs.numbers(name)[selected]).any())
 
 
-def _grouping(runs: Runs) -> tuple[Groups | None, Groups | None]:
+def _grouping(runs: RunTable) -> tuple[RunGroups | None, RunGroups | None]:
     """By what the runs are compared, and what parts them before: style and robot where there are both."""
-    words = words_of(runs)
+    words = categorical_factors(runs)
     if not words:
         numeric = [name for name in runs.varied if runs.numeric(name)]
-        candidates = [each for each in (grouped(runs, name) for name in numeric) if len(each) > 1]
+        candidates = [each for each in (group_runs(runs, name) for name in numeric) if len(each) > 1]
         return (
-            max(candidates, key=lambda each: _telling(runs.succeeded.astype(np.float64), each, None))
+            max(candidates, key=lambda each: _explained_variance(runs.succeeded.astype(np.float64), each, None))
             if candidates
             else None
         ), None
     first = "style" if "style" in words else words[0]
     others = [name for name in words if name != first]
-    return grouped(runs, first), grouped(runs, others[0]) if others else None
+    return group_runs(runs, first), group_runs(runs, others[0]) if others else None
 
 
-def _telling(values: Array, groups: Groups, chosen: Mask | None) -> float:
+def _explained_variance(values: Array, groups: RunGroups, selected: Mask | None) -> float:
     """Share of the variance of a measure that is between the groups."""
     known = np.isfinite(values) & (groups.index >= 0)
-    if chosen is not None:
-        known &= chosen
+    if selected is not None:
+        known &= selected
     y, index = values[known], groups.index[known]
     if len(y) < 2 or not y.std() > 1e-9 * max(float(np.abs(y).max()), 1e-300):
         return 0.0
@@ -174,86 +184,94 @@ def _telling(values: Array, groups: Groups, chosen: Mask | None) -> float:
     return float((count * (means - y.mean()) ** 2).sum() / (len(y) * y.var()))
 
 
-def _whole(runs: Runs, names: Sequence[str], chosen: Mask) -> str:
+def _overall_table(runs: RunTable, names: Sequence[str], selected: Mask) -> str:
     """Without groups: each measure over all runs."""
     rows = []
     for name in names:
-        values = runs.numbers(name)[chosen]
+        values = runs.numbers(name)[selected]
         values = values[np.isfinite(values)]
-        factor, label = _shown(runs, name, values)
+        factor, label = _display_unit(runs, name, values)
         quantiles = (number(factor * float(q)) for q in np.quantile(values, (0.0, 0.5, 1.0)))
-        rows.append((label, _about(runs, name), [spread(values, factor), *quantiles, str(len(values))]))
-    return explained(["measure", "mean ± SD", "least", "median", "largest", "runs"], rows)
+        rows.append(
+            (label, _column_description(runs, name), [mean_and_deviation(values, factor), *quantiles, str(len(values))])
+        )
+    return annotated_table(["measure", "mean ± SD", "least", "median", "largest", "runs"], rows)
 
 
-def _tables(runs: Runs, names: Sequence[str], groups: Groups, split: Groups | None, chosen: Mask) -> str:
+def _group_tables(
+    runs: RunTable, names: Sequence[str], groups: RunGroups, split: RunGroups | None, selected: Mask
+) -> str:
     """One table for each part of the split: measures below each other, groups side by side."""
     if split is None:
-        return heading(f"By {titled(groups.name)}") + _table(runs, names, groups, chosen)
+        return heading(f"By {display_name(groups.name)}") + _group_table(runs, names, groups, selected)
     parts = []
     for k, label in enumerate(split.labels):
-        part = chosen & (split.index == k)
+        part = selected & (split.index == k)
         if part.any():
-            parts += [heading(f"{titled(split.name)} {label}"), _table(runs, names, groups, part)]
+            parts += [heading(f"{display_name(split.name)} {label}"), _group_table(runs, names, groups, part)]
         else:
-            parts.append(note(f"{titled(split.name)} {label}: no run succeeded."))
+            parts.append(note(f"{display_name(split.name)} {label}: no run succeeded."))
     return "".join(parts)
 
 
-def _table(runs: Runs, names: Sequence[str], groups: Groups, chosen: Mask) -> str:
-    neutral = groups.labels.index(NEUTRAL) if groups.name == "style" and NEUTRAL in groups.labels else None
+def _group_table(runs: RunTable, names: Sequence[str], groups: RunGroups, selected: Mask) -> str:
+    neutral = groups.labels.index(NEUTRAL_STYLE) if groups.name == "style" and NEUTRAL_STYLE in groups.labels else None
     order = list(range(len(groups)))
     if neutral is not None:
         order = [neutral, *(k for k in order if k != neutral)]
     rows = []
     for name in names:
         values = runs.numbers(name)
-        inside = chosen & np.isfinite(values)
-        if not inside.any():
+        is_inside = selected & np.isfinite(values)
+        if not is_inside.any():
             continue
-        factor, label = _shown(runs, name, values[inside])
-        each = [values[inside & (groups.index == k)] for k in order]
-        cells = [spread(part, factor) for part in each]
+        factor, label = _display_unit(runs, name, values[is_inside])
+        group_values = [values[is_inside & (groups.index == k)] for k in order]
+        cells = [mean_and_deviation(part, factor) for part in group_values]
         if neutral is not None:
-            ratio = _has_ratio(name, values[inside])
-            others = zip(cells[1:], each[1:], strict=True)
-            cells = [cells[0], *(_beside(cell, part, each[0], factor, ratio) for cell, part in others)]
-        rows.append((label, _about(runs, name), cells))
-    counts = groups.counts(chosen)
+            has_ratio = _has_ratio(name, values[is_inside])
+            others = zip(cells[1:], group_values[1:], strict=True)
+            cells = [
+                cells[0],
+                *(_compare_with_neutral(cell, part, group_values[0], factor, has_ratio) for cell, part in others),
+            ]
+        rows.append((label, _column_description(runs, name), cells))
+    counts = groups.counts(selected)
     unit = f" {groups.column.unit}" if groups.column.unit else ""
-    head = ["measure", *(f"{groups.labels[k]}{unit} ({several(int(counts[k]), 'run')})" for k in order)]
-    said = (
-        f"Mean ± standard deviation; in brackets how many times as much as {NEUTRAL} ({TIMES}), or how much more (+)."
+    head = ["measure", *(f"{groups.labels[k]}{unit} ({plural(int(counts[k]), 'run')})" for k in order)]
+    caption = (
+        f"Mean ± standard deviation; in brackets how many times as much as {NEUTRAL_STYLE} ({TIMES}), "
+        "or how much more (+)."
     )
-    return explained(head, rows, said if neutral is not None else "Mean ± standard deviation.")
+    return annotated_table(head, rows, caption if neutral is not None else "Mean ± standard deviation.")
 
 
-def _beside(cell: str, part: Array, first: Array, factor: float, ratio: bool) -> str:
+def _compare_with_neutral(cell: str, part: Array, first: Array, factor: float, has_ratio: bool) -> str:
     """A cell with its ratio to the neutral style, or its difference where a ratio makes no sense."""
     if not len(part) or not len(first):
         return cell
     mean, base = float(part.mean()), float(first.mean())
-    if ratio:
+    if has_ratio:
         return f"{cell} ({TIMES}{number(mean / base)})" if abs(base) > 1e-9 else cell
-    more = number(factor * (mean - base))
-    return f"{cell} ({more if more.startswith(MINUS) else f'+{more}'})"
+    difference = number(factor * (mean - base))
+    return f"{cell} ({difference if difference.startswith(MINUS) else f'+{difference}'})"
 
 
 def _has_ratio(name: str, values: Array) -> bool:
     """Whether it makes sense to have so many times as much of a measure: the same for a whole row."""
-    measure = MEASURES.get(name.removeprefix("measure."))
-    return measure.ratio if measure is not None else "margin" not in name and float(values.min()) > 0.0
+    measure = STYLE_MEASURES.get(name.removeprefix("measure."))
+    return measure.has_ratio if measure is not None else "margin" not in name and float(values.min()) > 0.0
 
 
-def _shown(runs: Runs, name: str, values: Array) -> tuple[float, str]:
+def _display_unit(runs: RunTable, name: str, values: Array) -> tuple[float, str]:
     """A factor and a name with the unit in which a measure reads well."""
     column = runs.columns[name]
     if column.unit == "share":
-        return 100.0, f"{titled(name, column)} (%)"
-    factor, unit = prefixed(column.unit, float(np.abs(values).max(initial=0.0)))
-    return factor, named(name, column).replace(f"({column.unit})", f"({unit})")
+        return 100.0, f"{display_name(name, column)} (%)"
+    factor, unit = si_prefix(column.unit, float(np.abs(values).max(initial=0.0)))
+    return factor, axis_label(name, column).replace(f"({column.unit})", f"({unit})")
 
 
-def _about(runs: Runs, name: str) -> str:
-    about = runs.columns[name].about
-    return f"{about}." if about else ""
+def _column_description(runs: RunTable, name: str) -> str:
+    description = runs.columns[name].description
+    return f"{description}." if description else ""

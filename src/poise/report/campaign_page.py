@@ -13,14 +13,41 @@ from typing import Any
 
 import numpy as np
 
-from poise.campaign import COSTS, MOVED, OUTCOMES, RECORDINGS, Results, margin_of, merit
-from poise.html import NONE, Section, assembled, note, number, paragraph, percent, saved, table, unbroken, wordy
-from poise.report.campaign_measures import measures
-from poise.report.campaign_runs import Kept, Runs, named, several, share, titled, valued
-from poise.report.campaign_runs import titled as told
-from poise.report.campaign_survival import against, maps
+from poise.campaign import (
+    COST_COLUMNS,
+    MOTION_SECONDS_COLUMN,
+    OUTCOMES,
+    RECORDINGS_FOLDER,
+    Results,
+    margin_column,
+    severity,
+)
+from poise.html import (
+    DASH,
+    Section,
+    assemble_page,
+    no_break,
+    note,
+    number,
+    paragraph,
+    percent,
+    save_page_file,
+    table,
+    text_table,
+)
+from poise.report.campaign_measures import run_measures_section
+from poise.report.campaign_runs import (
+    RunFiles,
+    RunTable,
+    axis_label,
+    display_name,
+    format_value,
+    plural,
+    share_with_interval,
+)
+from poise.report.campaign_success import success_by_parameter_section, success_maps_section
 
-ENDED = {
+OUTCOME_DESCRIPTIONS = {
     "succeeded": "the motion did what was asked",
     "failed": "it ran, and the motion failed: it fell, or a target was missed; or its input was refused",
     "error": "an exception that nobody expected: a defect of Poise",
@@ -29,165 +56,175 @@ ENDED = {
     "memory": "it took more memory than a run may, and was stopped",
 }
 #: Costs that are no measurements, or that are told elsewhere.
-TOLD = ("run", "attempts", "worker", "memory_mb")
+HIDDEN_COSTS = ("run", "attempts", "worker", "memory_mb")
 
 
-def overview(runs: Runs, kept: Mapping[int, Kept]) -> Section:
+def campaign_overview_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """Facts, outcomes and costs."""
-    return Section("Overview", "".join([_notes(runs), _facts(runs), _outcomes(runs), _costs(runs)]))
+    return Section(
+        "Overview", "".join([_progress_note(runs), _facts_table(runs), _outcome_table(runs), _cost_table(runs)])
+    )
 
 
-def _notes(runs: Runs) -> str:
+def _progress_note(runs: RunTable) -> str:
     results = runs.results
     if not len(runs):
-        return note(f"No run is done yet, of {results.planned} planned: there is nothing to show but the plan.")
+        return note(f"No run is done yet, of {results.planned_runs} planned: there is nothing to show but the plan.")
     if not results.finished:
-        rest = results.planned - len(runs)
+        remaining = results.planned_runs - len(runs)
         return note(
-            f"The campaign is not finished: {rest} of {several(results.planned, 'run')} "
-            f"{'is' if rest == 1 else 'are'} still to come. The same command again does the rest."
+            f"The campaign is not finished: {remaining} of {plural(results.planned_runs, 'run')} "
+            f"{'is' if remaining == 1 else 'are'} still to come. The same command again does the rest."
         )
     return ""
 
 
-def _facts(runs: Runs) -> str:
+def _facts_table(runs: RunTable) -> str:
     results, facts = runs.results, runs.results.facts
-    good = int(runs.succeeded.sum())
-    memory = _numbers(facts.get("worker_memory_mb"))
+    successes = int(runs.succeeded.sum())
+    memory = _fact_numbers(facts.get("worker_memory_mb"))
     rate = facts.get("runs_per_second")
     fixed = [name for name in runs.parameters if name not in runs.varied]
     first = {name: results[name][0] for name in fixed} if len(runs) else {}
     known = {name: value for name, value in first.items() if value is not None}
-    alike = [f"{titled(name)} {valued(value, runs.parameters[name])}" for name, value in known.items()]
+    fixed_texts = [
+        f"{display_name(name)} {format_value(value, runs.parameters[name])}" for name, value in known.items()
+    ]
     rows = {
-        "behavior": _said(facts.get("behavior")),
-        "runs": f"{len(runs)} of {results.planned} planned",
-        "succeeded (95 % interval)": share(good, len(runs)),
-        "floor": _floor(facts.get("floor")),
-        "varied": ", ".join(titled(name) for name in runs.varied) or ("nothing but the seed" if len(runs) else NONE),
-        "the same in all": ", ".join(alike) or NONE,
-        "size": _said(facts.get("size")),
-        "started": _said(facts.get("started")).partition("+")[0].replace("T", " "),
-        "engine": _said(facts.get("engine")),
-        "workers": _said(facts.get("workers")),
-        "took": _duration(facts.get("seconds")),
-        "throughput": f"{number(float(rate))} runs/s" if isinstance(rate, int | float) else NONE,
-        "largest memory of a worker": ", ".join(f"{value:.0f} MB" for value in memory) or NONE,
-        "Poise": _said(facts.get("poise")),
-        "Python": _said(facts.get("python")),
-        "machine": _said(facts.get("machine")),
+        "behavior": _fact_text(facts.get("behavior")),
+        "runs": f"{len(runs)} of {results.planned_runs} planned",
+        "succeeded (95 % interval)": share_with_interval(successes, len(runs)),
+        "floor": _floor_text(facts.get("floor")),
+        "varied": ", ".join(display_name(name) for name in runs.varied)
+        or ("nothing but the seed" if len(runs) else DASH),
+        "the same in all": ", ".join(fixed_texts) or DASH,
+        "size": _fact_text(facts.get("size")),
+        "started": _fact_text(facts.get("started")).partition("+")[0].replace("T", " "),
+        "engine": _fact_text(facts.get("engine")),
+        "workers": _fact_text(facts.get("workers")),
+        "took": _duration_text(facts.get("seconds")),
+        "throughput": f"{number(float(rate))} runs/s" if isinstance(rate, int | float) else DASH,
+        "largest memory of a worker": ", ".join(f"{value:.0f} MB" for value in memory) or DASH,
+        "Poise": _fact_text(facts.get("poise")),
+        "Python": _fact_text(facts.get("python")),
+        "machine": _fact_text(facts.get("machine")),
     }
-    return wordy(["", ""], [(name, text) for name, text in rows.items() if text != NONE])
+    return text_table(["", ""], [(name, text) for name, text in rows.items() if text != DASH])
 
 
-def _outcomes(runs: Runs) -> str:
+def _outcome_table(runs: RunTable) -> str:
     if not len(runs):
         return ""
     found = runs.results.outcomes
     counts = {name: found.get(name, 0) for name in OUTCOMES}
-    rows = [(name, str(count), percent(count / len(runs)), ENDED.get(name, "")) for name, count in counts.items()]
-    whole = table(["outcome", "runs", "share", "meaning"], rows, "How the runs ended.")
-    return whole.replace('class="table"', 'class="table words"', 1)
+    rows = [
+        (name, str(count), percent(count / len(runs)), OUTCOME_DESCRIPTIONS.get(name, ""))
+        for name, count in counts.items()
+    ]
+    html = table(["outcome", "runs", "share", "meaning"], rows, "How the runs ended.")
+    return html.replace('class="table"', 'class="table text"', 1)
 
 
-def _costs(runs: Runs) -> str:
+def _cost_table(runs: RunTable) -> str:
     costs = runs.results.costs
     rows = []
     for name in costs.column_names:
         kind = str(costs.schema.field(name).type)
-        if name in TOLD or kind not in ("double", "float", "int64"):
+        if name in HIDDEN_COSTS or kind not in ("double", "float", "int64"):
             continue
         values = costs.column(name).cast("double").to_numpy()
         values = values[np.isfinite(values)]
         if len(values):
             unit = (costs.schema.field(name).metadata or {}).get(b"unit", b"").decode()
-            label = "a run (s)" if name == "seconds" else named(name, COSTS["run"]._replace(unit=unit))
+            label = "a run (s)" if name == "seconds" else axis_label(name, COST_COLUMNS["run"]._replace(unit=unit))
             rows.append((label, *(number(float(q)) for q in np.quantile(values, (0.5, 0.95, 1.0))), str(len(values))))
     head = ["what it took", "median", "95th percentile", "largest", "runs"]
     return table(head, rows, "What the runs took; this differs from one time to the next.") if rows else ""
 
 
-def _said(fact: Any) -> str:
+def _fact_text(fact: Any) -> str:
     """A fact in words, whatever it is."""
     if fact is None or fact == "":
-        return NONE
+        return DASH
     if isinstance(fact, Mapping):
-        return ", ".join(f"{key} {_said(value)}" for key, value in fact.items()) or NONE
+        return ", ".join(f"{key} {_fact_text(value)}" for key, value in fact.items()) or DASH
     if isinstance(fact, list | tuple):
-        return ", ".join(map(_said, fact)) or NONE
+        return ", ".join(map(_fact_text, fact)) or DASH
     return number(fact) if isinstance(fact, float) else str(fact)
 
 
-def _floor(fact: Any) -> str:
-    return percent(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else _said(fact)
+def _floor_text(fact: Any) -> str:
+    return percent(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else _fact_text(fact)
 
 
-def _numbers(fact: Any) -> list[float]:
+def _fact_numbers(fact: Any) -> list[float]:
     given: Iterable[Any] = fact.values() if isinstance(fact, Mapping) else [fact]
     if isinstance(fact, list | tuple):
         given = fact
     return [float(each) for each in given if isinstance(each, int | float)]
 
 
-def _duration(seconds: Any) -> str:
+def _duration_text(seconds: Any) -> str:
     if not isinstance(seconds, int | float):
-        return NONE
+        return DASH
     if seconds < 120:
         return f"{number(float(seconds))} s"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-# -- Reasons: failures that say the same, together -------------------------------------------------------------------
+# -- Failure reasons, grouped by pattern -----------------------------------------------------------------------------
 
 
 #: Reasons that are listed.
-MOST = 15
+MAX_REASONS = 15
 #: A number, also one that stands in front of its unit; digits within a name, as in ``g1``, are none.
-_NUMBER = re.compile(r"(?<![\w.])[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*[A-Za-z_]*\d)")
+_NUMBER_PATTERN = re.compile(r"(?<![\w.])[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*[A-Za-z_]*\d)")
 #: What stands for any number.
-ANY = "#"
+NUMBER_PLACEHOLDER = "#"
 
 
-def alike(reason: str) -> str:
-    """A reason with `ANY` for its numbers: ``fell after 3.21 s`` is ``fell after # s``."""
-    return _NUMBER.sub(ANY, " ".join(reason.split()))
+def reason_pattern(reason: str) -> str:
+    """A reason with `NUMBER_PLACEHOLDER` for its numbers: ``fell after 3.21 s`` is ``fell after # s``."""
+    return _NUMBER_PATTERN.sub(NUMBER_PLACEHOLDER, " ".join(reason.split()))
 
 
-def reasons(runs: Runs, kept: Mapping[int, Kept]) -> Section:
+def failure_reasons_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """How often each reason was given, with an example."""
     title = "Why runs failed"
     if not len(runs):
         return Section(title, note("No run is done yet."))
-    cells = zip(runs.numbers_of_runs, runs.results["outcome"], runs.results["reason"], runs.succeeded, strict=True)
+    cells = zip(runs.run_numbers, runs.results["outcome"], runs.results["reason"], runs.succeeded, strict=True)
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], tuple[int, str]] = {}
     for run, outcome, reason, succeeded in cells:
         if succeeded:
             continue
-        said = str(reason or "no reason was given")
-        key = (str(outcome), alike(said))
+        text = str(reason or "no reason was given")
+        key = (str(outcome), reason_pattern(text))
         counts[key] += 1
-        examples.setdefault(key, (run, said))
+        examples.setdefault(key, (run, text))
     if not counts:
         return Section(title, note(f"No run failed, of {len(runs)}."))
     total = counts.total()
-    shown = counts.most_common(MOST)
+    shown = counts.most_common(MAX_REASONS)
     rows: list[tuple[str, ...]] = []
     for (outcome, reason), count in shown:
         run, example = examples[outcome, reason]
-        rows.append((outcome, str(count), percent(count / total), reason, f"run {run}", _told(example, reason)))
-    head = ["outcome", "runs", "of failures", f"reason ({ANY} is any number)", "example", "in full"]
+        rows.append((outcome, str(count), percent(count / total), reason, f"run {run}", _example_text(example, reason)))
+    head = ["outcome", "runs", "of failures", f"reason ({NUMBER_PLACEHOLDER} is any number)", "example", "in full"]
     if all(not row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
-    rest = len(counts) - len(shown)
-    left = total - sum(count for _, count in shown)
-    also = f"{several(rest, 'rarer reason')} of {several(left, 'run')} in all are left out." if rest else ""
-    words = paragraph(f"{several(total, 'run')} of {len(runs)} failed.", also)
-    return Section(title, words + wordy(head, rows))
+    rare_count = len(counts) - len(shown)
+    remaining = total - sum(count for _, count in shown)
+    rare_note = (
+        f"{plural(rare_count, 'rarer reason')} of {plural(remaining, 'run')} in all are left out." if rare_count else ""
+    )
+    summary = paragraph(f"{plural(total, 'run')} of {len(runs)} failed.", rare_note)
+    return Section(title, summary + text_table(head, rows))
 
 
-def _told(example: str, reason: str) -> str:
+def _example_text(example: str, reason: str) -> str:
     """The reason of the example, where it says more."""
     return "" if example == reason else example if len(example) < 200 else f"{example[:199]}…"
 
@@ -195,138 +232,149 @@ def _told(example: str, reason: str) -> str:
 # -- The worst ten runs ----------------------------------------------------------------------------------------------
 
 
-WORST = 10
+WORST_COUNT = 10
 #: Letters that a click selects as a whole, and that may break anywhere.
-CODE = "user-select: all; overflow-wrap: anywhere; background: #f4f4f4; padding: 1px 5px; font-size: 12px"
+CODE_STYLE = "user-select: all; overflow-wrap: anywhere; background: #f4f4f4; padding: 1px 5px; font-size: 12px"
 
 
-def worst_runs(results: Results, count: int = WORST) -> list[int]:
-    """Rows of the worst runs, the worst first (`merit`); those that succeeded and have no margin are not among them."""
-    return _worst(Runs(results), count)
+def worst_runs(results: Results, count: int = WORST_COUNT) -> list[int]:
+    """Rows of the worst runs, the worst first (`severity`); without those that succeeded and have no margin."""
+    return _worst_rows(RunTable(results), count)
 
 
-def _worst(runs: Runs, count: int = WORST) -> list[int]:
-    margin = margin_of(runs.columns)
-    names = [name for name in ("run", "succeeded", MOVED, margin) if name in runs.results.table.column_names]
-    ranked = sorted((merit(row, margin), k) for k, row in enumerate(runs.results.table.select(names).to_pylist()))
+def _worst_rows(runs: RunTable, count: int = WORST_COUNT) -> list[int]:
+    margin = margin_column(runs.columns)
+    names = [
+        name for name in ("run", "succeeded", MOTION_SECONDS_COLUMN, margin) if name in runs.results.table.column_names
+    ]
+    ranked = sorted((severity(row, margin), k) for k, row in enumerate(runs.results.table.select(names).to_pylist()))
     return [k for (succeeded, number, _), k in ranked if not succeeded or math.isfinite(number)][:count]
 
 
-def worst(runs: Runs, kept: Mapping[int, Kept]) -> Section:
+def worst_runs_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """A row for each, with its parameters, its reason, its command, and what was kept of it."""
     title = "The worst ten runs"
-    rows = _worst(runs)
+    rows = _worst_rows(runs)
     if not rows:
-        said = "No run failed, and none tells its margin." if len(runs) else "No run is done yet."
-        return Section(title, note(said))
-    margin, failed = margin_of(runs.columns), not runs.succeeded[rows[0]]
-    order = [
+        text = "No run failed, and none tells its margin." if len(runs) else "No run is done yet."
+        return Section(title, note(text))
+    margin, failed = margin_column(runs.columns), not runs.succeeded[rows[0]]
+    sentences = [
         "Runs that failed stand first, those that fell soonest above." if failed else "No run failed.",
-        f"Then come those with the smallest {told(margin, runs.columns[margin])}."
+        f"Then come those with the smallest {display_name(margin, runs.columns[margin])}."
         if margin and runs.succeeded[rows].any()
         else "",
         "A click on a command selects it; it does the same run again.",
     ]
-    numbers = [name for name in (MOVED, margin) if name in runs.columns]
-    head = ["run", "outcome", "parameters", *(named(name, runs.columns[name]) for name in numbers), "see it"]
+    numbers = [name for name in (MOTION_SECONDS_COLUMN, margin) if name in runs.columns]
+    head = ["run", "outcome", "parameters", *(axis_label(name, runs.columns[name]) for name in numbers), "see it"]
     heads = "".join(f'<th scope="col">{escape(word)}</th>' for word in head)
-    body = "".join(_rows(runs, row, numbers, kept) for row in rows)
-    whole = f'<div class="table words"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-    return Section(title, paragraph(*order) + whole + _studio(runs, rows))
+    body = "".join(_run_rows(runs, row, numbers, run_files) for row in rows)
+    html = f'<div class="table text"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    return Section(title, paragraph(*sentences) + html + _studio_note(runs, rows))
 
 
-def _rows(runs: Runs, row: int, numbers: list[str], kept: Mapping[int, Kept]) -> str:
+def _run_rows(runs: RunTable, row: int, numbers: list[str], run_files: Mapping[int, RunFiles]) -> str:
     """Two rows of the table: what the run was, and below, over the whole width, its reason and command."""
-    number_of_run = runs.numbers_of_runs[row]
-    asked = [unbroken(f"{told(name)} {valued(_cell(runs, name, row), runs.parameters[name])}") for name in runs.varied]
+    number_of_run = runs.run_numbers[row]
+    parameters = [
+        no_break(f"{display_name(name)} {format_value(_cell(runs, name, row), runs.parameters[name])}")
+        for name in runs.varied
+    ]
     cells = [
         str(_cell(runs, "outcome", row)),
-        ", ".join(asked) or f"seed {_cell(runs, 'seed', row)}",
+        ", ".join(parameters) or f"seed {_cell(runs, 'seed', row)}",
         *(number(float(runs.numbers(name)[row])) for name in numbers),
     ]
     reason, command = (str(_cell(runs, name, row) or "") for name in ("reason", "command"))
-    below = [escape(reason)] if reason else []
-    below += [f'<code style="{CODE}">{escape(command)}</code>'] if command else []
-    said = "<br>".join(below) or NONE
+    details = [escape(reason)] if reason else []
+    details += [f'<code style="{CODE_STYLE}">{escape(command)}</code>'] if command else []
+    text = "<br>".join(details) or DASH
     style = 'style="max-width: none; padding-bottom: 9px"'
-    what = kept.get(number_of_run, Kept(note=str(_cell(runs, "recording", row) or "")))
+    files = run_files.get(number_of_run, RunFiles(note=str(_cell(runs, "recording", row) or "")))
     first = "".join(f"<td>{escape(text)}</td>" for text in cells)
     return (
         f'<tr id="run-{number_of_run}" style="border-bottom: 0"><th scope="row">{number_of_run}</th>{first}'
-        f"<td>{_links(what)}</td></tr>"
-        f'<tr><td></td><td colspan="{len(cells) + 1}" {style}>{said}</td></tr>'
+        f"<td>{_links(files)}</td></tr>"
+        f'<tr><td></td><td colspan="{len(cells) + 1}" {style}>{text}</td></tr>'
     )
 
 
-def _links(kept: Kept) -> str:
-    links = [(kept.replay, "replay"), (kept.recording, "recording")]
-    said = [f'<a href="{escape(address)}">{word}</a>' for address, word in links if address]
-    said += [escape(kept.note)] if kept.note else []
-    return "<br>".join(said) or "not kept"
+def _links(run_files: RunFiles) -> str:
+    links = [(run_files.replay, "replay"), (run_files.recording, "recording")]
+    text = [f'<a href="{escape(address)}">{word}</a>' for address, word in links if address]
+    text += [escape(run_files.note)] if run_files.note else []
+    return "<br>".join(text) or "not kept"
 
 
-def _studio(runs: Runs, rows: list[int]) -> str:
+def _studio_note(runs: RunTable, rows: list[int]) -> str:
     """How to see recordings in the studio, if any were kept."""
     files = [str(_cell(runs, "recording", row) or "") for row in rows]
     if not any(file.endswith(".poise") for file in files):
         return paragraph("No recording of these was kept; the commands make them again, with --out FILE.poise.")
-    folder = runs.results.folder / RECORDINGS
+    folder = runs.results.folder / RECORDINGS_FOLDER
     return paragraph(f"The studio plays recordings as well: poise studio --out {folder}")
 
 
-def _cell(runs: Runs, name: str, row: int) -> str | int | float | bool | None:
+def _cell(runs: RunTable, name: str, row: int) -> str | int | float | bool | None:
     cell: str | int | float | bool | None = runs.results.table.column(name)[row].as_py()
     return cell
 
 
-# -- Asked: the spec of a campaign, as it stands in its file ---------------------------------------------------------
+# -- Spec of the campaign, as it stands in its file ------------------------------------------------------------------
 
 
-STYLE = "font-size: 12.5px; line-height: 1.4; overflow-x: auto; background: #f7f7f7; padding: 8px 12px"
+SPEC_STYLE = "font-size: 12.5px; line-height: 1.4; overflow-x: auto; background: #f7f7f7; padding: 8px 12px"
 
 
-def asked(runs: Runs, kept: Mapping[int, Kept]) -> Section:
+def spec_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """The text, to be copied; it stands last, as it may be long."""
     text = runs.results.facts.get("spec")
     if not isinstance(text, str) or not text.strip():
         return Section("The spec", note("This campaign has no spec: a program made it."))
-    return Section("The spec", f'<pre style="{STYLE}">{escape(text.strip())}</pre>')
+    return Section("The spec", f'<pre style="{SPEC_STYLE}">{escape(text.strip())}</pre>')
 
 
 # -- The whole page of a campaign ------------------------------------------------------------------------------------
 
 
 #: What stands on the page, in this order.
-CAMPAIGN_SECTIONS: tuple[Callable[[Runs, Mapping[int, Kept]], Section], ...] = (
-    overview, against, maps, measures, reasons, worst, asked,
-)  # fmt: skip
+CAMPAIGN_SECTIONS: tuple[Callable[[RunTable, Mapping[int, RunFiles]], Section], ...] = (
+    campaign_overview_section,
+    success_by_parameter_section,
+    success_maps_section,
+    run_measures_section,
+    failure_reasons_section,
+    worst_runs_section,
+    spec_section,
+)
 
 
 def campaign_page(
     results: Results,
-    kept: Mapping[int, Kept] | None = None,
+    run_files: Mapping[int, RunFiles] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> str:
     """HTML about a campaign, finished or not, with all figures in it: nothing is fetched from anywhere.
 
     Args:
         results: what was found.
-        kept: by number of the run, where recordings and replays of `worst_runs` lie.
+        run_files: by number of the run, where recordings and replays of `worst_runs` lie.
         progress: called with the name of each section before it is made.
     """
-    runs, made = Runs(results), []
+    runs, sections = RunTable(results), []
     for section in CAMPAIGN_SECTIONS:
         if progress is not None:
-            progress(section.__name__)
-        made.append(section(runs, kept or {}))
-    return assembled(f"Campaign: {results.facts.get('title') or results.folder.absolute().name}", made)
+            progress(section.__name__.removesuffix("_section").replace("_", " "))
+        sections.append(section(runs, run_files or {}))
+    return assemble_page(f"Campaign: {results.facts.get('title') or results.folder.absolute().name}", sections)
 
 
 def save_campaign_page(
     path: str | os.PathLike[str],
     results: Results,
-    kept: Mapping[int, Kept] | None = None,
+    run_files: Mapping[int, RunFiles] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Path:
     """Writes a `campaign_page` to a file and returns its path; the file appears whole or not at all."""
-    return saved(path, lambda: campaign_page(results, kept, progress))
+    return save_page_file(path, lambda: campaign_page(results, run_files, progress))

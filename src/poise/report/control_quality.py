@@ -17,53 +17,59 @@ from poise.analysis import (
 from poise.arrays import Array
 from poise.extras import matplotlib
 from poise.html import (
-    FAINT,
-    HALF,
+    DASH,
+    FULL_WIDTH,
+    GRID_COLOR,
+    HALF_WIDTH,
     MINUS,
-    NONE,
-    WHOLE,
     Section,
-    beside,
     curve,
-    drawing,
     figure,
-    grouped,
-    listed,
+    grid,
+    grouped_table,
+    join_words,
+    new_chart,
     note,
     number,
     paragraph,
     percent,
-    prefixed,
-    shade,
+    shade_phases,
+    si_prefix,
     table,
 )
-from poise.recording import Level, Recording, counts, percentiles
-from poise.report.recording_view import Subject, span
+from poise.recording import LevelResidual, Recording, count_texts, percentiles
+from poise.report.recording_view import RecordingView, time_range
 
 #: An error below this, in m or rad, is not drawn: a tenth of a millimetre is the width of a hair.
-NOTHING = 1e-4
+NEGLIGIBLE_ERROR = 1e-4
 
 
-def errors(subjects: Sequence[Subject]) -> Section:
+def task_errors_section(views: Sequence[RecordingView]) -> Section:
     """A figure per level with a line per recording, and a table."""
-    levels = {s.label: {level.name: level for level in s.recording.residuals()} for s in subjects}
-    absent = [note(s.lacks("levels were recorded")) for s in subjects if not levels[s.label]]
-    names = list(dict.fromkeys(name for own in levels.values() for name in own))
-    moved = [name for name in names if any((_most(levels[s.label].get(name))) > NOTHING for s in subjects)]
-    met = [name for name in names if name not in moved]
-    said = [
-        "The error of a level is the length of what its tasks are beyond what they allow." if moved else "",
-        f"Met to a tenth of a millimetre or milliradian throughout, and not drawn: {listed(met)}." if met else "",
+    levels = {view.label: {level.name: level for level in view.recording.residuals()} for view in views}
+    missing = [note(view.missing_note("levels were recorded")) for view in views if not levels[view.label]]
+    names = list(dict.fromkeys(name for view_levels in levels.values() for name in view_levels))
+    unmet = [
+        name
+        for name in names
+        if any((_largest_error(levels[view.label].get(name))) > NEGLIGIBLE_ERROR for view in views)
     ]
-    figures = [_error_figure(subjects, levels, name) for name in moved]
-    rows = [_error_row([levels[s.label].get(name) for s in subjects], name) for name in names]
-    caption, labels = "Error of each level, the most important first.", [s.label for s in subjects]
-    summary = grouped(["level"], labels, ("rms", "max", "final"), rows, caption) if rows else ""
-    return Section("Task errors by level", paragraph(*said) + "".join(absent) + beside(figures, 2) + summary)
+    always_met = [name for name in names if name not in unmet]
+    text = [
+        "The error of a level is the length of what its tasks are beyond what they allow." if unmet else "",
+        f"Met to a tenth of a millimetre or milliradian throughout, and not drawn: {join_words(always_met)}."
+        if always_met
+        else "",
+    ]
+    figures = [_error_figure(views, levels, name) for name in unmet]
+    rows = [_error_row([levels[view.label].get(name) for view in views], name) for name in names]
+    caption, labels = "Error of each level, the most important first.", [view.label for view in views]
+    summary = grouped_table(["level"], labels, ("rms", "max", "final"), rows, caption) if rows else ""
+    return Section("Task errors by level", paragraph(*text) + "".join(missing) + grid(figures, 2) + summary)
 
 
 def level_error(recording: Recording, key: str) -> np.ndarray:
-    """Length of all errors of a level (``Level.key``) per sample; its slack where no errors of tasks are known."""
+    """Length of all errors of a level (``LevelResidual.key``) per sample; its slack without errors of tasks."""
     channels = [c for name, c in recording.channels.items() if name.startswith(f"error/{key}/") and c.labels]
     if not channels:
         return np.abs(recording[f"slack/{key}"]) if f"slack/{key}" in recording else np.full(len(recording), np.nan)
@@ -72,39 +78,51 @@ def level_error(recording: Recording, key: str) -> np.ndarray:
     return np.where(present, np.sqrt(np.nansum(squares, axis=0)), np.nan)
 
 
-def _error_figure(subjects: Sequence[Subject], levels: dict[str, dict[str, Level]], name: str) -> str:
-    having = [s for s in subjects if name in levels[s.label] and len(s.recording)]
-    factor, unit = prefixed(_unit(levels, name), max(_most(levels[s.label][name]) for s in having))
-    with drawing(f"Error of the level {name} over time") as drawn:
-        for s in having:
-            style = {"color": s.line.color, "linestyle": s.line.dash, "label": s.label}
-            curve(drawn.axes, s.recording.time, factor * level_error(s.recording, levels[s.label][name].key), **style)
-        begins = [tuple(round(phase.end, 2) for phase in s.phases) for s in having]
-        if len(set(begins)) == 1:
-            shade(drawn.axes, having[0].phases, HALF)
-        drawn.axes.set(xlabel="time (s)", ylabel=f"error ({unit})")
-        drawn.axes.set_ylim(bottom=0.0)
-        drawn.axes.set_xlim(*span(*having))
-        if len(subjects) > 1:
-            drawn.legend(3)
-    finals = [levels[s.label][name].final or 0.0 for s in having]
-    factor, unit = prefixed(_unit(levels, name), max(finals))
-    said = listed([f"{number(factor * final)} ({s.label})" for final, s in zip(finals, having, strict=True)])
-    return figure(drawn.svg, f"{name}: in the end {said}, in {unit}.")
+def _error_figure(views: Sequence[RecordingView], levels: dict[str, dict[str, LevelResidual]], name: str) -> str:
+    available = [view for view in views if name in levels[view.label] and len(view.recording)]
+    factor, unit = si_prefix(
+        _level_unit(levels, name), max(_largest_error(levels[view.label][name]) for view in available)
+    )
+    with new_chart(f"Error of the level {name} over time") as chart:
+        for view in available:
+            style = {"color": view.line_style.color, "linestyle": view.line_style.dashes, "label": view.label}
+            curve(
+                chart.axes,
+                view.recording.time,
+                factor * level_error(view.recording, levels[view.label][name].key),
+                **style,
+            )
+        phase_ends = [tuple(round(phase.end, 2) for phase in view.phases) for view in available]
+        if len(set(phase_ends)) == 1:
+            shade_phases(chart.axes, available[0].phases, HALF_WIDTH)
+        chart.axes.set(xlabel="time (s)", ylabel=f"error ({unit})")
+        chart.axes.set_ylim(bottom=0.0)
+        chart.axes.set_xlim(*time_range(*available))
+        if len(views) > 1:
+            chart.legend(3)
+    finals = [levels[view.label][name].final or 0.0 for view in available]
+    factor, unit = si_prefix(_level_unit(levels, name), max(finals))
+    text = join_words(
+        [f"{number(factor * final)} ({view.label})" for final, view in zip(finals, available, strict=True)]
+    )
+    return figure(chart.svg, f"{name}: in the end {text}, in {unit}.")
 
 
-def _most(level: Level | None) -> float:
+def _largest_error(level: LevelResidual | None) -> float:
     return 0.0 if level is None or level.max is None else level.max
 
 
-def _unit(levels: dict[str, dict[str, Level]], name: str) -> str:
-    return next((own[name].unit for own in levels.values() if name in own and own[name].unit), "1")
+def _level_unit(levels: dict[str, dict[str, LevelResidual]], name: str) -> str:
+    return next(
+        (view_levels[name].unit for view_levels in levels.values() if name in view_levels and view_levels[name].unit),
+        "1",
+    )
 
 
-def _error_row(levels: Sequence[Level | None], name: str) -> tuple[str, ...]:
+def _error_row(levels: Sequence[LevelResidual | None], name: str) -> tuple[str, ...]:
     """A level in the unit in which its errors read well."""
     known = next((level.unit for level in levels if level is not None and level.unit), "")
-    factor, unit = prefixed(known, max(map(_most, levels)))
+    factor, unit = si_prefix(known, max(map(_largest_error, levels)))
     values = [value for level in levels for value in ((None,) * 3 if level is None else level[2:5])]
     return (
         f"{name} ({unit})" if unit else name,
@@ -115,179 +133,198 @@ def _error_row(levels: Sequence[Level | None], name: str) -> tuple[str, ...]:
 # -- Times of the solver and of the whole control call ---------------------------------------------------------------
 
 
-def timing(subjects: Sequence[Subject]) -> Section:
+def timing_section(views: Sequence[RecordingView]) -> Section:
     """Milliseconds over time, a table, and every kind of fallback with its first moment."""
-    given = [s for s in subjects if _known(s)]
-    parts = [note(s.lacks("times were recorded")) for s in subjects if s not in given]
-    parts.insert(0, paragraph(*(_said(s) for s in given)))
-    if given:
-        parts += [_time_figure(given), _times(given)]
-    parts.append(_fallbacks(subjects))
+    available = [view for view in views if _has_control_times(view)]
+    parts = [note(view.missing_note("times were recorded")) for view in views if view not in available]
+    parts.insert(0, paragraph(*(_overrun_sentence(view) for view in available)))
+    if available:
+        parts += [_time_figure(available), _time_table(available)]
+    parts.append(_fallback_table(views))
     return Section("Solver times and fallbacks", "".join(parts))
 
 
-def late(subject: Subject) -> float:
+def overrun_share(view: RecordingView) -> float:
     """Share of the control calls that took longer than the period; NaN if the times are not known."""
-    values = subject.recording["control/milliseconds"] if _known(subject) else np.zeros(0)
+    values = view.recording["control/milliseconds"] if _has_control_times(view) else np.zeros(0)
     known = values[np.isfinite(values)]
-    return float(np.mean(known > 1e3 * subject.recording.period)) if len(known) > 1 else np.nan
+    return float(np.mean(known > 1e3 * view.recording.period)) if len(known) > 1 else np.nan
 
 
-def _known(subject: Subject) -> bool:
+def _has_control_times(view: RecordingView) -> bool:
     name = "control/milliseconds"
-    return name in subject.recording and bool(np.isfinite(subject.recording[name]).any())
+    return name in view.recording and bool(np.isfinite(view.recording[name]).any())
 
 
-def _said(subject: Subject) -> str:
-    period, share = 1e3 * subject.recording.period, late(subject)
+def _overrun_sentence(view: RecordingView) -> str:
+    period, share = 1e3 * view.recording.period, overrun_share(view)
     if np.isnan(share):
         return ""
     if share == 0.0:
-        return f"Every control call of {subject.label} ended within its period of {period:g} ms."
-    return f"{percent(share)} of the control calls of {subject.label} took longer than its period of {period:g} ms."
+        return f"Every control call of {view.label} ended within its period of {period:g} ms."
+    return f"{percent(share)} of the control calls of {view.label} took longer than its period of {period:g} ms."
 
 
-def _time_figure(subjects: Sequence[Subject]) -> str:
-    with drawing("Milliseconds of each control call over time", WHOLE, 160) as drawn:
-        for s in subjects:
-            style = {"color": s.line.color, "linestyle": "solid", "linewidth": 0.7, "alpha": 0.8}
-            curve(drawn.axes, s.recording.time, s.recording["control/milliseconds"], label=s.label, **style)
-        for period in {round(1e3 * s.recording.period, 6) for s in subjects if len(s.recording) > 1}:
-            drawn.axes.axhline(period, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
-            drawn.axes.annotate(
+def _time_figure(views: Sequence[RecordingView]) -> str:
+    with new_chart("Milliseconds of each control call over time", FULL_WIDTH, 160) as chart:
+        for view in views:
+            style = {"color": view.line_style.color, "linestyle": "solid", "linewidth": 0.7, "alpha": 0.8}
+            curve(chart.axes, view.recording.time, view.recording["control/milliseconds"], label=view.label, **style)
+        for period in {round(1e3 * view.recording.period, 6) for view in views if len(view.recording) > 1}:
+            chart.axes.axhline(period, color=GRID_COLOR, linewidth=0.9, linestyle=(0, (4, 2)))
+            chart.axes.annotate(
                 f"period {period:g} ms", (1.0, period), xycoords=("axes fraction", "data"), ha="right",
                 va="bottom", fontsize=7.5, color="#555555", backgroundcolor="#ffffffcc",
             )  # fmt: skip
-        drawn.axes.set(xlabel="time (s)", ylabel="control call (ms)", yscale="log", xlim=span(*subjects))
-        drawn.axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-        drawn.axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        drawn.legend(4)
-    return figure(drawn.svg, "Time of each control call, on a logarithmic scale; the slowest of each moment is drawn.")
+        chart.axes.set(xlabel="time (s)", ylabel="control call (ms)", yscale="log", xlim=time_range(*views))
+        chart.axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+        chart.axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        chart.legend(4)
+    return figure(chart.svg, "Time of each control call, on a logarithmic scale; the slowest of each moment is drawn.")
 
 
-def _times(subjects: Sequence[Subject]) -> str:
+def _time_table(views: Sequence[RecordingView]) -> str:
     rows = []
     for title, channel in (("control call (ms)", "control/milliseconds"), ("solver (ms)", "solver/milliseconds"),
                            ("solver's iterations", "solver/iterations")):  # fmt: skip
-        found = [percentiles(s.recording, channel) for s in subjects]
-        rows.append((title, *(_cell(own[key]) for own in found for key in ("median", "p99", "max"))))
-    answers = [
-        f"{s.label}: " + ", ".join(f"{name} {count}" for name, count in counts(s.recording, "solver/status").items())
-        for s in subjects
+        found = [percentiles(view.recording, channel) for view in views]
+        rows.append(
+            (title, *(_format_cell(percentile[key]) for percentile in found for key in ("median", "p99", "max")))
+        )
+    statuses = [
+        f"{view.label}: "
+        + ", ".join(f"{name} {count}" for name, count in count_texts(view.recording, "solver/status").items())
+        for view in views
     ]
-    whole = grouped([""], [s.label for s in subjects], ("median", "99th percentile", "most"), rows)
-    return whole + paragraph("Answers of the solver: " + "; ".join(answers) + ".")
+    time_table = grouped_table([""], [view.label for view in views], ("median", "99th percentile", "most"), rows)
+    return time_table + paragraph("Answers of the solver: " + "; ".join(statuses) + ".")
 
 
-def _cell(value: float | None) -> str:
-    return NONE if value is None else f"{value:.3g}"
+def _format_cell(value: float | None) -> str:
+    return DASH if value is None else f"{value:.3g}"
 
 
-def _fallbacks(subjects: Sequence[Subject]) -> str:
+def _fallback_table(views: Sequence[RecordingView]) -> str:
     rows = []
-    for s in subjects:
-        texts = s.recording["control/fallback"] if "control/fallback" in s.recording else np.zeros(0, dtype=object)
-        for name, count in s.recording.fallbacks().items():
+    for view in views:
+        texts = (
+            view.recording["control/fallback"] if "control/fallback" in view.recording else np.zeros(0, dtype=object)
+        )
+        for name, count in view.recording.fallbacks().items():
             first = next(i for i, text in enumerate(texts) if str(text).partition(":")[0] == name)
-            reason = str(texts[first]).partition(":")[2].strip() or NONE
-            rows.append((f"{s.label}: {name}", str(count), f"{s.recording.time[first]:.3f}", reason))
-    wrong = [f"{s.label} holds {s.recording.nonfinite_commands()} commands that are not finite." for s in subjects
-             if s.recording.nonfinite_commands()]  # fmt: skip
+            reason = str(texts[first]).partition(":")[2].strip() or DASH
+            rows.append((f"{view.label}: {name}", str(count), f"{view.recording.time[first]:.3f}", reason))
+    nonfinite_notes = [
+        f"{view.label} holds {view.recording.nonfinite_commands()} commands that are not finite."
+        for view in views
+        if view.recording.nonfinite_commands()
+    ]
     if not rows:
-        return paragraph("No fallback was needed.", *wrong)
-    return paragraph(*wrong) + table(["fallback", "times", "first at (s)", "why, the first time"], rows)
+        return paragraph("No fallback was needed.", *nonfinite_notes)
+    return paragraph(*nonfinite_notes) + table(["fallback", "times", "first at (s)", "why, the first time"], rows)
 
 
 # -- Smoothness of movement and torques, in tables -------------------------------------------------------------------
 
 
-Measure = Callable[[Array, float], float]
+SmoothnessMeasure = Callable[[Array, float], float]
 
 #: A part that never moves faster than this (m/s) stands still, and stillness has no smoothness.
-STILL = 0.01
+MIN_SPEED = 0.01
 #: What is measured of a movement.
-MOVEMENT: dict[str, Measure] = {"spectral arc length": spectral_arc_length, "log jerk": log_dimensionless_jerk}
+MOVEMENT_MEASURES: dict[str, SmoothnessMeasure] = {
+    "spectral arc length": spectral_arc_length,
+    "log jerk": log_dimensionless_jerk,
+}
 #: What is measured of torques, and whether one is so many times another.
-TORQUES: dict[str, tuple[Measure, bool]] = {
+TORQUE_MEASURES: dict[str, tuple[SmoothnessMeasure, bool]] = {
     "root mean square (N m)": (lambda torque, _: root_mean_square(torque), True),
     "root mean square of the rate (N m/s)": (root_mean_square_rate, True),
     "peak rate (N m/s)": (lambda torque, period: peak_rate(torque, period).value, True),
     "spectral arc length": (torque_arc_length, False),
 }
-WORDS = (
+SMOOTHNESS_DESCRIPTION = (
     "Spectral arc length and log dimensionless jerk have no unit, do not depend on the size or the duration of a "
     f"movement, and rise towards zero as it gets smoother: one minimum-jerk stroke has {MINUS}1.41 and {MINUS}5.32."
 )
-PHASES = "A motion of several strokes has less; by phase, each phase counts as one stroke and the mean is given."
-OF_TORQUES = "Torques are those of all joints together; the peak rate is that of the fastest joint."
+PHASES_DESCRIPTION = (
+    "A motion of several strokes has less; by phase, each phase counts as one stroke and the mean is given."
+)
+TORQUES_DESCRIPTION = "Torques are those of all joints together; the peak rate is that of the fastest joint."
 
 
-def smoothness(subjects: Sequence[Subject]) -> Section:
+def smoothness_section(views: Sequence[RecordingView]) -> Section:
     """Tables of movement and of torques, with a column per recording."""
-    still = "movement of its parts is known without its robot's model"
-    notes = [note(s.lacks("torques were recorded")) for s in subjects if s.torque is None]
-    notes += [note(s.lacks(still)) for s in subjects if s.robot is None]
-    phased = any(len(s.phases) > 1 for s in subjects)
-    words = paragraph(WORDS, PHASES if phased else "")
-    return Section("Smoothness", words + _movements(subjects, phased) + _torques(subjects) + "".join(notes))
+    no_model_note = "movement of its parts is known without its robot's model"
+    notes = [note(view.missing_note("torques were recorded")) for view in views if view.torque is None]
+    notes += [note(view.missing_note(no_model_note)) for view in views if view.robot is None]
+    has_phases = any(len(view.phases) > 1 for view in views)
+    words = paragraph(SMOOTHNESS_DESCRIPTION, PHASES_DESCRIPTION if has_phases else "")
+    return Section("Smoothness", words + _movement_table(views, has_phases) + _torque_table(views) + "".join(notes))
 
 
-def _movements(subjects: Sequence[Subject], phased: bool) -> str:
-    moving = [_velocities(s) for s in subjects]
-    parts = list(dict.fromkeys(name for own in moving for name in own))
-    each = [f"{title}{how}" for title in MOVEMENT for how in (("", ", by phase") if phased else ("",))]
+def _movement_table(views: Sequence[RecordingView], has_phases: bool) -> str:
+    moving = [_part_velocities(view) for view in views]
+    parts = list(dict.fromkeys(name for velocities in moving for name in velocities))
+    each = [
+        f"{title}{variant}" for title in MOVEMENT_MEASURES for variant in (("", ", by phase") if has_phases else ("",))
+    ]
     rows = []
     for part in parts:
         cells = []
-        for subject, own in zip(subjects, moving, strict=True):
-            for measure in MOVEMENT.values():
-                velocity = own.get(part, np.zeros((len(subject.recording), 3)))  # at rest it has none
-                cells.append(measure(velocity, subject.recording.period))
-                cells += [by_phase(subject, velocity, measure)] if phased else []
+        for view, velocities in zip(views, moving, strict=True):
+            for measure in MOVEMENT_MEASURES.values():
+                velocity = velocities.get(part, np.zeros((len(view.recording), 3)))  # at rest it has none
+                cells.append(measure(velocity, view.recording.period))
+                cells += [mean_by_phase(view, velocity, measure)] if has_phases else []
         rows.append((part, *map(number, cells)))
-    return grouped(["movement of"], [s.label for s in subjects], each, rows) if rows else ""
+    return grouped_table(["movement of"], [view.label for view in views], each, rows) if rows else ""
 
 
-def _velocities(subject: Subject) -> dict[str, Array]:
+def _part_velocities(view: RecordingView) -> dict[str, Array]:
     """Of what moves: feet, hands and center of mass, (n, 3), m/s."""
-    tracks = subject.tracks
+    tracks = view.body_trajectories
     if tracks is None:
         return {}
     moving = {f"{foot.side} foot": tracks.velocity(foot) for foot in tracks.robot.feet}
     moving |= {f"{hand.side} hand": tracks.velocity(hand) for hand in tracks.robot.hands}
-    moving["center of mass"] = tracks.center_velocity
-    return {name: v for name, v in moving.items() if np.isfinite(v).all() and _fastest(v) > STILL}
+    moving["center of mass"] = tracks.center_of_mass_velocity
+    return {name: v for name, v in moving.items() if np.isfinite(v).all() and _peak_speed(v) > MIN_SPEED}
 
 
-def by_phase(subject: Subject, velocity: Array, measure: Measure) -> float:
+def mean_by_phase(view: RecordingView, velocity: Array, measure: SmoothnessMeasure) -> float:
     """Mean of a measure over the phases in which something moves; NaN if there are none."""
-    time, values = subject.recording.time, []
-    for phase in subject.phases:
-        own = velocity[(time >= phase.begin - 1e-9) & (time < phase.end - 1e-9)]
-        if _fastest(own) > STILL:
-            values.append(measure(own, subject.recording.period))
+    time, values = view.recording.time, []
+    for phase in view.phases:
+        phase_velocity = velocity[(time >= phase.begin - 1e-9) & (time < phase.end - 1e-9)]
+        if _peak_speed(phase_velocity) > MIN_SPEED:
+            values.append(measure(phase_velocity, view.recording.period))
     return float(np.mean(values)) if values else np.nan
 
 
-def _torques(subjects: Sequence[Subject]) -> str:
-    given = [s for s in subjects if s.torque is not None]
-    if not given:
+def _torque_table(views: Sequence[RecordingView]) -> str:
+    available = [view for view in views if view.torque is not None]
+    if not available:
         return ""
     rows = []
-    for title, (measure, compared) in TORQUES.items():
-        values = [measure(s.torque, s.recording.period) for s in given if s.torque is not None]
-        ratios = [number(value / values[0]) if compared and values[0] else "" for value in values[1:]]
+    for title, (measure, has_ratio) in TORQUE_MEASURES.items():
+        values = [measure(view.torque, view.recording.period) for view in available if view.torque is not None]
+        ratios = [number(value / values[0]) if has_ratio and values[0] else "" for value in values[1:]]
         rows.append((title, *map(number, values), *ratios))
-    rows.append(("joint of the peak rate", *map(_hasty, given), *[""] * (len(given) - 1)))
-    head = ["torques", *(s.label for s in given), *(f"{s.label} / {given[0].label}" for s in given[1:])]
-    return paragraph(OF_TORQUES) + table(head, rows)
+    rows.append(("joint of the peak rate", *map(_fastest_torque_joint, available), *[""] * (len(available) - 1)))
+    head = [
+        "torques",
+        *(view.label for view in available),
+        *(f"{view.label} / {available[0].label}" for view in available[1:]),
+    ]
+    return paragraph(TORQUES_DESCRIPTION) + table(head, rows)
 
 
-def _hasty(subject: Subject) -> str:
+def _fastest_torque_joint(view: RecordingView) -> str:
     """Name of the joint whose torque changes fastest."""
-    fastest = peak_rate(np.zeros((0, 1)) if subject.torque is None else subject.torque, subject.recording.period)
-    return subject.joints[fastest.column] if fastest.sample >= 0 else NONE
+    fastest = peak_rate(np.zeros((0, 1)) if view.torque is None else view.torque, view.recording.period)
+    return view.torque_joints[fastest.column] if fastest.sample >= 0 else DASH
 
 
-def _fastest(velocity: Array) -> float:
+def _peak_speed(velocity: Array) -> float:
     return float(np.linalg.norm(velocity, axis=1).max(initial=0.0))

@@ -20,148 +20,163 @@ from poise.analysis import (
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.html import (
-    NONE,
-    SHADE,
-    THIRD,
+    DASH,
+    SHADE_COLOR,
+    THIRD_WIDTH,
     Section,
-    beside,
-    drawing,
     figure,
-    grouped,
+    grid,
+    grouped_table,
     heading,
-    listed,
+    join_words,
+    new_chart,
     note,
     number,
     paragraph,
-    short,
+    short_joint_names,
     table,
 )
-from poise.report.recording_view import BY_RULE, Gait, Subject
+from poise.report.recording_view import EVENTS_FROM_RULE, RecordedGait, RecordingView
 from poise.robots import SIDES, Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Walks = Sequence[tuple[Subject, RecordedWalk]]
+WalkViews = Sequence[tuple[RecordingView, RecordedWalk]]
 
 #: Colours of the legs where there is one recording; where there are more, each has its own.
 LEG_COLORS = {"left": "#00568a", "right": "#d55e00"}
 LEG_DASHES = {"left": "solid", "right": (0, (4.0, 1.4))}
 #: How dark bands are: so that five of them can lie above each other.
 BAND_ALPHA = 0.15
-SCALE = "gait cycle (%)"
-CYCLE_TEXT = (
+CYCLE_AXIS_LABEL = "gait cycle (%)"
+CYCLE_DESCRIPTION = (
     "From one touchdown of a foot (0 %) to its next (100 %): the mean of the steady strides, with the range of all of "
     "them as a band. The vertical line is where the foot leaves the ground."
 )
-SEVERAL = "The left leg is drawn solid, the right one dashed."
+SIDES_DESCRIPTION = "The left leg is drawn solid, the right one dashed."
 
 
-def cycle(subjects: Sequence[Subject]) -> Section | None:
+def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
     """A figure per joint of the legs with both sides in it: angles, then torques; None if nobody walks."""
-    walking = [(s, s.walk) for s in subjects if s.walk is not None]
+    walking = [(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
     if not walking:
         return None
-    robots: dict[tuple[str, ...], list[tuple[Subject, RecordedWalk]]] = {}
-    for subject, walk in walking:
-        robots.setdefault(subject.recording.labels["q"], []).append((subject, walk))
-    parts = [paragraph(CYCLE_TEXT, "" if len(walking) == 1 else SEVERAL)]
-    for same in robots.values():
-        of = f" of {same[0][0].robot_name}" if len(robots) > 1 else ""
-        angles = [_cycle_figure(same, pair, name, "angle (deg)") for pair, name in pairs(same[0][0])]
-        parts += [heading(f"Angles of the legs{of}"), beside(filter(None, angles), 3)]
-        driven = [(s, walk) for s, walk in same if s.torque is not None]
-        efforts = (
-            [_cycle_figure(driven, pair, name, "share of limit (%)") for pair, name in pairs(same[0][0])]
-            if driven
+    robots: dict[tuple[str, ...], list[tuple[RecordingView, RecordedWalk]]] = {}
+    for view, walk in walking:
+        robots.setdefault(view.recording.labels["q"], []).append((view, walk))
+    parts = [paragraph(CYCLE_DESCRIPTION, "" if len(walking) == 1 else SIDES_DESCRIPTION)]
+    for walks in robots.values():
+        of_robot = f" of {walks[0][0].robot_name}" if len(robots) > 1 else ""
+        angles = [_cycle_figure(walks, pair, name, "angle (deg)") for pair, name in joint_pairs(walks[0][0])]
+        parts += [heading(f"Angles of the legs{of_robot}"), grid(filter(None, angles), 3)]
+        with_torques = [(view, walk) for view, walk in walks if view.torque is not None]
+        torque_figures = (
+            [_cycle_figure(with_torques, pair, name, "share of limit (%)") for pair, name in joint_pairs(walks[0][0])]
+            if with_torques
             else []
         )
-        parts += [heading(f"Torques of the legs as a share of their limits{of}"), beside(filter(None, efforts), 3)]
-        parts += [note(s.lacks("torques were recorded")) for s, _ in same if s.torque is None]
+        parts += [
+            heading(f"Torques of the legs as a share of their limits{of_robot}"),
+            grid(filter(None, torque_figures), 3),
+        ]
+        parts += [note(view.missing_note("torques were recorded")) for view, _ in walks if view.torque is None]
     return Section("Gait cycle", "".join(parts))
 
 
-def pairs(subject: Subject) -> list[tuple[dict[str, str], str]]:
+def joint_pairs(view: RecordingView) -> list[tuple[dict[str, str], str]]:
     """Joints of the left and the right leg that answer to each other, with the name that they share."""
-    legs = {limb.name.removesuffix(" leg"): limb.joints for limb in subject.limbs if limb.name.endswith(" leg")}
+    legs = {limb.name.removesuffix(" leg"): limb.joints for limb in view.limbs if limb.name.endswith(" leg")}
     if set(legs) != set(SIDES) or len(legs["left"]) != len(legs["right"]):
         return []
-    names = short(legs["left"])
+    names = short_joint_names(legs["left"])
     return [
         ({"left": one, "right": two}, name) for one, two, name in zip(legs["left"], legs["right"], names, strict=True)
     ]
 
 
-def values(subject: Subject, joint: str, quantity: str) -> Array:
+def joint_values(view: RecordingView, joint: str, quantity: str) -> Array:
     """Angle (deg) or torque (% of its limit) of a joint, n."""
     if quantity.startswith("angle"):
-        return np.degrees(subject.recording[f"q/{joint}"])
-    assert subject.torque is not None
-    assert subject.torque_limits is not None
-    k = subject.joints.index(joint)
-    return np.asarray(100.0 * subject.torque[:, k] / subject.torque_limits[k])
+        return np.degrees(view.recording[f"q/{joint}"])
+    assert view.torque is not None
+    assert view.torque_limits is not None
+    k = view.torque_joints.index(joint)
+    return np.asarray(100.0 * view.torque[:, k] / view.torque_limits[k])
 
 
-def _cycle_figure(walks: Walks, joints: dict[str, str], name: str, quantity: str) -> str:
-    alone = len(walks) == 1
-    spans: dict[str, list[float]] = {}
-    with drawing(f"{name} over the gait cycle: {quantity}", THIRD) as drawn:
-        axes = drawn.axes
-        for subject, walk in walks:
+def _cycle_figure(walks: WalkViews, joints: dict[str, str], name: str, quantity: str) -> str:
+    is_single = len(walks) == 1
+    ranges_by_view: dict[str, list[float]] = {}
+    with new_chart(f"{name} over the gait cycle: {quantity}", THIRD_WIDTH) as chart:
+        axes = chart.axes
+        for view, walk in walks:
             for side in SIDES:
-                own = walk.curves(values(subject, joints[side], quantity), side)
-                if not own.count:
+                cycle_curves = walk.curves(joint_values(view, joints[side], quantity), side)
+                if not cycle_curves.count:
                     continue
-                color = LEG_COLORS[side] if alone else subject.line.color
-                axes.fill_between(own.share, own.low, own.high, color=color, alpha=BAND_ALPHA, linewidth=0)
-                label = side if alone else subject.label if side == SIDES[0] else None
-                axes.plot(own.share, own.mean, color=color, linestyle=LEG_DASHES[side], label=label)
-                axes.axvline(own.toe_off, color=color, linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
-                spans.setdefault(subject.label, []).append(float(np.ptp(own.mean)))
-        axes.set(xlabel=SCALE, ylabel=quantity, xlim=(0.0, 100.0))
-        drawn.legend(2)
+                color = LEG_COLORS[side] if is_single else view.line_style.color
+                axes.fill_between(
+                    cycle_curves.percent,
+                    cycle_curves.low,
+                    cycle_curves.high,
+                    color=color,
+                    alpha=BAND_ALPHA,
+                    linewidth=0,
+                )
+                label = side if is_single else view.label if side == SIDES[0] else None
+                axes.plot(cycle_curves.percent, cycle_curves.mean, color=color, linestyle=LEG_DASHES[side], label=label)
+                axes.axvline(cycle_curves.toe_off, color=color, linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
+                ranges_by_view.setdefault(view.label, []).append(float(np.ptp(cycle_curves.mean)))
+        axes.set(xlabel=CYCLE_AXIS_LABEL, ylabel=quantity, xlim=(0.0, 100.0))
+        chart.legend(2)
     unit = quantity[quantity.index("(") + 1 : -1]
-    ranges = [f"{'' if alone else f'{label} '}{number(float(np.mean(own)), 2)} {unit}" for label, own in spans.items()]
-    return figure(drawn.svg, f"{name}: range {listed(ranges)}.") if spans else ""
+    ranges = [
+        f"{'' if is_single else f'{label} '}{number(float(np.mean(spans)), 2)} {unit}"
+        for label, spans in ranges_by_view.items()
+    ]
+    return figure(chart.svg, f"{name}: range {join_words(ranges)}.") if ranges_by_view else ""
 
 
 # -- Gait angles -----------------------------------------------------------------------------------------------------
 
 
-Gaits = Sequence[tuple[Subject, Gait]]
+GaitViews = Sequence[tuple[RecordingView, RecordedGait]]
 
 #: The six rotations of a leg: names of joints without their side, and titles.
-KINDS = {each.joint.removeprefix("right_"): each.title.removeprefix("Right ").capitalize() for each in TABLE_I[:6]}
+LEG_ROTATIONS = {
+    each.joint.removeprefix("right_"): each.title.removeprefix("Right ").capitalize() for each in TABLE_I[:6]
+}
 #: Grey of the band of norms and of the line in its middle.
-BAND, MIDDLE = "#d9d9d9", "#8a8a8a"
-ANGLES_TEXT = (
+NORM_BAND_COLOR, NORM_MEAN_COLOR = "#d9d9d9", "#8a8a8a"
+ANGLES_DESCRIPTION = (
     "From one strike of a foot (0 %) to its next (100 %), each leg over the cycles of its own foot: the mean of the "
     "complete cycles, single ones as thin lines. Vertical lines are where the foot leaves the ground."
 )
 
 
-def gait_angles(subjects: Sequence[Subject]) -> Section | None:
+def gait_angles_section(views: Sequence[RecordingView]) -> Section | None:
     """Cycles, a figure per rotation, and a table of ranges; None if no human body walks a whole cycle."""
-    walking = [(s, s.gait) for s in subjects if s.gait is not None]
+    walking = [(view, view.gait) for view in views if view.gait is not None]
     if not walking:
         return None
     sources = list(dict.fromkeys(gait.source for _, gait in walking))
     parts = [
-        paragraph(*sources, EVENT_RULE if BY_RULE in sources else ""),
-        _cycles(walking),
-        paragraph(ANGLES_TEXT, _norms()),
+        paragraph(*sources, EVENT_RULE if EVENTS_FROM_RULE in sources else ""),
+        _cycle_table(walking),
+        paragraph(ANGLES_DESCRIPTION, _norm_description()),
     ]
-    parts.append(beside([_angle_figure(walking, kind, title) for kind, title in KINDS.items()], 3))
-    return Section("Gait angles", "".join([*parts, _ranges(walking)]))
+    parts.append(grid([_angle_figure(walking, rotation, title) for rotation, title in LEG_ROTATIONS.items()], 3))
+    return Section("Gait angles", "".join([*parts, _range_table(walking)]))
 
 
-def curves(subject: Subject, gait: Gait, joint: str, side: Side) -> Array:
+def cycle_angles(view: RecordingView, gait: RecordedGait, joint: str, side: Side) -> Array:
     """Angle of a joint over each cycle of a foot, (cycles, 101), degrees."""
-    degrees = np.degrees(subject.recording[f"q/{joint}"])
-    return normalize_cycles(subject.recording.time, degrees, gait.of(side), kind="spline").values
+    degrees = np.degrees(view.recording[f"q/{joint}"])
+    return normalize_cycles(view.recording.time, degrees, gait.cycles_of(side), kind="spline").values
 
 
-def known_norm(joint: str) -> NormativeBand | None:
+def find_normative_band(joint: str) -> NormativeBand | None:
     """The norm of a joint; None if nobody knows one."""
     try:
         return normative_band(joint)
@@ -169,90 +184,92 @@ def known_norm(joint: str) -> NormativeBand | None:
         return None
 
 
-def band(axes: Axes, known: NormativeBand | None) -> None:
+def draw_norm(axes: Axes, norm: NormativeBand | None) -> None:
     """The norm as a grey band, mean plus and minus one standard deviation."""
-    if known is not None:
-        share = np.linspace(0.0, 100.0, len(known.mean))
-        mean, deviation = np.degrees(known.mean), np.degrees(known.deviation)
-        axes.fill_between(share, mean - deviation, mean + deviation, color=BAND, linewidth=0, zorder=0, label="norm")
-        axes.plot(share, mean, color=MIDDLE, linewidth=0.7, zorder=1)
+    if norm is not None:
+        share = np.linspace(0.0, 100.0, len(norm.mean))
+        mean, deviation = np.degrees(norm.mean), np.degrees(norm.deviation)
+        axes.fill_between(
+            share, mean - deviation, mean + deviation, color=NORM_BAND_COLOR, linewidth=0, zorder=0, label="norm"
+        )
+        axes.plot(share, mean, color=NORM_MEAN_COLOR, linewidth=0.7, zorder=1)
 
 
-def _norms() -> str:
+def _norm_description() -> str:
     """Where the band comes from, and which rotations have none."""
-    known = {kind: known_norm(f"right_{kind}") for kind in KINDS}
-    sources = list(dict.fromkeys(each.source for each in known.values() if each is not None))
-    absent = [KINDS[kind].lower() for kind, each in known.items() if each is None]
-    without = f" For {listed(absent)} there is none." if absent else ""
-    return f"The grey band is the norm, mean ± one standard deviation: {'; '.join(sources)}.{without}"
+    norm = {rotation: find_normative_band(f"right_{rotation}") for rotation in LEG_ROTATIONS}
+    sources = list(dict.fromkeys(each.source for each in norm.values() if each is not None))
+    missing = [LEG_ROTATIONS[rotation].lower() for rotation, each in norm.items() if each is None]
+    missing_note = f" For {join_words(missing)} there is none." if missing else ""
+    return f"The grey band is the norm, mean ± one standard deviation: {'; '.join(sources)}.{missing_note}"
 
 
-def _cycles(walking: Gaits) -> str:
+def _cycle_table(walking: GaitViews) -> str:
     rows = []
-    for s, gait in walking:
+    for view, gait in walking:
         for side in SIDES:
-            own = gait.of(side)
-            if not own:
+            side_cycles = gait.cycles_of(side)
+            if not side_cycles:
                 continue
-            sizes = [gait.lengths(cycle) for cycle in own]
+            lengths = [gait.lengths(cycle) for cycle in side_cycles]
             means = [
-                np.mean([cycle.duration for cycle in own]),
-                np.mean([cycle.cadence for cycle in own]),
-                np.mean([size.speed for size in sizes]),
-                np.mean([size.stride for size in sizes]),
-                1e3 * np.mean([size.width for size in sizes]),
-                np.mean([cycle.stance for cycle in own]),
-                np.mean([cycle.double_support for cycle in own]),
+                np.mean([cycle.duration for cycle in side_cycles]),
+                np.mean([cycle.cadence for cycle in side_cycles]),
+                np.mean([length.speed for length in lengths]),
+                np.mean([length.stride for length in lengths]),
+                1e3 * np.mean([length.width for length in lengths]),
+                np.mean([cycle.stance for cycle in side_cycles]),
+                np.mean([cycle.double_support for cycle in side_cycles]),
             ]
-            rows.append((f"{s.label}, {side} foot", str(len(own)), *(number(float(mean)) for mean in means)))
+            rows.append((f"{view.label}, {side} foot", str(len(side_cycles)), *(number(float(mean)) for mean in means)))
     head = ["", "cycles", "duration (s)", "cadence (steps/min)", "speed (m/s)", "stride (m)", "width (mm)",
             "stance (%)", "both feet (%)"]  # fmt: skip
     return table(head, rows, "Complete gait cycles, means.")
 
 
-def _angle_figure(walking: Gaits, kind: str, title: str) -> str:
-    alone = len(walking) == 1
-    said = []
-    with drawing(f"{title} over the gait cycle", THIRD) as drawn:
-        axes = drawn.axes
-        band(axes, known_norm(f"right_{kind}"))
-        for s, gait in walking:
+def _angle_figure(walking: GaitViews, rotation: str, title: str) -> str:
+    is_single = len(walking) == 1
+    texts = []
+    with new_chart(f"{title} over the gait cycle", THIRD_WIDTH) as chart:
+        axes = chart.axes
+        draw_norm(axes, find_normative_band(f"right_{rotation}"))
+        for view, gait in walking:
             ranges: list[str] = []
             for side in SIDES:
-                every = curves(s, gait, f"{side}_{kind}", side)
-                if not len(every):
+                curves = cycle_angles(view, gait, f"{side}_{rotation}", side)
+                if not len(curves):
                     continue
-                share, mean = np.linspace(0.0, 100.0, every.shape[1]), every.mean(axis=0)
-                color = LEG_COLORS[side] if alone else s.line.color
-                if len(every) > 1:
-                    axes.plot(share, every.T, color=color, linewidth=0.4, alpha=0.5)
-                label = side if alone else s.label if not ranges else None
+                share, mean = np.linspace(0.0, 100.0, curves.shape[1]), curves.mean(axis=0)
+                color = LEG_COLORS[side] if is_single else view.line_style.color
+                if len(curves) > 1:
+                    axes.plot(share, curves.T, color=color, linewidth=0.4, alpha=0.5)
+                label = side if is_single else view.label if not ranges else None
                 axes.plot(share, mean, color=color, linestyle=LEG_DASHES[side], linewidth=1.3, label=label)
-                off = float(np.mean([cycle.stance for cycle in gait.of(side)]))
-                axes.axvline(off, color=color, linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
+                toe_off = float(np.mean([cycle.stance for cycle in gait.cycles_of(side)]))
+                axes.axvline(toe_off, color=color, linestyle=LEG_DASHES[side], linewidth=0.5, alpha=0.7)
                 ranges.append(f"{side} {number(float(np.ptp(mean)), 2)}°")
-            said.append(f"{'' if alone else f'{s.label} '}{listed(ranges)}")
-        axes.axhline(0.0, color=SHADE, linewidth=0.8, zorder=0)
-        axes.set(xlabel=SCALE, ylabel="angle (deg)", xlim=(0.0, 100.0))
-        drawn.legend(3)
-    return figure(drawn.svg, f"{title}: range {', '.join(said)}.")
+            texts.append(f"{'' if is_single else f'{view.label} '}{join_words(ranges)}")
+        axes.axhline(0.0, color=SHADE_COLOR, linewidth=0.8, zorder=0)
+        axes.set(xlabel=CYCLE_AXIS_LABEL, ylabel="angle (deg)", xlim=(0.0, 100.0))
+        chart.legend(3)
+    return figure(chart.svg, f"{title}: range {', '.join(texts)}.")
 
 
-def _ranges(walking: Gaits) -> str:
+def _range_table(walking: GaitViews) -> str:
     rows = []
-    for each in TABLE_I:
-        side: Side = "right" if each.joint.startswith("right") else "left"
-        usual, cells = known_norm(each.joint), []
-        for s, gait in walking:
-            every = curves(s, gait, each.joint, side)
-            if not len(every):
-                cells += [NONE, NONE]
+    for table_row in TABLE_I:
+        side: Side = "right" if table_row.joint.startswith("right") else "left"
+        norm, cells = find_normative_band(table_row.joint), []
+        for view, gait in walking:
+            curves = cycle_angles(view, gait, table_row.joint, side)
+            if not len(curves):
+                cells += [DASH, DASH]
                 continue
-            mean = every.mean(axis=0)
-            apart = None if usual is None else float(root_mean_square_error(mean, np.degrees(usual.mean)))
-            cells += [f"{float(range_of_motion(mean)):.1f}", NONE if apart is None else f"{apart:.1f}"]
-        own = NONE if usual is None else f"{np.degrees(usual.range_of_motion):.1f}"
-        rows.append((each.title, own, *cells))
-    each_head, caption = ("range (deg)", "rms from the norm (deg)"), "Ranges of motion over the mean cycle."
-    names = [s.label for s, _ in walking]
-    return heading("Ranges of motion") + grouped(["rotation", "norm (deg)"], names, each_head, rows, caption)
+            mean = curves.mean(axis=0)
+            difference = None if norm is None else float(root_mean_square_error(mean, np.degrees(norm.mean)))
+            cells += [f"{float(range_of_motion(mean)):.1f}", DASH if difference is None else f"{difference:.1f}"]
+        norm_range = DASH if norm is None else f"{np.degrees(norm.range_of_motion):.1f}"
+        rows.append((table_row.title, norm_range, *cells))
+    range_headers, caption = ("range (deg)", "rms from the norm (deg)"), "Ranges of motion over the mean cycle."
+    names = [view.label for view, _ in walking]
+    return heading("Ranges of motion") + grouped_table(["rotation", "norm (deg)"], names, range_headers, rows, caption)

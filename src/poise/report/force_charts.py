@@ -13,61 +13,71 @@ from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.extras import scipy
 from poise.html import (
-    FAINT,
-    HALF,
-    NONE,
+    DASH,
+    GRID_COLOR,
+    HALF_WIDTH,
     Section,
-    beside,
-    column,
+    chart_width,
     curve,
-    drawing,
     figure,
+    grid,
     heading,
-    listed,
+    join_words,
+    new_chart,
     note,
     number,
     paragraph,
     percent,
-    shade,
+    shade_phases,
     table,
 )
 from poise.plants import Push
-from poise.recording import LEAST_LOAD, plain
-from poise.report.recording_view import Subject, span
+from poise.recording import MIN_CONTACT_LOAD, printable
+from poise.report.recording_view import RecordingView, time_range
 from poise.robots import Foot
-from poise.state import CELL_FILTER, sole_pressure
+from poise.state import CELL_TIME_CONSTANT, sole_pressure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Where forces stand in a recording, what the page calls them, and how they are drawn.
-KINDS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
-LINES: dict[str, Any] = {
+FORCE_CHANNELS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
+FORCE_LINE_STYLES: dict[str, Any] = {
     "force": {"linewidth": 1.3, "linestyle": (0, (4, 1.2))},
     "sensed/force": {"linewidth": 1.0, "alpha": 0.45},
     "plate/force": {"linewidth": 1.2},
 }
-VERTICAL, ALONG = "#00568a", "#d55e00"
+VERTICAL_COLOR, HORIZONTAL_COLOR = "#00568a", "#d55e00"
 #: Below this (N) of what was ever felt or asked for, a contact did not touch.
-UNTOUCHED = 1.0
+MIN_CONTACT_FORCE = 1.0
 
 
-def forces(subjects: Sequence[Subject]) -> Section:
+def contact_forces_section(views: Sequence[RecordingView]) -> Section:
     """A figure per contact and recording, and a table of the differences."""
-    absent = "contact forces were recorded; its controller and plant know none"
-    missing = [note(s.lacks(absent)) for s in subjects if not s.contacts]
-    touching = {s.label: [name for name in s.contacts if _most(s, name) > UNTOUCHED] for s in subjects}
-    idle = sorted({name for s in subjects for name in s.contacts if name not in touching[s.label]})
-    names = list(dict.fromkeys(name for own in touching.values() for name in own))
-    parts = [paragraph("Forces act on the robot, in world axes.", _idle(idle)) if names else "", *missing]
-    alone = sum(bool(own) for own in touching.values()) == 1  # then contacts stand side by side
+    no_forces_note = "contact forces were recorded; its controller and plant know none"
+    missing = [note(view.missing_note(no_forces_note)) for view in views if not view.contact_names]
+    loaded_contacts = {
+        view.label: [name for name in view.contact_names if _peak_component(view, name) > MIN_CONTACT_FORCE]
+        for view in views
+    }
+    unloaded = sorted(
+        {name for view in views for name in view.contact_names if name not in loaded_contacts[view.label]}
+    )
+    names = list(dict.fromkeys(name for contacts in loaded_contacts.values() for name in contacts))
+    parts = [paragraph("Forces act on the robot, in world axes.", _unloaded_note(unloaded)) if names else "", *missing]
+    is_single = sum(bool(contacts) for contacts in loaded_contacts.values()) == 1  # then contacts stand side by side
     rows, figures = [], []
     for name in names:
-        having = [s for s in subjects if name in touching[s.label]]
-        top = max(_most(s, name) for s in having)
-        figures.append([_force_figure(s, name, top, HALF if alone else column(len(subjects))) for s in having])
-        rows += [_force_row(s, name) for s in having]
-    parts += [beside(itertools.chain(*figures))] if alone else [beside(row, len(subjects)) for row in figures]
+        available = [view for view in views if name in loaded_contacts[view.label]]
+        y_max = max(_peak_component(view, name) for view in available)
+        figures.append(
+            [
+                _force_figure(view, name, y_max, HALF_WIDTH if is_single else chart_width(len(views)))
+                for view in available
+            ]
+        )
+        rows += [_force_row(view, name) for view in available]
+    parts += [grid(itertools.chain(*figures))] if is_single else [grid(row, len(views)) for row in figures]
     head = ["contact", "commanded (N)", "sensed (N)", "rms difference (N)", "share of the weight"]
     parts.append(
         table(head, rows, "Vertical forces: means, and what separates them where both are known.") if rows else ""
@@ -75,86 +85,106 @@ def forces(subjects: Sequence[Subject]) -> Section:
     return Section("Contact forces", "".join(parts))
 
 
-def vertical(subject: Subject, kind: str, name: str) -> Array:
-    """Vertical force at a contact per sample (N), NaN where it is not known; kind is one of `KINDS`."""
+def vertical_force(view: RecordingView, kind: str, name: str) -> Array:
+    """Vertical force at a contact per sample (N), NaN where it is not known; kind is one of `FORCE_CHANNELS`."""
     channel = f"{kind}/{name}/fz"
-    return subject.recording[channel] if channel in subject.recording else np.full(len(subject.recording), np.nan)
+    return view.recording[channel] if channel in view.recording else np.full(len(view.recording), np.nan)
 
 
-def _force_figure(subject: Subject, name: str, top: float, width: float) -> str:
-    time, recording = subject.recording.time, subject.recording
-    with drawing(f"Forces at {name} of {subject.label} over time", width) as drawn:
-        axes = drawn.axes
-        for kind, words in reversed(KINDS.items()):  # what was commanded lies above
+def _force_figure(view: RecordingView, name: str, y_max: float, width: float) -> str:
+    time, recording = view.recording.time, view.recording
+    with new_chart(f"Forces at {name} of {view.label} over time", width) as chart:
+        axes = chart.axes
+        for kind, words in reversed(FORCE_CHANNELS.items()):  # what was commanded lies above
             if f"{kind}/{name}" in recording:
                 wrench = recording[f"{kind}/{name}"]
-                curve(axes, time, wrench[:, 2], color=VERTICAL, label=f"vertical, {words}", **LINES[kind])
-                along = np.hypot(*wrench[:, :2].T)
-                curve(axes, time, along, color=ALONG, label=f"horizontal, {words}", **LINES[kind])
-        shade(axes, subject.phases, width)
-        axes.set(xlabel="time (s)", ylabel="force (N)", xlim=span(subject))
-        axes.set_ylim(min(0.0, axes.get_ylim()[0]), 1.05 * top)
-        drawn.legend(2)
-    known = {words: vertical(subject, kind, name) for kind, words in KINDS.items()}
-    most = [f"{number(_peak(values))} N {words}" for words, values in known.items() if np.isfinite(values).any()]
-    return figure(drawn.svg, f"{subject.label}, {name}: at most {listed(most)}.")
+                curve(
+                    axes,
+                    time,
+                    wrench[:, 2],
+                    color=VERTICAL_COLOR,
+                    label=f"vertical, {words}",
+                    **FORCE_LINE_STYLES[kind],
+                )
+                horizontal = np.hypot(*wrench[:, :2].T)
+                curve(
+                    axes,
+                    time,
+                    horizontal,
+                    color=HORIZONTAL_COLOR,
+                    label=f"horizontal, {words}",
+                    **FORCE_LINE_STYLES[kind],
+                )
+        shade_phases(axes, view.phases, width)
+        axes.set(xlabel="time (s)", ylabel="force (N)", xlim=time_range(view))
+        axes.set_ylim(min(0.0, axes.get_ylim()[0]), 1.05 * y_max)
+        chart.legend(2)
+    known = {words: vertical_force(view, kind, name) for kind, words in FORCE_CHANNELS.items()}
+    peak = [f"{number(_finite_max(values))} N {words}" for words, values in known.items() if np.isfinite(values).any()]
+    return figure(chart.svg, f"{view.label}, {name}: at most {join_words(peak)}.")
 
 
-def _force_row(subject: Subject, name: str) -> tuple[str, ...]:
-    asked, felt = vertical(subject, "force", name), vertical(subject, "sensed/force", name)
-    felt = felt if np.isfinite(felt).any() else vertical(subject, "plate/force", name)
-    both = np.isfinite(asked) & np.isfinite(felt)
-    apart = float(np.sqrt(np.mean((asked[both] - felt[both]) ** 2))) if both.any() else float("nan")
-    weight = float("nan") if subject.robot is None else subject.robot.weight
-    share = percent(apart / weight) if np.isfinite(apart / weight) else NONE
-    return (f"{subject.label}, {name}", number(_mean(asked)), number(_mean(felt)), number(apart), share)
+def _force_row(view: RecordingView, name: str) -> tuple[str, ...]:
+    commanded, sensed = vertical_force(view, "force", name), vertical_force(view, "sensed/force", name)
+    sensed = sensed if np.isfinite(sensed).any() else vertical_force(view, "plate/force", name)
+    both = np.isfinite(commanded) & np.isfinite(sensed)
+    difference = float(np.sqrt(np.mean((commanded[both] - sensed[both]) ** 2))) if both.any() else float("nan")
+    weight = float("nan") if view.robot is None else view.robot.weight
+    share = percent(difference / weight) if np.isfinite(difference / weight) else DASH
+    return (
+        f"{view.label}, {name}",
+        number(_finite_mean(commanded)),
+        number(_finite_mean(sensed)),
+        number(difference),
+        share,
+    )
 
 
-def _mean(values: Array) -> float:
+def _finite_mean(values: Array) -> float:
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else float("nan")
 
 
-def _peak(values: Array) -> float:
+def _finite_max(values: Array) -> float:
     known = values[np.isfinite(values)]
     return float(known.max()) if len(known) else float("nan")
 
 
-def _most(subject: Subject, name: str) -> float:
+def _peak_component(view: RecordingView, name: str) -> float:
     """The largest part of a force that was ever asked for or felt there (N)."""
-    known = [f"{kind}/{name}" for kind in KINDS if f"{kind}/{name}" in subject.recording]
-    parts = np.concatenate([np.abs(subject.recording[channel][:, :3]).ravel() for channel in known])
+    known = [f"{kind}/{name}" for kind in FORCE_CHANNELS if f"{kind}/{name}" in view.recording]
+    parts = np.concatenate([np.abs(view.recording[channel][:, :3]).ravel() for channel in known])
     return float(parts[np.isfinite(parts)].max(initial=0.0))
 
 
-def _idle(names: Sequence[str]) -> str:
+def _unloaded_note(names: Sequence[str]) -> str:
     return f"Nothing was felt at {', '.join(names)}." if names else ""
 
 
-# -- Under each sole -------------------------------------------------------------------------------------------------
+# -- Pressure under each sole ----------------------------------------------------------------------------------------
 
 
 #: A ZMP this near to an edge (m) is on it: cells at the corners cannot tell of one outside, and a millimetre is less
 #: than what tips a foot.
-EDGE = 1e-3
+EDGE_TOLERANCE = 1e-3
 #: Colours of the feet, those of the loci, and of pushes.
-COLORS = {"left": "#00568a", "right": "#d55e00"}
-PUSHED = "#e8c9c9"
+SIDE_COLORS = {"left": "#00568a", "right": "#d55e00"}
+PUSH_COLOR = "#e8c9c9"
 #: Directions of the ZMP: the words and letters of the paper, and what lies at the upper and at the lower edge.
-DIRECTIONS = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"))
-WORDS = (
+ZMP_AXES = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"))
+SOLE_DESCRIPTION = (
     "From the four force cells of each sole: W is the sum of their forces, and the ZMP their middle, seen from the "
     "middle of the sole, x to the front and y to the left. Lines across are the edges of the sole. "
-    f"Cells are smoothed with {1e3 * CELL_FILTER:.0f} ms."
+    f"Cells are smoothed with {1e3 * CELL_TIME_CONSTANT:.0f} ms."
 )
-CAPTION = (
-    f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * LEAST_LOAD:.0f} % of the weight or "
-    "more: its distance from the middle of the sole, and how much of that time it is inside. Cells at the corners "
-    f"cannot tell of a ZMP outside: within {1e3 * EDGE:.0f} mm of an edge it is not inside."
+SOLE_CAPTION = (
+    f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * MIN_CONTACT_LOAD:.0f} % of the "
+    "weight or more: its distance from the middle of the sole, and how much of that time it is inside. Cells at the "
+    f"corners cannot tell of a ZMP outside: within {1e3 * EDGE_TOLERANCE:.0f} mm of an edge it is not inside."
 )
 
 
-class Pressed(NamedTuple):
+class SolePressureSeries(NamedTuple):
     """What the cells of a foot tell at each sample.
 
     Attributes:
@@ -168,62 +198,62 @@ class Pressed(NamedTuple):
     zmp: Array
 
     @property
-    def half(self) -> Array:
+    def half_size(self) -> Array:
         """Half the length and half the width of the sole, m."""
-        return np.array(self.foot.sole.half)
+        return np.array(self.foot.sole.half_size)
 
     @property
-    def inside(self) -> float:
+    def inside_share(self) -> float:
         """How much of the time in which the foot bears something the ZMP is inside, 0 to 1; NaN if it never does."""
         known = self.zmp[np.isfinite(self.zmp).all(axis=1)]
-        return float(np.mean((np.abs(known) < self.half - EDGE).all(axis=1))) if len(known) else np.nan
+        return float(np.mean((np.abs(known) < self.half_size - EDGE_TOLERANCE).all(axis=1))) if len(known) else np.nan
 
 
-def soles(subjects: Sequence[Subject]) -> Section | None:
+def sole_pressure_section(views: Sequence[RecordingView]) -> Section | None:
     """W and ZMP of the left and the right foot over time, and a table; None if no force cells were recorded."""
-    if not any(_sensed(s) for s in subjects):
+    if not any(_has_force_cells(view) for view in views):
         return None
-    parts = [paragraph(WORDS, "Bands mark pushes." if any(pushes(s) for s in subjects) else "")]
+    parts = [paragraph(SOLE_DESCRIPTION, "Bands mark pushes." if any(recorded_pushes(view) for view in views) else "")]
     rows = []
-    for subject in subjects:
-        if len(subjects) > 1:
-            parts.append(heading(subject.label))
-        if not _sensed(subject):
-            parts.append(note(subject.lacks("force cells were recorded")))
+    for view in views:
+        if len(views) > 1:
+            parts.append(heading(view.label))
+        if not _has_force_cells(view):
+            parts.append(note(view.missing_note("force cells were recorded")))
             continue
-        felt = pressed(subject)
-        if not felt:
+        pressures = sole_pressures(view)
+        if not pressures:
             parts.append(
-                note(subject.lacks("soles with these cells are known: its robot's model is missing or another"))
+                note(view.missing_note("soles with these cells are known: its robot's model is missing or another"))
             )
             continue
-        top = max(float(np.nanmax(each.amplitude)) for each in felt) or 1.0  # feet share their scale
-        parts.append(beside([_amplitude(subject, each, top) for each in felt]))
-        parts += [beside([_zmp(subject, each, k) for each in felt]) for k in range(2)]
-        rows += [_pressure_row(subject, each) for each in felt]
+        y_max = max(float(np.nanmax(each.amplitude)) for each in pressures) or 1.0  # feet share their scale
+        parts.append(grid([_load_figure(view, each, y_max) for each in pressures]))
+        parts += [grid([_zmp_figure(view, each, k) for each in pressures]) for k in range(2)]
+        rows += [_pressure_row(view, each) for each in pressures]
     head = ["foot", "mean W (N)", "rms of the ZMP (mm)", "at most (mm)", "at (s)", "inside the sole"]
-    return Section("Under each sole", "".join([*parts, table(head, rows, CAPTION) if rows else ""]))
+    return Section("Under each sole", "".join([*parts, table(head, rows, SOLE_CAPTION) if rows else ""]))
 
 
-def pressed(subject: Subject) -> list[Pressed]:
+def sole_pressures(view: RecordingView) -> list[SolePressureSeries]:
     """Of each foot with cells, the left one first; none without its robot's model."""
-    recording, robot = subject.recording, subject.robot
+    recording, robot = view.recording, view.robot
     if robot is None:
         return []
-    found = []
+    pressures = []
     for foot in sorted(robot.feet, key=lambda foot: foot.side):
-        name = f"sensed/cells/{plain(foot.name)}"
+        name = f"sensed/cells/{printable(foot.name)}"
         cells: Array = recording[name] if name in recording else np.zeros((0, 4))
         if cells.shape[1:] == (4,) and np.isfinite(cells).any():
-            W, zmp = sole_pressure(foot, smoothed(cells, recording.period))
+            W, zmp = sole_pressure(foot, low_pass_cells(cells, recording.period))
             W[~np.isfinite(cells).any(axis=1)] = np.nan
-            zmp[~(LEAST_LOAD * robot.weight <= W)] = np.nan
-            found.append(Pressed(foot, W, zmp))
-    return found
+            zmp[~(MIN_CONTACT_LOAD * robot.weight <= W)] = np.nan
+            pressures.append(SolePressureSeries(foot, W, zmp))
+    return pressures
 
 
-def smoothed(cells: Array, period: float) -> Array:
-    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `CELL_FILTER`, which starts at the first sample.
+def low_pass_cells(cells: Array, period: float) -> Array:
+    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `CELL_TIME_CONSTANT`, from the first sample.
 
     A cell that tells no number counts as zero, as in `sole_pressure`; where none of them does, all keep their last one.
 
@@ -236,73 +266,79 @@ def smoothed(cells: Array, period: float) -> Array:
         return cells
     last = np.maximum.accumulate(np.where(known, np.arange(len(cells)), known.argmax()))
     x = np.nan_to_num(cells[last], nan=0.0, posinf=0.0, neginf=0.0)
-    b = math.exp(-period / CELL_FILTER)
+    b = math.exp(-period / CELL_TIME_CONSTANT)
     return np.asarray(scipy.signal.lfilter([1.0 - b], [1.0, -b], x, axis=0, zi=b * x[:1])[0])
 
 
-def pushes(subject: Subject) -> list[Push]:
+def recorded_pushes(view: RecordingView) -> list[Push]:
     """Pushes that the recording tells of."""
-    told = subject.recording.provenance.get("push", ())
-    found = []
-    for text in told if isinstance(told, (list, tuple)) else ():
+    texts = view.recording.provenance.get("push", ())
+    pushes = []
+    for text in texts if isinstance(texts, (list, tuple)) else ():
         try:
-            found.append(Push.parsed(str(text)))
+            pushes.append(Push.parse(str(text)))
         except PoiseError:  # written by someone else
             continue
-    return found
+    return pushes
 
 
-def _sensed(subject: Subject) -> bool:
-    names = [name for name in subject.recording.channels if name.startswith("sensed/cells/")]
-    return any(np.isfinite(subject.recording[name]).any() for name in names)
+def _has_force_cells(view: RecordingView) -> bool:
+    names = [name for name in view.recording.channels if name.startswith("sensed/cells/")]
+    return any(np.isfinite(view.recording[name]).any() for name in names)
 
 
-def _amplitude(subject: Subject, felt: Pressed, top: float) -> str:
-    side = felt.foot.side
-    with drawing(f"Force under the {side} sole of {subject.label} over time", HALF) as drawn:
-        curve(drawn.axes, subject.recording.time, felt.amplitude, color=COLORS[side])
-        _mark(drawn.axes, subject)
-        drawn.axes.set(xlabel="time (s)", ylabel="W (N)", xlim=span(subject), ylim=(0.0, 1.05 * top))
-    mean, most = float(np.nanmean(felt.amplitude)), float(np.nanmax(felt.amplitude))
-    return figure(drawn.svg, f"{subject.label}, {side} foot: W, {number(mean)} N on average, at most {number(most)} N.")
+def _load_figure(view: RecordingView, pressure: SolePressureSeries, y_max: float) -> str:
+    side = pressure.foot.side
+    with new_chart(f"Force under the {side} sole of {view.label} over time", HALF_WIDTH) as chart:
+        curve(chart.axes, view.recording.time, pressure.amplitude, color=SIDE_COLORS[side])
+        _mark_phases_and_pushes(chart.axes, view)
+        chart.axes.set(xlabel="time (s)", ylabel="W (N)", xlim=time_range(view), ylim=(0.0, 1.05 * y_max))
+    mean, peak = float(np.nanmean(pressure.amplitude)), float(np.nanmax(pressure.amplitude))
+    return figure(chart.svg, f"{view.label}, {side} foot: W, {number(mean)} N on average, at most {number(peak)} N.")
 
 
-def _zmp(subject: Subject, felt: Pressed, k: int) -> str:
-    side, edge, (word, letter, above, below) = felt.foot.side, 1e3 * float(felt.half[k]), DIRECTIONS[k]
-    values = 1e3 * felt.zmp[:, k]
-    with drawing(f"{word} position of the ZMP under the {side} sole of {subject.label} over time", HALF) as drawn:
-        axes = drawn.axes
-        curve(axes, subject.recording.time, values, color=COLORS[side])
-        _mark(axes, subject)
-        axes.axhline(0.0, color=FAINT, linewidth=0.4)
-        for sign, name in ((1.0, above), (-1.0, below)):
-            axes.axhline(sign * edge, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
+def _zmp_figure(view: RecordingView, pressure: SolePressureSeries, k: int) -> str:
+    side, edge, (direction, letter, upper_label, lower_label) = (
+        pressure.foot.side,
+        1e3 * float(pressure.half_size[k]),
+        ZMP_AXES[k],
+    )
+    values = 1e3 * pressure.zmp[:, k]
+    with new_chart(
+        f"{direction} position of the ZMP under the {side} sole of {view.label} over time", HALF_WIDTH
+    ) as chart:
+        axes = chart.axes
+        curve(axes, view.recording.time, values, color=SIDE_COLORS[side])
+        _mark_phases_and_pushes(axes, view)
+        axes.axhline(0.0, color=GRID_COLOR, linewidth=0.4)
+        for sign, name in ((1.0, upper_label), (-1.0, lower_label)):
+            axes.axhline(sign * edge, color=GRID_COLOR, linewidth=0.9, linestyle=(0, (4, 2)))
             place, across = (1.0, 0.94 * sign * edge), axes.get_yaxis_transform()  # below or above its line
             axes.text(*place, name, transform=across, ha="right", va="top" if sign > 0.0 else "bottom", fontsize=7.5)
-        axes.set(xlabel="time (s)", ylabel=f"{letter} (mm)", xlim=span(subject), ylim=(-1.1 * edge, 1.1 * edge))
+        axes.set(xlabel="time (s)", ylabel=f"{letter} (mm)", xlim=time_range(view), ylim=(-1.1 * edge, 1.1 * edge))
     known = np.abs(values[np.isfinite(values)])
-    most = f"at most {number(round(float(known.max()), 2))} mm from the middle" if len(known) else "which bears nothing"
-    return figure(drawn.svg, f"{subject.label}, {side} foot: {word} ZMP, {most}.")
+    peak = f"at most {number(round(float(known.max()), 2))} mm from the middle" if len(known) else "which bears nothing"
+    return figure(chart.svg, f"{view.label}, {side} foot: {direction} ZMP, {peak}.")
 
 
-def _mark(axes: Axes, subject: Subject) -> None:
+def _mark_phases_and_pushes(axes: Axes, view: RecordingView) -> None:
     """Phases, and a band for each push."""
-    shade(axes, subject.phases, HALF)
-    for push in pushes(subject):
-        axes.axvspan(push.time, push.time + push.duration, color=PUSHED, linewidth=0.8, zorder=0.5)
+    shade_phases(axes, view.phases, HALF_WIDTH)
+    for push in recorded_pushes(view):
+        axes.axvspan(push.time, push.time + push.duration, color=PUSH_COLOR, linewidth=0.8, zorder=0.5)
 
 
-def _pressure_row(subject: Subject, felt: Pressed) -> tuple[str, ...]:
-    distance = np.hypot(*felt.zmp.T)
+def _pressure_row(view: RecordingView, pressure: SolePressureSeries) -> tuple[str, ...]:
+    distance = np.hypot(*pressure.zmp.T)
     known = np.isfinite(distance)
-    name, W = f"{subject.label}, {felt.foot.side}", number(float(np.nanmean(felt.amplitude)))
+    name, W = f"{view.label}, {pressure.foot.side}", number(float(np.nanmean(pressure.amplitude)))
     if not known.any():
         return (name, W, *[number(None)] * 4)
     rms, at = float(np.sqrt(np.mean(distance[known] ** 2))), int(np.nanargmax(distance))
-    most = (number(1e3 * rms), number(1e3 * distance[at]), f"{subject.recording.time[at]:.2f}")
-    return (name, W, *most, _share(felt.inside))
+    peak = (number(1e3 * rms), number(1e3 * distance[at]), f"{view.recording.time[at]:.2f}")
+    return (name, W, *peak, _format_share(pressure.inside_share))
 
 
-def _share(share: float) -> str:
+def _format_share(share: float) -> str:
     """In per cent, rounded down: 100 % are all samples."""
     return percent(share) if share == 1.0 else f"{math.floor(1e3 * share) / 10:.1f} %"

@@ -10,100 +10,107 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.html import (
-    ABOVE,
-    BELOW,
-    FAINT,
-    HALF,
-    INK,
-    LEFT,
-    NONE,
-    RIGHT,
+    DASH,
+    GRID_COLOR,
+    HALF_WIDTH,
+    MARGIN_BOTTOM,
+    MARGIN_LEFT,
+    MARGIN_RIGHT,
+    MARGIN_TOP,
+    TEXT_COLOR,
     Section,
-    beside,
     curve,
-    drawing,
     figure,
+    grid,
     heading,
+    new_chart,
     note,
     number,
     paragraph,
     table,
 )
-from poise.report.balance_view import way
-from poise.report.recording_view import Subject, span
+from poise.report.balance_view import path_curve
+from poise.report.recording_view import RecordingView, time_range
 from poise.robots import Foot, Hand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Segment = Mapping[str, Any]
+SegmentRecord = Mapping[str, Any]
 
 #: Rows of a table that one may still read; of more segments those are shown of which there is something to say.
-ROWS = 80
+MAX_TABLE_ROWS = 80
 #: Samples at which the distance to the edge is measured.
-SAMPLES = 1200
+MARGIN_SAMPLES = 1200
 #: Width of the bins of the histogram (s): the usual increment of durations.
-BIN = 0.1
-PLANNED, ACTUAL = "#00568a", "#d55e00"
+HISTOGRAM_BIN = 0.1
+PLANNED_COLOR, ACTUAL_COLOR = "#00568a", "#d55e00"
 
 
-def segments(subject: Subject, found: Sequence[Segment]) -> str:
+def segment_summary(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
     """A sentence, durations and margins as figures, and a table."""
-    outcomes = Counter(str(each["outcome"]) for each in found)
-    told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
-    prolonged = sum(1 for each in found if each["corrections"])
-    projected = sum(1 for each in found if each.get("projected"))
-    words = (
-        f"{len(found)} segments ({told}); {prolonged} were prolonged to keep the zero-moment point inside the support, "
-        f"and {projected} commands were beyond a boundary of the workspace and projected onto it."
+    outcomes = Counter(str(each["outcome"]) for each in segments)
+    outcome_text = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    prolonged_count = sum(1 for each in segments if each["corrections"])
+    projected_count = sum(1 for each in segments if each.get("projected"))
+    description = (
+        f"{len(segments)} segments ({outcome_text}); {prolonged_count} were prolonged to keep the zero-moment point "
+        f"inside the support, and {projected_count} commands were beyond a boundary of the workspace and "
+        "projected onto it."
     )
-    return paragraph(words) + beside([_durations(subject, found), _margins(subject, found)]) + _table(found)
+    return (
+        paragraph(description)
+        + grid([_duration_figure(view, segments), _margin_figure(view, segments)])
+        + _segment_table(segments)
+    )
 
 
-def _durations(subject: Subject, found: Sequence[Segment]) -> str:
-    seconds = np.array([each["seconds"] for each in found])
-    first = BIN * np.floor(seconds.min() / BIN + 1e-6)
-    edges = np.arange(first, seconds.max() + 2.0 * BIN, BIN)
-    with drawing(f"Durations of the segments of {subject.label}", HALF) as drawn:
-        drawn.axes.hist(seconds + 1e-9, bins=list(edges), color=PLANNED, edgecolor="white", linewidth=0.5)
-        drawn.axes.set(xlabel="T (s)", ylabel="segments")
+def _duration_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
+    seconds = np.array([each["seconds"] for each in segments])
+    first = HISTOGRAM_BIN * np.floor(seconds.min() / HISTOGRAM_BIN + 1e-6)
+    edges = np.arange(first, seconds.max() + 2.0 * HISTOGRAM_BIN, HISTOGRAM_BIN)
+    with new_chart(f"Durations of the segments of {view.label}", HALF_WIDTH) as chart:
+        chart.axes.hist(seconds + 1e-9, bins=list(edges), color=PLANNED_COLOR, edgecolor="white", linewidth=0.5)
+        chart.axes.set(xlabel="T (s)", ylabel="segments")
     longest = number(float(seconds.max()), 2)
-    return figure(drawn.svg, f"{subject.label}: durations of segments; the longest took {longest} s.")
+    return figure(chart.svg, f"{view.label}: durations of segments; the longest took {longest} s.")
 
 
-def _margins(subject: Subject, found: Sequence[Segment]) -> str:
+def _margin_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
     """How far the zero-moment point is inside the support: the least of each segment as planned, and as it was."""
-    recording, tracks = subject.recording, subject.tracks
-    with drawing(f"Distance of the zero-moment point of {subject.label} to the edge of the support", HALF) as drawn:
-        axes = drawn.axes
+    recording, tracks = view.recording, view.body_trajectories
+    with new_chart(
+        f"Distance of the zero-moment point of {view.label} to the edge of the support", HALF_WIDTH
+    ) as chart:
+        axes = chart.axes
         if tracks is not None and "center_of_pressure" in recording:
             n = len(recording)
-            seen = np.unique(np.linspace(0, n - 1, min(SAMPLES, n)).astype(int))
-            margins = 1e3 * tracks.margins(recording["center_of_pressure"], seen.tolist())
-            style = {"color": ACTUAL, "linewidth": 0.6, "label": "center of pressure, actual"}
-            curve(axes, recording.time[seen], margins, **style)
-        known = [each for each in found if each["margin"] is not None]
+            samples = np.unique(np.linspace(0, n - 1, min(MARGIN_SAMPLES, n)).astype(int))
+            margins = 1e3 * tracks.margins(recording["center_of_pressure"], samples.tolist())
+            style = {"color": ACTUAL_COLOR, "linewidth": 0.6, "label": "center of pressure, actual"}
+            curve(axes, recording.time[samples], margins, **style)
+        known = [each for each in segments if each["margin"] is not None]
         ends = [*(each["time"] for each in known[1:]), known[-1]["time"] + known[-1]["seconds"]] if known else []
         for i, (each, end) in enumerate(zip(known, ends, strict=True)):
             label = "least of a segment, planned" if i == 0 else None
-            axes.plot((each["time"], end), [1e3 * each["margin"]] * 2, color=PLANNED, linewidth=1.4, label=label)
-        axes.axhline(0.0, color=INK, linewidth=0.6)
-        axes.grid(color=FAINT, alpha=0.25, linewidth=0.5)
-        axes.set(xlabel="time (s)", ylabel="inside by (mm)", xlim=span(subject))
-        drawn.legend(2)
-    said = "planned inside soles that are smaller by the margin left to feedback, measured inside the whole soles"
-    return figure(drawn.svg, f"{subject.label}: zero-moment point, {said}.")
+            axes.plot((each["time"], end), [1e3 * each["margin"]] * 2, color=PLANNED_COLOR, linewidth=1.4, label=label)
+        axes.axhline(0.0, color=TEXT_COLOR, linewidth=0.6)
+        axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
+        axes.set(xlabel="time (s)", ylabel="inside by (mm)", xlim=time_range(view))
+        chart.legend(2)
+    text = "planned inside soles that are smaller by the margin left to feedback, measured inside the whole soles"
+    return figure(chart.svg, f"{view.label}: zero-moment point, {text}.")
 
 
-def _table(found: Sequence[Segment]) -> str:
-    shown = list(enumerate(found, start=1))
+def _segment_table(segments: Sequence[SegmentRecord]) -> str:
+    shown = list(enumerate(segments, start=1))
     caption = "Motion segments: T is the duration, prolonged so often; margin is that of the planned zero-moment point."
-    if len(shown) > ROWS:
-        telling = [
+    if len(shown) > MAX_TABLE_ROWS:
+        notable = [
             (i, each) for i, each in shown if each["corrections"] or each["notes"] or each["outcome"] != "commanded"
         ]
-        shown = telling[:ROWS]
-        caption += f" Of {len(found)} segments, {len(shown)} of which there is something to say."
+        shown = notable[:MAX_TABLE_ROWS]
+        caption += f" Of {len(segments)} segments, {len(shown)} of which there is something to say."
     head = ["segment", "time (s)", "guided point", "T (s)", "corrections", "outcome", "step", "margin (mm)", "notes"]
     rows = [
         (
@@ -111,10 +118,10 @@ def _table(found: Sequence[Segment]) -> str:
             f"{each['time']:.2f}",
             str(each["mode"]),
             f"{each['seconds']:.2f}",
-            str(each["corrections"]) if each["corrections"] else NONE,
+            str(each["corrections"]) if each["corrections"] else DASH,
             str(each["outcome"]),
-            _step(each),
-            NONE if each["margin"] is None else f"{1e3 * each['margin']:.0f}",
+            _step_text(each),
+            DASH if each["margin"] is None else f"{1e3 * each['margin']:.0f}",
             "; ".join(map(str, each["notes"])),
         )
         for i, each in shown
@@ -122,156 +129,166 @@ def _table(found: Sequence[Segment]) -> str:
     return table(head, rows, caption) if rows else ""
 
 
-def _step(each: Segment) -> str:
-    if each["step"] is None:
-        return NONE
-    return f"{each['step']} (air)" if each["lifted"] else str(each["step"])
+def _step_text(segment: SegmentRecord) -> str:
+    if segment["step"] is None:
+        return DASH
+    return f"{segment['step']} (air)" if segment["lifted"] else str(segment["step"])
 
 
 # -- Loci of a guided motion -----------------------------------------------------------------------------------------
 
 
 #: Ways of the navigation points by name, (n, 3), m, with NaN where a way breaks off.
-Loci = Mapping[str, Array]
+Paths = Mapping[str, Array]
 
 #: Colours of the navigation points.
-POINTS = {
-    "center": INK,
+POINT_COLORS = {
+    "center": TEXT_COLOR,
     "left foot": "#00568a",
     "right foot": "#d55e00",
     "left hand": "#009e73",
     "right hand": "#b3589a",
 }
 #: What is seen: from above and from the side, as the axes across and up.
-VIEWS = {"above": (0, 1), "the side": (0, 2)}
+PROJECTIONS = {"above": (0, 1), "the side": (0, 2)}
 #: Least and most height of the axes, in units of the drawing.
-LOWEST, HIGHEST = 90.0, 330.0
-WORDS = (
+MIN_HEIGHT, MAX_HEIGHT = 90.0, 330.0
+NAVIGATION_DESCRIPTION = (
     "One point is guided at a time, and the others follow. Left: what the motion segments planned, each from where the "
     "robot was when it began, with a ring at the subgoal of its guided point. Right: what the robot did, with the same "
     "rings. Feet are the middles of their soles."
 )
 
 
-def loci(subjects: Sequence[Subject]) -> Section | None:
+def guided_motion_section(views: Sequence[RecordingView]) -> Section | None:
     """Loci from above and from the side, planned and actual, and the segments; None if nobody is guided."""
-    guided = [(s, found) for s in subjects if (found := s.recording.provenance.get("segments"))]
+    guided = [(view, segments) for view in views if (segments := view.recording.provenance.get("segments"))]
     if not guided:
         return None
-    parts = [paragraph(WORDS)]
-    for subject, found in guided:
-        if len(subjects) > 1:
-            parts.append(heading(subject.label))
-        parts += [*_figures(subject, found), segments(subject, found)]
+    parts = [paragraph(NAVIGATION_DESCRIPTION)]
+    for view, segments in guided:
+        if len(views) > 1:
+            parts.append(heading(view.label))
+        parts += [*_path_figures(view, segments), segment_summary(view, segments)]
     return Section("Guided-point navigation", "".join(parts))
 
 
-def planned(found: Sequence[Segment]) -> Loci:
+def planned_paths(segments: Sequence[SegmentRecord]) -> Paths:
     """What the segments planned, one after the other."""
-    names = [name for name in POINTS if name in found[0]["planned"]]
-    gap = np.full((1, 3), np.nan)
-    return {name: np.vstack([_piece(each, name, gap) for each in found]) for name in names}
+    names = [name for name in POINT_COLORS if name in segments[0]["planned"]]
+    separator = np.full((1, 3), np.nan)
+    return {name: np.vstack([_segment_path(each, name, separator) for each in segments]) for name in names}
 
 
-def actual(subject: Subject, names: Sequence[str]) -> Loci | None:
+def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
     """What the robot did; None if its model is not at hand."""
-    tracks = subject.tracks
+    tracks = view.body_trajectories
     if tracks is None:
         return None
-    ways: dict[str, Array] = {"center": tracks.center}
+    paths: dict[str, Array] = {"center": tracks.center_of_mass}
     for k, part in enumerate(tracks.parts):
         if isinstance(part, Foot):
-            ways[f"{part.side} foot"] = tracks.positions[:, k] + tracks.rotations[:, k] @ part.sole.center
+            paths[f"{part.side} foot"] = tracks.positions[:, k] + tracks.rotations[:, k] @ part.sole.center
         elif isinstance(part, Hand):
-            ways.setdefault(f"{part.side} hand", tracks.positions[:, k])
-    return {name: ways[name] for name in names if name in ways}
+            paths.setdefault(f"{part.side} hand", tracks.positions[:, k])
+    return {name: paths[name] for name in names if name in paths}
 
 
-def _piece(each: Segment, name: str, gap: Array) -> Array:
+def _segment_path(segment: SegmentRecord, name: str, separator: Array) -> Array:
     """A planned way up to where the next segment begins, and a gap."""
-    return np.vstack([np.array(each["planned"][name], dtype=np.float64), gap])
+    return np.vstack([np.array(segment["planned"][name], dtype=np.float64), separator])
 
 
-def _figures(subject: Subject, found: Sequence[Segment]) -> list[str]:
-    wanted = planned(found)
-    did = actual(subject, list(wanted))
-    shown = [("planned", wanted)] if did is None else [("planned", wanted), ("actual", did)]
-    told = subject.recording.provenance.get("world", {})
-    world = told if isinstance(told, Mapping) else {}
-    absent = [note(subject.lacks("actual loci can be drawn without its robot's model"))] if did is None else []
-    drawn = []
-    for view in VIEWS:
-        frame = _frame([each for _, each in shown], world, view)
-        drawn.append(beside([_figure(subject, word, each, found, world, view, frame) for word, each in shown]))
-    return [*absent, *drawn]
+def _path_figures(view: RecordingView, segments: Sequence[SegmentRecord]) -> list[str]:
+    planned_points = planned_paths(segments)
+    actual_points = actual_paths(view, list(planned_points))
+    shown = (
+        [("planned", planned_points)]
+        if actual_points is None
+        else [("planned", planned_points), ("actual", actual_points)]
+    )
+    world_record = view.recording.provenance.get("world", {})
+    world = world_record if isinstance(world_record, Mapping) else {}
+    missing = (
+        [note(view.missing_note("actual loci can be drawn without its robot's model"))] if actual_points is None else []
+    )
+    figures = []
+    for projection in PROJECTIONS:
+        limits = _axis_limits([each for _, each in shown], world, projection)
+        figures.append(
+            grid([_path_figure(view, kind, each, segments, world, projection, limits) for kind, each in shown])
+        )
+    return [*missing, *figures]
 
 
-def _frame(shown: Sequence[Loci], world: Mapping[str, Any], view: str) -> Array:
+def _axis_limits(shown: Sequence[Paths], world: Mapping[str, Any], projection: str) -> Array:
     """Lower and upper corner of what is to be seen, (2, 2), m; of the world what is near."""
-    axes = list(VIEWS[view])
-    points = np.vstack([way[:, axes] for each in shown for way in each.values()])
+    axes = list(PROJECTIONS[projection])
+    points = np.vstack([path[:, axes] for each in shown for path in each.values()])
     points = points[np.isfinite(points).all(axis=1)]
     low, high = points.min(axis=0), points.max(axis=0)
     if "target" in world:
-        there = np.array(world["target"])[:, axes]
-        low, high = np.minimum(low, there.min(axis=0)), np.maximum(high, there.max(axis=0))
-    pad = 0.04 * float((high - low).max()) + 0.01
-    return np.array([low - pad, high + pad])
+        target = np.array(world["target"])[:, axes]
+        low, high = np.minimum(low, target.min(axis=0)), np.maximum(high, target.max(axis=0))
+    padding = 0.04 * float((high - low).max()) + 0.01
+    return np.array([low - padding, high + padding])
 
 
-def _figure(
-    subject: Subject,
-    word: str,
-    shown: Loci,
-    found: Sequence[Segment],
+def _path_figure(
+    view: RecordingView,
+    kind: str,
+    shown: Paths,
+    segments: Sequence[SegmentRecord],
     world: Mapping[str, Any],
-    view: str,
-    frame: Array,
+    projection: str,
+    limits: Array,
 ) -> str:
-    size = np.ptp(frame, axis=0)
-    inside = (HALF - LEFT - RIGHT) * float(size[1] / size[0])
-    height = min(max(inside, LOWEST), HIGHEST) + ABOVE + BELOW
-    columns = VIEWS[view]
-    with drawing(f"{word} loci of {subject.label} from {view}", HALF, height) as drawn:
-        axes = drawn.axes
-        _world(axes, world, view)
+    size = np.ptp(limits, axis=0)
+    axes_height = (HALF_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * float(size[1] / size[0])
+    height = min(max(axes_height, MIN_HEIGHT), MAX_HEIGHT) + MARGIN_TOP + MARGIN_BOTTOM
+    columns = PROJECTIONS[projection]
+    with new_chart(f"{kind} loci of {view.label} from {projection}", HALF_WIDTH, height) as chart:
+        axes = chart.axes
+        _draw_world(axes, world, projection)
         for name, points in shown.items():
             label = "center of mass" if name == "center" else name
-            style = {"color": POINTS[name], "linewidth": 1.3 if name == "center" else 0.9}
-            way(axes, points[:, list(columns)], label, style)
-        _subgoals(axes, found, columns)
-        axes.set(xlabel="x (m)", ylabel="y (m)" if view == "above" else "z (m)", aspect="equal")
-        axes.set(xlim=tuple(frame[:, 0]), ylim=tuple(frame[:, 1]))
-        axes.grid(color=FAINT, alpha=0.25, linewidth=0.5)
-        drawn.legend(3)
-    return figure(drawn.svg, f"{subject.label}: {word} loci, from {view}.")
+            style = {"color": POINT_COLORS[name], "linewidth": 1.3 if name == "center" else 0.9}
+            path_curve(axes, points[:, list(columns)], label, style)
+        _draw_subgoals(axes, segments, columns)
+        axes.set(xlabel="x (m)", ylabel="y (m)" if projection == "above" else "z (m)", aspect="equal")
+        axes.set(xlim=tuple(limits[:, 0]), ylim=tuple(limits[:, 1]))
+        axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
+        chart.legend(3)
+    return figure(chart.svg, f"{view.label}: {kind} loci, from {projection}.")
 
 
-def _subgoals(axes: Axes, found: Sequence[Segment], columns: tuple[int, int]) -> None:
+def _draw_subgoals(axes: Axes, segments: Sequence[SegmentRecord], columns: tuple[int, int]) -> None:
     """A ring where the guided point of each segment was to go; still sticks have none."""
-    named = False
-    for mode, color in POINTS.items():
+    is_labelled = False
+    for mode, color in POINT_COLORS.items():
         name = "trunk" if mode == "center" else mode
         goals = [
-            each["goal"][mode] for each in found if each["mode"] == name and any(each["axes"]) and mode in each["goal"]
+            each["goal"][mode]
+            for each in segments
+            if each["mode"] == name and any(each["axes"]) and mode in each["goal"]
         ]
         if goals:
-            label = None if named else "subgoal"
+            label = None if is_labelled else "subgoal"
             x, y = np.array(goals, dtype=np.float64)[:, list(columns)].T
             axes.plot(x, y, "o", color=color, markersize=3.6, markerfacecolor="none", markeredgewidth=0.7, label=label)
-            named = True
+            is_labelled = True
 
 
-def _world(axes: Axes, world: Mapping[str, Any], view: str) -> None:
+def _draw_world(axes: Axes, world: Mapping[str, Any], projection: str) -> None:
     """Stairs and door, where the recording tells of them."""
     if not world:
         return
-    line: dict[str, Any] = {"color": FAINT, "linewidth": 1.0}
-    if view == "above":
+    line: dict[str, Any] = {"color": GRID_COLOR, "linewidth": 1.0}
+    if projection == "above":
         for x, y, right, top in [*world.get("edges", ()), *world.get("door", ())]:
             axes.plot((x, right), (y, top), **line)
     elif "profile" in world:
         axes.plot(*np.array(world["profile"]).T, **line)
     if "target" in world:
-        x, y = np.array(world["target"])[:, list(VIEWS[view])].T
-        axes.plot(x, y, "x", color=INK, markersize=6, markeredgewidth=1.2, label="goal B", linestyle="none")
+        x, y = np.array(world["target"])[:, list(PROJECTIONS[projection])].T
+        axes.plot(x, y, "x", color=TEXT_COLOR, markersize=6, markeredgewidth=1.2, label="goal B", linestyle="none")

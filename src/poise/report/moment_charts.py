@@ -11,58 +11,58 @@ from poise.analysis import GaitCycle, normalize_cycle
 from poise.arrays import Array, Mask
 from poise.errors import GaitError, PoiseError
 from poise.html import (
-    COLORS,
-    DASHES,
-    FAINT,
-    HALF,
-    SHADE,
-    THIRD,
+    GRID_COLOR,
+    HALF_WIDTH,
+    LINE_COLORS,
+    LINE_DASHES,
+    SHADE_COLOR,
+    THIRD_WIDTH,
     Section,
-    beside,
     bullets,
     curve,
-    drawing,
     figure,
+    grid,
     heading,
+    new_chart,
     note,
     number,
     paragraph,
     percent,
     table,
-    wordy,
+    text_table,
 )
 from poise.human import (
-    BACK,
-    LEG,
-    STORED_UNIT,
-    Convention,
+    BACK_MOMENTS,
+    LEG_MOMENTS,
+    PLUG_IN_GAIT_UNIT,
+    DynamicGait,
     Fit,
-    Simulated,
+    MomentConvention,
     Torques,
-    against_stored,
+    compare_stored_moments,
     compute_torques,
     ground_forces,
-    human_strides,
-    moments,
+    human_anatomical_walk,
+    internal_joint_moments,
 )
-from poise.report.cycle_curves import LEG_COLORS, LEG_DASHES, SCALE
+from poise.report.cycle_curves import CYCLE_AXIS_LABEL, LEG_COLORS, LEG_DASHES
 from poise.robots import GRAVITY, SIDES, Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORCES = (
+FORCES_DESCRIPTION = (
     "Forces of the ground on each foot as the plates measured them, as a share of the body's weight. Grey: the foot is "
     "wholly on its plates, and all that the ground does to it is known."
 )
-RESIDUAL = (
+RESIDUAL_DESCRIPTION = (
     "What would have to act on the pelvis beside the ground to make the measured motion out of the measured forces, in "
     "world axes. With a perfect body, perfect markers and perfect plates it would be zero. Grey: frames in which both "
     "feet are wholly on plates or in the air; only these count."
 )
 
 
-def trial(torques: Torques) -> Section:
+def trial_section(torques: Torques) -> Section:
     """Who walked, on which plates, and what was decided on the way."""
     person, robot = torques.trial.subject, torques.robot
     rows = [
@@ -78,40 +78,40 @@ def trial(torques: Torques) -> Section:
             each.side,
             f"{torques.time[each.begin]:.2f} to {torques.time[each.end - 1]:.2f}",
             "all of it"
-            if each.whole
+            if each.complete
             else "not alone"
             if each.shared
-            else f"{1e3 * each.beyond:.0f} mm beyond the edge",
+            else f"{1e3 * each.overhang:.0f} mm beyond the edge",
         )
-        for each in torques.ground.intervals
+        for each in torques.foot_wrenches.plate_contacts
     ]
-    whole = wordy(["", torques.trial.path.rpartition("/")[2]], rows)
-    whole += wordy(["plate", "foot", "loaded (s)", "the plate measures"], steps) if steps else ""
-    return Section("The trial", whole + heading("How it was done") + bullets(torques.notes))
+    tables = text_table(["", torques.trial.path.rpartition("/")[2]], rows)
+    tables += text_table(["plate", "foot", "loaded (s)", "the plate measures"], steps) if steps else ""
+    return Section("The trial", tables + heading("How it was done") + bullets(torques.notes))
 
 
-def forces(torques: Torques) -> Section:
+def ground_forces_section(torques: Torques) -> Section:
     """Forces of the ground under each foot over time."""
-    figures = [_plate_force(torques, side, *_force_limits(torques)) for side in SIDES]
-    return Section("Ground forces", paragraph(FORCES) + beside(figures))
+    figures = [_plate_force_figure(torques, side, *_force_limits(torques)) for side in SIDES]
+    return Section("Ground forces", paragraph(FORCES_DESCRIPTION) + grid(figures))
 
 
-def residual(torques: Torques) -> Section:
+def residual_section(torques: Torques) -> Section:
     """Force and moment at the pelvis that nothing explains, over time and on average."""
-    known = torques.ground.known
+    known = torques.foot_wrenches.known
     groups = (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6)))
     figures = []
     for name, unit, columns in groups:
         values = torques.residual[:, columns]
-        with drawing(f"Residual {name} at the pelvis over time", HALF) as drawn:
-            marked(drawn.axes, torques.time, known)
+        with new_chart(f"Residual {name} at the pelvis over time", HALF_WIDTH) as chart:
+            shade_intervals(chart.axes, torques.time, known)
             for k, axis in enumerate("xyz"):
                 shown = np.where(known, values[:, k], np.nan)
-                curve(drawn.axes, torques.time, shown, color=COLORS[k], linestyle=DASHES[k], label=axis)
-            drawn.axes.axhline(0.0, color=FAINT, linewidth=0.6)
-            drawn.axes.set(xlabel="time (s)", ylabel=f"{name} ({unit})", xlim=_span(torques))
-            drawn.legend(3)
-        figures.append(figure(drawn.svg, f"Residual {name} in the axes of the world, where all contact is measured."))
+                curve(chart.axes, torques.time, shown, color=LINE_COLORS[k], linestyle=LINE_DASHES[k], label=axis)
+            chart.axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
+            chart.axes.set(xlabel="time (s)", ylabel=f"{name} ({unit})", xlim=_time_limits(torques))
+            chart.legend(3)
+        figures.append(figure(chart.svg, f"Residual {name} in the axes of the world, where all contact is measured."))
     rms, weight = torques.residual_rms, GRAVITY * torques.mass
     rows = [
         (axis, number(float(rms[k])), percent(float(rms[k]) / weight), number(float(rms[k + 3])))
@@ -119,100 +119,117 @@ def residual(torques: Torques) -> Section:
     ]
     head = ["axis of the world", "force, rms (N)", "of the weight", "moment, rms (N m)"]
     caption = f"Root mean square over {int(known.sum())} of {len(known)} frames."
-    return Section("What stays unexplained", paragraph(RESIDUAL) + beside(figures) + table(head, rows, caption))
+    return Section(
+        "What stays unexplained", paragraph(RESIDUAL_DESCRIPTION) + grid(figures) + table(head, rows, caption)
+    )
 
 
-def marked(axes: Axes, time: Array, marks: Mask) -> None:
+def shade_intervals(axes: Axes, time: Array, mask: Mask) -> None:
     """Times at which something holds, on a grey ground."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], marks, [False]]).astype(np.int8)))
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     for begin, end in edges.reshape(-1, 2).tolist():
-        axes.axvspan(time[begin], time[min(end, len(time) - 1)], color=SHADE, linewidth=0, zorder=0)
+        axes.axvspan(time[begin], time[min(end, len(time) - 1)], color=SHADE_COLOR, linewidth=0, zorder=0)
 
 
-def _share(torques: Torques, side: Side) -> Array:
+def _weight_percent(torques: Torques, side: Side) -> Array:
     """Force of the ground in % of the weight, n x 3; NaN where no plate is loaded."""
-    loaded = torques.ground.loaded[side][:, np.newaxis]
-    return np.where(loaded, 100.0 * torques.ground.force[side] / (GRAVITY * torques.mass), np.nan)
+    loaded = torques.foot_wrenches.loaded[side][:, np.newaxis]
+    return np.where(loaded, 100.0 * torques.foot_wrenches.force[side] / (GRAVITY * torques.mass), np.nan)
 
 
 def _force_limits(torques: Torques) -> tuple[float, float]:
     """Least and most of all forces, with a little room: both feet are drawn at one scale."""
-    both = np.concatenate([_share(torques, side).ravel() for side in SIDES])
+    both = np.concatenate([_weight_percent(torques, side).ravel() for side in SIDES])
     both = both[np.isfinite(both)]
     return (1.1 * min(float(both.min()), 0.0), 1.05 * float(both.max())) if len(both) else (0.0, 100.0)
 
 
-def _plate_force(torques: Torques, side: Side, low: float, high: float) -> str:
-    ground, share = torques.ground, _share(torques, side)
+def _plate_force_figure(torques: Torques, side: Side, y_min: float, y_max: float) -> str:
+    ground, share = torques.foot_wrenches, _weight_percent(torques, side)
     loaded = ground.loaded[side]
-    with drawing(f"Ground force under the {side} foot over time", HALF, 150.0) as drawn:
-        axes = drawn.axes
-        marked(axes, torques.time, loaded & ground.measured[side])
+    with new_chart(f"Ground force under the {side} foot over time", HALF_WIDTH, 150.0) as chart:
+        axes = chart.axes
+        shade_intervals(axes, torques.time, loaded & ground.measured[side])
         curve(axes, torques.time, share[:, 2], color=LEG_COLORS[side], label="vertical", linewidth=1.4)
         for k, axis in enumerate("xy"):
-            curve(axes, torques.time, share[:, k], color=COLORS[2 + k], linestyle=DASHES[1 + k], label=f"along {axis}")
-        axes.axhline(0.0, color=FAINT, linewidth=0.6)
-        axes.set(xlabel="time (s)", ylabel="force (% of weight)", xlim=_span(torques), ylim=(low, high))
-        drawn.legend(3)
-    most = float(np.nanmax(share[:, 2])) if loaded.any() else 0.0
-    said = f"at most {most:.0f} % of the weight" if loaded.any() else "on no plate"
-    return figure(drawn.svg, f"{side.capitalize()} foot: {said}.")
+            curve(
+                axes,
+                torques.time,
+                share[:, k],
+                color=LINE_COLORS[2 + k],
+                linestyle=LINE_DASHES[1 + k],
+                label=f"along {axis}",
+            )
+        axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
+        axes.set(xlabel="time (s)", ylabel="force (% of weight)", xlim=_time_limits(torques), ylim=(y_min, y_max))
+        chart.legend(3)
+    peak = float(np.nanmax(share[:, 2])) if loaded.any() else 0.0
+    text = f"at most {peak:.0f} % of the weight" if loaded.any() else "on no plate"
+    return figure(chart.svg, f"{side.capitalize()} foot: {text}.")
 
 
-def _span(torques: Torques) -> tuple[float, float]:
+def _time_limits(torques: Torques) -> tuple[float, float]:
     return float(torques.time[0]), float(torques.time[-1])
 
 
-# -- Moments of hips -------------------------------------------------------------------------------------------------
+# -- Joint moments ---------------------------------------------------------------------------------------------------
 
 
-STORED, UNIT = "#222222", "moment (N m/kg)"
-SIGNS = (
+FILE_COLOR, MOMENT_AXIS_LABEL = "#222222", "moment (N m/kg)"
+SIGN_DESCRIPTION = (
     "Moments are internal, those of muscles and ligaments, per kg of body mass; positive is what the title says. "
     "Solid: all that the ground does to the leg is known (grey ground: the foot is wholly on its plates; else it is "
     "in the air). Faint: a plate bears only a part of the foot, and the moment is too small by an unknown amount. No "
     "line: the foot stands beside the plates."
 )
-FILE = "Dashed, black: the moment that the laboratory's software stored in the file."
+FILE_DESCRIPTION = "Dashed, black: the moment that the laboratory's software stored in the file."
 
 
-def legs(torques: Torques) -> Section:
+def leg_moments_section(torques: Torques) -> Section:
     """Moments of both legs over time, with those of the file, then over the gait cycle."""
-    known, every = moments(torques), moments(torques, everywhere=True)
-    stored = any(_stored(torques, side, own) is not None for side in SIDES for own in LEG)
+    known, all_moments = internal_joint_moments(torques), internal_joint_moments(torques, include_unknown=True)
+    has_file_moments = any(
+        _file_moment(torques, side, convention) is not None for side in SIDES for convention in LEG_MOMENTS
+    )
     figures = [
-        _over_time(torques, side, own, known, every, _moment_limits(torques, own, every))
-        for own in LEG
+        _moment_time_figure(
+            torques, side, convention, known, all_moments, _moment_limits(torques, convention, all_moments)
+        )
+        for convention in LEG_MOMENTS
         for side in SIDES
     ]
-    parts = [paragraph(SIGNS, FILE if stored else ""), beside(figures), heading("Over the gait cycle")]
-    return Section("Moments of the legs", "".join([*parts, _cycles(torques, known)]))
+    parts = [
+        paragraph(SIGN_DESCRIPTION, FILE_DESCRIPTION if has_file_moments else ""),
+        grid(figures),
+        heading("Over the gait cycle"),
+    ]
+    return Section("Moments of the legs", "".join([*parts, _cycle_figures(torques, known)]))
 
 
-def back(torques: Torques) -> Section:
+def back_moments_section(torques: Torques) -> Section:
     """Moments of the lower back, which need no plate: all that is above it hangs on nothing else."""
-    words = (
+    description = (
         "Moments of the lower back carry trunk, head and arms. They follow from the motion of these alone: no plate is "
         "needed, and they are known in every frame."
     )
-    own = moments(torques)
+    back_moments = internal_joint_moments(torques)
     figures = []
-    for k, each in enumerate(BACK):
-        with drawing(f"{each.title} moment over time", THIRD) as drawn:
-            curve(drawn.axes, torques.time, own[each.title], color=COLORS[k])
-            drawn.axes.axhline(0.0, color=FAINT, linewidth=0.6)
-            drawn.axes.set(xlabel="time (s)", ylabel=UNIT, xlim=(torques.time[0], torques.time[-1]))
-        low, high = (number(float(f(own[each.title])), 2) for f in (np.nanmin, np.nanmax))
-        figures.append(figure(drawn.svg, f"{each.title.capitalize()}: {low} to {high} N m/kg."))
-    return Section("Moments of the lower back", paragraph(words) + beside(figures, 3))
+    for k, each in enumerate(BACK_MOMENTS):
+        with new_chart(f"{each.title} moment over time", THIRD_WIDTH) as chart:
+            curve(chart.axes, torques.time, back_moments[each.title], color=LINE_COLORS[k])
+            chart.axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
+            chart.axes.set(xlabel="time (s)", ylabel=MOMENT_AXIS_LABEL, xlim=(torques.time[0], torques.time[-1]))
+        y_min, y_max = (number(float(f(back_moments[each.title])), 2) for f in (np.nanmin, np.nanmax))
+        figures.append(figure(chart.svg, f"{each.title.capitalize()}: {y_min} to {y_max} N m/kg."))
+    return Section("Moments of the lower back", paragraph(description) + grid(figures, 3))
 
 
-def stored(torques: Torques) -> Section:
+def file_comparison_section(torques: Torques) -> Section:
     """How alike our moments and those of the file are."""
-    rows = against_stored(torques)
+    rows = compare_stored_moments(torques)
     if not rows:
         return Section("Against the file", note("The file stores no moments that could be compared."))
-    words = (
+    description = (
         "Frames in which a plate bears the foot. The correlation is that of the shapes over time: 1 where they are the "
         "same but for size and offset. Laboratories place the center of the hip otherwise, by a centimetre or two, "
         "which changes the moment of the hip the most."
@@ -231,72 +248,84 @@ def stored(torques: Torques) -> Section:
     ]
     head = ["moment", "frames", "correlation", "rms difference (N m/kg)", "peak here (N m/kg)", "in the file (N m/kg)",
             "here of the file's"]  # fmt: skip
-    return Section("Against the file", paragraph(words) + table(head, cells))
+    return Section("Against the file", paragraph(description) + table(head, cells))
 
 
-def _stored(torques: Torques, side: Side, own: Convention) -> Array | None:
+def _file_moment(torques: Torques, side: Side, convention: MomentConvention) -> Array | None:
     """What the file stores, N m per kg, NaN where it stores nothing; None if it has no such moment."""
-    values = torques.trial.moments.get(f"{side[0].upper()}{own.stored}") if own.stored else None
+    values = (
+        torques.trial.moments.get(f"{side[0].upper()}{convention.plug_in_gait_channel}")
+        if convention.plug_in_gait_channel
+        else None
+    )
     if values is None:
         return None
-    there = np.isfinite(values).all(axis=1) & (values != 0.0).any(axis=1)
-    return np.where(there, STORED_UNIT * values[:, own.component], np.nan) if there.any() else None
+    is_stored = np.isfinite(values).all(axis=1) & (values != 0.0).any(axis=1)
+    return np.where(is_stored, PLUG_IN_GAIT_UNIT * values[:, convention.component], np.nan) if is_stored.any() else None
 
 
-def _moment_limits(torques: Torques, own: Convention, every: dict[str, Array]) -> tuple[float, float]:
+def _moment_limits(
+    torques: Torques, convention: MomentConvention, all_moments: dict[str, Array]
+) -> tuple[float, float]:
     """Least and most of a moment on both sides, with a little room: they are drawn at one scale."""
-    values = [every[f"{side} {own.title}"][torques.ground.carried(side)] for side in SIDES]
-    values += [file for side in SIDES if (file := _stored(torques, side, own)) is not None]
+    values = [all_moments[f"{side} {convention.title}"][torques.foot_wrenches.has_wrench(side)] for side in SIDES]
+    values += [file for side in SIDES if (file := _file_moment(torques, side, convention)) is not None]
     both = np.concatenate(values)
     both = both[np.isfinite(both)] if np.isfinite(both).any() else np.zeros(1)
     room = 0.06 * float(np.ptp(both)) + 0.01
     return float(both.min()) - room, float(both.max()) + room
 
 
-def _over_time(
+def _moment_time_figure(
     torques: Torques,
     side: Side,
-    own: Convention,
+    convention: MomentConvention,
     known: dict[str, Array],
-    every: dict[str, Array],
-    reach: tuple[float, float],
+    all_moments: dict[str, Array],
+    y_limits: tuple[float, float],
 ) -> str:
-    title, ground = f"{side} {own.title}", torques.ground
-    partly = np.where(ground.carried(side), every[title], np.nan)
-    file = _stored(torques, side, own)
-    with drawing(f"Moment of the {title} over time", HALF, 120.0) as drawn:
-        axes = drawn.axes
-        marked(axes, torques.time, ground.loaded[side] & ground.measured[side])
-        curve(axes, torques.time, partly, color=LEG_COLORS[side], alpha=0.35, linewidth=1.0)
+    title, ground = f"{side} {convention.title}", torques.foot_wrenches
+    partial_moment = np.where(ground.has_wrench(side), all_moments[title], np.nan)
+    file = _file_moment(torques, side, convention)
+    with new_chart(f"Moment of the {title} over time", HALF_WIDTH, 120.0) as chart:
+        axes = chart.axes
+        shade_intervals(axes, torques.time, ground.loaded[side] & ground.measured[side])
+        curve(axes, torques.time, partial_moment, color=LEG_COLORS[side], alpha=0.35, linewidth=1.0)
         curve(axes, torques.time, known[title], color=LEG_COLORS[side], linewidth=1.4)
         if file is not None:
-            curve(axes, torques.time, file, color=STORED, linestyle=(0, (3.0, 1.6)), linewidth=0.9)
-        axes.axhline(0.0, color=FAINT, linewidth=0.6)
-        axes.set(xlabel="time (s)", ylabel=UNIT, xlim=(torques.time[0], torques.time[-1]), ylim=reach)
-    ours = known[title][np.isfinite(known[title])]
-    said = f"{number(float(ours.min()), 2)} to {number(float(ours.max()), 2)} N m/kg" if len(ours) else "not known"
-    return figure(drawn.svg, f"{title.capitalize()}: {said}.")
+            curve(axes, torques.time, file, color=FILE_COLOR, linestyle=(0, (3.0, 1.6)), linewidth=0.9)
+        axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
+        axes.set(xlabel="time (s)", ylabel=MOMENT_AXIS_LABEL, xlim=(torques.time[0], torques.time[-1]), ylim=y_limits)
+    known_values = known[title][np.isfinite(known[title])]
+    text = (
+        f"{number(float(known_values.min()), 2)} to {number(float(known_values.max()), 2)} N m/kg"
+        if len(known_values)
+        else "not known"
+    )
+    return figure(chart.svg, f"{title.capitalize()}: {text}.")
 
 
-def _cycles(torques: Torques, known: dict[str, Array]) -> str:
+def _cycle_figures(torques: Torques, known: dict[str, Array]) -> str:
     try:
-        cycles = human_strides(torques).cycles
+        cycles = human_anatomical_walk(torques).cycles
     except GaitError as error:
         return note(f"{error}.")
-    figures = [drawn for own in LEG if (drawn := _cycle(torques, own, cycles, known))]
-    words = (
+    figures = [chart for convention in LEG_MOMENTS if (chart := _cycle_figure(torques, convention, cycles, known))]
+    description = (
         "From one touchdown of a foot to its next, each leg over the cycles of its own foot, where its moment is "
         "known; the vertical line is where the foot leaves the ground."
     )
-    return paragraph(words) + beside(figures, 3)
+    return paragraph(description) + grid(figures, 3)
 
 
-def _cycle(torques: Torques, own: Convention, cycles: tuple[GaitCycle, ...], known: dict[str, Array]) -> str:
+def _cycle_figure(
+    torques: Torques, convention: MomentConvention, cycles: tuple[GaitCycle, ...], known: dict[str, Array]
+) -> str:
     peaks: dict[str, float] = {}
-    with drawing(f"Moment of the {own.title} over the gait cycle", THIRD) as drawn:
-        axes = drawn.axes
+    with new_chart(f"Moment of the {convention.title} over the gait cycle", THIRD_WIDTH) as chart:
+        axes = chart.axes
         for side in SIDES:
-            values, first = known[f"{side} {own.title}"], True
+            values, first = known[f"{side} {convention.title}"], True
             for cycle in (cycle for cycle in cycles if cycle.side == side):
                 moment = normalize_cycle(torques.time, values, cycle)
                 if np.isfinite(moment).any():
@@ -312,31 +341,31 @@ def _cycle(torques: Torques, own: Convention, cycles: tuple[GaitCycle, ...], kno
                     )
                     first = False
                     peaks[side] = max(peaks.get(side, -np.inf), float(np.nanmax(moment)))
-        axes.axhline(0.0, color=FAINT, linewidth=0.6)
-        axes.set(xlabel=SCALE, ylabel=UNIT, xlim=(0.0, 100.0))
-        drawn.legend(2)
-    said = ", ".join(f"{side} {number(most, 2)}" for side, most in peaks.items())
-    return figure(drawn.svg, f"{own.title.capitalize()}: at most {said} N m/kg.") if peaks else ""
+        axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
+        axes.set(xlabel=CYCLE_AXIS_LABEL, ylabel=MOMENT_AXIS_LABEL, xlim=(0.0, 100.0))
+        chart.legend(2)
+    text = ", ".join(f"{side} {number(peak, 2)}" for side, peak in peaks.items())
+    return figure(chart.svg, f"{convention.title.capitalize()}: at most {text} N m/kg.") if peaks else ""
 
 
 # -- Dynamics --------------------------------------------------------------------------------------------------------
 
 
-WORDS = (
+DYNAMICS_DESCRIPTION = (
     "The best variant again, with torques: equation of motion, torque limits and friction under the points that bear "
     "weight stand above all tasks, so that the zero-moment point is inside the feet and friction is respected by "
     "construction. Points that bear are corners of the soles and tips of the toes, from heel to ball as the foot rolls."
 )
-PHYSICS = (
+SIMULATION_DESCRIPTION = (
     "In MuJoCo the cycle is repeated ten times, and each foot is set down where the fall leads to. How far it goes "
     "says how much a measured gait leaves to balance that nobody controls here."
 )
-MEASURED = "Dashed, black: from force plates and markers, where these say everything."
+MEASURED_DESCRIPTION = "Dashed, black: from force plates and markers, where these say everything."
 #: What is drawn of the legs.
-SHOWN = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
+LEG_JOINTS = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 
 
-def dynamics(walks: Sequence[tuple[str, Fit, Simulated]]) -> Section | None:
+def dynamics_section(walks: Sequence[tuple[str, Fit, DynamicGait]]) -> Section | None:
     """A table of all walks, then forces and moments of the first over its cycle; nothing without walks."""
     if not walks:
         return None
@@ -344,25 +373,30 @@ def dynamics(walks: Sequence[tuple[str, Fit, Simulated]]) -> Section | None:
             "knee (N m/kg)", "in MuJoCo (m)", "strides"]  # fmt: skip
     rows = []
     for name, _, simulated in walks:
-        facts = simulated.summary()
-        low, high = facts["vertical_force_of_weight"]
-        peaks = facts["peak_torque_per_kg"]
-        ankle, knee = (max(peaks[f"{side}_{joint}"] for side in SIDES) for joint in (SHOWN[2], SHOWN[1]))
-        went = f"{simulated.distance:.2f} of {simulated.asked:.2f}"
-        rows.append((name, number(facts["angle_rmse_deg"], 2), f"{percent(low)} to {percent(high)}",
-                     f"{facts['friction_used']:.2f} of {facts['friction_limit']:g}", number(ankle, 2), number(knee, 2),
-                     went, f"{simulated.strides:.1f}"))  # fmt: skip
+        summary = simulated.summary()
+        y_min, y_max = summary["vertical_force_of_weight"]
+        peaks = summary["peak_torque_per_kg"]
+        ankle, knee = (max(peaks[f"{side}_{joint}"] for side in SIDES) for joint in (LEG_JOINTS[2], LEG_JOINTS[1]))
+        distance = f"{simulated.distance:.2f} of {simulated.requested_distance:.2f}"
+        rows.append((name, number(summary["angle_rmse_deg"], 2), f"{percent(y_min)} to {percent(y_max)}",
+                     f"{summary['friction_used']:.2f} of {summary['friction_limit']:g}", number(ankle, 2),
+                     number(knee, 2), distance, f"{simulated.strides:.1f}"))  # fmt: skip
     name, fit, simulated = walks[0]
-    torques = _measured(fit)
-    figures = [_simulated_force(simulated, torques, side) for side in SIDES]
-    figures += [_simulated_moment(simulated, torques, joint, side) for joint in SHOWN for side in SIDES]
-    parts = [paragraph(WORDS), paragraph(PHYSICS), table(head, rows), heading(f"Forces and moments of {name}")]
+    torques = _measured_torques(fit)
+    figures = [_simulated_force_figure(simulated, torques, side) for side in SIDES]
+    figures += [_simulated_moment_figure(simulated, torques, joint, side) for joint in LEG_JOINTS for side in SIDES]
+    parts = [
+        paragraph(DYNAMICS_DESCRIPTION),
+        paragraph(SIMULATION_DESCRIPTION),
+        table(head, rows),
+        heading(f"Forces and moments of {name}"),
+    ]
     if torques is not None:
-        parts.append(paragraph(MEASURED))
-    return Section("With torques and contact forces", "".join([*parts, beside(figures)]))
+        parts.append(paragraph(MEASURED_DESCRIPTION))
+    return Section("With torques and contact forces", "".join([*parts, grid(figures)]))
 
 
-def _measured(fit: Fit) -> Torques | None:
+def _measured_torques(fit: Fit) -> Torques | None:
     """What plates tell of the same walk, if there are any."""
     try:
         return compute_torques(fit) if fit.trial.plates else None
@@ -370,36 +404,36 @@ def _measured(fit: Fit) -> Torques | None:
         return None
 
 
-def _simulated_force(simulated: Simulated, torques: Torques | None, side: Side) -> str:
-    recording, weight = simulated.ideal, simulated.reference.robot.weight
+def _simulated_force_figure(simulated: DynamicGait, torques: Torques | None, side: Side) -> str:
+    recording, weight = simulated.ideal_recording, simulated.reference.robot.weight
     share = 100.0 * ground_forces(recording)[side] / weight
-    with drawing(f"Vertical force under the {side} foot over the cycle", HALF) as drawn:
-        curve(drawn.axes, recording.time, share[:, 2], color=LEG_COLORS[side])
+    with new_chart(f"Vertical force under the {side} foot over the cycle", HALF_WIDTH) as chart:
+        curve(chart.axes, recording.time, share[:, 2], color=LEG_COLORS[side])
         if torques is not None:
-            known = torques.ground.loaded[side] & torques.ground.measured[side]
-            seen = np.where(known, 100.0 * torques.ground.force[side][:, 2] / weight, np.nan)
-            curve(drawn.axes, torques.time, seen, color=STORED, linestyle="--", linewidth=0.8)
-        _frame(drawn.axes, simulated, "force (% of weight)")
+            known = torques.foot_wrenches.loaded[side] & torques.foot_wrenches.measured[side]
+            measured = np.where(known, 100.0 * torques.foot_wrenches.force[side][:, 2] / weight, np.nan)
+            curve(chart.axes, torques.time, measured, color=FILE_COLOR, linestyle="--", linewidth=0.8)
+        _set_axes(chart.axes, simulated, "force (% of weight)")
     return figure(
-        drawn.svg, f"{side.capitalize()} foot, vertical force: at most {number(float(share[:, 2].max()), 3)} %."
+        chart.svg, f"{side.capitalize()} foot, vertical force: at most {number(float(share[:, 2].max()), 3)} %."
     )
 
 
-def _simulated_moment(simulated: Simulated, torques: Torques | None, joint: str, side: Side) -> str:
-    own = next(each for each in LEG if each.joint == joint)
-    robot, recording = simulated.reference.robot, simulated.ideal
+def _simulated_moment_figure(simulated: DynamicGait, torques: Torques | None, joint: str, side: Side) -> str:
+    convention = next(each for each in LEG_MOMENTS if each.joint == joint)
+    robot, recording = simulated.reference.robot, simulated.ideal_recording
     at = robot.joint(f"{side}_{joint}")
-    values = own.sign * recording["command/torque"][:, at.v - 6] / robot.mass
-    with drawing(f"{side} {own.title} moment over the cycle", HALF) as drawn:
-        curve(drawn.axes, recording.time, values, color=LEG_COLORS[side])
+    values = convention.sign * recording["command/torque"][:, at.v - 6] / robot.mass
+    with new_chart(f"{side} {convention.title} moment over the cycle", HALF_WIDTH) as chart:
+        curve(chart.axes, recording.time, values, color=LEG_COLORS[side])
         if torques is not None:
-            seen = own.sign * torques.of(at.name) / torques.mass
-            curve(drawn.axes, torques.time, seen, color=STORED, linestyle="--", linewidth=0.8)
-        _frame(drawn.axes, simulated, UNIT)
-    low, high = number(float(values.min()), 2), number(float(values.max()), 2)
-    return figure(drawn.svg, f"{side.capitalize()} {own.title}: {low} to {high} N m/kg.")
+            measured = convention.sign * torques.joint_torque(at.name) / torques.mass
+            curve(chart.axes, torques.time, measured, color=FILE_COLOR, linestyle="--", linewidth=0.8)
+        _set_axes(chart.axes, simulated, MOMENT_AXIS_LABEL)
+    y_min, y_max = number(float(values.min()), 2), number(float(values.max()), 2)
+    return figure(chart.svg, f"{side.capitalize()} {convention.title}: {y_min} to {y_max} N m/kg.")
 
 
-def _frame(axes: Axes, simulated: Simulated, label: str) -> None:
-    axes.axhline(0.0, color=FAINT, linewidth=0.6)
+def _set_axes(axes: Axes, simulated: DynamicGait, label: str) -> None:
+    axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
     axes.set(xlabel="time (s)", ylabel=label, xlim=(simulated.cycle.initial_contact, simulated.cycle.end))

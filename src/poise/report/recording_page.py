@@ -13,18 +13,29 @@ from pathlib import Path
 import numpy as np
 
 from poise.errors import PoiseError, RecordingError
-from poise.html import NONE, Section, assembled, grouped, listed, note, paragraph, percent, saved, table
-from poise.recording import Recording, different, load_recording
-from poise.report.balance_view import balance
-from poise.report.control_quality import errors, smoothness, timing
-from poise.report.cycle_curves import cycle, gait_angles
-from poise.report.force_charts import forces, soles
-from poise.report.guided_motion import loci
-from poise.report.joint_angles import comparison, trajectories
-from poise.report.key_frames import frames, markers, sticks
-from poise.report.recording_view import Subject, subjects
-from poise.report.torque_charts import limits, torques
-from poise.report.walk_summary import footprints, measures, momentum
+from poise.html import (
+    DASH,
+    Section,
+    assemble_page,
+    grouped_table,
+    join_words,
+    note,
+    paragraph,
+    percent,
+    save_page_file,
+    table,
+)
+from poise.recording import Recording, load_recording, make_unique
+from poise.report.balance_view import balance_section
+from poise.report.control_quality import smoothness_section, task_errors_section, timing_section
+from poise.report.cycle_curves import gait_angles_section, gait_cycle_section
+from poise.report.force_charts import contact_forces_section, sole_pressure_section
+from poise.report.guided_motion import guided_motion_section
+from poise.report.joint_angles import comparison_section, joint_angles_section
+from poise.report.key_frames import key_frames_section, markers_section, stick_figure_section
+from poise.report.recording_view import RecordingView, recording_views
+from poise.report.torque_charts import joint_torques_section, torque_limits_section
+from poise.report.walk_summary import angular_momentum_section, footprints_section, style_measures_section
 
 
 def read_recordings(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Recording]:
@@ -35,140 +46,144 @@ def read_recordings(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Record
     >>> list(read(["runs/slow.poise", "runs/fast.poise"]))
     ['slow', 'fast']
     """
-    places = [Path(path) for path in paths]
-    found = [_loaded(place) for place in places]
-    stems = [place.stem for place in places]
+    file_paths = [Path(path) for path in paths]
+    loaded = [_load_intact(path) for path in file_paths]
+    stems = [path.stem for path in file_paths]
     labels = [
-        stem if stems.count(stem) == 1 else f"{place.absolute().parent.name}/{stem}"
-        for place, stem in zip(places, stems, strict=True)
+        stem if stems.count(stem) == 1 else f"{path.absolute().parent.name}/{stem}"
+        for path, stem in zip(file_paths, stems, strict=True)
     ]
-    return dict(zip(different(labels), found, strict=True))
+    return dict(zip(make_unique(labels), loaded, strict=True))
 
 
-def _loaded(path: Path) -> Recording:
+def _load_intact(path: Path) -> Recording:
     try:
         return load_recording(path)
-    except RecordingError as whole:
+    except RecordingError as error:
         try:
             return load_recording(path, partial=True)
         except RecordingError:
-            raise whole from None
+            raise error from None
 
 
 # -- Overview: what was recorded, and the figures that matter most ---------------------------------------------------
 
 
 #: Phases that are told one by one; a walk has more.
-MANY = 12
+MAX_PHASE_ROWS = 12
 
 
-def overview(subjects: Sequence[Subject]) -> Section:
+def overview_section(views: Sequence[RecordingView]) -> Section:
     """Where the recordings come from, side by side, with what is missing of each."""
-    facts = {
-        "robot": [_robot(s) for s in subjects],
-        "person": [_person(s) for s in subjects],
-        "trial": [_fact(s, "trial") for s in subjects],
-        "behavior": [_fact(s, "behavior", "profile") for s in subjects],
-        "controller": [_controller(s) for s in subjects],
-        "plant": [_fact(s, "plant") for s in subjects],
-        "duration (s)": [f"{s.recording.duration:.2f}" for s in subjects],
-        "samples": [f"{len(s.recording)}" for s in subjects],
-        "control period (ms)": [NONE if s.measured else _period(s) for s in subjects],
-        "frames a second": [_rate(s) if s.measured else NONE for s in subjects],
-        "fallbacks": [NONE if s.measured else str(sum(s.recording.fallbacks().values())) for s in subjects],
-        "largest share of a torque limit": [percent(torque_share(s)) for s in subjects],
-        "date": [_fact(s, "date").partition("+")[0].replace("T", " ") for s in subjects],
-        "Poise": [_fact(s, "poise") for s in subjects],
+    rows_by_title = {
+        "robot": [_robot_text(view) for view in views],
+        "person": [_person_text(view) for view in views],
+        "trial": [_provenance_text(view, "trial") for view in views],
+        "behavior": [_provenance_text(view, "behavior", "profile") for view in views],
+        "controller": [_controller_text(view) for view in views],
+        "plant": [_provenance_text(view, "plant") for view in views],
+        "duration (s)": [f"{view.recording.duration:.2f}" for view in views],
+        "samples": [f"{len(view.recording)}" for view in views],
+        "control period (ms)": [DASH if view.is_measured else _period_text(view) for view in views],
+        "frames a second": [_rate_text(view) if view.is_measured else DASH for view in views],
+        "fallbacks": [DASH if view.is_measured else str(sum(view.recording.fallbacks().values())) for view in views],
+        "largest share of a torque limit": [percent(peak_torque_share(view)) for view in views],
+        "date": [_provenance_text(view, "date").partition("+")[0].replace("T", " ") for view in views],
+        "Poise": [_provenance_text(view, "poise") for view in views],
     }
-    rows = [(name, *values) for name, values in facts.items() if any(value != NONE for value in values)]
-    notes = [note(f"{s.label}: {sentence}") for s in subjects for sentence in s.notes]
-    return Section("Overview", "".join([*notes, table(["", *(s.label for s in subjects)], rows), _phases(subjects)]))
+    rows = [(name, *values) for name, values in rows_by_title.items() if any(value != DASH for value in values)]
+    notes = [note(f"{view.label}: {sentence}") for view in views for sentence in view.notes]
+    return Section(
+        "Overview", "".join([*notes, table(["", *(view.label for view in views)], rows), _phase_tables(views)])
+    )
 
 
-def torque_share(subject: Subject) -> float | None:
+def peak_torque_share(view: RecordingView) -> float | None:
     """The largest |τ| / limit of all joints and times; None without torques or model."""
-    torque, limits = subject.torque, subject.torque_limits if subject.torque is not None else None
+    torque, limits = view.torque, view.torque_limits if view.torque is not None else None
     if torque is None or limits is None or np.isnan(limits).all():
         return None
     return float(np.nanmax(np.abs(torque) / limits))
 
 
-def _phases(subjects: Sequence[Subject]) -> str:
+def _phase_tables(views: Sequence[RecordingView]) -> str:
     """One table of phases if all recordings have the same, else one for each."""
-    if not any(s.phases for s in subjects):
-        return paragraph("No phases are named in " + ("this recording." if len(subjects) == 1 else "these recordings."))
-    if max(len(s.phases) for s in subjects) > MANY:
-        return _phase_counts([s for s in subjects if s.phases])
-    names = {tuple(phase.name for phase in s.phases) for s in subjects}
+    if not any(view.phases for view in views):
+        return paragraph("No phases are named in " + ("this recording." if len(views) == 1 else "these recordings."))
+    if max(len(view.phases) for view in views) > MAX_PHASE_ROWS:
+        return _phase_counts([view for view in views if view.phases])
+    names = {tuple(phase.name for phase in view.phases) for view in views}
     if len(names) > 1:
-        return "".join(_phase_table([s]) for s in subjects if s.phases)
-    return _phase_table(subjects)
+        return "".join(_phase_table([view]) for view in views if view.phases)
+    return _phase_table(views)
 
 
-def _phase_table(subjects: Sequence[Subject]) -> str:
+def _phase_table(views: Sequence[RecordingView]) -> str:
     rows = [
-        (f"{i + 1}  {phase.name or '(no name)'}", *(_times(s, i) for s in subjects))
-        for i, phase in enumerate(subjects[0].phases)
+        (f"{i + 1}  {phase.name or '(no name)'}", *(_phase_times(view, i) for view in views))
+        for i, phase in enumerate(views[0].phases)
     ]
     return table(
-        ["phase", *(f"{s.label} (s)" for s in subjects)], rows, f"Phases of {listed([s.label for s in subjects])}."
+        ["phase", *(f"{view.label} (s)" for view in views)],
+        rows,
+        f"Phases of {join_words([view.label for view in views])}.",
     )
 
 
-def _phase_counts(subjects: Sequence[Subject]) -> str:
+def _phase_counts(views: Sequence[RecordingView]) -> str:
     """Phases that come again and again, as those of a walk: how often, and how long on average."""
-    names = list(dict.fromkeys(phase.name for s in subjects for phase in s.phases))
+    names = list(dict.fromkeys(phase.name for view in views for phase in view.phases))
     rows = []
     for name in names:
         cells = []
-        for s in subjects:
-            lengths = [phase.end - phase.begin for phase in s.phases if phase.name == name]
-            cells += [str(len(lengths)), f"{np.mean(lengths):.2f}" if lengths else NONE]
+        for view in views:
+            lengths = [phase.end - phase.begin for phase in view.phases if phase.name == name]
+            cells += [str(len(lengths)), f"{np.mean(lengths):.2f}" if lengths else DASH]
         rows.append((name or "(no name)", *cells))
     caption = "Phases: how often there is one, and how long it lasts on average."
-    return grouped(["phase"], [s.label for s in subjects], ("times", "mean (s)"), rows, caption)
+    return grouped_table(["phase"], [view.label for view in views], ("times", "mean (s)"), rows, caption)
 
 
-def _times(subject: Subject, i: int) -> str:
-    return f"{subject.phases[i].begin:.2f} to {subject.phases[i].end:.2f}"
+def _phase_times(view: RecordingView, i: int) -> str:
+    return f"{view.phases[i].begin:.2f} to {view.phases[i].end:.2f}"
 
 
-def _robot(subject: Subject) -> str:
-    robot = subject.robot
+def _robot_text(view: RecordingView) -> str:
+    robot = view.robot
     if robot is None:
-        return subject.robot_name
-    return f"{subject.robot_name}, {len(robot.joints)} joints, {robot.mass:.1f} kg"
+        return view.robot_name
+    return f"{view.robot_name}, {len(robot.joints)} joints, {robot.mass:.1f} kg"
 
 
-def _fact(subject: Subject, *keys: str) -> str:
-    values = [str(subject.recording.provenance[key]) for key in keys if subject.recording.provenance.get(key)]
-    return ", ".join(values) or NONE
+def _provenance_text(view: RecordingView, *keys: str) -> str:
+    values = [str(view.recording.provenance[key]) for key in keys if view.recording.provenance.get(key)]
+    return ", ".join(values) or DASH
 
 
-def _controller(subject: Subject) -> str:
-    given = subject.recording.provenance.get("controller")
-    if not isinstance(given, dict):
-        return str(given) if given else NONE
-    solver = str(given.get("solver") or "").partition("(")[0]
-    return ", ".join(word for word in (given.get("name"), solver) if word) or NONE
+def _controller_text(view: RecordingView) -> str:
+    controller = view.recording.provenance.get("controller")
+    if not isinstance(controller, dict):
+        return str(controller) if controller else DASH
+    solver = str(controller.get("solver") or "").partition("(")[0]
+    return ", ".join(word for word in (controller.get("name"), solver) if word) or DASH
 
 
-def _person(subject: Subject) -> str:
+def _person_text(view: RecordingView) -> str:
     """Who was measured, as far as it is known."""
-    if not subject.measured:
-        return NONE
-    parts = subject.recording.provenance.get("parts") or {}
-    known = [(parts.get("height"), "{:.2f} m"), (parts.get("mass"), "{:.1f} kg"), (parts.get("sex"), "{}")]
-    words = [subject.recording.provenance.get("subject"), *(form.format(value) for value, form in known if value)]
-    return ", ".join(str(word) for word in words if word) or NONE
+    if not view.is_measured:
+        return DASH
+    parts = view.recording.provenance.get("parts") or {}
+    properties = [(parts.get("height"), "{:.2f} m"), (parts.get("mass"), "{:.1f} kg"), (parts.get("sex"), "{}")]
+    words = [view.recording.provenance.get("subject"), *(form.format(value) for value, form in properties if value)]
+    return ", ".join(str(word) for word in words if word) or DASH
 
 
-def _rate(subject: Subject) -> str:
-    return f"{1.0 / subject.recording.period:.4g}" if subject.recording.period > 0.0 else NONE
+def _rate_text(view: RecordingView) -> str:
+    return f"{1.0 / view.recording.period:.4g}" if view.recording.period > 0.0 else DASH
 
 
-def _period(subject: Subject) -> str:
-    return f"{1e3 * subject.recording.period:.4g}" if len(subject.recording) > 1 else NONE
+def _period_text(view: RecordingView) -> str:
+    return f"{1e3 * view.recording.period:.4g}" if len(view.recording) > 1 else DASH
 
 
 # -- One self-contained page about one or more recordings ------------------------------------------------------------
@@ -176,16 +191,37 @@ def _period(subject: Subject) -> str:
 
 #: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none
 #: where nobody walks, that of soles none where no force cells are, and those of markers none where nobody wore any.
-RECORDING_SECTIONS: tuple[Callable[[Sequence[Subject]], Section | None], ...] = (
-    overview, frames, sticks, markers, gait_angles, loci, footprints, measures, cycle, momentum, trajectories, torques,
-    limits, errors, balance, forces, soles, timing, comparison, smoothness,
-)  # fmt: skip
+RECORDING_SECTIONS: tuple[Callable[[Sequence[RecordingView]], Section | None], ...] = (
+    overview_section,
+    key_frames_section,
+    stick_figure_section,
+    markers_section,
+    gait_angles_section,
+    guided_motion_section,
+    footprints_section,
+    style_measures_section,
+    gait_cycle_section,
+    angular_momentum_section,
+    joint_angles_section,
+    joint_torques_section,
+    torque_limits_section,
+    task_errors_section,
+    balance_section,
+    contact_forces_section,
+    sole_pressure_section,
+    timing_section,
+    comparison_section,
+    smoothness_section,
+)
 #: Of these, what tells of a controller or of flat soles, left out where all motions are people's own; and what tells of
 #: torques and forces, left out where these are not known of any.
-CONTROLLED, LOADED = (errors, balance, timing), (torques, limits, forces)
+CONTROLLER_SECTIONS, FORCE_SECTIONS = (
+    (task_errors_section, balance_section, timing_section),
+    (joint_torques_section, torque_limits_section, contact_forces_section),
+)
 
 
-def page(recordings: Mapping[str, Recording], progress: Callable[[str], object] | None = None) -> str:
+def recording_page(recordings: Mapping[str, Recording], progress: Callable[[str], object] | None = None) -> str:
     """HTML about some recordings, with all figures in it: nothing is fetched from anywhere.
 
     What a recording does not have, such as the torques of a kinematic one, its sections say.
@@ -196,15 +232,15 @@ def page(recordings: Mapping[str, Recording], progress: Callable[[str], object] 
     """
     if not recordings:
         raise PoiseError("a report needs recordings and none was given; give one or more")
-    shown = subjects(recordings)
-    made = []
-    needless = [*CONTROLLED] if all(subject.measured for subject in shown) else []
-    needless += LOADED if all(subject.unloaded for subject in shown) else []
-    for section in (each for each in RECORDING_SECTIONS if each not in needless):
+    views = recording_views(recordings)
+    sections = []
+    skipped = [*CONTROLLER_SECTIONS] if all(view.is_measured for view in views) else []
+    skipped += FORCE_SECTIONS if all(view.has_no_forces for view in views) else []
+    for section in (candidate for candidate in RECORDING_SECTIONS if candidate not in skipped):
         if progress is not None:
-            progress(section.__name__)
-        made.append(section(shown))
-    return assembled(f"{listed(list(recordings))}", [section for section in made if section is not None])
+            progress(section.__name__.removesuffix("_section").replace("_", " "))
+        sections.append(section(views))
+    return assemble_page(f"{join_words(list(recordings))}", [section for section in sections if section is not None])
 
 
 def save_page(
@@ -212,8 +248,8 @@ def save_page(
     recordings: Mapping[str, Recording],
     progress: Callable[[str], object] | None = None,
 ) -> Path:
-    """Writes a `page` to a file and returns its path; the file appears whole or not at all.
+    """Writes a `recording_page` to a file and returns its path; the file appears whole or not at all.
 
     >>> save_page("r.html", {"reach": poise.load_recording("reach.poise")})
     """
-    return saved(path, lambda: page(recordings, progress))
+    return save_page_file(path, lambda: recording_page(recordings, progress))

@@ -11,28 +11,48 @@ import numpy as np
 from poise.analysis import EQUIVALENCE_BOUND, EQUIVALENCE_REMARK, EVENT_RULE
 from poise.arrays import Array
 from poise.html import (
-    NONE,
+    DASH,
     Section,
-    assembled,
+    assemble_page,
     bullets,
-    facing,
     heading,
+    horizontal_direction,
     number,
     paragraph,
-    row,
-    saved,
-    stick,
+    save_page_file,
+    stick_figure,
+    stick_figure_row,
     table,
-    wordy,
+    text_table,
 )
-from poise.human import BEST, PAPER, TWO_PHASES, Fit, GaitStudy, Measures, Reproduction, Simulated, Study
-from poise.report.key_frames import gathered, strip
-from poise.report.moment_charts import dynamics
-from poise.report.recording_view import moments_of
-from poise.report.study_ranges import curves, ranges, short, shown, signed, statistics, swing_knee, told, variants
+from poise.human import (
+    BEST,
+    PAPER,
+    TWO_PHASES,
+    DynamicGait,
+    Fit,
+    GaitStudy,
+    Reproduction,
+    ReproductionQuality,
+    VariantComparison,
+)
+from poise.report.key_frames import gather_states, picture_strip
+from poise.report.moment_charts import dynamics_section
+from poise.report.recording_view import cycle_instants
+from poise.report.study_ranges import (
+    angle_curves_section,
+    file_name,
+    main_outcomes,
+    ranges_of_motion_section,
+    signed_degrees,
+    statistics_section,
+    swing_knee_section,
+    variant_columns,
+    variants_section,
+)
 from poise.robots import State
 
-WORDS = (
+STUDY_DESCRIPTION = (
     "A measured walk is reproduced by a simulated body that knows very little of it: where the heels and the center "
     "of mass go, and a few whole postures on the way, the keys. Each step of the simulation solves a strict "
     "hierarchy: the joints stay in their ranges and the feet above the ground; then the tasks follow in their order, "
@@ -42,12 +62,12 @@ WORDS = (
 )
 
 
-def asked(study: Study, fits: Sequence[Fit] = ()) -> Section:
+def methods_section(study: VariantComparison, fits: Sequence[Fit] = ()) -> Section:
     """Variants in words, the rule of events, the filter."""
-    rows = [(each.variant.name, *told(each.variant)) for each in study.outcomes]
+    rows = [(each.variant.name, *variant_columns(each.variant)) for each in study.results]
     head = ["variant", "key postures", "known at a key", "posture moves", "tasks, the first the most important"]
     filters = list(dict.fromkeys(fit.motion.note for fit in fits))
-    period = float(np.median(np.diff(study.outcomes[0].measures[0].reproduction.time)))
+    period = float(np.median(np.diff(study.results[0].qualities[0].reproduction.time)))
     rules = [
         f"Events: {EVENT_RULE[0].lower()}{EVENT_RULE[1:]}",
         *(f"{each[0].upper()}{each[1:]}." for each in filters),
@@ -55,93 +75,109 @@ def asked(study: Study, fits: Sequence[Fit] = ()) -> Section:
         f"Range of motion: largest less smallest angle over one gait cycle. Two ranges count as the same within "
         f"{EQUIVALENCE_BOUND:g} degrees, which is what gait laboratories differ by among themselves.",
     ]
-    return Section("What was asked", paragraph(WORDS) + wordy(head, rows) + heading("Rules") + bullets(rules))
+    return Section(
+        "What was asked", paragraph(STUDY_DESCRIPTION) + text_table(head, rows) + heading("Rules") + bullets(rules)
+    )
 
 
-def walks(study: Study, fits: Sequence[Fit] = (), failed: Mapping[str, str] | None = None) -> Section:
+def walks_section(
+    study: VariantComparison, fits: Sequence[Fit] = (), failures: Mapping[str, str] | None = None
+) -> Section:
     """A row for each walk, with the cycle that was taken and the largest difference; then what failed, and why."""
-    first, outcomes = study.outcomes[0], shown(study)
-    known = fits if len(fits) == len(first.measures) else [None] * len(first.measures)
+    first, shown_outcomes = study.results[0], main_outcomes(study)
+    fit_list = fits if len(fits) == len(first.qualities) else [None] * len(first.qualities)
     rows = []
-    for k, (each, fit) in enumerate(zip(first.measures, known, strict=True)):
-        worst = [signed(max(o.measures[k].differences, key=abs)) if k < len(o.measures) else NONE for o in outcomes]
-        rows.append((short(each.reproduction.reference.name), *_body(each, fit), *_cycle(each), *worst))
+    for k, (each, fit) in enumerate(zip(first.qualities, fit_list, strict=True)):
+        worst = [
+            signed_degrees(max(o.qualities[k].differences, key=abs)) if k < len(o.qualities) else DASH
+            for o in shown_outcomes
+        ]
+        rows.append(
+            (file_name(each.reproduction.reference.name), *_body_columns(each, fit), *_cycle_columns(each), *worst)
+        )
     head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "foot", "from (s)", "lasts (s)",
-            "steps/min", "belt (m/s)", *(f"worst of '{o.variant.name}' (deg)" for o in outcomes)]  # fmt: skip
+            "steps/min", "belt (m/s)", *(f"worst of '{o.variant.name}' (deg)" for o in shown_outcomes)]  # fmt: skip
     caption = "One gait cycle of each walk; 'worst' is the largest difference of a range of motion."
-    parts = [paragraph(_count(len(rows), len(failed or {}))), table(head, rows, caption)]
-    if failed:
-        wrong = [(short(name), reason) for name, reason in failed.items()]
-        parts += [heading("Walks that could not be used"), wordy(["walk", "why"], wrong)]
+    parts = [paragraph(_count_sentence(len(rows), len(failures or {}))), table(head, rows, caption)]
+    if failures:
+        failure_rows = [(file_name(name), reason) for name, reason in failures.items()]
+        parts += [heading("Walks that could not be used"), text_table(["walk", "why"], failure_rows)]
     return Section("Walks", "".join(parts))
 
 
-def _count(good: int, bad: int) -> str:
-    many = "One walk was reproduced" if good == 1 else f"{good} walks were reproduced"
-    return f"{many}." if not bad else f"{many}, {bad} could not be used."
+def _count_sentence(reproduced: int, unusable: int) -> str:
+    reproduced_count = "One walk was reproduced" if reproduced == 1 else f"{reproduced} walks were reproduced"
+    return f"{reproduced_count}." if not unusable else f"{reproduced_count}, {unusable} could not be used."
 
 
-def _body(measures: Measures, fit: Fit | None) -> tuple[str, ...]:
+def _body_columns(measures: ReproductionQuality, fit: Fit | None) -> tuple[str, ...]:
     robot = measures.reproduction.reference.robot
     height = robot.height if fit is None else fit.shape.height
-    apart = NONE if fit is None else number(1e3 * fit.rms, 2)
-    return (NONE if fit is None else Path(fit.trial.path).name, f"{height:.2f}", f"{robot.mass:.1f}", apart)
+    marker_rms = DASH if fit is None else number(1e3 * fit.rms, 2)
+    return (DASH if fit is None else Path(fit.trial.path).name, f"{height:.2f}", f"{robot.mass:.1f}", marker_rms)
 
 
-def _cycle(measures: Measures) -> tuple[str, ...]:
-    cycle, belt = measures.reproduction.cycle, measures.reproduction.reference.belt
+def _cycle_columns(measures: ReproductionQuality) -> tuple[str, ...]:
+    cycle, belt = measures.reproduction.cycle, measures.reproduction.reference.belt_speed
     speed = f"{belt:.2f}" if belt > 0.0 else "floor"
     return (cycle.side, f"{cycle.initial_contact:.2f}", f"{cycle.duration:.2f}", f"{cycle.cadence:.0f}", speed)
 
 
-# -- Looks -----------------------------------------------------------------------------------------------------------
+# -- Postures, measured and reproduced -------------------------------------------------------------------------------
 
 
 #: Variants whose motion is shown, as far as a study has them.
-SHOWN = (BEST.name, PAPER.name, TWO_PHASES.name)
+SHOWN_VARIANTS = (BEST.name, PAPER.name, TWO_PHASES.name)
 
 
-def looks(study: Study) -> Section:
+def posture_comparison_section(study: VariantComparison) -> Section:
     """The first walk: measured behind reproduced from the side, then pictures of both."""
-    known = {each.variant.name: each for each in study.outcomes}
-    names = [name for name in SHOWN if name in known] or [study.outcomes[0].variant.name]
-    runs = [known[name].measures[0].reproduction for name in names]
+    outcomes = {each.variant.name: each for each in study.results}
+    names = [name for name in SHOWN_VARIANTS if name in outcomes] or [study.results[0].variant.name]
+    runs = [outcomes[name].qualities[0].reproduction for name in names]
     first = runs[0]
-    who = short(first.reference.name)
-    times, labels = zip(*moments_of(first.cycle), strict=True)
+    walk_name = file_name(first.reference.name)
+    times, labels = zip(*cycle_instants(first.cycle), strict=True)
     measured = [first.reference.sample(t)[0] for t in times]
     robot = first.reference.robot
-    forward = facing(measured[-1][:3] - measured[0][:3])
-    grey = [stick(robot, q) for q in measured]
+    forward = horizontal_direction(measured[-1][:3] - measured[0][:3])
+    measured_figures = [stick_figure(robot, q) for q in measured]
     words = (
-        f"One gait cycle of {who}, at its key events. Grey, behind: as it was measured; in colours, blue on the left "
-        "and orange on the right: as it was reproduced, in the same world, so that whatever is not grey behind a line "
-        "was reproduced elsewhere."
+        f"One gait cycle of {walk_name}, at its key events. Grey, behind: as it was measured; in colours, blue on the "
+        "left and orange on the right: as it was reproduced, in the same world, so that whatever is not grey behind a "
+        "line was reproduced elsewhere."
     )
     parts = [paragraph(words)]
     for name, run in zip(names, runs, strict=True):
-        figures = [stick(robot, _at(run, t)) for t in times]
+        figures = [stick_figure(robot, _nearest_configuration(run, t)) for t in times]
         parts.append(
-            row(figures, labels, forward, "side", f"'{name}' in front of the measured walk, seen from the right.", grey)
+            stick_figure_row(
+                figures,
+                labels,
+                forward,
+                "side",
+                f"'{name}' in front of the measured walk, seen from the right.",
+                measured_figures,
+            )
         )
     parts.append(heading("The same as pictures"))
-    plain, inner = [label.partition("\n")[0] for label in labels], slice(0, 6)
+    short_labels, inner = [label.partition("\n")[0] for label in labels], slice(0, 6)
     rows = [
         ("measured", measured),
-        *((f"'{n}'", [_at(r, t) for t in times]) for n, r in zip(names, runs, strict=True)),
+        *((f"'{n}'", [_nearest_configuration(r, t) for t in times]) for n, r in zip(names, runs, strict=True)),
     ]
     for name, configurations in rows:
-        states = gathered([State(robot, q / _length(q)) for q in configurations[inner]], turned=True)
-        parts.append(strip(states, plain[inner], f"{name}: {', '.join(plain[inner])}."))
+        states = gather_states([State(robot, q / _normalization(q)) for q in configurations[inner]], face_forward=True)
+        parts.append(picture_strip(states, short_labels[inner], f"{name}: {', '.join(short_labels[inner])}."))
     return Section("Measured and reproduced", "".join(parts))
 
 
-def _at(run: Reproduction, time: float) -> Array:
+def _nearest_configuration(run: Reproduction, time: float) -> Array:
     """The simulated configuration nearest to a time."""
     return np.asarray(run.q[int(np.argmin(np.abs(run.time - time)))])
 
 
-def _length(q: Array) -> Array:
+def _normalization(q: Array) -> Array:
     """One for each number, and the length of the quaternion for its four: splines leave it a little off."""
     ones = np.ones(len(q))
     ones[3:7] = np.linalg.norm(q[3:7])
@@ -152,54 +188,54 @@ def _length(q: Array) -> Array:
 
 
 def study_page(
-    study: Study,
+    study: VariantComparison,
     fits: Sequence[Fit] = (),
-    failed: Mapping[str, str] | None = None,
-    simulated: Sequence[tuple[str, Fit, Simulated]] = (),
+    failures: Mapping[str, str] | None = None,
+    simulated: Sequence[tuple[str, Fit, DynamicGait]] = (),
 ) -> str:
     """HTML about a study, with all figures in it: nothing is fetched from anywhere.
 
     Args:
-        study: what `poise.human.gait.population_study` found.
+        study: what `poise.human.gait.variant_comparison` found.
         fits: of its walks, in the order of `study.people`, for what is known of trials and markers; or none.
-        failed: walks that could not be used, with the reason of each.
+        failures: walks that could not be used, with the reason of each.
         simulated: of walks that were simulated with dynamics, name, fit and what came of it.
 
-    >>> study_page(gait.study([gait.reproduce(fit, variant=v) for fit in fits for v in gait.VARIANTS]), fits)
+    >>> study_page(gait.compare_variants([gait.reproduce(fit, variant=v) for fit in fits for v in gait.VARIANTS]), fits)
     """
     count = len(study.people)
     sections = [
-        asked(study, fits),
-        walks(study, fits, failed),
-        variants(study),
-        ranges(study),
-        curves(study),
-        statistics(study),
-        looks(study),
-        swing_knee(study),
-        dynamics(simulated),
+        methods_section(study, fits),
+        walks_section(study, fits, failures),
+        variants_section(study),
+        ranges_of_motion_section(study),
+        angle_curves_section(study),
+        statistics_section(study),
+        posture_comparison_section(study),
+        swing_knee_section(study),
+        dynamics_section(simulated),
         Section(
             "What else to know", bullets(each for each in study.notes if each not in (EVENT_RULE, EQUIVALENCE_REMARK))
         ),
     ]
     title = f"Reproduced gait of {count} walk{'s' if count != 1 else ''}"
-    return assembled(title, [section for section in sections if section is not None])
+    return assemble_page(title, [section for section in sections if section is not None])
 
 
-def save_study_page(path: str | os.PathLike[str], study: GaitStudy | Study) -> Path:
+def save_study_page(path: str | os.PathLike[str], study: GaitStudy | VariantComparison) -> Path:
     """Writes the page of a study to a file and returns its path; the file appears whole or not at all.
 
     Args:
         path: of the page, ``study/report.html``.
         study: what `poise.human.study_gait` found; or statistics alone, without what is known of trials and markers.
     """
-    if isinstance(study, Study):
-        return saved(path, lambda: study_page(study))
+    if isinstance(study, VariantComparison):
+        return save_page_file(path, lambda: study_page(study))
     fits = [trial.fit for trial in study.trials]
-    failed = {failure.trial: failure.reason for failure in study.failures}
+    failures = {failure.trial: failure.reason for failure in study.failures}
     simulated = [
-        (Path(trial.fit.trial.path).stem, trial.fit, trial.simulated)
+        (Path(trial.fit.trial.path).stem, trial.fit, trial.dynamic_gait)
         for trial in study.trials
-        if trial.simulated is not None
+        if trial.dynamic_gait is not None
     ]
-    return saved(path, lambda: study_page(study.statistics, fits, failed, simulated))
+    return save_page_file(path, lambda: study_page(study.statistics, fits, failures, simulated))

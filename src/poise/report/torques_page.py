@@ -11,109 +11,118 @@ import numpy as np
 from poise.analysis import TOE_OFF_PERCENT, AnatomicalWalk, StrideComparison, anatomical_walk, compare_strides
 from poise.errors import GaitError, PoiseError
 from poise.html import (
-    FAINT,
-    THIRD,
+    GRID_COLOR,
+    THIRD_WIDTH,
     Section,
-    assembled,
-    beside,
-    drawing,
+    assemble_page,
     figure,
-    grouped,
+    grid,
+    grouped_table,
     heading,
+    new_chart,
+    no_break,
     note,
     number,
     paragraph,
     percent,
-    saved,
+    save_page_file,
     table,
-    unbroken,
 )
-from poise.human import Torques, human_strides
-from poise.recording import Recording, named_robot
-from poise.report.moment_charts import back, forces, legs, residual, stored, trial
-from poise.report.recording_view import LINES
+from poise.human import Torques, human_anatomical_walk
+from poise.recording import Recording, robot_from_provenance
+from poise.report.moment_charts import (
+    back_moments_section,
+    file_comparison_section,
+    ground_forces_section,
+    leg_moments_section,
+    residual_section,
+    trial_section,
+)
+from poise.report.recording_view import LINE_STYLES
 
-WORDS = (
+ROBOTS_DESCRIPTION = (
     "Torques per kg of body mass over the gait cycle, joint by joint; which joint of a robot does what was found from "
     "its geometry. Time is stretched so that every foot leaves the ground at 60 %, and strides of both feet are taken "
     "together. Signs are those of the human body: flexion, adduction, internal rotation, dorsiflexion positive."
 )
-LEGEND = (
+TABLE_LEGEND = (
     "Correlation: of the shapes. Peak: the largest torque of the person, and the robot's to the same side. Jerk: log "
     "dimensionless jerk of the torque, closer to zero is smoother. Effort: part of the mean torque of all these joints."
 )
 
 
-def robots(torques: Torques, recordings: Mapping[str, Recording]) -> Section | None:
+def robot_comparison_section(torques: Torques, recordings: Mapping[str, Recording]) -> Section | None:
     """Tables and curves for robots against the person; None if no robot was given."""
     if not recordings:
         return None
     title = "Against robots"
     try:
-        person = human_strides(torques, "person")
+        person = human_anatomical_walk(torques, "person")
     except GaitError as error:
         return Section(title, note(f"{error}."))
-    found: dict[str, tuple[AnatomicalWalk, StrideComparison]] = {}
+    comparisons: dict[str, tuple[AnatomicalWalk, StrideComparison]] = {}
     notes = []
     for name, recording in recordings.items():
         try:
-            walk = _walk(name, recording)
-            found[name] = walk, compare_strides(walk, person)
+            walk = _robot_walk(name, recording)
+            comparisons[name] = walk, compare_strides(walk, person)
         except PoiseError as error:
             notes.append(note(f"{name}: {str(error).removeprefix(f'{name}: ')}."))
-    parts = [paragraph(WORDS), *notes]
-    if found:
-        parts += [_curves(person, found), _whole(found)]
-        parts += [_table(name, comparison) for name, (_, comparison) in found.items()]
+    parts = [paragraph(ROBOTS_DESCRIPTION), *notes]
+    if comparisons:
+        parts += [_curve_figures(person, comparisons), _summary_table(comparisons)]
+        parts += [_joint_table(name, comparison) for name, (_, comparison) in comparisons.items()]
     return Section(title, "".join(parts))
 
 
-def _walk(name: str, recording: Recording) -> AnatomicalWalk:
-    owner = recording.robot or named_robot(recording.provenance)
-    if isinstance(owner, str):
-        raise PoiseError(f"whose recording it is cannot be told: {owner}")
-    return anatomical_walk(recording, owner, name)
+def _robot_walk(name: str, recording: Recording) -> AnatomicalWalk:
+    robot = recording.robot or robot_from_provenance(recording.provenance)
+    if isinstance(robot, str):
+        raise PoiseError(f"whose recording it is cannot be told: {robot}")
+    return anatomical_walk(recording, robot, name)
 
 
-def _curves(person: AnatomicalWalk, found: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
-    names = list(dict.fromkeys(row.degree_of_freedom for _, each in found.values() for row in each.rows))
+def _curve_figures(person: AnatomicalWalk, comparisons: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
+    names = list(dict.fromkeys(row.degree_of_freedom for _, each in comparisons.values() for row in each.rows))
     figures = []
     for rotation in names:
-        with drawing(f"Torque of {rotation} over the gait cycle", THIRD) as drawn:
-            axes, own = drawn.axes, person.curves("torque", rotation).mean / person.mass
-            share = np.linspace(0.0, 100.0, len(own))
-            axes.plot(share, own, color=LINES[4].color, linewidth=1.6, label="person")
-            said = []
-            for k, (label, (walk, each)) in enumerate(found.items()):
+        with new_chart(f"Torque of {rotation} over the gait cycle", THIRD_WIDTH) as chart:
+            axes, person_torque = chart.axes, person.curves("torque", rotation).mean / person.mass
+            share = np.linspace(0.0, 100.0, len(person_torque))
+            axes.plot(share, person_torque, color=LINE_STYLES[4].color, linewidth=1.6, label="person")
+            texts = []
+            for k, (label, (walk, each)) in enumerate(comparisons.items()):
                 row = next((row for row in each.rows if row.degree_of_freedom == rotation), None)
                 if row is not None:
-                    said.append(f"{label} {number(row.torque.correlation, 2)}")
-                    line = LINES[k % len(LINES)]
+                    texts.append(f"{label} {number(row.torque.correlation, 2)}")
+                    line_style = LINE_STYLES[k % len(LINE_STYLES)]
                     values = walk.curves("torque", rotation).mean / walk.mass
-                    axes.plot(share, values, color=line.color, linestyle=line.dash, linewidth=1.1, label=label)
-            axes.axvline(TOE_OFF_PERCENT, color=FAINT, linewidth=0.6)
-            axes.axhline(0.0, color=FAINT, linewidth=0.6)
+                    axes.plot(
+                        share, values, color=line_style.color, linestyle=line_style.dashes, linewidth=1.1, label=label
+                    )
+            axes.axvline(TOE_OFF_PERCENT, color=GRID_COLOR, linewidth=0.6)
+            axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
             axes.set(xlabel="gait cycle, foot off at 60 (%)", ylabel="torque (N m/kg)", xlim=(0.0, 100.0))
-            drawn.legend(3)
-        figures.append(figure(drawn.svg, f"{rotation.capitalize()}: correlation {', '.join(said)}."))
-    return beside(figures, 3)
+            chart.legend(3)
+        figures.append(figure(chart.svg, f"{rotation.capitalize()}: correlation {', '.join(texts)}."))
+    return grid(figures, 3)
 
 
-def _whole(found: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
+def _summary_table(comparisons: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
     """Each robot as a whole: how effort is divided, how smooth it is, and how it falls from the back to the head."""
     rows = []
-    for name, (walk, each) in found.items():
+    for name, (walk, each) in comparisons.items():
         rows.append(
             (
                 name,
                 f"{walk.mass:.1f}",
-                percent(each.overlap),
-                number(each.order, 2),
-                f"{each.most[0]}, {each.most[1]}",
-                _both(each.jerk),
-                _both(each.crest, 2),
-                _both(each.back, 2),
-                _both(each.neck, 2),
+                percent(each.effort_overlap),
+                number(each.rank_correlation, 2),
+                f"{each.dominant_joints[0]}, {each.dominant_joints[1]}",
+                _pair_text(each.jerk),
+                _pair_text(each.crest_factor, 2),
+                _pair_text(each.back, 2),
+                _pair_text(each.neck, 2),
             )
         )
     head = ["robot", "mass (kg)", "effort divided alike", "rank correlation", "most in", "jerk", "crest",
@@ -126,11 +135,11 @@ def _whole(found: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
     return heading("As a whole") + table(head, rows, caption)
 
 
-def _both(values: tuple[float, float], digits: int = 3) -> str:
-    return unbroken(f"{number(values[0], digits)} / {number(values[1], digits)}")
+def _pair_text(values: tuple[float, float], digits: int = 3) -> str:
+    return no_break(f"{number(values[0], digits)} / {number(values[1], digits)}")
 
 
-def _table(name: str, comparison: StrideComparison) -> str:
+def _joint_table(name: str, comparison: StrideComparison) -> str:
     rows = []
     for row in comparison.rows:
         rows.append(
@@ -150,7 +159,7 @@ def _table(name: str, comparison: StrideComparison) -> str:
         )
     first = ["rotation", "correlation", "rms (N m/kg)", "peak, of the person's", "correlation of angles"]
     each = ("peak (N m/kg)", "jerk", "effort")
-    return heading(name) + grouped(first, [name, "person"], each, rows, LEGEND)
+    return heading(name) + grouped_table(first, [name, "person"], each, rows, TABLE_LEGEND)
 
 
 # -- The page of the torques of a person who walked over force plates ------------------------------------------------
@@ -165,14 +174,23 @@ def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = 
 
     >>> torques_page(compute_torques(fit(walk, static)), {"g1": poise.load_recording("g1_walk.poise")})
     """
-    made = [trial(torques), forces(torques), legs(torques), back(torques), stored(torques), residual(torques)]
-    compared = robots(torques, recordings or {})
-    who = torques.trial.subject.name or Path(torques.trial.path).stem
-    return assembled(f"Torques of {who}", [*made, *([compared] if compared is not None else [])])
+    sections = [
+        trial_section(torques),
+        ground_forces_section(torques),
+        leg_moments_section(torques),
+        back_moments_section(torques),
+        file_comparison_section(torques),
+        residual_section(torques),
+    ]
+    robot_section = robot_comparison_section(torques, recordings or {})
+    person_name = torques.trial.subject.name or Path(torques.trial.path).stem
+    return assemble_page(
+        f"Torques of {person_name}", [*sections, *([robot_section] if robot_section is not None else [])]
+    )
 
 
 def save_torques_page(
     path: str | os.PathLike[str], torques: Torques, recordings: Mapping[str, Recording] | None = None
 ) -> Path:
     """Writes a `torques_page` to a file and returns its path; the file appears whole or not at all."""
-    return saved(path, lambda: torques_page(torques, recordings))
+    return save_page_file(path, lambda: torques_page(torques, recordings))

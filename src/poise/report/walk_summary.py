@@ -8,47 +8,47 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from poise.analysis import MEASURES, Footprint, Measure, RecordedWalk
+from poise.analysis import STYLE_MEASURES, Footprint, MeasureDefinition, RecordedWalk
 from poise.arrays import Array
 from poise.html import (
-    ABOVE,
-    BELOW,
-    COLORS,
-    DASHES,
-    FAINT,
-    HALF,
-    INK,
-    LEFT,
+    DASH,
+    FULL_WIDTH,
+    GRID_COLOR,
+    HALF_WIDTH,
+    LINE_COLORS,
+    LINE_DASHES,
+    MARGIN_BOTTOM,
+    MARGIN_LEFT,
+    MARGIN_RIGHT,
+    MARGIN_TOP,
     MINUS,
-    NONE,
-    RIGHT,
+    TEXT_COLOR,
     TIMES,
-    WHOLE,
     Section,
-    beside,
-    column,
+    annotated_table,
+    chart_width,
     curve,
-    drawing,
-    explained,
     figure,
+    grid,
     heading,
-    listed,
+    join_words,
+    new_chart,
     note,
     number,
     paragraph,
-    shade,
+    shade_phases,
     table,
 )
-from poise.report.balance_view import way
-from poise.report.recording_view import Subject, span
+from poise.report.balance_view import path_curve
+from poise.report.recording_view import RecordingView, time_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Walks = Sequence[tuple[Subject, RecordedWalk]]
+WalkViews = Sequence[tuple[RecordingView, RecordedWalk]]
 
 #: What is told of the steady steps: words, attribute of a step, factor to the unit in the words.
-TOLD = (
+STEP_QUANTITIES = (
     ("length (mm)", "length", 1e3),
     ("width (mm)", "width", 1e3),
     ("height (mm)", "height", 1e3),
@@ -57,72 +57,79 @@ TOLD = (
     ("on one foot (s)", "single", 1.0),
     ("on both feet (s)", "double", 1.0),
 )
-DIVERGENT, PRESSURE = "#009e73", "#b3589a"
-MARGINS_TEXT = (
+DCM_COLOR, PRESSURE_COLOR = "#009e73", "#b3589a"
+MARGINS_DESCRIPTION = (
     "While a robot walks, the divergent component leaves the sole on one foot and must be between the feet when the "
     "next one lands; the ground can push nowhere but inside."
 )
 
 
-def stepping(walks: Walks) -> str:
+def step_table(walks: WalkViews) -> str:
     """A table with a column per walk: mean of each quantity over the steady steps, and its range."""
     rows = [("steps", *(str(len(walk.steps)) for _, walk in walks))]
-    rows.append(("of which steady", *(str(len(walk.steady)) for _, walk in walks)))
-    for words, name, factor in TOLD:
-        rows.append((words, *(_spread([factor * getattr(step, name) for step in w.steady]) for _, w in walks)))
-    rows.append(("largest slip (mm)", *(_worst(walk, "slip", 1e3) for _, walk in walks)))
-    rows.append(("largest turn on the ground (deg)", *(_worst(walk, "turn", math.degrees(1.0)) for _, walk in walks)))
+    rows.append(("of which steady", *(str(len(walk.steady_steps)) for _, walk in walks)))
+    for title, name, factor in STEP_QUANTITIES:
+        rows.append(
+            (title, *(_mean_and_range([factor * getattr(step, name) for step in w.steady_steps]) for _, w in walks))
+        )
+    rows.append(("largest slip (mm)", *(_worst_footprint(walk, "slip", 1e3) for _, walk in walks)))
+    rows.append(
+        ("largest turn on the ground (deg)", *(_worst_footprint(walk, "turn", math.degrees(1.0)) for _, walk in walks))
+    )
     caption = "Steady steps: mean, and in brackets from the least to the largest. Slip is that of all steps."
-    return table(["steps", *(s.label for s, _ in walks)], rows, caption)
+    return table(["steps", *(view.label for view, _ in walks)], rows, caption)
 
 
-def _spread(values: Sequence[float]) -> str:
+def _mean_and_range(values: Sequence[float]) -> str:
     known = [value for value in values if not math.isnan(value)]
     if not known:
-        return NONE
+        return DASH
     digits = 2 if max(map(abs, known)) < 10 else 1 if max(map(abs, known)) < 100 else 0
-    three = (float(np.mean(known)), min(known), max(known))
-    mean, least, most = (f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS) for value in three)
+    mean_least_most = (float(np.mean(known)), min(known), max(known))
+    mean, least, most = (f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS) for value in mean_least_most)
     return f"{mean} ({least} … {most})"
 
 
-def _worst(walk: RecordedWalk, name: str, factor: float) -> str:
+def _worst_footprint(walk: RecordedWalk, name: str, factor: float) -> str:
     worst = max(walk.footprints, key=lambda each: float(getattr(each, name)))
     number_of = {id(step.after): f"step {k + 1}" for k, step in enumerate(walk.steps)}
     where = number_of.get(id(worst), f"{worst.side}, start")
     return f"{number(factor * getattr(worst, name), 2)} ({where})"
 
 
-def margins(walks: Walks) -> str:
+def margin_figures(walks: WalkViews) -> str:
     """Over time how far inside the soles pressure and divergent component are."""
     values = [1e3 * each.margin for _, w in walks for each in (w.pressure_margin, w.dcm_margin)]
     known = np.concatenate([value[np.isfinite(value)] for value in values])
     limits = (float(np.percentile(known, 0.5)), float(known.max())) if len(known) else (-1.0, 1.0)
-    figures = [_margin_figure(s, walk, limits, column(len(walks))) for s, walk in walks]
-    return heading("Distance to the edge of the soles") + paragraph(MARGINS_TEXT) + beside(figures, len(walks))
+    figures = [_margin_figure(view, walk, limits, chart_width(len(walks))) for view, walk in walks]
+    return heading("Distance to the edge of the soles") + paragraph(MARGINS_DESCRIPTION) + grid(figures, len(walks))
 
 
-def _margin_figure(subject: Subject, walk: RecordedWalk, limits: tuple[float, float], width: float) -> str:
-    with drawing(f"Distance of pressure and divergent component of {subject.label} to the edge", width) as drawn:
-        axes = drawn.axes
-        pressure, divergent = walk.pressure_margin, walk.dcm_margin
-        curve(axes, divergent.time, 1e3 * divergent.margin, color=DIVERGENT, label="divergent component ξ")
-        style = {"color": PRESSURE, "linestyle": (0, (4, 1.2)), "linewidth": 0.9}
+def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float, float], width: float) -> str:
+    with new_chart(f"Distance of pressure and divergent component of {view.label} to the edge", width) as chart:
+        axes = chart.axes
+        pressure, dcm = walk.pressure_margin, walk.dcm_margin
+        curve(axes, dcm.time, 1e3 * dcm.margin, color=DCM_COLOR, label="divergent component ξ")
+        style = {"color": PRESSURE_COLOR, "linestyle": (0, (4, 1.2)), "linewidth": 0.9}
         curve(axes, pressure.time, 1e3 * pressure.margin, label="pressure", **style)
-        shade(axes, subject.phases, width)
-        axes.axhline(0.0, color=INK, linewidth=0.6)
-        room = 0.06 * (limits[1] - limits[0])
+        shade_phases(axes, view.phases, width)
+        axes.axhline(0.0, color=TEXT_COLOR, linewidth=0.6)
+        padding = 0.06 * (limits[1] - limits[0])
         axes.set(
-            xlabel="time (s)", ylabel="inside by (mm)", xlim=span(subject), ylim=(limits[0] - room, limits[1] + room)
+            xlabel="time (s)",
+            ylabel="inside by (mm)",
+            xlim=time_range(view),
+            ylim=(limits[0] - padding, limits[1] + padding),
         )
-        drawn.legend(2)
-    measures = subject.measures
+        chart.legend(2)
+    measures = view.style_measures
     at = (
         ""
         if measures is None
         else f" at touchdowns ξ is inside both soles by {number(1e3 * measures.divergent_margin)} mm or more"
     )
-    return figure(drawn.svg, f"{subject.label}:{at}.")
+    return figure(chart.svg, f"{view.label}:{at}.")
 
 
 # -- Footprints of walks from above ----------------------------------------------------------------------------------
@@ -131,101 +138,115 @@ def _margin_figure(subject: Subject, walk: RecordedWalk, limits: tuple[float, fl
 #: Colours of the feet, and of what moves above them.
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00"}
 #: How dark the first and the last sole are filled.
-LIGHT, DARK = 0.10, 0.55
+FIRST_ALPHA, LAST_ALPHA = 0.10, 0.55
 #: Walks that are wider than this share of their length stand side by side, others have the whole width.
-WIDE = 0.5
+WIDE_RATIO = 0.5
 #: Least and most height of the axes, in units of the drawing.
-LOWEST, HIGHEST = 90.0, 380.0
-FOOTPRINTS_TEXT = (
+MIN_HEIGHT, MAX_HEIGHT = 90.0, 380.0
+FOOTPRINTS_DESCRIPTION = (
     "Seen from above, x is forward and y to the left of where the robot started. Soles are drawn as large as they are, "
     "those that were set down later darker, with the number of the step."
 )
 
 
-class View(NamedTuple):
+class FootprintView(NamedTuple):
     """A walk from above, and the lower and upper corner of what is to be seen, (2, 2), m."""
 
-    subject: Subject
+    recording_view: RecordingView
     walk: RecordedWalk
-    frame: Array
+    limits: Array
 
 
-def footprints(subjects: Sequence[Subject]) -> Section | None:
+def footprints_section(views: Sequence[RecordingView]) -> Section | None:
     """Views from above at one scale, margins over time, and a table of steps; None if nobody walks."""
-    views = [_view(s, s.walk) for s in subjects if s.walk is not None]
-    if not views:
+    top_views = [_top_view(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
+    if not top_views:
         return None
-    size = np.max([np.ptp(view.frame, axis=0) for view in views], axis=0)
-    narrow = len(views) > 1 and size[1] > WIDE * size[0]
-    drawn = [_footprint_figure(view, size, HALF if narrow else WHOLE) for view in views]
-    walking = [(view.subject, view.walk) for view in views]
+    size = np.max([np.ptp(top_view.limits, axis=0) for top_view in top_views], axis=0)
+    side_by_side = len(top_views) > 1 and size[1] > WIDE_RATIO * size[0]
+    footprint_figures = [
+        _footprint_figure(top_view, size, HALF_WIDTH if side_by_side else FULL_WIDTH) for top_view in top_views
+    ]
+    walks = [(top_view.recording_view, top_view.walk) for top_view in top_views]
     falls = [
-        note(f"{s.label}: it fell after {walk.fall_time:.2f} s; what it did with its feet from then on is not shown.")
-        for s, walk in walking
+        note(
+            f"{view.label}: it fell after {walk.fall_time:.2f} s; what it did with its feet from then on is not shown."
+        )
+        for view, walk in walks
         if not math.isnan(walk.fall_time)
     ]
-    pictures = beside(drawn) if narrow else "".join(drawn)
+    pictures = grid(footprint_figures) if side_by_side else "".join(footprint_figures)
     return Section(
-        "Footprints", paragraph(FOOTPRINTS_TEXT) + "".join(falls) + pictures + stepping(walking) + margins(walking)
+        "Footprints",
+        paragraph(FOOTPRINTS_DESCRIPTION) + "".join(falls) + pictures + step_table(walks) + margin_figures(walks),
     )
 
 
-def _view(subject: Subject, walk: RecordedWalk) -> View:
+def _top_view(view: RecordingView, walk: RecordedWalk) -> FootprintView:
     upright = walk.tracks.recording.time < (math.inf if math.isnan(walk.fall_time) else walk.fall_time)
-    shown = np.vstack([walk.tracks.center[upright, :2], *(sole(walk, each) for each in walk.footprints)])
-    shown = shown[np.isfinite(shown).all(axis=1)]
-    pad = 0.02 * float(np.ptp(shown, axis=0).max()) + 0.02
-    return View(subject, walk, np.array([shown.min(axis=0) - pad, shown.max(axis=0) + pad]))
+    points = np.vstack(
+        [walk.tracks.center_of_mass[upright, :2], *(sole_outline(walk, each) for each in walk.footprints)]
+    )
+    points = points[np.isfinite(points).all(axis=1)]
+    padding = 0.02 * float(np.ptp(points, axis=0).max()) + 0.02
+    return FootprintView(view, walk, np.array([points.min(axis=0) - padding, points.max(axis=0) + padding]))
 
 
-def sole(walk: RecordedWalk, mark: Footprint) -> Array:
+def sole_outline(walk: RecordedWalk, footprint: Footprint) -> Array:
     """Corners of a sole on the ground, from above, (4, 2), m."""
-    foot = walk.tracks.robot.foot(mark.side)
-    return ((foot.corners - foot.sole.center) @ mark.rotation.T + mark.place)[:, :2]
+    foot = walk.tracks.robot.foot(footprint.side)
+    return ((foot.corners - foot.sole.center) @ footprint.rotation.T + footprint.position)[:, :2]
 
 
-def _footprint_figure(view: View, size: Array, width: float) -> str:
-    inside = (width - LEFT - RIGHT) * float(size[1] / size[0])
-    height = min(max(inside, LOWEST), HIGHEST) + ABOVE + BELOW
-    label, walk = view.subject.label, view.walk
-    with drawing(f"Footprints of {label} from above", width, height) as drawn:
-        axes = drawn.axes
-        _soles(axes, walk)
-        pushing = "center of pressure" if "center_of_pressure" in view.subject.recording else "zero-moment point"
-        way(axes, walk.center_of_pressure, pushing, {"color": PRESSURE, "linewidth": 0.7, "linestyle": (0, (3, 1.2))})
-        way(axes, walk.dcm, "divergent component ξ", {"color": DIVERGENT, "linewidth": 1.0})
-        way(axes, walk.tracks.center[:, :2], "center of mass", {"color": INK, "linewidth": 1.3})
-        (left, right), (bottom, top) = (view.frame.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
-        axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", xlim=(left, right), ylim=(bottom, top))
-        axes.grid(color=FAINT, alpha=0.25, linewidth=0.5)
-        drawn.legend(5 if width > HALF else 3)
+def _footprint_figure(top_view: FootprintView, size: Array, width: float) -> str:
+    axes_height = (width - MARGIN_LEFT - MARGIN_RIGHT) * float(size[1] / size[0])
+    height = min(max(axes_height, MIN_HEIGHT), MAX_HEIGHT) + MARGIN_TOP + MARGIN_BOTTOM
+    label, walk = top_view.recording_view.label, top_view.walk
+    with new_chart(f"Footprints of {label} from above", width, height) as chart:
+        axes = chart.axes
+        _draw_soles(axes, walk)
+        pressure_name = (
+            "center of pressure" if "center_of_pressure" in top_view.recording_view.recording else "zero-moment point"
+        )
+        path_curve(
+            axes,
+            walk.center_of_pressure,
+            pressure_name,
+            {"color": PRESSURE_COLOR, "linewidth": 0.7, "linestyle": (0, (3, 1.2))},
+        )
+        path_curve(axes, walk.dcm, "divergent component ξ", {"color": DCM_COLOR, "linewidth": 1.0})
+        path_curve(axes, walk.tracks.center_of_mass[:, :2], "center of mass", {"color": TEXT_COLOR, "linewidth": 1.3})
+        (left, right), (bottom, y_max) = (top_view.limits.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
+        axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", xlim=(left, right), ylim=(bottom, y_max))
+        axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
+        chart.legend(5 if width > HALF_WIDTH else 3)
     x, y, turning = (f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS) for value in walk.speed)  # no minus before 0.00
-    said = f"{x} m/s forward, {y} m/s to the left, {turning} rad/s turning"
-    return figure(drawn.svg, f"{label}: {len(walk.steps)} steps, {said}.")
+    text = f"{x} m/s forward, {y} m/s to the left, {turning} rad/s turning"
+    return figure(chart.svg, f"{label}: {len(walk.steps)} steps, {text}.")
 
 
-def _soles(axes: Axes, walk: RecordedWalk) -> None:
+def _draw_soles(axes: Axes, walk: RecordedWalk) -> None:
     """Rectangles at their true place; a sole that is set down later lies above and is darker."""
     numbers = {id(step.after): str(k + 1) for k, step in enumerate(walk.steps)}
-    named: set[str] = set()
+    labelled_sides: set[str] = set()
     for k, each in enumerate(walk.footprints):
-        color, corners = SIDE_COLORS[each.side], sole(walk, each)
-        name = None if each.side in named else f"{each.side} sole"
-        named.add(each.side)
-        share = LIGHT + (DARK - LIGHT) * k / max(len(walk.footprints) - 1, 1)
+        color, corners = SIDE_COLORS[each.side], sole_outline(walk, each)
+        name = None if each.side in labelled_sides else f"{each.side} sole"
+        labelled_sides.add(each.side)
+        share = FIRST_ALPHA + (LAST_ALPHA - FIRST_ALPHA) * k / max(len(walk.footprints) - 1, 1)
         axes.fill(*corners.T, facecolor=color, alpha=share, linewidth=0)
         axes.fill(*corners.T, facecolor="none", edgecolor=color, linewidth=0.8, label=name)
         if id(each) in numbers:
-            x, y = each.place[:2]
-            axes.text(x, y, numbers[id(each)], ha="center", va="center", fontsize=7.0, color=INK)
+            x, y = each.position[:2]
+            axes.text(x, y, numbers[id(each)], ha="center", va="center", fontsize=7.0, color=TEXT_COLOR)
 
 
-# -- How recordings walk, in a table ---------------------------------------------------------------------------------
+# -- Style measures of walks, in a table -----------------------------------------------------------------------------
 
 
 #: How units are shown: as what, how many of those one is, and digits behind the point that mean something; what is less
 #: is noise of a simulation or of sensors.
-SHOWN: dict[str, tuple[str, float, int]] = {
+DISPLAY_UNITS: dict[str, tuple[str, float, int]] = {
     "m": ("mm", 1e3, 1),
     "share": ("%", 100.0, 2),
     "m/s": ("m/s", 1.0, 3),
@@ -236,85 +257,98 @@ SHOWN: dict[str, tuple[str, float, int]] = {
     "deg": ("deg", 1.0, 1),
     "": ("", 1.0, 2),
 }
-MEASURES_TEXT = "Only steady steps count: those without the first two and the last two."
+MEASURES_DESCRIPTION = "Only steady steps count: those without the first two and the last two."
 
 
-def measures(subjects: Sequence[Subject]) -> Section | None:
+def style_measures_section(views: Sequence[RecordingView]) -> Section | None:
     """A row per measure that any recording has; None if nobody walks."""
-    walking = [s for s in subjects if s.measures is not None]
-    if not walking:
+    walks = [view for view in views if view.style_measures is not None]
+    if not walks:
         return None
-    first = walking[0]
+    first = walks[0]
     rows = []
-    for name, measure in MEASURES.items():
-        values = [float(getattr(s.measures, name)) for s in walking]
+    for name, measure in STYLE_MEASURES.items():
+        values = [float(getattr(view.style_measures, name)) for view in walks]
         if all(map(math.isnan, values)):
             continue
-        unit = f" ({SHOWN[measure.unit][0]})" if measure.unit else ""
+        unit = f" ({DISPLAY_UNITS[measure.unit][0]})" if measure.unit else ""
         cells = [
-            *(rounded(measure, value) for value in values),
-            *(against(measure, value, values[0]) for value in values[1:]),
+            *(format_measure(measure, value) for value in values),
+            *(compare_measure(measure, value, values[0]) for value in values[1:]),
         ]
-        rows.append((f"{name.replace('_', ' ')}{unit}", f"{measure.about}.", cells))
-    head = ["measure", *(s.label for s in walking), *(f"{s.label} against {first.label}" for s in walking[1:])]
-    few = [s.label for s in walking if s.walk is not None and len(s.walk.steady) == len(s.walk.steps)]
-    short = f"{listed(few)}: too few steps for that, all of them count." if few else ""
-    absent = [note(s.lacks("two steps or more were found")) for s in subjects if s.measures is None]
-    compared = f"Beside the first walk stands how many times as much another has ({TIMES}), or how much more (+)."
-    words = paragraph(MEASURES_TEXT, short, compared if len(walking) > 1 else "")
-    return Section("Style of the walk", words + explained(head, rows) + "".join(absent))
+        rows.append((f"{name.replace('_', ' ')}{unit}", f"{measure.description}.", cells))
+    head = ["measure", *(view.label for view in walks), *(f"{view.label} against {first.label}" for view in walks[1:])]
+    short_walks = [
+        view.label
+        for view in walks
+        if view.recorded_walk is not None and len(view.recorded_walk.steady_steps) == len(view.recorded_walk.steps)
+    ]
+    few_steps_note = f"{join_words(short_walks)}: too few steps for that, all of them count." if short_walks else ""
+    missing = [note(view.missing_note("two steps or more were found")) for view in views if view.style_measures is None]
+    comparison_note = (
+        f"Beside the first walk stands how many times as much another has ({TIMES}), or how much more (+)."
+    )
+    description = paragraph(MEASURES_DESCRIPTION, few_steps_note, comparison_note if len(walks) > 1 else "")
+    return Section("Style of the walk", description + annotated_table(head, rows) + "".join(missing))
 
 
-def rounded(measure: Measure, value: float) -> str:
-    """A value as the page shows it, in the unit of `SHOWN` and with its digits."""
-    _, factor, digits = SHOWN[measure.unit]
-    return NONE if math.isnan(value) else f"{round(factor * value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
+def format_measure(measure: MeasureDefinition, value: float) -> str:
+    """A value as the page shows it, in the unit of `DISPLAY_UNITS` and with its digits."""
+    _, factor, digits = DISPLAY_UNITS[measure.unit]
+    return DASH if math.isnan(value) else f"{round(factor * value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
-def against(measure: Measure, value: float, first: float) -> str:
+def compare_measure(measure: MeasureDefinition, value: float, first: float) -> str:
     """A value beside that of the first recording: how many times as much, or how much more if it may be negative."""
     if math.isnan(value) or math.isnan(first):
-        return NONE
-    if not measure.ratio:
-        more = rounded(measure, value - first)
-        return more if more.startswith(MINUS) else f"+{more}"
-    return f"{TIMES}{number(value / first)}" if abs(first) > 1e-9 else NONE
+        return DASH
+    if not measure.has_ratio:
+        difference = format_measure(measure, value - first)
+        return difference if difference.startswith(MINUS) else f"+{difference}"
+    return f"{TIMES}{number(value / first)}" if abs(first) > 1e-9 else DASH
 
 
 # -- Angular momentum about the center of mass over time -------------------------------------------------------------
 
 
-AXES = ("x, ahead", "y, to the left", "z, up")
-MOMENTUM_TEXT = (
+MOMENTUM_AXES = ("x, ahead", "y, to the left", "z, up")
+MOMENTUM_DESCRIPTION = (
     "Angular momentum L about the center of mass, in axes that turn with the heading; steady steps are between the "
     "vertical lines."
 )
 
 
-def momentum(subjects: Sequence[Subject]) -> Section | None:
+def angular_momentum_section(views: Sequence[RecordingView]) -> Section | None:
     """A figure per walk, all at one scale; None if nobody walks."""
-    walking = [(s, s.walk) for s in subjects if s.walk is not None]
-    if not walking:
+    walks = [(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
+    if not walks:
         return None
-    sizes = [np.abs(walk.angular_momentum[np.isfinite(walk.angular_momentum)]).max(initial=0.0) for _, walk in walking]
-    top = float(max(sizes)) or 1.0
-    figures = [_momentum_figure(s, walk, top, column(len(walking))) for s, walk in walking]
-    return Section("Angular momentum", paragraph(MOMENTUM_TEXT) + beside(figures, len(walking)))
+    sizes = [np.abs(walk.angular_momentum[np.isfinite(walk.angular_momentum)]).max(initial=0.0) for _, walk in walks]
+    y_max = float(max(sizes)) or 1.0
+    figures = [_momentum_figure(view, walk, y_max, chart_width(len(walks))) for view, walk in walks]
+    return Section("Angular momentum", paragraph(MOMENTUM_DESCRIPTION) + grid(figures, len(walks)))
 
 
-def _momentum_figure(subject: Subject, walk: RecordedWalk, top: float, width: float) -> str:
-    recording = subject.recording
-    with drawing(f"Angular momentum of {subject.label} over time", width) as drawn:
-        axes = drawn.axes
-        for k, name in enumerate(AXES):
-            curve(axes, recording.time, walk.angular_momentum[:, k], label=name, color=COLORS[k], linestyle=DASHES[k])
-        shade(axes, subject.phases, width)
+def _momentum_figure(view: RecordingView, walk: RecordedWalk, y_max: float, width: float) -> str:
+    recording = view.recording
+    with new_chart(f"Angular momentum of {view.label} over time", width) as chart:
+        axes = chart.axes
+        for k, name in enumerate(MOMENTUM_AXES):
+            curve(
+                axes,
+                recording.time,
+                walk.angular_momentum[:, k],
+                label=name,
+                color=LINE_COLORS[k],
+                linestyle=LINE_DASHES[k],
+            )
+        shade_phases(axes, view.phases, width)
         for sample in (walk.window.start, walk.window.stop):
             axes.axvline(recording.time[min(sample, len(recording) - 1)], color="#555555", linewidth=0.6)
-        axes.set(xlabel="time (s)", ylabel="L (kg m²/s)", ylim=(-1.08 * top, 1.08 * top))
-        axes.set_xlim(*span(subject))
-        drawn.legend(3)
+        axes.set(xlabel="time (s)", ylabel="L (kg m²/s)", ylim=(-1.08 * y_max, 1.08 * y_max))
+        axes.set_xlim(*time_range(view))
+        chart.legend(3)
     inner = walk.angular_momentum[walk.window]
     sizes = [number(float(np.sqrt(np.nanmean(inner[:, k] ** 2)))) for k in range(3)]
-    said = f"{subject.label}: root mean square {sizes[0]} (x), {sizes[1]} (y), {sizes[2]} (z) kg m²/s in steady steps."
-    return figure(drawn.svg, said)
+    text = f"{view.label}: root mean square {sizes[0]} (x), {sizes[1]} (y), {sizes[2]} (z) kg m²/s in steady steps."
+    return figure(chart.svg, text)

@@ -8,44 +8,58 @@ The library holds one data file per robot (`poise.robots.library`); any other UR
 hands and stances declared as `poise.robots.description` says.
 """
 
-from poise.robots.catalogue import library_names, listing, table, takes_angles
+from poise.robots.catalogue import format_listing, has_position_servos, library_names, listing
 from poise.robots.collision_capsules import Capsule, capsules
-from poise.robots.description import is_pattern, named
+from poise.robots.description import has_side_placeholder, with_side
 from poise.robots.human import anthropometry
-from poise.robots.human.anthropometry import SEXES, STATURE, BodyShape
+from poise.robots.human.anthropometry import MEAN_STATURE, SEXES, BodyShape
 from poise.robots.human.human_model import foot_points
 from poise.robots.human.landmarks import landmarks
-from poise.robots.human.skeleton import joints
-from poise.robots.loading import described, load_robot
-from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Limits, Side, Sole, other_side, side_sign
+from poise.robots.human.skeleton import human_joints
+from poise.robots.loading import describe_robot, load_robot
+from poise.robots.parts import (
+    SIDES,
+    Foot,
+    Frame,
+    GazeFrame,
+    Hand,
+    Joint,
+    JointLimits,
+    Side,
+    Sole,
+    other_side,
+    side_sign,
+)
 from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, leg_length, leg_strength, limbs
-from poise.robots.urdf import vertices
+from poise.robots.urdf import shape_vertices
 
 __all__ = [
     "GRAVITY",
+    "MEAN_STATURE",
     "SEXES",
     "SIDES",
-    "STATURE",
     "BodyShape",
     "Capsule",
     "Foot",
     "Frame",
-    "Gaze",
+    "GazeFrame",
     "Hand",
     "Joint",
+    "JointLimits",
     "Limb",
-    "Limits",
     "Robot",
     "Side",
     "Sole",
     "State",
     "anthropometry",
     "capsules",
-    "described",
+    "describe_robot",
     "foot_points",
+    "format_listing",
+    "has_position_servos",
+    "has_side_placeholder",
     "hip_height",
-    "is_pattern",
-    "joints",
+    "human_joints",
     "landmarks",
     "leg_length",
     "leg_strength",
@@ -53,10 +67,8 @@ __all__ = [
     "limbs",
     "listing",
     "load_robot",
-    "named",
     "other_side",
+    "shape_vertices",
     "side_sign",
-    "table",
-    "takes_angles",
-    "vertices",
+    "with_side",
 ]

@@ -13,15 +13,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from poise.errors import RobotError, unknown
-from poise.robots.description import Description, describe, read_toml
-from poise.robots.human.human_model import SHAPING, human_values
+from poise.errors import RobotError, unknown_name_error
+from poise.robots.description import Description, parse_description, read_toml
+from poise.robots.human.human_model import SHAPE_ARGUMENTS, human_description
 
 LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"
-INSTALL = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
+MISSING_MODELS = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
 #: The robot whose model is made when it is loaded.
-MADE = "human"
+GENERATED_ROBOT = "human"
 
 
 def library_names() -> list[str]:
@@ -29,12 +29,12 @@ def library_names() -> list[str]:
     return sorted(path.stem for path in LIBRARY.glob("*.toml"))
 
 
-def is_own(name: str) -> bool:
+def is_bundled(name: str) -> bool:
     """Whether Poise itself holds the model of a library robot, or makes it."""
-    return name == MADE or os.path.isfile(LIBRARY / f"{name}.urdf")
+    return name == GENERATED_ROBOT or os.path.isfile(LIBRARY / f"{name}.urdf")
 
 
-def takes_angles(name: str) -> bool:
+def has_position_servos(name: str) -> bool:
     """Whether a robot of the library has position servos, and torques only in simulation; looked up without loading."""
     if name not in library_names():
         return False
@@ -52,8 +52,8 @@ def models_folder() -> Path | None:
         return None
     for file in files:
         if file.parts[-1].endswith(".urdf"):
-            place = Path(str(file.locate())).resolve()
-            return next((folder.parent for folder in place.parents if folder.name == PACKAGE), None)
+            path = Path(str(file.locate())).resolve()
+            return next((folder.parent for folder in path.parents if folder.name == PACKAGE), None)
     return None
 
 
@@ -62,19 +62,25 @@ def library_description(name: str, parts: Mapping[str, Any]) -> Description:
     names = library_names()
     if name not in names:
         advice = f"there are {', '.join(names)}, or give the path of a URDF file"
-        raise unknown("the library has no robot", name, names, advice=advice)
+        raise unknown_name_error("the library has no robot", name, names, advice=advice)
     file = LIBRARY / f"{name}.toml"
     values = {**read_toml(file), **parts}
-    if name == MADE:
-        values, text = human_values({key: values[key] for key in values if key in parts or key not in SHAPING})
-        told = {key: parts[key] for key in SHAPING if key in parts}
-        return replace(describe({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY), text=text, parts=told)
-    if is_own(name):
-        return describe({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY)
+    if name == GENERATED_ROBOT:
+        values, text = human_description(
+            {key: values[key] for key in values if key in parts or key not in SHAPE_ARGUMENTS}
+        )
+        shape_arguments = {key: parts[key] for key in SHAPE_ARGUMENTS if key in parts}
+        return replace(
+            parse_description({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY),
+            urdf_text=text,
+            load_arguments=shape_arguments,
+        )
+    if is_bundled(name):
+        return parse_description({"urdf": f"{name}.urdf", **values}, name, file.name, LIBRARY)
     folder = models_folder()
     if folder is None:
-        raise RobotError(f"the robot '{name}' cannot be loaded: {INSTALL}", element=name)
-    return describe(values, name, file.name, folder / PACKAGE / "robots", (folder,))
+        raise RobotError(f"the robot '{name}' cannot be loaded: {MISSING_MODELS}", element=name)
+    return parse_description(values, name, file.name, folder / PACKAGE / "robots", (folder,))
 
 
 def listing() -> list[dict[str, Any]]:
@@ -87,12 +93,12 @@ def listing() -> list[dict[str, Any]]:
     for name in library_names():
         values = read_toml(LIBRARY / f"{name}.toml")
         facts = {key: values[key] for key in ("dof", "mass", "height", "source")}
-        here = installed or is_own(name)
-        robots.append({"name": name, **facts, "available": here, "message": "" if here else INSTALL})
+        available = installed or is_bundled(name)
+        robots.append({"name": name, **facts, "available": available, "message": "" if available else MISSING_MODELS})
     return robots
 
 
-def table(robots: Sequence[Mapping[str, Any]]) -> str:
+def format_listing(robots: Sequence[Mapping[str, Any]]) -> str:
     """A listing as text, one robot a line."""
     lines = [f"{'robot':<8} {'joints':>6} {'mass':>8} {'height':>8}  source"]
     for robot in robots:

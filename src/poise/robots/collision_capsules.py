@@ -12,16 +12,16 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.cache import Arrays, store, stored
+from poise.cache import Arrays, load_arrays, save_arrays
 from poise.errors import RobotError
 from poise.extras import scipy
 from poise.robots.robot import Robot
-from poise.robots.urdf import vertices
+from poise.robots.urdf import shape_vertices
 
 #: Grows whenever the same shapes would give other capsules, or they are stored in another way.
-VERSION = 1
+CACHE_VERSION = 1
 #: Capsules of so many different shapes are at hand.
-KEPT = 32
+CACHE_SIZE = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,43 +72,45 @@ def capsules(robot: Robot) -> tuple[Capsule, ...]:
 
     >>> [(capsule.name, capsule.radius) for capsule in capsules(poise.load_robot("g1"))]
     """
-    if robot not in _fitted:
-        key = robot._shapes.key()
-        _fitted[robot] = _made(robot) if key is None else _shared(f"capsules-{VERSION}-{key}", robot)
-    return _fitted[robot]
+    if robot not in _capsules_by_robot:
+        key = robot._geometry.cache_key()
+        _capsules_by_robot[robot] = (
+            _fit_capsules(robot) if key is None else _cached_capsules(f"capsules-{CACHE_VERSION}-{key}", robot)
+        )
+    return _capsules_by_robot[robot]
 
 
-_fitted: WeakKeyDictionary[Robot, tuple[Capsule, ...]] = WeakKeyDictionary()
-_recent: OrderedDict[str, tuple[Capsule, ...]] = OrderedDict()
+_capsules_by_robot: WeakKeyDictionary[Robot, tuple[Capsule, ...]] = WeakKeyDictionary()
+_recent_capsules: OrderedDict[str, tuple[Capsule, ...]] = OrderedDict()
 
 
-def _shared(key: str, robot: Robot) -> tuple[Capsule, ...]:
+def _cached_capsules(key: str, robot: Robot) -> tuple[Capsule, ...]:
     """Those of another robot with the same shapes, or those on disk, or new ones.
 
     On disk are those around meshes, which take long to read.
     """
-    meshes = bool(robot._shapes.meshes())
-    found = _recent.get(key) or _unpacked(stored(key) if meshes else None, robot)
-    if found is None:
-        found = _made(robot)
+    meshes = bool(robot._geometry.mesh_addresses())
+    result = _recent_capsules.get(key) or _from_arrays(load_arrays(key) if meshes else None, robot)
+    if result is None:
+        result = _fit_capsules(robot)
         if meshes:
-            store(key, _packed(found))
-    _recent[key] = found
-    while len(_recent) > KEPT:
-        _recent.popitem(last=False)
-    return found
+            save_arrays(key, _to_arrays(result))
+    _recent_capsules[key] = result
+    while len(_recent_capsules) > CACHE_SIZE:
+        _recent_capsules.popitem(last=False)
+    return result
 
 
-def _made(robot: Robot) -> tuple[Capsule, ...]:
+def _fit_capsules(robot: Robot) -> tuple[Capsule, ...]:
     bodies: dict[int, list[tuple[tuple[str, ...], Array]]] = {}
-    for frame, points in _links(robot).items():
+    for frame, points in _link_points(robot).items():
         joint = int(robot.model.frames[frame].parentJoint)
         bodies.setdefault(joint, []).append(((robot.model.frames[frame].name,), points))
-    parts = [(joint, *part) for joint in sorted(bodies) for part in _joined(bodies[joint])]
-    return tuple(Capsule(links, joint, *fit(points), points) for joint, links, points in parts)
+    parts = [(joint, *part) for joint in sorted(bodies) for part in _merge_links(bodies[joint])]
+    return tuple(Capsule(links, joint, *fit_capsule(points), points) for joint, links, points in parts)
 
 
-def _packed(found: tuple[Capsule, ...]) -> Arrays:
+def _to_arrays(found: tuple[Capsule, ...]) -> Arrays:
     return {
         "links": np.array([link for capsule in found for link in capsule.links], dtype=np.str_),
         "joints": np.array([capsule.joint for capsule in found], dtype=np.int64),
@@ -118,8 +120,8 @@ def _packed(found: tuple[Capsule, ...]) -> Arrays:
     }
 
 
-def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | None:
-    """The capsules of stored arrays; None if these are none, or are not what `_packed` makes."""
+def _from_arrays(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | None:
+    """The capsules of stored arrays; None if these are none, or are not what `_to_arrays` makes."""
     try:
         assert arrays is not None
         solids, points = arrays["solids"], arrays["points"]
@@ -140,32 +142,34 @@ def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | None
         return None
 
 
-def fit(points: Array) -> tuple[Array, Array, float]:
+def fit_capsule(points: Array) -> tuple[Array, Array, float]:
     """Center, half axis and radius of a small capsule around points (k x 3, m), of volume near the least.
 
     Starts from the axes of the box and of the principal inertia, and improves direction and place of the two slimmest
     by a search without derivatives (the volume has corners). Every point is inside, to the last bit but one.
     """
-    best = min((_improved(points, *start) for start in _starts(points)[:2]), key=lambda found: found[0])
+    best = min((_refine_axis(points, *start) for start in _initial_axes(points)[:2]), key=lambda found: found[0])
     _, axis, anchor = best
-    low, high, radius = _around(points, axis, anchor)
+    low, high, radius = _enclosing_ends(points, axis, anchor)
     return anchor + 0.5 * (low + high) * axis, 0.5 * (high - low) * axis, radius * (1.0 + 1e-12)
 
 
-def _links(robot: Robot) -> dict[int, Array]:
+def _link_points(robot: Robot) -> dict[int, Array]:
     """Corners of the convex hull of each link that has shapes, by the number of its frame, in its joint's frame."""
     links: dict[int, Array] = {}
-    for shapes in _geometries(robot):
+    for shapes in _shape_sources(robot):
         found: dict[int, list[Array]] = {}
         for shape in shapes:
             if shape.parentFrame not in links:
                 pose: pinocchio.SE3 = shape.placement
-                found.setdefault(shape.parentFrame, []).append(vertices(shape) @ pose.rotation.T + pose.translation)
-        links.update({frame: hull(np.vstack(parts)) for frame, parts in found.items()})
+                found.setdefault(shape.parentFrame, []).append(
+                    shape_vertices(shape) @ pose.rotation.T + pose.translation
+                )
+        links.update({frame: hull_vertices(np.vstack(parts)) for frame, parts in found.items()})
     return links
 
 
-def _geometries(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
+def _shape_sources(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
     """Shapes that collide, then those that are drawn; without meshes on disk one kind has to do."""
     failed = 0
     for kind in ("collision_geometry", "visual_geometry"):
@@ -177,7 +181,7 @@ def _geometries(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
                 raise
 
 
-def hull(points: Array) -> Array:
+def hull_vertices(points: Array) -> Array:
     """Those of the points that are corners of their convex hull; all of them if they lie in a plane."""
     try:
         corners: Array = points[scipy.spatial.ConvexHull(points).vertices]
@@ -186,57 +190,57 @@ def hull(points: Array) -> Array:
         return points
 
 
-def _joined(parts: list[tuple[tuple[str, ...], Array]]) -> list[tuple[tuple[str, ...], Array]]:
+def _merge_links(parts: list[tuple[tuple[str, ...], Array]]) -> list[tuple[tuple[str, ...], Array]]:
     """Joins parts of one body as long as two of them fit into one capsule no bulkier than their own two together."""
-    sized = [(links, points, _starts(points)[0][0]) for links, points in parts]
-    while len(sized) > 1:
+    merged = [(links, points, _initial_axes(points)[0][0]) for links, points in parts]
+    while len(merged) > 1:
         unions = []
-        for a, b in combinations(sorted(sized, key=lambda part: -part[2]), 2):
+        for a, b in combinations(sorted(merged, key=lambda part: -part[2]), 2):
             points = np.vstack([a[1], b[1]])
-            volume = _starts(points)[0][0]
+            volume = _initial_axes(points)[0][0]
             unions.append((volume / (a[2] + b[2]), a, b, points, volume))
         ratio, a, b, points, volume = min(unions, key=lambda union: union[0])
         if ratio > 1.0:
             break
-        sized = [part for part in sized if part is not a and part is not b]
-        sized.append(((*a[0], *b[0]), hull(points), volume))
-    return [(links, points) for links, points, _ in sized]
+        merged = [part for part in merged if part is not a and part is not b]
+        merged.append(((*a[0], *b[0]), hull_vertices(points), volume))
+    return [(links, points) for links, points, _ in merged]
 
 
-def _starts(points: Array) -> list[tuple[float, Array, Array]]:
+def _initial_axes(points: Array) -> list[tuple[float, Array, Array]]:
     """(volume, axis, a point of the axis) of capsules along six axes, the slimmest first."""
     axes = [*np.eye(3), *np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]]
     found = []
     for axis in axes:
-        across = _across(axis)
-        flat = points @ across
-        anchor = across @ (0.5 * (flat.min(axis=0) + flat.max(axis=0)))
-        low, high, radius = _around(points, axis, anchor)
+        orthogonal = _orthogonal_axes(axis)
+        projected = points @ orthogonal
+        anchor = orthogonal @ (0.5 * (projected.min(axis=0) + projected.max(axis=0)))
+        low, high, radius = _enclosing_ends(points, axis, anchor)
         found.append((_volume(high - low, radius), axis, anchor))
     return sorted(found, key=lambda start: start[0])
 
 
-def _improved(points: Array, volume: float, axis: Array, anchor: Array) -> tuple[float, Array, Array]:
+def _refine_axis(points: Array, volume: float, axis: Array, anchor: Array) -> tuple[float, Array, Array]:
     if volume < 1e-12:  # a tenth of a millimetre cubed: points on a line
         return volume, axis, anchor
-    across = _across(axis)
+    orthogonal = _orthogonal_axes(axis)
     size = np.ptp(points, axis=0).max()
 
     def line(x: Array) -> tuple[Array, Array]:
-        tilted = axis + across @ x[:2]
-        return tilted / np.linalg.norm(tilted), anchor + size * (across @ x[2:])
+        tilted = axis + orthogonal @ x[:2]
+        return tilted / np.linalg.norm(tilted), anchor + size * (orthogonal @ x[2:])
 
-    def bulk(x: Array) -> float:
-        low, high, radius = _around(points, *line(x))
+    def relative_volume(x: Array) -> float:
+        low, high, radius = _enclosing_ends(points, *line(x))
         return _volume(high - low, radius) / volume
 
     corners = np.vstack([np.zeros(4), 0.1 * np.eye(4)])  # tilts of 6 degrees, shifts of a tenth of the size
     options = {"initial_simplex": corners, "maxfev": 250, "xatol": 1e-3, "fatol": 1e-3}  # a tenth of a percent will do
-    found = scipy.optimize.minimize(bulk, np.zeros(4), method="Nelder-Mead", options=options)
+    found = scipy.optimize.minimize(relative_volume, np.zeros(4), method="Nelder-Mead", options=options)
     return (found.fun * volume, *line(found.x)) if found.fun < 1.0 else (volume, axis, anchor)
 
 
-def _around(points: Array, axis: Array, anchor: Array) -> tuple[float, float, float]:
+def _enclosing_ends(points: Array, axis: Array, anchor: Array) -> tuple[float, float, float]:
     """Ends (along the axis, from the anchor) and radius of the shortest capsule about an axis that holds all points.
 
     A point at height z and distance x from the axis is inside if one end lies at ``z - √(r² - x²)`` or above and the
@@ -253,7 +257,7 @@ def _around(points: Array, axis: Array, anchor: Array) -> tuple[float, float, fl
     return low, high, float(np.sqrt(greatest))
 
 
-def _across(axis: Array) -> Array:
+def _orthogonal_axes(axis: Array) -> Array:
     """Two unit vectors across an axis, as columns."""
     return np.linalg.svd(axis[None])[2][1:].T
 

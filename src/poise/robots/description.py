@@ -36,7 +36,7 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     [servos]                         # joints that hold angles, see `ServoData`
     usual = true                     # whether the robot takes angles, and torques only in simulation
     full_torque = 0.02               # error at which a servo gives its largest torque (rad)
-    regulation.proportional = 0.3    # gains on servos, see `poise.behaviors.RegulatedSettings`
+    regulation.proportional = 0.3    # gains on servos, see `poise.behaviors.ZmpBalanceSettings`
 
     [stances.standing]               # angles not named are zero, or the nearest angle in range
     balanced = true                  # move base and legs until the soles are flat and the weight is over their middle
@@ -54,12 +54,12 @@ from types import MappingProxyType
 from typing import Any
 
 from poise.errors import RobotError
-from poise.parsing import Table, parse_toml
+from poise.parsing import KeyTable, parse_toml
 from poise.robots.parts import SIDES, Side, Sole
 
 #: A servo of which nothing else is said gives its largest torque at this error (rad): one degree. With five times that,
 #: a robot that stands on servos and is pushed sways for seconds, or falls (measured on the library robots).
-FULL_TORQUE = 0.02
+SATURATION_ERROR = 0.02
 
 
 @dataclass(frozen=True)
@@ -67,30 +67,30 @@ class ServoData:
     """Position servos of a robot, from the table ``[servos]`` of its data file.
 
     Args:
-        usual: whether its joints take angles, and torques only in simulation.
-        full_torque: error of an angle at which a servo gives its largest torque (rad).
-        regulation: what suits this robot of `poise.behaviors.RegulatedSettings`, by name.
+        position_controlled: whether its joints take angles, and torques only in simulation.
+        saturation_error: error of an angle at which a servo gives its largest torque (rad).
+        regulation: what suits this robot of `poise.behaviors.ZmpBalanceSettings`, by name.
         walking: likewise while it walks, and numbers of its `poise.plans.style.Style`.
     """
 
-    usual: bool = False
-    full_torque: float = FULL_TORQUE
+    position_controlled: bool = False
+    saturation_error: float = SATURATION_ERROR
     regulation: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
     walking: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def servo_data(table: Table) -> ServoData:
+def parse_servos(table: KeyTable) -> ServoData:
     """Read from the table ``[servos]``; an empty one is as good as none."""
-    usual = table.flag("usual", False)
-    error = table.number("full_torque") if table.has("full_torque") else FULL_TORQUE
+    position_controlled = table.flag("usual", False)
+    error = table.number("full_torque") if table.has("full_torque") else SATURATION_ERROR
     if not error > 0.0:
         raise table.error("full_torque", f"is {error:g}; expected a positive angle in rad")
-    regulation, walking = (_settings(table.table(name)) for name in ("regulation", "walking"))
-    table.done()
-    return ServoData(usual, error, regulation, walking)
+    regulation, walking = (_named_settings(table.table(name)) for name in ("regulation", "walking"))
+    table.check_unused()
+    return ServoData(position_controlled, error, regulation, walking)
 
 
-def _settings(table: Table) -> Mapping[str, float | str]:
+def _named_settings(table: KeyTable) -> Mapping[str, float | str]:
     """Numbers, and words, by name; which names there are is for those to say who use them."""
     words = {name: value for name, value in table.values.items() if isinstance(value, str)}
     return MappingProxyType({name: words.get(name) or table.number(name) for name in table.values})
@@ -99,17 +99,17 @@ def _settings(table: Table) -> Mapping[str, float | str]:
 # -- Left and right written once -------------------------------------------------------------------------------------
 
 
-def named(pattern: str, side: Side) -> str:
-    """The name on one side: ``named("{S}HipYaw", "left") == "LHipYaw"``."""
+def with_side(pattern: str, side: Side) -> str:
+    """The name on one side: ``with_side("{S}HipYaw", "left") == "LHipYaw"``."""
     return pattern.replace("{side}", side).replace("{s}", side[0]).replace("{S}", side[0].upper())
 
 
-def is_pattern(name: str) -> bool:
+def has_side_placeholder(name: str) -> bool:
     """Whether a name stands for both sides."""
-    return named(name, "left") != name
+    return with_side(name, "left") != name
 
 
-def twin(name: str, known: Container[str]) -> str | None:
+def mirrored_name(name: str, known: Container[str]) -> str | None:
     """The same part on the other side, if it is known: ``left_knee`` of ``right_knee``, ``LKnee`` of ``RKnee``."""
     swap = {"left": "right", "right": "left", "l": "r", "r": "l", "L": "R", "R": "L"}
     for word in (r"left|right", r"^[lr](?=_)", r"^[LR](?=[A-Z])"):
@@ -119,31 +119,33 @@ def twin(name: str, known: Container[str]) -> str | None:
     return None
 
 
-def both_sides(table: Table) -> Iterator[tuple[Side, Table, bool]]:
+def expand_sides(table: KeyTable) -> Iterator[tuple[Side, KeyTable, bool]]:
     """A part given once for both sides, or apart under ``left`` and ``right``: side, table, whether to mirror it.
 
     What is given once is written for the left: on the right the names change side and the numbers are mirrored.
     """
     if any(side in table.values for side in SIDES):
         yield from ((side, table.table(side), False) for side in SIDES if table.has(side))
-        table.done()
+        table.check_unused()
     elif table.values:
         for side in SIDES:
-            words = {key: named(text, side) if isinstance(text, str) else text for key, text in table.values.items()}
-            yield side, Table(words, table.file, table.place), side == "right"
+            words = {
+                key: with_side(text, side) if isinstance(text, str) else text for key, text in table.values.items()
+            }
+            yield side, KeyTable(words, table.file, table.section), side == "right"
 
 
-def each_joint(table: Table) -> dict[str, float]:
+def joint_values(table: KeyTable) -> dict[str, float]:
     """Numbers by joint name; a name for both sides takes one number or the pair [left, right]."""
     joints: dict[str, float] = {}
     for name, value in table.values.items():
-        if not is_pattern(name):
+        if not has_side_placeholder(name):
             joints[name] = table.number(name)
         elif isinstance(value, (list, tuple)):
             pair = table.numbers(name, "left right")
-            joints.update({named(name, side): number for side, number in zip(SIDES, pair, strict=True)})
+            joints.update({with_side(name, side): number for side, number in zip(SIDES, pair, strict=True)})
         else:
-            joints.update({named(name, side): table.number(name) for side in SIDES})
+            joints.update({with_side(name, side): table.number(name) for side in SIDES})
     return joints
 
 
@@ -163,18 +165,18 @@ class Attachment:
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Vector = (0.0, 0.0, 0.0)
 
-    def mirrored(self) -> Attachment:
+    def mirror_image(self) -> Attachment:
         """Its image on the other side of the body: y, roll and yaw change sign."""
         (x, y, z), (roll, pitch, yaw) = self.position, self.rotation
         return replace(self, position=(x, -y, z), rotation=(-roll, pitch, -yaw))
 
     @property
-    def is_the_frame(self) -> bool:
+    def is_identity(self) -> bool:
         return not any(self.position) and not any(self.rotation)
 
 
 @dataclass(frozen=True)
-class Stance:
+class StanceSpec:
     """A named posture: joint angles, and whether base and legs are to be moved until it is balanced."""
 
     joints: Mapping[str, float]
@@ -185,7 +187,8 @@ class Stance:
 class Description:
     """Everything that is said about a robot outside its URDF; the module says how to write it.
 
-    ``text`` is the URDF itself where it was made rather than read, ``parts`` what `load_robot` was told beside a name.
+    ``urdf_text`` is the URDF itself where it was made rather than read, ``load_arguments`` what
+    `load_robot` was told beside a name.
     """
 
     name: str
@@ -203,11 +206,11 @@ class Description:
     limits: Mapping[str, Mapping[str, float]]
     armature: Mapping[str, float]
     armature_per_torque: float | None
-    stances: Mapping[str, Stance]
+    stances: Mapping[str, StanceSpec]
     rest: str | None
     servos: ServoData
-    text: str | None = None
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    urdf_text: str | None = None
+    load_arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -220,18 +223,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise RobotError(f"{path}: cannot be read: {error.strerror or error}", file=str(path)) from None
 
 
-def describe(
+def parse_description(
     values: Mapping[str, Any], name: str, file: str, folder: Path, packages: tuple[Path, ...] = ()
 ) -> Description:
     """A description from its keys; relative paths start at the folder, more packages may lie in other places."""
-    table = Table(values, file)
+    table = KeyTable(values, file)
     description = Description(
         name=table.text("name", name),
         file=file,
         urdf=folder / table.text("urdf"),
         packages=(*(folder / package for package in table.texts("packages")), *packages),
         source=table.text("source", file),
-        height=_positive(table, "height"),
+        height=_optional_positive(table, "height"),
         repair_inertias=table.flag("repair_inertias", False),
         locked=_locked(table),
         feet=_feet(table.table("feet")),
@@ -239,19 +242,19 @@ def describe(
         gaze=_gaze(table.table("gaze")),
         chest=table.text("chest") if table.has("chest") else None,
         limits=_limits(table.table("limits")),
-        armature=each_joint(table.table("armature")),
-        armature_per_torque=_positive(table, "armature_per_torque"),
+        armature=joint_values(table.table("armature")),
+        armature_per_torque=_optional_positive(table, "armature_per_torque"),
         stances=_stances(table.table("stances")),
         rest=table.text("rest") if table.has("rest") else None,
-        servos=servo_data(table.table("servos")),
+        servos=parse_servos(table.table("servos")),
     )
     for fact in ("dof", "mass"):  # shown in the list of the library and compared by its tests
-        _positive(table, fact)
-    table.done()
+        _optional_positive(table, fact)
+    table.check_unused()
     return description
 
 
-def _positive(table: Table, key: str) -> float | None:
+def _optional_positive(table: KeyTable, key: str) -> float | None:
     if not table.has(key):
         return None
     if (number := table.number(key)) <= 0.0:
@@ -259,50 +262,54 @@ def _positive(table: Table, key: str) -> float | None:
     return number
 
 
-def _locked(table: Table) -> dict[str, float]:
+def _locked(table: KeyTable) -> dict[str, float]:
     if not table.has("locked"):
         return {}
     if isinstance(table.value("locked"), Mapping):
-        return each_joint(table.table("locked"))
+        return joint_values(table.table("locked"))
     names = table.texts("locked")
-    return {word: 0.0 for name in names for word in ([named(name, s) for s in SIDES] if is_pattern(name) else [name])}
+    return {
+        word: 0.0
+        for name in names
+        for word in ([with_side(name, s) for s in SIDES] if has_side_placeholder(name) else [name])
+    }
 
 
-def _attachment(table: Table, added: str) -> Attachment:
+def _attachment(table: KeyTable, default_name: str) -> Attachment:
     part = Attachment(
         table.text("frame"), "", _vector(table, "position", "x y z"), _vector(table, "rotation", "roll pitch yaw")
     )
-    return replace(part, name=part.frame if part.is_the_frame else table.text("name", added))
+    return replace(part, name=part.frame if part.is_identity else table.text("name", default_name))
 
 
-def _vector(table: Table, key: str, meaning: str, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
+def _vector(table: KeyTable, key: str, meaning: str, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
     x, y, z = table.numbers(key, meaning, default)
     return x, y, z
 
 
-def _feet(table: Table) -> dict[Side, tuple[Attachment, Sole]]:
+def _feet(table: KeyTable) -> dict[Side, tuple[Attachment, Sole]]:
     feet: dict[Side, tuple[Attachment, Sole]] = {}
-    for side, part, mirror in both_sides(table):
+    for side, part, mirror in expand_sides(table):
         frame = _attachment(part, f"{side}_sole")
         x_min, x_max, y_min, y_max = part.numbers("sole", "x_min x_max y_min y_max")
         if not (x_min < x_max and y_min < y_max):
             raise part.error("sole", "has no area; expected x_min < x_max and y_min < y_max")
-        part.done()
+        part.check_unused()
         sole = Sole(x_min, x_max, -y_max, -y_min) if mirror else Sole(x_min, x_max, y_min, y_max)
-        feet[side] = (frame.mirrored() if mirror else frame, sole)
+        feet[side] = (frame.mirror_image() if mirror else frame, sole)
     return feet
 
 
-def _hands(table: Table) -> dict[Side, Attachment]:
+def _hands(table: KeyTable) -> dict[Side, Attachment]:
     hands: dict[Side, Attachment] = {}
-    for side, part, mirror in both_sides(table):
+    for side, part, mirror in expand_sides(table):
         frame = _attachment(part, f"{side}_hand")
-        part.done()
-        hands[side] = frame.mirrored() if mirror else frame
+        part.check_unused()
+        hands[side] = frame.mirror_image() if mirror else frame
     return hands
 
 
-def _gaze(table: Table) -> tuple[Attachment, Vector] | None:
+def _gaze(table: KeyTable) -> tuple[Attachment, Vector] | None:
     if not table.values:
         return None
     frame = _attachment(table, "gaze")
@@ -310,20 +317,20 @@ def _gaze(table: Table) -> tuple[Attachment, Vector] | None:
     length = math.hypot(x, y, z)
     if length == 0.0:
         raise table.error("axis", "is zero; expected a direction")
-    table.done()
+    table.check_unused()
     return frame, (x / length, y / length, z / length)
 
 
-def _limits(table: Table) -> dict[str, dict[str, float]]:
-    limits = {kind: each_joint(table.table(kind)) for kind in LIMITS}
-    table.done()
+def _limits(table: KeyTable) -> dict[str, dict[str, float]]:
+    limits = {kind: joint_values(table.table(kind)) for kind in LIMITS}
+    table.check_unused()
     return limits
 
 
-def _stances(table: Table) -> dict[str, Stance]:
-    stances: dict[str, Stance] = {}
+def _stances(table: KeyTable) -> dict[str, StanceSpec]:
+    stances: dict[str, StanceSpec] = {}
     for name in table.values:
         stance = table.table(name)
-        stances[name] = Stance(each_joint(stance.table("joints")), stance.flag("balanced", True))
-        stance.done()
+        stances[name] = StanceSpec(joint_values(stance.table("joints")), stance.flag("balanced", True))
+        stance.check_unused()
     return stances

@@ -24,77 +24,81 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.errors import RobotError, unknown
+from poise.errors import RobotError, unknown_name_error
 from poise.robots.catalogue import library_description
-from poise.robots.description import Attachment, Description, describe, read_toml
-from poise.robots.parts import Foot, Frame, Gaze, Hand, Joint, Limits, read_armature, read_limits
+from poise.robots.description import Attachment, Description, parse_description, read_toml
+from poise.robots.parts import Foot, Frame, GazeFrame, Hand, Joint, JointLimits, read_armature, read_limits
 from poise.robots.robot import Robot
-from poise.robots.urdf import Shapes, build_model, check_bodies, followers, read_urdf, reduction
+from poise.robots.urdf import GeometrySource, build_model, check_inertias, mimic_joints, read_urdf, reduction_arguments
 
 
 @dataclass(frozen=True)
-class Parts:
+class RobotParts:
     """The handles of a robot, as the fields of `Robot`."""
 
     frames: dict[str, Frame]
     feet: tuple[Foot, ...]
     hands: tuple[Hand, ...]
-    head: Gaze | None
+    head: GazeFrame | None
     chest: Frame | None
 
 
-def place_parts(model: pinocchio.Model, description: Description) -> Parts:
+def resolve_parts(model: pinocchio.Model, description: Description) -> RobotParts:
     """Resolve every part of a description in a model."""
 
-    def place(where: str, part: Attachment) -> tuple[str, int, int, str]:
-        index = _find(model, description, where, part.frame)
-        if not part.is_the_frame:
-            index = _add(model, description, where, part, index)
+    def resolve(section: str, part: Attachment) -> tuple[str, int, int, str]:
+        index = _frame_index(model, description, section, part.frame)
+        if not part.is_identity:
+            index = _add_frame(model, description, section, part, index)
         return part.name, index, int(model.frames[index].parentJoint), description.name
 
-    feet = tuple(Foot(*place("[feet]", part), side, sole) for side, (part, sole) in description.feet.items())
-    hands = tuple(Hand(*place("[hands]", part), side) for side, part in description.hands.items())
-    head = Gaze(*place("[gaze]", description.gaze[0]), description.gaze[1]) if description.gaze else None
+    feet = tuple(Foot(*resolve("[feet]", part), side, sole) for side, (part, sole) in description.feet.items())
+    hands = tuple(Hand(*resolve("[hands]", part), side) for side, part in description.hands.items())
+    head = GazeFrame(*resolve("[gaze]", description.gaze[0]), description.gaze[1]) if description.gaze else None
     frames: dict[str, Frame] = {
         frame.name: Frame(frame.name, index, int(frame.parentJoint), description.name)
         for index, frame in enumerate(model.frames)
     }
     frames.update({part.name: part for part in (*feet, *hands)})
     if description.chest is not None:
-        _find(model, description, "chest", description.chest)
+        _frame_index(model, description, "chest", description.chest)
     chest = frames[description.chest] if description.chest is not None else None
-    return Parts(frames, feet, hands, head, chest)
+    return RobotParts(frames, feet, hands, head, chest)
 
 
-def _find(model: pinocchio.Model, description: Description, where: str, name: str) -> int:
+def _frame_index(model: pinocchio.Model, description: Description, section: str, name: str) -> int:
     if not model.existFrame(name):
         names = [frame.name for frame in model.frames]
-        raise unknown(f"{where} names no frame of the robot:", name, names, description.file)
+        raise unknown_name_error(f"{section} names no frame of the robot:", name, names, description.file)
     return int(model.getFrameId(name))
 
 
-def _add(model: pinocchio.Model, description: Description, where: str, part: Attachment, on: int) -> int:
+def _add_frame(
+    model: pinocchio.Model, description: Description, section: str, part: Attachment, parent_index: int
+) -> int:
     if model.existFrame(part.name):
-        message = f"{where} cannot add a frame '{part.name}', since there is one; give it another name"
+        message = f"{section} cannot add a frame '{part.name}', since there is one; give it another name"
         raise RobotError(f"{description.file}: {message}", file=description.file, element=part.name)
-    parent = model.frames[on]
+    parent = model.frames[parent_index]
     placement = parent.placement * pinocchio.SE3(
         pinocchio.rpy.rpyToMatrix(*part.rotation), np.array(part.position, dtype=np.float64)
     )
-    return int(model.addFrame(pinocchio.Frame(part.name, parent.parentJoint, on, placement, pinocchio.OP_FRAME)))
+    return int(
+        model.addFrame(pinocchio.Frame(part.name, parent.parentJoint, parent_index, placement, pinocchio.OP_FRAME))
+    )
 
 
 # -- Stances ---------------------------------------------------------------------------------------------------------
 
 
 #: Newton's method on these smooth equations ends within ten steps or never; the tolerance (m, rad) is that of rounding.
-STEPS, TOLERANCE = 20, 1e-10
+MAX_NEWTON_STEPS, TOLERANCE = 20, 1e-10
 
 
 def solve_stance(
     model: pinocchio.Model,
     joints: Sequence[Joint],
-    limits: Limits,
+    limits: JointLimits,
     feet: Sequence[Foot],
     description: Description,
     name: str,
@@ -104,14 +108,14 @@ def solve_stance(
     names = [joint.name for joint in joints]
     for joint_name in stance.joints:
         if joint_name not in names and joint_name not in description.locked:
-            raise unknown(f"[stances.{name}.joints] names no joint:", joint_name, names, description.file)
-    q = posture(model, joints, limits, stance.joints)
+            raise unknown_name_error(f"[stances.{name}.joints] names no joint:", joint_name, names, description.file)
+    q = posture_from_angles(model, joints, limits, stance.joints)
     _check_range(q, joints, limits, description, name)
     if not feet:
         return q
-    q = grounded(model, q, feet)
+    q = place_on_ground(model, q, feet)
     if stance.balanced:
-        q, error = balanced(model, q, feet)
+        q, error = balance_posture(model, q, feet)
         if not error <= TOLERANCE:
             message = (
                 f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees of its joints more"
@@ -121,7 +125,9 @@ def solve_stance(
     return q
 
 
-def posture(model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, angles: Mapping[str, float]) -> Array:
+def posture_from_angles(
+    model: pinocchio.Model, joints: Sequence[Joint], limits: JointLimits, angles: Mapping[str, float]
+) -> Array:
     """Base at the origin, the given angles, and for all other joints zero or the nearest angle in range."""
     q: Array = pinocchio.neutral(model)
     for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
@@ -129,7 +135,7 @@ def posture(model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, ang
     return q
 
 
-def grounded(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> Array:
+def place_on_ground(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> Array:
     """The same posture with the middle of the soles at the world origin, x forward, z up."""
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
@@ -138,55 +144,55 @@ def grounded(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> Array:
     return np.concatenate([pinocchio.SE3ToXYZQUAT(world_from_base), q[7:]])
 
 
-def balanced(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> tuple[Array, float]:
+def balance_posture(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> tuple[Array, float]:
     """The balanced neighbour of a grounded posture, and what is left of the equations (m and rad, largest)."""
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     sides = [float(data.oMf[foot.index].translation[1]) for foot in feet]
-    goals = [pinocchio.SE3(np.eye(3), np.array([0.0, side, 0.0])) for side in sides]
-    above = np.mean([goal.act(foot.sole.center) for goal, foot in zip(goals, feet, strict=True)], axis=0)
-    upright = data.oMi[1].rotation.copy()
-    moving = _moving(model, feet)
-    for _ in range(STEPS):
-        J, e = _equations(model, data, q, feet, goals, upright, above)
+    sole_targets = [pinocchio.SE3(np.eye(3), np.array([0.0, side, 0.0])) for side in sides]
+    center_target = np.mean([goal.act(foot.sole.center) for goal, foot in zip(sole_targets, feet, strict=True)], axis=0)
+    base_rotation = data.oMi[1].rotation.copy()
+    leg_indices = _leg_indices(model, feet)
+    for _ in range(MAX_NEWTON_STEPS):
+        J, e = _stance_equations(model, data, q, feet, sole_targets, base_rotation, center_target)
         error = float(np.abs(e).max())
         if error < TOLERANCE or not (np.isfinite(error) and np.isfinite(J).all()):
             break
         step = np.zeros(model.nv)
-        step[moving] = np.linalg.pinv(J[:, moving]) @ e
+        step[leg_indices] = np.linalg.pinv(J[:, leg_indices]) @ e
         q = pinocchio.integrate(model, q, step)
     return q, error
 
 
-def _equations(
+def _stance_equations(
     model: pinocchio.Model,
     data: pinocchio.Data,
     q: Array,
     feet: Sequence[Foot],
-    goals: Sequence[pinocchio.SE3],
-    upright: Array,
-    above: Array,
+    sole_targets: Sequence[pinocchio.SE3],
+    base_rotation: Array,
+    center_target: Array,
 ) -> tuple[Array, Array]:
     pinocchio.computeJointJacobians(model, data, q)
     pinocchio.updateFramePlacements(model, data)
     J, e = [], []
-    for foot, goal in zip(feet, goals, strict=True):
+    for foot, goal in zip(feet, sole_targets, strict=True):
         J.append(pinocchio.getFrameJacobian(model, data, foot.index, pinocchio.LOCAL))
         e.append(pinocchio.log6(data.oMf[foot.index].actInv(goal)).vector)
     J.append(pinocchio.getJointJacobian(model, data, 1, pinocchio.LOCAL)[3:])
-    e.append(pinocchio.log3(data.oMi[1].rotation.T @ upright))
+    e.append(pinocchio.log3(data.oMi[1].rotation.T @ base_rotation))
     J.append(pinocchio.jacobianCenterOfMass(model, data, q)[:2])
-    e.append((above - data.com[0])[:2])
+    e.append((center_target - data.com[0])[:2])
     return np.vstack(J), np.concatenate(e)
 
 
-def _moving(model: pinocchio.Model, feet: Sequence[Foot]) -> list[int]:
+def _leg_indices(model: pinocchio.Model, feet: Sequence[Foot]) -> list[int]:
     """Indices in v of the base and of all joints that carry a foot."""
     joints = sorted({int(joint) for foot in feet for joint in model.supports[foot.joint] if joint > 0})
     return [model.idx_vs[joint] + i for joint in joints for i in range(model.nvs[joint])]
 
 
-def _check_range(q: Array, joints: Sequence[Joint], limits: Limits, description: Description, name: str) -> None:
+def _check_range(q: Array, joints: Sequence[Joint], limits: JointLimits, description: Description, name: str) -> None:
     for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
         if not low <= q[joint.q] <= high:
             outside = f"puts '{joint.name}' at {q[joint.q]:.4g}, outside its range {low:.4g} to {high:.4g}"
@@ -199,22 +205,23 @@ def _check_range(q: Array, joints: Sequence[Joint], limits: Limits, description:
 
 #: Most degrees of freedom, with those of the base, before any joint is locked. Pinocchio's work space holds four arrays
 #: of nv³ numbers: 260 MB for this many, 8 MB for a humanoid with hands.
-MOST = 200
+MAX_DEGREES_OF_FREEDOM = 200
 
 
-def build(description: Description) -> Robot:
+def build_robot(description: Description) -> Robot:
     """The robot of a description."""
-    text = read_urdf(description.urdf) if description.text is None else description.text
-    shapes = Shapes(description.urdf, description.packages, description.locked, text)
-    model = _reduced(_bounded(build_model(description.urdf, text), description), description)
-    notes = (*check_bodies(model, description), *_loosened(model, text))
+    text = read_urdf(description.urdf) if description.urdf_text is None else description.urdf_text
+    shapes = GeometrySource(description.urdf, description.packages, description.locked, text)
+    model = _lock_joints(_check_size(build_model(description.urdf, text), description), description)
+    notes = (*check_inertias(model, description), *_mimic_notes(model, text))
     joints = _joints(model, description)
     limits = read_limits(model, joints, description)
     armature = read_armature(model, joints, limits, description)
     model.armature = np.concatenate([np.zeros(6), armature])
-    parts = place_parts(model, description)
+    parts = resolve_parts(model, description)
     stances = {
-        name: _fixed(solve_stance(model, joints, limits, parts.feet, description, name)) for name in description.stances
+        name: _read_only(solve_stance(model, joints, limits, parts.feet, description, name))
+        for name in description.stances
     }
     return Robot(
         name=description.name,
@@ -227,36 +234,44 @@ def build(description: Description) -> Robot:
         head=parts.head,
         chest=parts.chest,
         limits=limits,
-        rest=_rest(stances, description, _fixed(posture(model, joints, limits, {}))),
+        rest=_rest(stances, description, _read_only(posture_from_angles(model, joints, limits, {}))),
         stances=MappingProxyType(stances),
         servos=description.servos,
         notes=notes,
-        parts=description.parts,
-        _shapes=shapes,
+        load_arguments=description.load_arguments,
+        _geometry=shapes,
         _height=description.height,
     )
 
 
-def _bounded(model: pinocchio.Model, description: Description) -> pinocchio.Model:
+def _check_size(model: pinocchio.Model, description: Description) -> pinocchio.Model:
     """The model, unless it has more joints than any robot: work space grows with the cube of their number."""
-    if model.nv > MOST:
+    if model.nv > MAX_DEGREES_OF_FREEDOM:
         file = str(description.urdf)
-        raise RobotError(f"{file}: {model.nv - 6} degrees of freedom; expected at most {MOST - 6}", file=file)
+        raise RobotError(
+            f"{file}: {model.nv - 6} degrees of freedom; expected at most {MAX_DEGREES_OF_FREEDOM - 6}", file=file
+        )
     return model
 
 
-def _reduced(whole: pinocchio.Model, description: Description) -> pinocchio.Model:
+def _lock_joints(full_model: pinocchio.Model, description: Description) -> pinocchio.Model:
     for name in description.locked:
-        if name not in list(whole.names)[2:]:
-            raise unknown("locked names no joint:", name, list(whole.names)[2:], description.file)
-    return pinocchio.buildReducedModel(whole, *reduction(whole, description.locked)) if description.locked else whole
+        if name not in list(full_model.names)[2:]:
+            raise unknown_name_error("locked names no joint:", name, list(full_model.names)[2:], description.file)
+    return (
+        pinocchio.buildReducedModel(full_model, *reduction_arguments(full_model, description.locked))
+        if description.locked
+        else full_model
+    )
 
 
-def _loosened(model: pinocchio.Model, text: str) -> list[str]:
+def _mimic_notes(model: pinocchio.Model, text: str) -> list[str]:
     names = list(model.names)
-    ties = followers(text).items()
+    mimics = mimic_joints(text).items()
     return [
-        f"joint '{name}' follows '{leader}' in its URDF but moves freely here" for name, leader in ties if name in names
+        f"joint '{name}' follows '{leader}' in its URDF but moves freely here"
+        for name, leader in mimics
+        if name in names
     ]
 
 
@@ -273,16 +288,16 @@ def _joints(model: pinocchio.Model, description: Description) -> tuple[Joint, ..
     return tuple(joints)
 
 
-def _rest(stances: Mapping[str, Array], description: Description, straight: Array) -> Array:
+def _rest(stances: Mapping[str, Array], description: Description, zero_posture: Array) -> Array:
     """The stance chosen for rest, else the first one, else all joints straight."""
     if description.rest is None:
-        return next(iter(stances.values()), straight)
+        return next(iter(stances.values()), zero_posture)
     if description.rest not in stances:
-        raise unknown("rest names no stance:", description.rest, stances, description.file)
+        raise unknown_name_error("rest names no stance:", description.rest, stances, description.file)
     return stances[description.rest]
 
 
-def _fixed(values: Array) -> Array:
+def _read_only(values: Array) -> Array:
     values.flags.writeable = False
     return values
 
@@ -291,7 +306,7 @@ def _fixed(values: Array) -> Array:
 
 
 #: Folders above a URDF in which its packages may lie: package/urdf/variant/robot.urdf is as deep as they are published.
-FOLDERS_ABOVE = 4
+MAX_PACKAGE_DEPTH = 4
 
 
 def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
@@ -308,10 +323,10 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
     >>> robot = load_robot("g1")
     >>> robot = load_robot("arm.urdf", hands={"left": {"frame": "tool"}}, stances={"ready": {"joints": {"elbow": 1.0}}})
     """
-    return build(described(name_or_path, **parts))
+    return build_robot(describe_robot(name_or_path, **parts))
 
 
-def described(name_or_path: str | Path, **parts: Any) -> Description:
+def describe_robot(name_or_path: str | Path, **parts: Any) -> Description:
     """What `load_robot` builds, before it is built: quick, and says whether there is such a robot."""
     text = str(name_or_path)
     path = Path(text)
@@ -323,10 +338,10 @@ def described(name_or_path: str | Path, **parts: Any) -> Description:
 def _file_description(path: Path, parts: Mapping[str, Any]) -> Description:
     if not os.path.isfile(path):
         raise RobotError(f"{path}: there is no such file; give the path of a URDF file", file=str(path))
-    described = path if path.suffix.lower() == ".toml" else path.with_suffix(".toml")
-    values = read_toml(described) if os.path.isfile(described) else {}
-    file = str(described if os.path.isfile(described) else path)
-    values["urdf"] = path.name if path != described else values.get("urdf", f"{path.stem}.urdf")
+    toml_path = path if path.suffix.lower() == ".toml" else path.with_suffix(".toml")
+    values = read_toml(toml_path) if os.path.isfile(toml_path) else {}
+    file = str(toml_path if os.path.isfile(toml_path) else path)
+    values["urdf"] = path.name if path != toml_path else values.get("urdf", f"{path.stem}.urdf")
     folder = path.parent.resolve()
-    nearby = (folder, *folder.parents)[: FOLDERS_ABOVE + 1]
-    return describe({"source": str(path), **values, **parts}, path.stem, file, folder, nearby)
+    nearby = (folder, *folder.parents)[: MAX_PACKAGE_DEPTH + 1]
+    return parse_description({"source": str(path), **values, **parts}, path.stem, file, folder, nearby)

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.errors import RobotError, unknown
+from poise.errors import RobotError, unknown_name_error
 
 if TYPE_CHECKING:
     from poise.robots.description import Description
@@ -90,7 +90,7 @@ class Sole:
         return self.x_max - self.x_min, self.y_max - self.y_min
 
     @property
-    def half(self) -> tuple[float, float]:
+    def half_size(self) -> tuple[float, float]:
         """Half length and half width (m): from the center to the edges."""
         return 0.5 * (self.x_max - self.x_min), 0.5 * (self.y_max - self.y_min)
 
@@ -116,7 +116,7 @@ class Hand(Frame):
 
 
 @dataclass(frozen=True)
-class Gaze(Frame):
+class GazeFrame(Frame):
     """Where the robot looks from, and the unit vector in that frame along which it looks."""
 
     axis: tuple[float, float, float]
@@ -127,11 +127,11 @@ class Gaze(Frame):
 
 #: A joint reaches its full speed in a tenth of a second where nothing better is known, and never needs more than
 #: 200 rad/s^2: at that rate it turns 0.1 rad from rest in 32 ms.
-RISE_TIME, FASTEST = 0.1, 200.0
+DEFAULT_RISE_TIME, MAX_ACCELERATION = 0.1, 200.0
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class JointLimits:
     """Ranges of the actuated joints, one value per joint in the order of `Robot.joints` (index ``v - 6``).
 
     Args:
@@ -156,35 +156,43 @@ class Limits:
             object.__setattr__(self, field.name, values)
 
 
-def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: Description) -> Limits:
+def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: Description) -> JointLimits:
     """The limits of the model, corrected by those of the description, and checked."""
     q, v = [joint.q for joint in joints], [joint.v for joint in joints]
-    velocity = _corrected("velocity", model.upperVelocityLimit[v], joints, description)
+    velocity = _apply_corrections("velocity", model.upperVelocityLimit[v], joints, description)
     values = {
-        "lower": _corrected("lower", model.lowerPositionLimit[q], joints, description),
-        "upper": _corrected("upper", model.upperPositionLimit[q], joints, description),
+        "lower": _apply_corrections("lower", model.lowerPositionLimit[q], joints, description),
+        "upper": _apply_corrections("upper", model.upperPositionLimit[q], joints, description),
         "velocity": velocity,
-        "acceleration": _corrected("acceleration", np.minimum(velocity / RISE_TIME, FASTEST), joints, description),
-        "torque": _corrected("torque", model.upperEffortLimit[v], joints, description),
+        "acceleration": _apply_corrections(
+            "acceleration", np.minimum(velocity / DEFAULT_RISE_TIME, MAX_ACCELERATION), joints, description
+        ),
+        "torque": _apply_corrections("torque", model.upperEffortLimit[v], joints, description),
     }
     for kind, array in values.items():
-        good = np.isfinite(array) & (np.abs(array) < 1e6)  # pinocchio writes 1.8e308 where there is no limit
+        valid = np.isfinite(array) & (np.abs(array) < 1e6)  # pinocchio writes 1.8e308 where there is no limit
         if kind not in ("lower", "upper"):
-            good &= array > 0.0
-        for joint, value in zip(np.array(joints, dtype=object)[~good], array[~good], strict=True):
-            raise _error(description, joint, f"{kind} limit {value:g}; expected a positive finite number, give", kind)
+            valid &= array > 0.0
+        for joint, value in zip(np.array(joints, dtype=object)[~valid], array[~valid], strict=True):
+            raise _limit_error(
+                description, joint, f"{kind} limit {value:g}; expected a positive finite number, give", kind
+            )
     for joint, low, high in zip(joints, values["lower"], values["upper"], strict=True):
         if not low < high:
-            raise _error(description, joint, f"the range {low:g} to {high:g}; expected lower < upper, give", "lower")
-    return Limits(**values)
+            raise _limit_error(
+                description, joint, f"the range {low:g} to {high:g}; expected lower < upper, give", "lower"
+            )
+    return JointLimits(**values)
 
 
-def read_armature(model: pinocchio.Model, joints: Sequence[Joint], limits: Limits, description: Description) -> Array:
+def read_armature(
+    model: pinocchio.Model, joints: Sequence[Joint], limits: JointLimits, description: Description
+) -> Array:
     """Inertia of the rotors seen through their gears (kg m²), one per joint: the model's own, corrected."""
-    given = model.armature[[joint.v for joint in joints]]
+    model_values = model.armature[[joint.v for joint in joints]]
     if description.armature_per_torque is not None:
-        given = description.armature_per_torque * limits.torque
-    values = _merged("[armature]", description.armature, given, joints, description)
+        model_values = description.armature_per_torque * limits.torque
+    values = _merge_by_joint("[armature]", description.armature, model_values, joints, description)
     for joint, value in zip(joints, values, strict=True):
         if not 0.0 <= value < 1e6:
             raise RobotError(
@@ -195,24 +203,26 @@ def read_armature(model: pinocchio.Model, joints: Sequence[Joint], limits: Limit
     return values
 
 
-def _corrected(kind: str, given: Array, joints: Sequence[Joint], description: Description) -> Array:
-    return _merged(f"[limits.{kind}]", description.limits[kind], given, joints, description)
+def _apply_corrections(kind: str, model_values: Array, joints: Sequence[Joint], description: Description) -> Array:
+    return _merge_by_joint(f"[limits.{kind}]", description.limits[kind], model_values, joints, description)
 
 
-def _merged(
-    table: str, corrections: Mapping[str, float], given: Array, joints: Sequence[Joint], description: Description
+def _merge_by_joint(
+    table: str, corrections: Mapping[str, float], model_values: Array, joints: Sequence[Joint], description: Description
 ) -> Array:
     """What is given, but for joints that a table names."""
     names = [joint.name for joint in joints]
     for name in corrections:
         if name != "*" and name not in names and name not in description.locked:
-            raise unknown(f"{table} names no joint:", name, names, description.file)
-    everywhere = corrections.get("*")
-    usual = given if everywhere is None else np.full(len(names), everywhere)
-    return np.array([corrections.get(name, value) for name, value in zip(names, usual, strict=True)], dtype=np.float64)
+            raise unknown_name_error(f"{table} names no joint:", name, names, description.file)
+    default = corrections.get("*")
+    defaults = model_values if default is None else np.full(len(names), default)
+    return np.array(
+        [corrections.get(name, value) for name, value in zip(names, defaults, strict=True)], dtype=np.float64
+    )
 
 
-def _error(description: Description, joint: Joint, complaint: str, kind: str) -> RobotError:
+def _limit_error(description: Description, joint: Joint, fault: str, kind: str) -> RobotError:
     file = str(description.urdf)
     example = f"limits={{'{kind}': {{'{joint.name}': ...}}}}"
-    return RobotError(f"{file}: joint '{joint.name}' has {complaint} {example}", file=file, element=joint.name)
+    return RobotError(f"{file}: joint '{joint.name}' has {fault} {example}", file=file, element=joint.name)

@@ -13,11 +13,11 @@ import pinocchio
 from numpy.typing import ArrayLike
 
 from poise.arrays import Array
-from poise.errors import RobotError, StateError, unknown
+from poise.errors import RobotError, StateError, unknown_name_error
 from poise.geometry import polygon
 from poise.robots.description import ServoData
-from poise.robots.parts import SIDES, Foot, Frame, Gaze, Hand, Joint, Limits
-from poise.robots.urdf import Shapes, extent
+from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits
+from poise.robots.urdf import GeometrySource, vertical_extent
 
 #: Acceleration of free fall g (m/s²), a positive number; gravity points along -z of the world.
 GRAVITY = 9.81
@@ -49,9 +49,9 @@ class State:
     def __post_init__(self) -> None:
         model = self.robot.model
         joints = model.nv - 6
-        q = self._numbers("q", self.q, model.nq, f"7 of the base and {joints} joint angles")
+        q = self._checked_vector("q", self.q, model.nq, f"7 of the base and {joints} joint angles")
         rates = np.zeros(model.nv) if self.v is None else self.v
-        v = self._numbers("v", rates, model.nv, f"6 of the base and {joints} joint rates")
+        v = self._checked_vector("v", rates, model.nv, f"6 of the base and {joints} joint rates")
         length = float(np.linalg.norm(q[3:7]))
         if abs(length - 1.0) > UNIT_TOLERANCE:
             raise self._error("q", f"the quaternion q[3:7] has length {length:.6g}; divide it by its length")
@@ -61,10 +61,10 @@ class State:
             time = float("nan")
         if not np.isfinite(time):
             raise self._error("time", f"time is {self.time!r}; expected a number of seconds")
-        self.__dict__.update(q=q, v=v, time=time, contacts=self._parts())
+        self.__dict__.update(q=q, v=v, time=time, contacts=self._checked_contacts())
 
     @classmethod
-    def _trusted(cls, robot: Robot, q: Array, v: Array, time: float, contacts: tuple[Frame, ...]) -> State:
+    def _unchecked(cls, robot: Robot, q: Array, v: Array, time: float, contacts: tuple[Frame, ...]) -> State:
         """A state from values that are known to be right, without looking at them: for the control loop.
 
         The arrays are taken over, not copied: whoever hands them in must not write to them again.
@@ -85,19 +85,20 @@ class State:
         try:
             return replace(self, **changes)
         except TypeError:
-            wrong = sorted(set(changes) - {"robot", "q", "v", "time", "contacts"})
+            unknown_fields = sorted(set(changes) - {"robot", "q", "v", "time", "contacts"})
             raise self._error(
-                ", ".join(wrong), f"a state has no {', '.join(wrong)}; it has robot, q, v, time, contacts"
+                ", ".join(unknown_fields),
+                f"a state has no {', '.join(unknown_fields)}; it has robot, q, v, time, contacts",
             ) from None
 
     def pose(self, frame: Frame) -> pinocchio.SE3:
         """Pose of a frame in the world, ``world_from_frame``."""
-        return self.robot._placed(self).oMf[frame.index].copy()
+        return self.robot._kinematics(self).oMf[frame.index].copy()
 
     @cached_property
     def center_of_mass(self) -> Array:
         """Center of mass in the world (m, 3)."""
-        return _fixed(pinocchio.centerOfMass(self.robot.model, self.robot._placed(self), self.q, False))
+        return _read_only(pinocchio.centerOfMass(self.robot.model, self.robot._kinematics(self), self.q, False))
 
     @cached_property
     def support_polygon(self) -> Array:
@@ -110,20 +111,20 @@ class State:
             pose = self.pose(part)
             corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
             points.append((corners @ pose.rotation.T + pose.translation)[:, :2])
-        return _fixed(polygon.convex_hull(np.vstack(points)))
+        return _read_only(polygon.convex_hull(np.vstack(points)))
 
     @cached_property
     def support_center(self) -> Array:
         """Centroid of the support polygon (m, 2)."""
         if len(self.support_polygon) == 0:
             raise self._error("contacts", "without contacts there is no support; give contacts=robot.feet")
-        return _fixed(polygon.centroid(self.support_polygon))
+        return _read_only(polygon.centroid(self.support_polygon))
 
     def __repr__(self) -> str:
         on = " and ".join(part.name for part in self.contacts) or "nothing"
         return f"State({self.robot.name}, time {self.time:g} s, on {on})"
 
-    def _parts(self) -> tuple[Frame, ...]:
+    def _checked_contacts(self) -> tuple[Frame, ...]:
         given: Any = self.contacts
         contacts = tuple(given) if isinstance(given, Iterable) else (given,)
         for part in contacts:
@@ -133,7 +134,7 @@ class State:
                 raise self._error("contacts", f"{part.name} belongs to {part.robot_name}; give parts of this robot")
         return contacts
 
-    def _numbers(self, what: str, values: ArrayLike, size: int, parts: str) -> Array:
+    def _checked_vector(self, what: str, values: ArrayLike, size: int, parts: str) -> Array:
         try:
             numbers = np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -141,8 +142,8 @@ class State:
         if numbers.shape != (size,):
             raise self._error(what, f"{what} has shape {numbers.shape}; expected {size} numbers, {parts}")
         if not np.isfinite(numbers).all():
-            wrong = ", ".join(str(i) for i in np.flatnonzero(~np.isfinite(numbers))[:5])
-            raise self._error(what, f"{what} is NaN or infinite at index {wrong}; expected finite numbers")
+            unknown_fields = ", ".join(str(i) for i in np.flatnonzero(~np.isfinite(numbers))[:5])
+            raise self._error(what, f"{what} is NaN or infinite at index {unknown_fields}; expected finite numbers")
         numbers.flags.writeable = False
         return numbers
 
@@ -150,7 +151,7 @@ class State:
         return StateError(f"State of {self.robot.name}: {message}", robot=self.robot.name, element=element)
 
 
-def _fixed(values: ArrayLike) -> Array:
+def _read_only(values: ArrayLike) -> Array:
     array = np.array(values, dtype=np.float64)
     array.flags.writeable = False
     return array
@@ -177,8 +178,8 @@ class Robot:
         stances: configurations by name, see `stance`.
         servos: what is known of position servos in its joints.
         notes: what was corrected in the description, one sentence each.
-        parts: what `load_robot` was told beside the name, for a human: height, mass, sex, shape. With these a recording
-            finds the same body again.
+        load_arguments: what `load_robot` was told beside the name, for a human: height, mass, sex, shape. With these a
+            recording finds the same body again.
 
     >>> robot = poise.load_robot("g1")
     >>> robot.hand("left"), robot.joint("left_knee_joint"), robot.stance("standing").center_of_mass
@@ -191,15 +192,15 @@ class Robot:
     frames: Mapping[str, Frame]
     feet: tuple[Foot, ...]
     hands: tuple[Hand, ...]
-    head: Gaze | None
+    head: GazeFrame | None
     chest: Frame | None
-    limits: Limits
+    limits: JointLimits
     rest: Array
     stances: Mapping[str, Array]
     servos: ServoData
     notes: tuple[str, ...]
-    parts: Mapping[str, Any]
-    _shapes: Shapes
+    load_arguments: Mapping[str, Any]
+    _geometry: GeometrySource
     _height: float | None = None
     _scratch: threading.local = field(default_factory=threading.local)
 
@@ -225,24 +226,26 @@ class Robot:
             shapes = self.visual_geometry
         except RobotError:
             shapes = pinocchio.GeometryModel()
-        lowest, highest = extent(self.model, np.concatenate([self.rest[:7], np.zeros(self.model.nq - 7)]), shapes)
+        lowest, highest = vertical_extent(
+            self.model, np.concatenate([self.rest[:7], np.zeros(self.model.nq - 7)]), shapes
+        )
         return highest - lowest
 
     @cached_property
     def visual_geometry(self) -> pinocchio.GeometryModel:
         """The shapes that are drawn, with their meshes; read from disk when first asked for."""
-        return self._shapes.load(pinocchio.VISUAL)
+        return self._geometry.load(pinocchio.VISUAL)
 
     @cached_property
     def collision_geometry(self) -> pinocchio.GeometryModel:
         """The shapes that collide, with their meshes; read from disk when first asked for."""
-        return self._shapes.load(pinocchio.COLLISION)
+        return self._geometry.load(pinocchio.COLLISION)
 
     @property
-    def gaze(self) -> Gaze:
+    def gaze(self) -> GazeFrame:
         """Where it looks from and along; an error if none was declared."""
         if self.head is None:
-            raise self._undeclared("gaze", "gaze={'frame': '...', 'axis': [1, 0, 0]}")
+            raise self._undeclared_error("gaze", "gaze={'frame': '...', 'axis': [1, 0, 0]}")
         return self.head
 
     def foot(self, side: str) -> Foot:
@@ -252,7 +255,7 @@ class Robot:
                 return foot
         self._check_side(side)
         sole = "'sole': [x_min, x_max, y_min, y_max]"
-        raise self._undeclared(f"{side} foot", f"feet={{'{side}': {{'frame': '...', {sole}}}}}")
+        raise self._undeclared_error(f"{side} foot", f"feet={{'{side}': {{'frame': '...', {sole}}}}}")
 
     def hand(self, side: str) -> Hand:
         """The left or the right hand."""
@@ -260,25 +263,25 @@ class Robot:
             if hand.side == side:
                 return hand
         self._check_side(side)
-        raise self._undeclared(f"{side} hand", f"hands={{'{side}': {{'frame': '...'}}}}")
+        raise self._undeclared_error(f"{side} hand", f"hands={{'{side}': {{'frame': '...'}}}}")
 
     def joint(self, name: str) -> Joint:
         """An actuated joint by its name."""
         if name not in self._joints:
-            raise unknown(f"{self.name} has no joint", name, self._joints)
+            raise unknown_name_error(f"{self.name} has no joint", name, self._joints)
         return self._joints[name]
 
     def frame(self, name: str) -> Frame:
         """Any frame by its name: links and joints of the URDF, and those added for soles, hands and gaze."""
         if name not in self.frames:
-            raise unknown(f"{self.name} has no frame", name, self.frames)
+            raise unknown_name_error(f"{self.name} has no frame", name, self.frames)
         return self.frames[name]
 
     def stance(self, name: str) -> State:
         """A state at rest in a named posture, on all its feet, x forward, middle of the soles at the world origin."""
         if name not in self._states:
             advice = f"declare it: stances={{{name!r}: {{'joints': {{...}}}}}}"
-            raise unknown(f"{self.name} has no stance", name, self.stances, advice=advice)
+            raise unknown_name_error(f"{self.name} has no stance", name, self.stances, advice=advice)
         return self._states[name]
 
     @cached_property
@@ -289,7 +292,7 @@ class Robot:
     def _states(self) -> dict[str, State]:
         return {name: State(self, q, contacts=self.feet) for name, q in self.stances.items()}
 
-    def _placed(self, state: State) -> pinocchio.Data:
+    def _kinematics(self, state: State) -> pinocchio.Data:
         """Work space of this thread with all frames placed as in a state; made once, since that costs a millisecond."""
         scratch = self._scratch
         try:
@@ -303,10 +306,10 @@ class Robot:
 
     def _check_side(self, side: str) -> None:
         if side not in SIDES:
-            raise unknown(f"{self.name} has no side", side, SIDES)
+            raise unknown_name_error(f"{self.name} has no side", side, SIDES)
 
-    def _undeclared(self, part: str, argument: str) -> RobotError:
-        path = self._shapes.path
+    def _undeclared_error(self, part: str, argument: str) -> RobotError:
+        path = self._geometry.path
         message = f"{self.name} declares no {part}; give load_robot(..., {argument}) or the same in {path.stem}.toml"
         return RobotError(message, file=str(path), element=part)
 
@@ -340,16 +343,16 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
     if robot.chest is not None:
         ends["trunk"] = robot.chest.joint
     chains = {name: _chain(robot, joint) for name, joint in ends.items()}
-    owner: dict[int, str] = {}
+    limb_of: dict[int, str] = {}
     for joint in robot.joints:
         owners = [name for name, chain in chains.items() if joint.index in chain]
         if owners:
-            owner[joint.index] = owners[0] if len(owners) == 1 else "trunk"
+            limb_of[joint.index] = owners[0] if len(owners) == 1 else "trunk"
     for joint in robot.joints:  # parents come before children
-        parent = owner.get(robot.model.parents[joint.index])
-        owner.setdefault(joint.index, parent if parent is not None and parent != "trunk" else "other joints")
+        parent = limb_of.get(robot.model.parents[joint.index])
+        limb_of.setdefault(joint.index, parent if parent is not None and parent != "trunk" else "other joints")
     order = ("left leg", "right leg", "trunk", "head", "left arm", "right arm", "other joints")
-    found = [Limb(name, tuple(j.name for j in robot.joints if owner[j.index] == name)) for name in order]
+    found = [Limb(name, tuple(j.name for j in robot.joints if limb_of[j.index] == name)) for name in order]
     return tuple(limb for limb in found if limb.joints)
 
 
@@ -367,16 +370,16 @@ def _chain(robot: Robot, joint: int) -> set[int]:
 
 def leg_length(robot: Robot) -> float:
     """From the first joint of a leg to the sole, with all joints at zero (m): what step lengths are shares of."""
-    straight = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
+    zero_state = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
     foot = robot.feet[0]
-    return float(np.linalg.norm(straight.pose(_hip(robot)).translation - straight.pose(foot).translation))
+    return float(np.linalg.norm(zero_state.pose(_hip(robot)).translation - zero_state.pose(foot).translation))
 
 
 def leg_strength(robot: Robot) -> float:
     """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
     chain = set(robot.model.supports[robot.feet[0].joint])
-    most = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
-    return most / (robot.weight * leg_length(robot))
+    largest_torque = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
+    return largest_torque / (robot.weight * leg_length(robot))
 
 
 def hip_height(state: State) -> float:

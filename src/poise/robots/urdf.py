@@ -27,7 +27,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.errors import RobotError
-from poise.robots.description import Description, twin
+from poise.robots.description import Description, mirrored_name
 
 
 def read_urdf(path: Path) -> str:
@@ -56,14 +56,14 @@ def build_model(path: Path, text: str) -> pinocchio.Model:
     The parser drops an element that it cannot read and goes on; here that is an error, too.
     """
     model, failure = None, ""
-    with quiet() as said:
+    with capture_stderr() as captured:
         try:
             model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer(), "root_joint")
         except Exception as error:
             failure = str(error) or type(error).__name__
-        said.seek(0)
-        spoken = said.read()
-    reason = one_line(spoken if "Error" in spoken else failure)
+        captured.seek(0)
+        output = captured.read()
+    reason = clean_message(output if "Error" in output else failure)
     if model is not None and not reason:
         return model
     element = re.search(r"(?:link|joint) ?[\['](.+?)[\]']", reason, re.IGNORECASE)
@@ -71,13 +71,13 @@ def build_model(path: Path, text: str) -> pinocchio.Model:
     raise RobotError(message, file=str(path), element=element[1] if element else "")
 
 
-def followers(text: str) -> dict[str, str]:
+def mimic_joints(text: str) -> dict[str, str]:
     """Joints that a URDF ties to another joint (``<mimic>``), each with the one that leads."""
     ties = [(joint.get("name", ""), joint.find("mimic")) for joint in ElementTree.fromstring(text).iter("joint")]
     return {name: mimic.get("joint", "") for name, mimic in ties if mimic is not None}
 
 
-def one_line(text: str) -> str:
+def clean_message(text: str) -> str:
     """What a library below has to say, in one line and without where in its own sources it says so."""
     message = re.search(r"^message: ([^\n]*)", text, re.MULTILINE)
     lines = [message[1]] if message else text.splitlines()
@@ -86,24 +86,24 @@ def one_line(text: str) -> str:
 
 
 @contextmanager
-def quiet() -> Iterator[IO[str]]:
+def capture_stderr() -> Iterator[IO[str]]:
     """Keep what compiled libraries write to the standard error stream: it can be read from the file that is given."""
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
+    with tempfile.TemporaryFile("w+", errors="replace") as captured:
         if sys.stderr is not None:
             sys.stderr.flush()
-        kept = os.dup(2)
-        os.dup2(said.fileno(), 2)
+        saved_stderr = os.dup(2)
+        os.dup2(captured.fileno(), 2)
         try:
-            yield said
+            yield captured
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(saved_stderr, 2)
+            os.close(saved_stderr)
 
 
 # -- Locked joints ---------------------------------------------------------------------------------------------------
 
 
-def reduction(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list[int], Array]:
+def reduction_arguments(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list[int], Array]:
     """Numbers of the locked joints, and a configuration with their angles (rad)."""
     q = pinocchio.neutral(model)
     indices = [int(model.getJointId(name)) for name in locked]
@@ -118,11 +118,11 @@ def reduction(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list
 
 
 #: Moments below this fraction of the largest are rounding, not thickness: the body would be 0.1 % as thick as long.
-THINNEST = 1e-6
+MIN_MOMENT_RATIO = 1e-6
 #: A ball of aluminium (kg/m^3) is about as compact as a part of a robot can be, and a gram (kg) is as good as nothing.
-DENSITY, LIGHTEST = 2700.0, 1e-3
+ALUMINIUM_DENSITY, MIN_MASS = 2700.0, 1e-3
 #: Twins have the same mass (1 %) and mirrored centers of mass (1 mm).
-SAME_MASS, SAME_PLACE = 0.01, 1e-3
+MASS_TOLERANCE, POSITION_TOLERANCE = 0.01, 1e-3
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 
@@ -138,24 +138,24 @@ def is_physical(body: pinocchio.Inertia) -> bool:
     if not (np.isfinite(body.mass) and np.isfinite(body.lever).all() and np.isfinite(body.inertia).all()):
         return False
     moments = second_moments(body.inertia)
-    return bool(body.mass > 0.0 and moments[0] > THINNEST * moments[-1])
+    return bool(body.mass > 0.0 and moments[0] > MIN_MOMENT_RATIO * moments[-1])
 
 
-def compacted(body: pinocchio.Inertia) -> pinocchio.Inertia:
+def repaired_inertia(body: pinocchio.Inertia) -> pinocchio.Inertia:
     """The body with each moment at least that of a ball of aluminium of its mass m and radius r, ``s = m r^2 / 5``.
 
     Its center stays, and so does its mass unless it has none.
     """
     eigenvalues, axes = np.linalg.eigh(body.inertia)
-    mass = max(body.mass, LIGHTEST)
-    radius = (mass / DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
+    mass = max(body.mass, MIN_MASS)
+    radius = (mass / ALUMINIUM_DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
     moments = np.maximum(eigenvalues.sum() / 2 - eigenvalues, mass * radius**2 / 5)
     return pinocchio.Inertia(mass, body.lever, axes @ np.diag(moments.sum() - moments) @ axes.T)
 
 
-def mirrored(model: pinocchio.Model, joint: int) -> tuple[pinocchio.Inertia, str] | None:
+def mirrored_inertia(model: pinocchio.Model, joint: int) -> tuple[pinocchio.Inertia, str] | None:
     """The inertia of the same body on the other side, mirrored, and the name of its joint, if there is a sound one."""
-    name = twin(model.names[joint], list(model.names))
+    name = mirrored_name(model.names[joint], list(model.names))
     other = model.getJointId(name) if name else joint
     if other == joint or not is_physical(model.inertias[other]):
         return None
@@ -163,12 +163,12 @@ def mirrored(model: pinocchio.Model, joint: int) -> tuple[pinocchio.Inertia, str
     pinocchio.forwardKinematics(model, data, pinocchio.neutral(model))
     body = data.oMi[other].act(model.inertias[other])
     image = data.oMi[joint].actInv(pinocchio.Inertia(body.mass, MIRROR @ body.lever, MIRROR @ body.inertia @ MIRROR))
-    given = model.inertias[joint]
-    same = abs(image.mass - given.mass) < SAME_MASS * given.mass
-    return (image, str(name)) if same and np.abs(image.lever - given.lever).max() < SAME_PLACE else None
+    original = model.inertias[joint]
+    same = abs(image.mass - original.mass) < MASS_TOLERANCE * original.mass
+    return (image, str(name)) if same and np.abs(image.lever - original.lever).max() < POSITION_TOLERANCE else None
 
 
-def check_bodies(model: pinocchio.Model, description: Description) -> tuple[str, ...]:
+def check_inertias(model: pinocchio.Model, description: Description) -> tuple[str, ...]:
     """Make sure that every moving body of a model can exist; returns what was repaired, one sentence each.
 
     With leave to repair, a body takes the inertia of its sound twin on the other side, or else becomes compact;
@@ -180,18 +180,20 @@ def check_bodies(model: pinocchio.Model, description: Description) -> tuple[str,
         body = model.inertias[joint]
         if is_physical(body):
             continue
-        link = _link(model, joint)
+        link = _link_name(model, joint)
         repairable = np.isfinite(body.inertia).all() and np.isfinite(body.lever).all() and body.mass >= 0.0
         if not (description.repair_inertias and repairable and pinocchio.computeTotalMass(model) > 0.0):
-            raise RobotError(f"{file}: {_complaint(model, body, link)}", file=file, element=link)
-        image = mirrored(model, joint)
-        model.inertias[joint] = image[0] if image else compacted(body)
-        source = f"that of '{_link(model, model.getJointId(image[1]))}' is used, mirrored" if image else "it was raised"
+            raise RobotError(f"{file}: {_inertia_fault(model, body, link)}", file=file, element=link)
+        image = mirrored_inertia(model, joint)
+        model.inertias[joint] = image[0] if image else repaired_inertia(body)
+        source = (
+            f"that of '{_link_name(model, model.getJointId(image[1]))}' is used, mirrored" if image else "it was raised"
+        )
         notes.append(f"the inertia of '{link}' is that of no solid body; {source}")
     return tuple(notes)
 
 
-def _complaint(model: pinocchio.Model, body: pinocchio.Inertia, link: str) -> str:
+def _inertia_fault(model: pinocchio.Model, body: pinocchio.Inertia, link: str) -> str:
     if not pinocchio.computeTotalMass(model) > 0.0 and not any(inertia.mass < 0.0 for inertia in model.inertias):
         return "all links together have no mass; give each moving link an <inertial>"
     if not np.isfinite(body.inertia).all():
@@ -205,7 +207,7 @@ def _complaint(model: pinocchio.Model, body: pinocchio.Inertia, link: str) -> st
     )
 
 
-def _link(model: pinocchio.Model, joint: int) -> str:
+def _link_name(model: pinocchio.Model, joint: int) -> str:
     """The first link that a joint moves."""
     links = (frame.name for frame in model.frames if frame.parentJoint == joint and frame.type == pinocchio.BODY)
     return str(next(links, model.names[joint]))
@@ -217,13 +219,13 @@ def _link(model: pinocchio.Model, joint: int) -> str:
 #: Turns a mesh with y up (as some Collada files say of themselves) so that z is up.
 Y_UP = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0), np.zeros(3))
 #: Points on a circle: between two of them it bulges by 1 - cos(pi / 24), 0.9 % of its radius, and a ball both ways.
-AROUND = 24
+CIRCLE_POINTS = 24
 #: Shapes of so many robots, drawn or colliding, are kept for the next that has the same; those of G1 take 250 MB.
-KEPT = 6
+CACHE_SIZE = 6
 
 
 @dataclass(frozen=True)
-class Shapes:
+class GeometrySource:
     """Where the shapes are: the URDF, the directories of its packages, and the joints locked in the model.
 
     The text is that of which the model was built, whatever became of the file since; of a URDF that was made rather
@@ -235,20 +237,20 @@ class Shapes:
     locked: Mapping[str, float]
     text: str
 
-    def key(self) -> str | None:
+    def cache_key(self) -> str | None:
         """The same for shapes that are the same: description, locked joints, and the meshes by size and time.
 
         None if a mesh is not where we look, as its reader knows more folders: nobody could tell that it changed.
         """
         facts: list[object] = [str(self.path), self.text, sorted(self.locked.items()), list(map(str, self.packages))]
-        for address in self.meshes():
-            stamps = [_stamp(place) for place in self._places(address)]
+        for address in self.mesh_addresses():
+            stamps = [_size_and_time(place) for place in self._mesh_paths(address)]
             if not any(stamps):
                 return None
             facts.append((address, stamps))
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
-    def meshes(self) -> list[str]:
+    def mesh_addresses(self) -> list[str]:
         """Addresses of the files of meshes."""
         return sorted({mesh.get("filename", "") for mesh in ElementTree.fromstring(self.text).iter("mesh")})
 
@@ -257,36 +259,36 @@ class Shapes:
 
         Meshes are shared by all robots that have the same, where each is placed is not.
         """
-        key = self.key()
+        key = self.cache_key()
         if key is None:
-            return self._read(kind)
+            return self._load(kind)
         name = (key, str(kind))
         with _lock:
-            shapes = _kept.get(name)
+            shapes = _cached.get(name)
         if shapes is None:
-            shapes = self._read(kind)
+            shapes = self._load(kind)
         with _lock:
-            _kept[name] = shapes
-            _kept.move_to_end(name)
-            while len(_kept) > KEPT:
-                _kept.popitem(last=False)
+            _cached[name] = shapes
+            _cached.move_to_end(name)
+            while len(_cached) > CACHE_SIZE:
+                _cached.popitem(last=False)
         return shapes.copy()
 
-    def _places(self, address: str) -> list[Path]:
+    def _mesh_paths(self, address: str) -> list[Path]:
         """Where a mesh may lie."""
         if not address.startswith("package://"):
             return [self.path.parent / address.removeprefix("file://")]
         return [package / address.removeprefix("package://") for package in self.packages]
 
-    def _read(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
+    def _load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
         model = build_model(self.path, self.text)
         folders = [str(folder) for folder in self.packages]
         failure = ""
-        with quiet():
+        with capture_stderr():
             try:
                 shapes = pinocchio.buildGeomFromUrdfString(model, self.text, kind, package_dirs=folders)
             except Exception as error:
-                failure = one_line(str(error)) or type(error).__name__
+                failure = clean_message(str(error)) or type(error).__name__
         if failure:
             mesh = re.search(r"package://\S+|\S+\.(?:stl|dae|obj|ply)\b", failure, re.IGNORECASE)
             message = (
@@ -297,27 +299,27 @@ class Shapes:
             if _has_y_up(shape.meshPath):
                 shape.placement = shape.placement * Y_UP
         if self.locked:
-            _, shapes = pinocchio.buildReducedModel(model, shapes, *reduction(model, self.locked))
+            _, shapes = pinocchio.buildReducedModel(model, shapes, *reduction_arguments(model, self.locked))
         return shapes
 
 
-_kept: OrderedDict[tuple[str, str], pinocchio.GeometryModel] = OrderedDict()
+_cached: OrderedDict[tuple[str, str], pinocchio.GeometryModel] = OrderedDict()
 _lock = threading.Lock()
 
 
-def extent(model: pinocchio.Model, q: Array, shapes: pinocchio.GeometryModel) -> tuple[float, float]:
+def vertical_extent(model: pinocchio.Model, q: Array, shapes: pinocchio.GeometryModel) -> tuple[float, float]:
     """Lowest and highest point of the shapes in a configuration (m); of the frames if there are no shapes."""
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     heights = [] if len(shapes.geometryObjects) else [pose.translation[2:] for pose in data.oMf]
     for shape in shapes.geometryObjects:
         pose = data.oMi[shape.parentJoint] * shape.placement
-        heights.append(vertices(shape) @ pose.rotation[2] + pose.translation[2])
-    every = np.concatenate(heights)
-    return float(every.min()), float(every.max())
+        heights.append(shape_vertices(shape) @ pose.rotation[2] + pose.translation[2])
+    all_heights = np.concatenate(heights)
+    return float(all_heights.min()), float(all_heights.max())
 
 
-def vertices(shape: pinocchio.GeometryObject) -> Array:
+def shape_vertices(shape: pinocchio.GeometryObject) -> Array:
     """The vertices of a mesh, or points of the surface of a simple shape, in its own frame (m).
 
     Of a ball or a cylinder they are on circles around z, between which it bulges by less than 2 % of its radius; of any
@@ -328,23 +330,23 @@ def vertices(shape: pinocchio.GeometryObject) -> Array:
         return np.asarray(geometry.vertices())  # the scale of the mesh is in them
     match type(geometry).__name__:
         case "Sphere":
-            latitude = np.linspace(-np.pi / 2, np.pi / 2, AROUND // 2 + 1)
-            return _circles(geometry.radius * np.cos(latitude), geometry.radius * np.sin(latitude))
+            latitude = np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1)
+            return _circle_points(geometry.radius * np.cos(latitude), geometry.radius * np.sin(latitude))
         case "Cylinder":
-            return _circles(np.full(2, geometry.radius), geometry.halfLength * np.array([-1.0, 1.0]))
+            return _circle_points(np.full(2, geometry.radius), geometry.halfLength * np.array([-1.0, 1.0]))
     geometry.computeLocalAABB()
     low, high = geometry.aabb_local.min_, geometry.aabb_local.max_
     return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
 
 
-def _circles(radii: Array, heights: Array) -> Array:
+def _circle_points(radii: Array, heights: Array) -> Array:
     """Points on circles around z."""
-    angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * np.pi, CIRCLE_POINTS, endpoint=False)
     x, y = np.outer(radii, np.cos(angle)), np.outer(radii, np.sin(angle))
-    return np.column_stack([x.ravel(), y.ravel(), np.repeat(heights, AROUND)])
+    return np.column_stack([x.ravel(), y.ravel(), np.repeat(heights, CIRCLE_POINTS)])
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _size_and_time(file: Path) -> tuple[int, int] | None:
     try:
         about = file.stat()
     except (OSError, ValueError):

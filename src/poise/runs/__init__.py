@@ -1,7 +1,7 @@
 """Runs: one definition per motion, from which command line, campaigns, studio and Python calls are derived.
 
 >>> from poise import runs
->>> recording, result = runs.Walk(robot="g1", style="proud", push="60,0,0,0.1@3").run()
+>>> recording, result = runs.WalkMotion(robot="g1", style="proud", push="60,0,0,0.1@3").run()
 >>> result["fell"], result["walk"]["speed"]
 
 A motion is a frozen dataclass: its fields carry units, ranges and one sentence each. `World` is what surrounds and
@@ -9,13 +9,13 @@ disturbs the robot; its fields may be given as arguments of the motion, like ``p
 """
 
 from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
-from poise.runs.motion import COMMON_COLUMNS, Motion, ResultColumn, Run, Setup, library_robot, motion_parameters
+from poise.runs.motion import COMMON_COLUMNS, Motion, MotionRun, ResultColumn, Setup, library_robot, motion_parameters
 from poise.runs.motions import MOTIONS, campaign_parameters, command_line, known_parameter, motion_from, motion_named
-from poise.runs.navigate_motion import Navigate
+from poise.runs.navigate_motion import NavigateMotion
 from poise.runs.scenario import Scenario
-from poise.runs.servo_balance import ServoBalance, recovery_time, zmp_error
-from poise.runs.standing_motions import Reach, Squat, Stand
-from poise.runs.walk_motion import Walk, known_ground
+from poise.runs.servo_balance import ServoBalance, recorded_zmp_error, recovery_time
+from poise.runs.standing_motions import ReachMotion, SquatMotion, StandMotion
+from poise.runs.walk_motion import WalkMotion, known_ground
 from poise.runs.world import NOISE, World
 
 __all__ = [
@@ -25,17 +25,17 @@ __all__ = [
     "SECONDS_AFTER_FALL",
     "CompletedRun",
     "Motion",
-    "Navigate",
-    "Reach",
+    "MotionRun",
+    "NavigateMotion",
+    "ReachMotion",
     "Result",
     "ResultColumn",
-    "Run",
     "Scenario",
     "ServoBalance",
     "Setup",
-    "Squat",
-    "Stand",
-    "Walk",
+    "SquatMotion",
+    "StandMotion",
+    "WalkMotion",
     "World",
     "campaign_parameters",
     "command_line",
@@ -47,6 +47,6 @@ __all__ = [
     "motion_from",
     "motion_named",
     "motion_parameters",
+    "recorded_zmp_error",
     "recovery_time",
-    "zmp_error",
 ]

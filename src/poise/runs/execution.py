@@ -13,11 +13,11 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from poise.analysis import largest_trunk_tilt, torque_saturation, zmp_margin
-from poise.control import Controller, Step
+from poise.control import Controller, ControlStep
 from poise.errors import UsageError
 from poise.files import json_ready
 from poise.plants import Plant, steps
-from poise.recording import Progress, Recorder, Recording, heard, settings
+from poise.recording import Progress, Recorder, Recording, controller_facts, record_into
 from poise.robots import Robot, State
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ class CompletedRun:
         recording: of it.
         robot: that moved.
         seconds: that it was to last.
-        wall: time that it took to compute, plant and recording included (s).
+        wall_time: time that it took to compute, plant and recording included (s).
         fall: how it fell; "" if it did not.
     """
 
     recording: Recording
     robot: Robot
     seconds: float
-    wall: float
+    wall_time: float
     fall: str
 
     @cached_property
@@ -64,7 +64,7 @@ def execute(
     controller, plant = setup.controller, setup.plant
     seconds = whole_periods(setup.seconds if motion.seconds is None else motion.seconds, controller.period)
     facts = {
-        **settings(controller, plant),
+        **controller_facts(controller, plant),
         "behavior": motion.name,
         "seed": motion.seed,
         **motion.provenance(),
@@ -77,14 +77,14 @@ def execute(
     with _collector_paused():
         recorder = Recorder(plant.robot, path, facts)
 
-        def recorded_steps() -> Iterator[Step]:
+        def recorded_steps() -> Iterator[ControlStep]:
             for step in _until_fallen(controller, plant, seconds):
                 recorder.provenance.update(setup.updates())
                 yield step
                 if setup.finished():
                     return
 
-        recording = heard(recorded_steps(), recorder, progress)
+        recording = record_into(recorded_steps(), recorder, progress)
     return CompletedRun(recording, plant.robot, seconds, time.perf_counter() - begin, plant.fall)
 
 
@@ -98,7 +98,7 @@ def _collector_paused() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _until_fallen(controller: Controller, plant: Plant, seconds: float) -> Iterator[Step]:
+def _until_fallen(controller: Controller, plant: Plant, seconds: float) -> Iterator[ControlStep]:
     end = None
     for step in steps(controller, plant, seconds):
         yield step
@@ -127,7 +127,7 @@ def measure(run: CompletedRun) -> Result:
         "zmp_margin_m": zmp_margin(recording, robot, run.states),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
-        "realtime_factor": recording.duration / run.wall if run.wall > 0.0 else None,
+        "realtime_factor": recording.duration / run.wall_time if run.wall_time > 0.0 else None,
         "fallbacks": recording.fallbacks(),
         "nonfinite_commands": recording.nonfinite_commands(),
         "levels": recording.levels(),
@@ -137,10 +137,10 @@ def measure(run: CompletedRun) -> Result:
 
 def finish_result(result: Result, reasons: list[str]) -> Result:
     """The result with the reasons why it failed, if there are any, ready to be written as JSON."""
-    given = [result["reason"]] if result["reason"] else []
-    result["reason"] = "; ".join([*given, *reasons]) or None
-    finished: Result = json_ready(result)
-    return finished
+    previous = [result["reason"]] if result["reason"] else []
+    result["reason"] = "; ".join([*previous, *reasons]) or None
+    json_result: Result = json_ready(result)
+    return json_result
 
 
 def whole_periods(seconds: float, period: float) -> float:

@@ -13,11 +13,10 @@ from poise.control import Controller, KinematicController, PositionController, T
 from poise.errors import UsageError, suggestion
 from poise.hierarchy import Behavior
 from poise.parameters import Parameter, check_parameters, parameter, parameters, settings_from
-from poise.parsing import seconds as positive_seconds
-from poise.parsing import whole
+from poise.parsing import parse_integer, parse_seconds
 from poise.plants import Plant
 from poise.recording import Progress, Recording
-from poise.robots import Robot, described, library_names, load_robot
+from poise.robots import Robot, describe_robot, library_names, load_robot
 from poise.runs.execution import CompletedRun, Result, execute, finish_result, summarize
 from poise.runs.world import NOISE, World
 from poise.solvers import NullSpace, Weighted
@@ -78,20 +77,20 @@ class Setup:
     finished: Callable[[], bool] = lambda: False
 
 
-class Run(NamedTuple):
+class MotionRun(NamedTuple):
     """A motion that was run: its recording, and the result that ``poise run --json`` prints."""
 
     recording: Recording
     result: Result
 
 
-class _MotionType(ABCMeta):
-    """Lets fields of the world be given as arguments of a motion: ``Walk(push="100,0,0,0.1@1")``."""
+class _MotionMeta(ABCMeta):
+    """Lets fields of the world be given as arguments of a motion: ``WalkMotion(push="100,0,0,0.1@1")``."""
 
     def __call__(cls, **given: Any) -> Any:
-        outside = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}
-        if outside:
-            given["world"] = replace(given.get("world") or World(), **outside)
+        world_fields = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}
+        if world_fields:
+            given["world"] = replace(given.get("world") or World(), **world_fields)
         known = {each.name for each in fields(cls)}  # type: ignore[arg-type]
         unknown = [name for name in given if name not in known]
         if unknown:
@@ -101,7 +100,7 @@ class _MotionType(ABCMeta):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Motion(metaclass=_MotionType):
+class Motion(metaclass=_MotionMeta):
     """One motion of one robot in one world: parameters, how it is built, and how its recording is judged.
 
     Subclasses declare their own parameters as fields (`poise.parameters.parameter`), `build` what moves and `judge` the
@@ -134,9 +133,9 @@ class Motion(metaclass=_MotionType):
         kind="number",
         above=0.0,
         metavar="S",
-        read=positive_seconds,
+        parser=parse_seconds,
     )
-    seed: int = parameter(0, "seed of everything random", low=0, metavar="N", read=whole)
+    seed: int = parameter(0, "seed of everything random", low=0, metavar="N", parser=parse_integer)
     settings: Mapping[str, Any] = field(default_factory=dict)
     world: World = field(default_factory=World)
 
@@ -203,7 +202,7 @@ class Motion(metaclass=_MotionType):
 
     # -- running ---------------------------------------------------------------------------------------------------
 
-    def run(self, path: str | PathLike[str] | None = None, progress: Progress | None = None) -> Run:
+    def run(self, path: str | PathLike[str] | None = None, progress: Progress | None = None) -> MotionRun:
         """Run and judge it; `result["reason"]` says what failed, if anything did.
 
         Args:
@@ -212,11 +211,11 @@ class Motion(metaclass=_MotionType):
         """
         setup = self.build()
         try:
-            done = execute(self, setup, path, progress)
+            completed = execute(self, setup, path, progress)
         finally:
             setup.plant.close()
-        result = summarize(self, done)
-        return Run(done.recording, finish_result(result, self.judge(setup, done, result)))
+        result = summarize(self, completed)
+        return MotionRun(completed.recording, finish_result(result, self.judge(setup, completed, result)))
 
     def load(self) -> Robot:
         """The robot; those of the library are loaded once."""
@@ -244,7 +243,7 @@ class Motion(metaclass=_MotionType):
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
         """A result as campaigns write it: values by the names of `COMMON_COLUMNS` and `columns`."""
         errors = [each["rms"] for each in (result["levels"] or {}).values() if each["rms"] is not None]
-        found = {name: _at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
+        found = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
         return {
             **found,
             "seconds_moved": float(recording.duration),
@@ -254,28 +253,28 @@ class Motion(metaclass=_MotionType):
 
     # -- checks ----------------------------------------------------------------------------------------------------
 
-    def _possible(self) -> tuple[tuple[str, str], ...]:
+    def _available_modes(self) -> tuple[tuple[str, str], ...]:
         return self.available
 
     def _choose_mode(self) -> None:
         """Mode and plant follow from each other where only one is given."""
-        possible = self._possible()
-        fitting = [(mode, plant) for mode, plant in possible if self.mode in ("", mode) and self.plant in ("", plant)]
-        if not fitting:
-            known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in possible)
+        available = self._available_modes()
+        matching = [(mode, plant) for mode, plant in available if self.mode in ("", mode) and self.plant in ("", plant)]
+        if not matching:
+            known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in available)
             given = {"mode": self.mode, "plant": self.plant}
             words = " ".join(f"--{name} {value}" for name, value in given.items() if value)
             raise UsageError(f"'{self.name}' does not run with {words}; it runs with {known}")
-        object.__setattr__(self, "mode", fitting[0][0])
-        object.__setattr__(self, "plant", fitting[0][1])
+        object.__setattr__(self, "mode", matching[0][0])
+        object.__setattr__(self, "plant", matching[0][1])
 
     def _check_solver(self) -> None:
         if self.solver not in SOLVERS:
             raise UsageError(f"there is no solver '{self.solver}'; expected {', '.join(SOLVERS)}")
-        fitting = ("strict", "null-space") if self.zmp_regulated else ("strict", "weighted")
-        if self.solver not in fitting:
+        matching = ("strict", "null-space") if self.zmp_regulated else ("strict", "weighted")
+        if self.solver not in matching:
             what = f"'{self.name}' with --mode {self.mode}"
-            raise UsageError(f"{what} does not run with --solver {self.solver}; expected {' or '.join(fitting)}")
+            raise UsageError(f"{what} does not run with --solver {self.solver}; expected {' or '.join(matching)}")
 
 
 def motion_parameters(cls: type[Motion]) -> dict[str, Parameter]:
@@ -295,10 +294,10 @@ def library_robot(name: str) -> Robot:
 @cache
 def _check_robot(name: str) -> None:
     """PoiseError for a robot that there is not."""
-    described(name)
+    describe_robot(name)
 
 
-def _at(result: Result, path: str) -> Any:
+def _value_at(result: Result, path: str) -> Any:
     """The value at a path in a result, like ``"walk.speed.0"``; None where there is none."""
     value: Any = result if path else None
     for key in path.split(".") if path else ():

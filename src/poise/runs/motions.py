@@ -26,25 +26,27 @@ from poise.parameters import Parameter
 from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
 from poise.runs.motion import Motion, motion_parameters
-from poise.runs.navigate_motion import Navigate
-from poise.runs.standing_motions import Reach, Squat, Stand
-from poise.runs.walk_motion import Walk
+from poise.runs.navigate_motion import NavigateMotion
+from poise.runs.standing_motions import ReachMotion, SquatMotion, StandMotion
+from poise.runs.walk_motion import WalkMotion
 
 Value = str | int | float | bool | None
 
-MOTIONS: dict[str, type[Motion]] = {cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)}
+MOTIONS: dict[str, type[Motion]] = {
+    cls.name: cls for cls in (ReachMotion, StandMotion, SquatMotion, WalkMotion, NavigateMotion)
+}
 #: Parts of a push in the plane, with their defaults; its size has to be given.
-PUSH: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
-SPEED: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}
+PUSH_DEFAULTS: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
+SPEED_DEFAULTS: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}
 #: Parameters that are tables of numbers, and what they can hold; the settings depend on the motion.
-TABLES: dict[str, tuple[str, ...]] = {
+PARAMETER_TABLES: dict[str, tuple[str, ...]] = {
     "style": tuple(STYLE_PARAMETERS),
     "set": (),
-    "push": tuple(PUSH),
-    "speed": tuple(SPEED),
+    "push": tuple(PUSH_DEFAULTS),
+    "speed": tuple(SPEED_DEFAULTS),
 }
 #: Tables whose entries together are one option.
-COMPOSED = ("push", "speed")
+COMPOSED_TABLES = ("push", "speed")
 
 
 def motion_named(name: str) -> type[Motion]:
@@ -72,9 +74,9 @@ def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: in
     values: dict[str, Any] = {"seed": seed, "settings": {}}
     for name, value in given.items():
         table, dot, key = name.partition(".")
-        if value is None or (dot and table in COMPOSED):
+        if value is None or (dot and table in COMPOSED_TABLES):
             continue
-        if dot and table in TABLES:
+        if dot and table in PARAMETER_TABLES:
             _check_key(table, key)
             values["settings"][name if table == "style" else key] = _setting(name, value)
             continue
@@ -83,13 +85,13 @@ def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: in
             values[parameter.name] = parameter.parse(_text(value))
         except UsageError as error:
             raise UsageError(f"{name}: {error}") from None
-    composed = _composed(given)
-    if "push" in composed:
-        values["push"] = (*values.get("push", ()), composed["push"])
-    if "speed" in composed:
+    options = _compose_options(given)
+    if "push" in options:
+        values["push"] = (*values.get("push", ()), options["push"])
+    if "speed" in options:
         if "speed" in values:
             raise UsageError("speed and its parts are both given; give one of them")
-        values["speed"] = known_parameter("speed", cls).parse(composed["speed"])
+        values["speed"] = known_parameter("speed", cls).parse(options["speed"])
     found: Motion = cls(**values)
     return found
 
@@ -101,10 +103,10 @@ def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: i
     words = ["poise", "run", cls.name]
     for name, value in given.items():
         table, dot, key = name.partition(".")
-        if value is None or (dot and table in COMPOSED):
+        if value is None or (dot and table in COMPOSED_TABLES):
             continue
         text = _text(value)
-        if dot and table in TABLES:
+        if dot and table in PARAMETER_TABLES:
             words += ["--set", f"{name if table == 'style' else key}={text}"]
         elif known[name].kind == "list":
             words += [word for each in text.split(";") if each.strip() for word in (f"--{name}", each.strip())]
@@ -113,7 +115,7 @@ def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: i
         else:
             option = f"--{known[name].option}"
             words += [f"{option}={text}"] if text.startswith("-") else [option, text]
-    for name, text in _composed(given).items():
+    for name, text in _compose_options(given).items():
         words += [f"--{name}", text]
     return shlex.join([*words, "--seed", str(seed)])
 
@@ -126,31 +128,31 @@ def known_parameter(name: str, cls: type[Motion]) -> Parameter:
     for other in MOTIONS.values():
         if name in campaign_parameters(other):
             raise UsageError(f"'{name}' is for '{other.name}', not for '{cls.name}'; leave it out")
-    names = [*known, *(f"{table}.{key}" for table, keys in TABLES.items() for key in keys or ("NAME",))]
+    names = [*known, *(f"{table}.{key}" for table, keys in PARAMETER_TABLES.items() for key in keys or ("NAME",))]
     raise UsageError(f"there is no parameter '{name}'; {suggestion(name, names)}")
 
 
 def push_text(push: Mapping[str, float]) -> str:
     """A push in the plane of the ground, given by size, direction, duration and time, as the command line takes it."""
-    whole = {**PUSH, **push}
-    if math.isnan(whole["size"]):
+    parts = {**PUSH_DEFAULTS, **push}
+    if math.isnan(parts["size"]):
         raise UsageError("push.size is missing; give the size of the push in N")
-    angle = math.radians(whole["direction"])
+    angle = math.radians(parts["direction"])
     # Nine digits: the cosine of a right angle is to be zero.
-    x, y = (round(whole["size"] * part, 9) + 0.0 for part in (math.cos(angle), math.sin(angle)))
-    text = f"{x:.12g},{y:.12g},0,{whole['duration']:g}@{whole['time']:.12g}"
-    Push.parsed(text)
+    x, y = (round(parts["size"] * part, 9) + 0.0 for part in (math.cos(angle), math.sin(angle)))
+    text = f"{x:.12g},{y:.12g},0,{parts['duration']:g}@{parts['time']:.12g}"
+    Push.parse(text)
     return text
 
 
-def _composed(given: Mapping[str, Value]) -> dict[str, str]:
+def _compose_options(given: Mapping[str, Value]) -> dict[str, str]:
     """Options that are given by their parts, as the command line takes them."""
     parts: dict[str, dict[str, float]] = {}
     for name, value in given.items():
         table, dot, key = name.partition(".")
-        if dot and table in COMPOSED and value is not None:
+        if dot and table in COMPOSED_TABLES and value is not None:
             _check_key(table, key)
-            number = parsing.number(_text(value))
+            number = parsing.parse_number(_text(value))
             if number is None:
                 raise UsageError(f"{name}: '{value}' is not a number")
             parts.setdefault(table, {})[key] = number
@@ -159,11 +161,11 @@ def _composed(given: Mapping[str, Value]) -> dict[str, str]:
 
 
 def _speed_text(speed: Mapping[str, float]) -> str:
-    return ",".join(repr(value) for value in {**SPEED, **speed}.values())
+    return ",".join(repr(value) for value in {**SPEED_DEFAULTS, **speed}.values())
 
 
 def _check_key(table: str, key: str) -> None:
-    known = TABLES[table]
+    known = PARAMETER_TABLES[table]
     if known and key not in known:
         hint = suggestion(f"{table}.{key}", [f"{table}.{each}" for each in known])
         raise UsageError(f"there is no parameter '{table}.{key}'; {hint}")
@@ -173,7 +175,7 @@ def _setting(name: str, value: Value) -> float | str | bool:
     if isinstance(value, bool):
         return value
     try:
-        return parsing.setting(f"{name}={_text(value)}")[1]
+        return parsing.parse_setting(f"{name}={_text(value)}")[1]
     except UsageError:
         raise UsageError(f"{name}: '{value}' is not a number") from None
 

@@ -14,27 +14,27 @@ from pinocchio.rpy import rpyToMatrix
 from poise import behaviors
 from poise.analysis import base_displacement, true_state
 from poise.arrays import Array
-from poise.behaviors import Done, NavigateSettings
-from poise.devices import Device, RandomStick, Script
+from poise.behaviors import NavigateSettings, SegmentStart
+from poise.devices import Device, RandomDevice, Script
 from poise.errors import UsageError
 from poise.files import json_ready
 from poise.parameters import parameter
-from poise.plans import zero_moment_way
-from poise.plants import Ground, IdealPlant, Plant, RemotePlant, Thing
+from poise.plans import zmp_path
+from poise.plants import EnvironmentObject, IdealPlant, Plant, RemotePlant, Terrain
 from poise.recording import Recording
-from poise.robots import Foot, Robot, State, library_names, takes_angles
+from poise.robots import Foot, Robot, State, has_position_servos, library_names
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
-from poise.runs.scenario import LONGEST, Scenario
+from poise.runs.scenario import TIME_LIMIT, Scenario
 from poise.runs.walk_motion import known_ground
 
 #: Planned ways are kept at so many places per second: more than enough to draw them.
-RATE = 20.0
+PATH_RATE = 20.0
 #: Digits of lengths (m) that are kept: a tenth of a millimetre.
 DIGITS = 4
 
 
-class Segments:
+class SegmentLog:
     """Listens to a guided robot and describes each segment when it begins.
 
     A description is a dict of plain values: ``time`` it began, ``seconds`` it was planned for, ``mode``, ``axes`` of
@@ -46,64 +46,64 @@ class Segments:
         navigate: to listen to.
         facts: other facts, told with the first segment.
 
-    >>> segments = Segments(navigate)
-    >>> recorder.provenance.update(segments.news())
+    >>> segments = SegmentLog(navigate)
+    >>> recorder.provenance.update(segments.updates())
     """
 
     def __init__(self, navigate: behaviors.Navigate, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.navigate, self.facts = navigate, facts
-        self.found: list[dict[str, Any]] = []
-        self._last: Done | None = None
+        self.summaries: list[dict[str, Any]] = []
+        self._last: SegmentStart | None = None
 
-    def news(self) -> dict[str, Any]:
+    def updates(self) -> dict[str, Any]:
         """Facts for the provenance, with the segment that has begun since; none if none has."""
         history = self.navigate.history
         if not history or history[-1] is self._last:
             return {}
         self._last = history[-1]
-        self.found.append(described(self.navigate, self._last))
-        return {**self.facts, "segments": self.found}
+        self.summaries.append(segment_summary(self.navigate, self._last))
+        return {**self.facts, "segments": self.summaries}
 
 
-def described(navigate: behaviors.Navigate, done: Done) -> dict[str, Any]:
-    """A segment in plain values, see `Segments`."""
-    segment, goal = done.segment, done.segment.goal
+def segment_summary(navigate: behaviors.Navigate, record: SegmentStart) -> dict[str, Any]:
+    """A segment in plain values, see `SegmentLog`."""
+    segment, goal = record.segment, record.segment.goal
     points = goal.points
     ends = {f"{side} foot": foot.position for side, foot in points.feet.items()}
-    ends |= {f"{side} hand": points.hand(side) for side in points.hands}
+    ends |= {f"{side} hand": points.hand_position(side) for side in points.hands}
     return {
-        "time": round(done.time, 4),
+        "time": round(record.time, 4),
         "seconds": round(segment.seconds, 4),
-        "mode": done.stick.mode,
-        "axes": [round(value, 3) for value in done.stick.axes],
+        "mode": record.command.mode,
+        "axes": [round(value, 3) for value in record.command.axes],
         "outcome": segment.outcome,
         "corrections": segment.corrections,
-        "margin": _plain(segment.margin),
+        "margin": _rounded(segment.margin),
         "notes": list(segment.notes),
         "projected": bool(goal.projected),
         "step": goal.step,
         "lifted": points.lifted,
-        "goal": {name: _plain(place) for name, place in {"center": points.center, **ends}.items()},
-        "planned": _planned(navigate, done),
+        "goal": {name: _rounded(place) for name, place in {"center": points.center, **ends}.items()},
+        "planned": _planned_paths(navigate, record),
     }
 
 
-def _planned(navigate: behaviors.Navigate, done: Done) -> dict[str, Any]:
-    segment = done.segment
-    times = np.linspace(0.0, segment.seconds, max(round(RATE * segment.seconds), 1) + 1)
+def _planned_paths(navigate: behaviors.Navigate, record: SegmentStart) -> dict[str, Any]:
+    segment = record.segment
+    times = np.linspace(0.0, segment.seconds, max(round(PATH_RATE * segment.seconds), 1) + 1)
     samples = [segment.sample(time) for time in times.tolist()]
     p = np.array([sample.center[0] for sample in samples])
-    ways: dict[str, Array] = {"center": p, "zmp": zero_moment_way(navigate.body, segment, times)[0]}
+    paths: dict[str, Array] = {"center": p, "zmp": zmp_path(navigate.body, segment, times)[0]}
     for side in samples[0].feet:
-        ways[f"{side} foot"] = np.array([sample.feet[side][0][:3] for sample in samples])
+        paths[f"{side} foot"] = np.array([sample.feet[side][0][:3] for sample in samples])
     for side in samples[0].hands:
-        ways[f"{side} hand"] = np.array(
+        paths[f"{side} hand"] = np.array(
             [s.center[0] + rpyToMatrix(*s.attitude[0]) @ s.hands[side][0][:3] for s in samples]
         )
-    return {"time": _plain(done.time + times), **{name: _plain(way) for name, way in ways.items()}}
+    return {"time": _rounded(record.time + times), **{name: _rounded(way) for name, way in paths.items()}}
 
 
-def _plain(value: Array | float) -> Any:
+def _rounded(value: Array | float) -> Any:
     """Numbers that JSON can write, rounded; None for what is none."""
     rounded = np.round(np.asarray(value, dtype=np.float64), DIGITS) + 0.0
     return json_ready(rounded)
@@ -114,14 +114,14 @@ def _plain(value: Array | float) -> Any:
 
 #: A point moves when it is this share of its planned way from where it was, or this far (m), whatever is more: a
 #: millimetre is what a standing body sways by.
-SHARE, SWAY = 0.05, 0.001
+MOTION_SHARE, LEAST_MOTION = 0.05, 0.001
 #: Commands that ask for less than this (m) are left out: nobody could tell.
-LEAST = 0.004
+LEAST_COMMAND = 0.004
 #: Motion, and when the stick of a device changed, are looked for in steps of this (s).
-LOOK = 0.01
+TIME_STEP = 0.01
 
 
-def response(found: Sequence[dict[str, Any]], recording: Recording, device: Device) -> dict[str, Any] | None:
+def response_times(found: Sequence[dict[str, Any]], recording: Recording, device: Device) -> dict[str, Any] | None:
     """How soon guided points moved; None if none was told to.
 
     A command is read when the segment before it is over, and its own segment begins at once: so the point moves within
@@ -133,39 +133,41 @@ def response(found: Sequence[dict[str, Any]], recording: Recording, device: Devi
         a command until the guided point has moved, ``within_one_segment``, the share that moved before its end, and
         ``since_command``, the longest from the change of the stick, where the device can tell when that was.
     """
-    stride = round(max(LOOK / recording.period, 1.0)) if recording.period > 0.0 else 1
+    stride = round(max(TIME_STEP / recording.period, 1.0)) if recording.period > 0.0 else 1
     times, q = recording.time[::stride], true_state(recording, "q")[::stride]
-    took, since, late = [], [], 0
+    delays, command_delays, missed = [], [], 0
     for before, each, after in zip([None, *found[:-1]], found, [*found[1:], None], strict=True):
-        way = _way(each)
-        if way < LEAST or not any(each["axes"]):
+        way = _commanded_distance(each)
+        if way < LEAST_COMMAND or not any(each["axes"]):
             continue
         end = each["time"] + each["seconds"] if after is None else after["time"]
         first, last = np.searchsorted(times, [each["time"] - 1e-6, end + 1e-6])
         if last >= len(times):  # the recording ends before the segment does
             continue
-        seen = _places(recording.robot, q[first:last], each["mode"])
-        far = np.flatnonzero(np.linalg.norm(seen - seen[0], axis=1) > max(SHARE * way, SWAY))
-        if not len(far):
-            late += 1
+        positions = _point_positions(recording.robot, q[first:last], each["mode"])
+        moved_samples = np.flatnonzero(
+            np.linalg.norm(positions - positions[0], axis=1) > max(MOTION_SHARE * way, LEAST_MOTION)
+        )
+        if not len(moved_samples):
+            missed += 1
             continue
-        moves = float(times[first + far[0]])
-        took.append(moves - each["time"])
-        changed = None if before is None else _changed(device, each["time"], before["time"])
-        if changed is not None:
-            since.append(moves - changed)
-    if not took and not late:
+        motion_time = float(times[first + moved_samples[0]])
+        delays.append(motion_time - each["time"])
+        change_time = None if before is None else _command_change_time(device, each["time"], before["time"])
+        if change_time is not None:
+            command_delays.append(motion_time - change_time)
+    if not delays and not missed:
         return None
     return {
-        "commands": len(took) + late,
-        "median": float(np.median(took)) if took else None,
-        "max": max(took, default=None),
-        "within_one_segment": len(took) / (len(took) + late),
-        "since_command": max(since, default=None),
+        "commands": len(delays) + missed,
+        "median": float(np.median(delays)) if delays else None,
+        "max": max(delays, default=None),
+        "within_one_segment": len(delays) / (len(delays) + missed),
+        "since_command": max(command_delays, default=None),
     }
 
 
-def _way(each: dict[str, Any]) -> float:
+def _commanded_distance(each: dict[str, Any]) -> float:
     """How far the guided point is to go (m)."""
     name = "center" if each["mode"] == "trunk" else each["mode"]
     if name not in each["goal"]:  # a robot without hands
@@ -174,7 +176,7 @@ def _way(each: dict[str, Any]) -> float:
     return float(np.linalg.norm(np.subtract(end, begin))) if None not in (*begin, *end) else 0.0
 
 
-def _places(robot: Robot | None, q: Array, mode: str) -> Array:
+def _point_positions(robot: Robot | None, q: Array, mode: str) -> Array:
     """Where a guided point is in some configurations (m, n x 3)."""
     assert robot is not None
     states = [State(robot, each) for each in q]
@@ -185,14 +187,14 @@ def _places(robot: Robot | None, q: Array, mode: str) -> Array:
     return np.array([state.pose(part).act(middle) for state in states])
 
 
-def _changed(device: Device, time: float, before: float) -> float | None:
+def _command_change_time(device: Device, time: float, before: float) -> float | None:
     """When the stick became what it is at a time (s), for devices that tell the same whenever they are asked; None if
     it was so already when it was read `before`."""
-    if not isinstance(device, (Script, RandomStick)) or device.read(before) == device.read(time):
+    if not isinstance(device, (Script, RandomDevice)) or device.read(before) == device.read(time):
         return None
     now, at = device.read(time), time
-    while at - LOOK > before and device.read(at - LOOK) == now:
-        at -= LOOK
+    while at - TIME_STEP > before and device.read(at - TIME_STEP) == now:
+        at -= TIME_STEP
     return at
 
 
@@ -208,7 +210,7 @@ class NavigateSetup(Setup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Navigate(Motion):
+class NavigateMotion(Motion):
     """A robot guided by one point at a time, with a joystick, a script or at random ([Sugihara2008])."""
 
     name: ClassVar[str] = "navigate"
@@ -245,9 +247,9 @@ class Navigate(Motion):
     def settings_types(cls) -> dict[str, type]:
         return {"": NavigateSettings}
 
-    def _possible(self) -> tuple[tuple[str, str], ...]:
+    def _available_modes(self) -> tuple[tuple[str, str], ...]:
         """Robots that take joint angles are given those, unless another mode is chosen."""
-        if takes_angles(self.robot):
+        if has_position_servos(self.robot):
             return tuple(sorted(self.available, key=lambda pair: pair[0] != "position"))
         return self.available
 
@@ -274,12 +276,12 @@ class Navigate(Motion):
     @property
     def usual_seconds(self) -> float:
         if self.scenario:
-            return LONGEST
+            return TIME_LIMIT
         return (Script.load(self.script).seconds if self.script else 0.0) or 30.0
 
     def device(self) -> Device:
         """What guides the robot outside of the scenario: a script, or a random joystick of the seed."""
-        return Script.load(self.script) if self.script else RandomStick(self.seed)
+        return Script.load(self.script) if self.script else RandomDevice(self.seed)
 
     def build(self, robot: Robot | None = None) -> Setup:
         robot = robot or self.load()
@@ -290,10 +292,10 @@ class Navigate(Motion):
             device, ground = self.device(), known_ground(self.world.ground, robot)
             plant = self._plant(start)
         else:
-            plant = self._plant(start, scenario.stage, scenario.stage.things)
-            device, ground = scenario.pilot(plant), scenario.stage.under
+            plant = self._plant(start, scenario.stage, scenario.stage.objects)
+            device, ground = scenario.operator(plant), scenario.stage.under
         navigate = behaviors.Navigate(robot, device, self.resolved_settings(), plant.state(), ground)
-        segments = Segments(navigate, {} if scenario is None else {"world": scenario.stage.drawn})
+        segments = SegmentLog(navigate, {} if scenario is None else {"world": scenario.stage.outline})
         guide = "scenario" if self.scenario else self.script or "random"
         return NavigateSetup(
             navigate,
@@ -301,19 +303,19 @@ class Navigate(Motion):
             plant,
             navigate.seconds,
             {"guide": guide},
-            updates=segments.news,
-            finished=lambda: device.done,
-            segments=segments.found,
+            updates=segments.updates,
+            finished=lambda: device.finished,
+            segments=segments.summaries,
             scenario=scenario,
         )
 
-    def _plant(self, start: State, ground: Ground | None = None, things: Sequence[Thing] = ()) -> Plant:
+    def _plant(self, start: State, ground: Terrain | None = None, objects: Sequence[EnvironmentObject] = ()) -> Plant:
         if self.plant == "ideal":
             return IdealPlant(start)
         if self.remote:
             return RemotePlant(self.remote, start.robot)
         servos = self.mode == "position"
-        return self.world.plant(start, seed=self.seed, servos=servos, ground=ground, things=things)
+        return self.world.plant(start, seed=self.seed, servos=servos, ground=ground, objects=objects)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """It succeeds when the robot does not fall, and a scenario when it ends at its door."""
@@ -322,13 +324,13 @@ class Navigate(Motion):
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
         result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
         result["distance_m"], result["heading_rad"] = base_displacement(run.states)
-        result["navigate"] = {**_segment_counts(found), "response_s": response(found, run.recording, device)}
+        result["navigate"] = {**_segment_counts(found), "response_s": response_times(found, run.recording, device)}
         if self.plant == "ideal":  # which feet stand is not known there, so neither is any margin
             result["zmp_margin_m"] = None
         if scenario is None:
             return []
         last = setup.plant.truth()  # where the hand is, not where sensors see it
-        result["navigate"]["scenario"], reasons = scenario.judged(last, device.done)
+        result["navigate"]["scenario"], reasons = scenario.assess(last, device.finished)
         return [] if result["fell"] else reasons
 
 

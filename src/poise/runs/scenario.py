@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from poise.arrays import Array
-from poise.devices import Errand, FootTo, HandTo, Pilot, TrunkTo
+from poise.devices import FootGoal, GoalOperator, GuidanceGoal, HandGoal, TrunkGoal
 from poise.errors import UsageError
 from poise.geometry import so3
-from poise.plans import Footstep, Workspace, standing
-from poise.plants import Plant, Stage
+from poise.plans import Footstep, Workspace, standing_points
+from poise.plants import Plant, StairsAndDoor
 from poise.robots import Robot, Side, State
 
 #: It may take so long (s): more than twice what the slowest of the library robots took.
-LONGEST = 120.0
+TIME_LIMIT = 120.0
 #: The hand is at the door within this (m); feet are on the floor within it.
-AT = 0.01
+DOOR_TOLERANCE = 0.01
 #: The trunk is led to where the arm does not reach yet, by this share of the leg: then the hand pulls the body, and
 #: the robot decides on a step.
-SHORT = 0.5
+APPROACH_SHORTFALL = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,81 +30,81 @@ class Scenario:
     """A robot, the world for it, and the way through that.
 
     >>> scenario = Scenario.of(robot)
-    >>> plant = poise.MujocoPlant(robot, ground=scenario.stage, things=scenario.stage.things)
-    >>> navigate = Navigate(robot, scenario.pilot(plant), ground=scenario.stage.under)
+    >>> plant = poise.MujocoPlant(robot, ground=scenario.stage, objects=scenario.stage.objects)
+    >>> navigate = NavigateMotion(robot, scenario.operator(plant), ground=scenario.stage.under)
     """
 
     robot: Robot
     workspace: Workspace
-    stage: Stage
+    stage: StairsAndDoor
 
     @classmethod
     def of(cls, robot: Robot) -> Scenario:
         if not any(hand.side == "left" for hand in robot.hands):
             raise UsageError(f"the scenario ends with the left hand at a door, and {robot.name} has no such hand")
         workspace = Workspace.of(robot)
-        stage = Stage.of(robot, workspace)
-        if 2.0 * (stage.half[0] + stage.clear) > workspace.step:
+        stage = StairsAndDoor.of(robot, workspace)
+        if 2.0 * (stage.sole_half_size[0] + stage.edge_clearance) > workspace.longest_step:
             raise UsageError(
-                f"{robot.name} steps {100 * workspace.step:.0f} cm at most and its soles are "
-                f"{200 * stage.half[0]:.0f} cm long:"
+                f"{robot.name} steps {100 * workspace.longest_step:.0f} cm at most and its soles are "
+                f"{200 * stage.sole_half_size[0]:.0f} cm long:"
                 " it cannot step from tread to tread; choose another robot, e.g. mighty or g1"
             )
         return cls(robot, workspace, stage)
 
     @property
-    def errands(self) -> tuple[Errand, ...]:
+    def goals(self) -> tuple[GuidanceGoal, ...]:
         """What is done, in order: the left foot leads on the stairs, down to the near end of each tread; the right one
         follows to the far end of the same tread, from where the next is within a step."""
-        stage, feet = self.stage, standing(self.robot).feet
-        back = stage.half[0] + stage.clear
+        stage, feet = self.stage, standing_points(self.robot).feet
+        back = stage.sole_half_size[0] + stage.edge_clearance
         left, right = feet["left"].y, feet["right"].y
         far = [edge - back for edge in stage.edges[1:]]
         far.append(stage.edges[-1] + back + (stage.run - 2.0 * back))
-        found: list[Errand] = [FootTo("right", stage.begin - back, right)]
+        found: list[GuidanceGoal] = [FootGoal("right", stage.first_edge - back, right)]
         for edge, end in zip(stage.edges, far, strict=True):
-            found += [FootTo("left", edge + back, left), FootTo("right", end, right)]
+            found += [FootGoal("left", edge + back, left), FootGoal("right", end, right)]
         x, y, z = stage.target.tolist()
-        return (*found, TrunkTo(*self.before_the_door), HandTo("left", x, y, z))
+        return (*found, TrunkGoal(*self.door_approach), HandGoal("left", x, y, z))
 
     @property
-    def before_the_door(self) -> tuple[float, float]:
+    def door_approach(self) -> tuple[float, float]:
         """Where the trunk is led to (m, from above)."""
-        workspace, points = self.workspace, standing(self.robot)
+        workspace, points = self.workspace, standing_points(self.robot)
         x, y, z = self.stage.target.tolist()
         sx, _, sz = workspace.shoulders["left"]
         shoulder = self.stage.floor + float(points.center[2]) + sz
-        reach = math.sqrt(max(workspace.arm**2 - (z - shoulder) ** 2, 0.0))
-        aside = float(points.hand("left")[1])
-        return x - reach - sx - SHORT * workspace.leg, y - aside
+        reach = math.sqrt(max(workspace.arm_reach**2 - (z - shoulder) ** 2, 0.0))
+        aside = float(points.hand_position("left")[1])
+        return x - reach - sx - APPROACH_SHORTFALL * workspace.leg, y - aside
 
-    def pilot(self, plant: Plant) -> Pilot:
+    def operator(self, plant: Plant) -> GoalOperator:
         """Who guides a robot through it, with eyes for the real one."""
         hands = self.robot.hands
 
-        def eyes() -> dict[Side, Array]:
+        def hand_positions() -> dict[Side, Array]:
             state = plant.state()
             return {hand.side: np.array(state.pose(hand).translation) for hand in hands}
 
-        return Pilot(self.errands, self.workspace, LONGEST, eyes)
+        return GoalOperator(self.goals, self.workspace, TIME_LIMIT, hand_positions)
 
-    def judged(self, last: State, done: bool) -> tuple[dict[str, Any], list[str]]:
+    def assess(self, last: State, done: bool) -> tuple[dict[str, Any], list[str]]:
         """How it ended, in numbers, and what is wrong with that."""
-        off = float(np.linalg.norm(last.pose(self.robot.hand("left")).translation - self.stage.target))
-        feet = [self._stands(last, foot.side) for foot in self.robot.feet]
-        wrong = []
+        hand_error = float(np.linalg.norm(last.pose(self.robot.hand("left")).translation - self.stage.target))
+        feet = [self._foot_in_room(last, foot.side) for foot in self.robot.feet]
+        reasons = []
         if not done:
-            wrong.append("the operator did not come to an end of the scenario")
+            reasons.append("the operator did not come to an end of the scenario")
         for foot, there in feet:
             if not there:
-                wrong.append(f"{foot.side} foot is not in the room, but at x = {foot.x:.2f} m, z = {foot.z:.3f} m")
-        if off > AT:
-            wrong.append(f"left hand is {1e3 * off:.0f} mm from the door")
-        return {"done": done, "hand_to_door_m": off, "feet_in_room": sum(there for _, there in feet)}, wrong
+                reasons.append(f"{foot.side} foot is not in the room, but at x = {foot.x:.2f} m, z = {foot.z:.3f} m")
+        if hand_error > DOOR_TOLERANCE:
+            reasons.append(f"left hand is {1e3 * hand_error:.0f} mm from the door")
+        return {"done": done, "hand_to_door_m": hand_error, "feet_in_room": sum(there for _, there in feet)}, reasons
 
-    def _stands(self, state: State, side: Side) -> tuple[Footstep, bool]:
+    def _foot_in_room(self, state: State, side: Side) -> tuple[Footstep, bool]:
         foot = self.robot.foot(side)
         pose = state.pose(foot)
         x, y, z = pose.act(foot.sole.center).tolist()
         step = Footstep(side, x, y, so3.yaw_of(pose.rotation), z)
-        return step, self.stage.in_the_room(step, AT)
+        return step, self.stage.is_in_room(step, DOOR_TOLERANCE)

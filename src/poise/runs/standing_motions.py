@@ -10,33 +10,33 @@ import numpy as np
 
 from poise import behaviors
 from poise.analysis import base_displacement, capture_point_error, largest_sole_tilt
-from poise.behaviors import ReachSettings, RegulatedSettings, SquatSettings, UprightSettings, standing
+from poise.behaviors import ReachSettings, SquatSettings, UprightSettings, ZmpBalanceSettings, standing_reference
 from poise.parameters import check_parameters, declared_in, parameter
-from poise.plans import Course, Squatting, Standing
+from poise.plans import ReferenceTrajectory, SquatReference, StandReference
 from poise.plants import IdealPlant, Plant
 from poise.robots import Robot, State, leg_length
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
-from poise.runs.servo_balance import SERVO_COLUMNS, WAIT, ServoBalance
+from poise.runs.servo_balance import SERVO_COLUMNS, SETTLING_TIME, ServoBalance
 
 #: A target is reached when the hand is this near at the end of its phase, m: without physics a hundredth of an arm.
-REACHED = {"ideal": 0.005, "mujoco": 0.01}
+REACH_TOLERANCE = {"ideal": 0.005, "mujoco": 0.01}
 #: What else a reach in physics must keep: centre of mass (m), boxes of the left hand and foot (m), sole (rad).
-OFF_BALANCE, OUT_OF_BOX, TILTED = 0.01, 0.005, math.radians(1.0)
+LARGEST_COM_ERROR, LARGEST_BOX_ERROR, LARGEST_SOLE_TILT = 0.01, 0.005, math.radians(1.0)
 #: The capture point at the end of a stand is this near to the middle of the feet, m; further off the robot may fall.
-STEADY = 0.02
+LARGEST_CAPTURE_ERROR = 0.02
 #: A squat follows its centre of mass to this (m) with soles this flat (rad).
-FOLLOWED, FLAT = 0.02, math.radians(1.0)
+LARGEST_PATH_ERROR, LARGEST_SQUAT_TILT = 0.02, math.radians(1.0)
 PROFILES = ("exponential", "minimum-jerk")
 
 
-def plant_of(motion: Motion, start: State) -> Plant:
+def motion_plant(motion: Motion, start: State) -> Plant:
     """The plant of a motion that is not remote and not on servos."""
     return IdealPlant(start) if motion.plant == "ideal" else motion.world.plant(start, seed=motion.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach(Motion):
+class ReachMotion(Motion):
     """Five reaching tasks in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2)."""
 
     name: ClassVar[str] = "reach"
@@ -67,7 +67,7 @@ class Reach(Motion):
         reach = behaviors.Reach(robot or self.load(), self.resolved_settings(), self.profile)  # type: ignore[arg-type]
         # The exponential profile under torques is the paper's: tasks switch at once.
         at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
-        return Setup(reach, self.controller(reach, **at_once), plant_of(self, reach.start), reach.seconds)
+        return Setup(reach, self.controller(reach, **at_once), motion_plant(self, reach.start), reach.seconds)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """It succeeds when every target was reached, and in physics kept its balance."""
@@ -75,11 +75,11 @@ class Reach(Motion):
         ends = {
             phase.name: recording.state(max(round(phase.end / recording.period) - 1, 0), robot)
             for phase in reach.phases
-            if phase.looks and phase.end <= recording.time[-1] + 1.5 * recording.period
+            if phase.is_target and phase.end <= recording.time[-1] + 1.5 * recording.period
         }
-        misses = reach.misses(ends)
+        misses = reach.reach_errors(ends)
         result["reach_errors_m"] = list(misses.values())
-        near = REACHED[self.plant]
+        near = REACH_TOLERANCE[self.plant]
         reasons = [f"{name} missed by {miss * 1e3:.1f} mm" for name, miss in misses.items() if miss > near]
         return reasons + (_shortcomings(reach, run.states) if self.plant == "mujoco" else [])
 
@@ -88,18 +88,18 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
     """What a reach in physics did not keep, as reasons."""
     target = reach.start.support_center
     off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
-    out = {part: reach.leaves_box(part, states) for part in ("hand", "foot")}
+    out = {part: reach.box_violation(part, states) for part in ("hand", "foot")}
     tilt = largest_sole_tilt(states, reach.robot)
-    found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > OUT_OF_BOX]
-    if off > OFF_BALANCE:
+    found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
+    if off > LARGEST_COM_ERROR:
         found.append(f"centre of mass {1e3 * off:.1f} mm off its place")
-    if tilt > TILTED:
+    if tilt > LARGEST_SOLE_TILT:
         found.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
     return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stand(ServoBalance):
+class StandMotion(ServoBalance):
     """Standing on both feet, recovering from pushes without a step."""
 
     name: ClassVar[str] = "stand"
@@ -112,7 +112,7 @@ class Stand(ServoBalance):
         return behaviors.Stand.seconds
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = plant_of(self, robot.stance("standing"))
+        plant = motion_plant(self, robot.stance("standing"))
         behavior = self.behavior(robot, plant.state())
         return Setup(behavior, self.controller(behavior, behavior.weights), plant, behavior.seconds)
 
@@ -128,10 +128,10 @@ class Stand(ServoBalance):
             return []
         last = run.states[-1]
         error = capture_point_error(last, setup.behavior.center_of_mass(last.time))
-        return [_not_at_rest(error)] if error > STEADY else []
+        return [_not_at_rest(error)] if error > LARGEST_CAPTURE_ERROR else []
 
-    def reference(self, settings: Any, start: State) -> Course:
-        return Standing(*standing(start))
+    def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
+        return StandReference(*standing_reference(start))
 
 
 def _not_at_rest(error: float) -> str:
@@ -139,8 +139,8 @@ def _not_at_rest(error: float) -> str:
 
 
 @dataclass(frozen=True)
-class SquatOnServos(RegulatedSettings):
-    """As `RegulatedSettings`, with depth, frequency and cycles as of `SquatSettings`."""
+class ServoSquatSettings(ZmpBalanceSettings):
+    """As `ZmpBalanceSettings`, with depth, frequency and cycles as of `SquatSettings`."""
 
     depth: float = declared_in(SquatSettings, "depth")
     frequency: float = declared_in(SquatSettings, "frequency")
@@ -151,20 +151,20 @@ class SquatOnServos(RegulatedSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Squat(Stand):
+class SquatMotion(StandMotion):
     """Bending and stretching the knees: the centre of mass goes down and up, the soles stay flat."""
 
     name: ClassVar[str] = "squat"
     summary: ClassVar[str] = "bend and stretch the knees, soles flat on the ground"
     available: ClassVar[tuple[tuple[str, str], ...]] = (*ServoBalance.available, ("kinematic", "ideal"))
     torque_settings: ClassVar[type] = SquatSettings
-    servo_settings: ClassVar[type] = SquatOnServos
+    servo_settings: ClassVar[type] = ServoSquatSettings
 
     @property
     def usual_seconds(self) -> float:
         cycles = _positive(self.settings, "cycles", SquatSettings.cycles)
         frequency = _positive(self.settings, "frequency", SquatSettings.frequency)
-        return (WAIT if self.zmp_regulated else 0.0) + cycles / frequency
+        return (SETTLING_TIME if self.zmp_regulated else 0.0) + cycles / frequency
 
     def behavior(self, robot: Robot, start: State) -> behaviors.Stand:
         return behaviors.Squat(robot, self.resolved_settings(), start)
@@ -174,9 +174,9 @@ class Squat(Stand):
         reasons = super().judge_with_torques(setup, run, result)
         return reasons if result["fell"] else reasons + _deviations(setup.behavior, run.states, result)
 
-    def reference(self, settings: Any, start: State) -> Course:
+    def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
         depth = settings.depth * leg_length(start.robot)
-        return Squatting(*standing(start), depth, settings.frequency, settings.cycles, WAIT)
+        return SquatReference(*standing_reference(start), depth, settings.frequency, settings.cycles, SETTLING_TIME)
 
     def reference_provenance(self, reference: Any) -> dict[str, Any]:
         return {"begin": reference.begin}
@@ -187,14 +187,14 @@ def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> 
     misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
     tilt, worst = largest_sole_tilt(states, squat.robot), max(misses)
     found = []
-    if worst > FOLLOWED:
+    if worst > LARGEST_PATH_ERROR:
         at_limit = ", ".join(
             f"{name} at its {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
             for name, entry in (result["limits"] or {}).items()
         )
         acting = f" ({at_limit})" if at_limit else ""
         found.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
-    if tilt > FLAT:
+    if tilt > LARGEST_SQUAT_TILT:
         found.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
     return found
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from poise import behaviors
 from poise.analysis import (
-    MEASURES,
+    STYLE_MEASURES,
     analyze_walk,
     base_displacement,
     largest_foot_slip,
@@ -20,35 +20,34 @@ from poise.analysis import (
     middle_of_feet,
     style_measures,
 )
-from poise.behaviors import RegulatedSettings, WalkSettings, speed_of, walking
+from poise.behaviors import WalkSettings, ZmpBalanceSettings, gait_speed, walking_pattern
 from poise.errors import UsageError
 from poise.parameters import check_parameters, declared_in, parameter, settings_from
-from poise.parsing import speed as parse_speed
-from poise.parsing import whole
-from poise.plans import STYLES, Course, Footstep, Stairway, Style
-from poise.plants import STAIRS_AHEAD, Ground, Stairs
+from poise.parsing import parse_integer, parse_speed
+from poise.plans import STYLES, Footstep, ReferenceTrajectory, Stairway, Style
+from poise.plants import STAIRS_DISTANCE, Stairs, Terrain
 from poise.recording import Recording
 from poise.robots import Robot, State, library_names
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
-from poise.runs.standing_motions import plant_of
+from poise.runs.standing_motions import motion_plant
 
 #: A robot whose DCM is further than this from its plan in the last second is about to fall, m.
-ASTRAY = 0.12
+LARGEST_DCM_ERROR = 0.12
 #: Channel of that error.
-ERROR = "error/balance/dcm"
+DCM_ERROR_CHANNEL = "error/balance/dcm"
 #: Prefix of settings that are numbers of the style, as in ``--set style.step_length=0.2``.
-OF_STYLE = "style."
+STYLE_PREFIX = "style."
 #: A walk on servos has arrived when it has come this share of the way.
-ARRIVED = 0.7
+ARRIVAL_SHARE = 0.7
 #: What a walk on servos takes of a style.
-GAIT = ("single_support", "double_support", "step_length", "step_height")
+GAIT_PARAMETERS = ("single_support", "double_support", "step_length", "step_height")
 
 
 @dataclass(frozen=True)
-class WalkOnServos(RegulatedSettings):
-    """As `RegulatedSettings`, with the durations, lengths and heights of a `Style`."""
+class ServoWalkSettings(ZmpBalanceSettings):
+    """As `ZmpBalanceSettings`, with the durations, lengths and heights of a `Style`."""
 
     single_support: float = declared_in(Style, "single_support")
     double_support: float = declared_in(Style, "double_support")
@@ -60,14 +59,14 @@ class WalkOnServos(RegulatedSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Walk(ServoBalance):
+class WalkMotion(ServoBalance):
     """A walk of some steps with a style, which ends side by side."""
 
     name: ClassVar[str] = "walk"
     summary: ClassVar[str] = "walk with a style, at a speed, over terrain, against pushes"
     torque_settings: ClassVar[type] = WalkSettings
-    servo_settings: ClassVar[type] = WalkOnServos
-    prefixed_settings: ClassVar[Mapping[str, type]] = {OF_STYLE: Style}
+    servo_settings: ClassVar[type] = ServoWalkSettings
+    prefixed_settings: ClassVar[Mapping[str, type]] = {STYLE_PREFIX: Style}
     file_parameters: ClassVar[Mapping[str, Callable[[], list[str]]]] = {
         "robot": lambda: list(library_names()),
         "style": lambda: list(STYLES),
@@ -80,7 +79,10 @@ class Walk(ServoBalance):
             "number", "m", "how far the DCM was off its plan in the last second", "walk.divergent_error_m"
         ),
         "slip_m": ResultColumn("number", "m", "how far a standing foot slipped, at worst", "walk.slip_m"),
-        **{f"measure.{name}": ResultColumn("number", each.unit, each.about) for name, each in MEASURES.items()},
+        **{
+            f"measure.{name}": ResultColumn("number", each.unit, each.description)
+            for name, each in STYLE_MEASURES.items()
+        },
         **SERVO_COLUMNS,
     }
 
@@ -92,14 +94,14 @@ class Walk(ServoBalance):
         types=(Style,),
     )
     steps: float = parameter(
-        20, "number of steps; 0 stands, and steps when pushed", kind="number", low=0, metavar="N", read=whole
+        20, "number of steps; 0 stands, and steps when pushed", kind="number", low=0, metavar="N", parser=parse_integer
     )
     speed: tuple[float, float, float] | None = parameter(
         None,
         "speed in m/s, m/s and rad/s instead of the style's own",
         kind="text",
         metavar="VX,VY,WZ",
-        read=parse_speed,
+        parser=parse_speed,
     )
 
     def check(self) -> None:
@@ -110,7 +112,7 @@ class Walk(ServoBalance):
     def check_names(self) -> None:
         super().check_names()
         if not self.zmp_regulated:
-            self.styled()
+            self.resolved_style()
 
     @property
     def usual_seconds(self) -> float:
@@ -119,27 +121,31 @@ class Walk(ServoBalance):
     # -- under torques ---------------------------------------------------------------------------------------------
 
     def resolved_settings(self) -> Any:
-        own = {name: value for name, value in self.settings.items() if not name.startswith(OF_STYLE)}
-        return settings_from(self.settings_type, own)
+        behavior_settings = {name: value for name, value in self.settings.items() if not name.startswith(STYLE_PREFIX)}
+        return settings_from(self.settings_type, behavior_settings)
 
-    def styled(self) -> Style:
+    def resolved_style(self) -> Style:
         """The style by its name or from its file, with the numbers changed that were given."""
         changes = {
-            name.removeprefix(OF_STYLE): value for name, value in self.settings.items() if name.startswith(OF_STYLE)
+            name.removeprefix(STYLE_PREFIX): value
+            for name, value in self.settings.items()
+            if name.startswith(STYLE_PREFIX)
         }
-        style = self.style if isinstance(self.style, Style) else style_named(self.style)
-        return style.but(**changes)
+        style = self.style if isinstance(self.style, Style) else find_style(self.style)
+        return style.replace(**changes)
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = plant_of(self, robot.stance("standing"))
+        plant = motion_plant(self, robot.stance("standing"))
         walk = self.behavior(robot, plant.state())
-        facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.own_speed}
+        facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.requested_speed}
         return Setup(walk, self.controller(walk, walk.weights), plant, walk.seconds, facts)
 
     def behavior(self, robot: Robot, start: State) -> behaviors.Walk:
         """The behavior under torques; on stairs it knows where they are, other ground it has to feel."""
         ground = known_ground(self.world.ground, robot)
-        return behaviors.Walk(robot, self.styled(), self.speed, self.steps, self.resolved_settings(), start, ground)
+        return behaviors.Walk(
+            robot, self.resolved_style(), self.speed, self.steps, self.resolved_settings(), start, ground
+        )
 
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """It succeeds when all steps were made and the robot is steady at the end."""
@@ -147,20 +153,22 @@ class Walk(ServoBalance):
         made = walk.phase().steps
         result["steps"] = made
         result["distance_m"], result["heading_rad"] = base_displacement(states)
-        last = np.linalg.norm(recording[ERROR][-round(1.0 / recording.period) :], axis=1)
-        astray = float(np.nanmax(last)) if np.isfinite(last).any() else math.inf
+        last = np.linalg.norm(recording[DCM_ERROR_CHANNEL][-round(1.0 / recording.period) :], axis=1)
+        dcm_error = float(np.nanmax(last)) if np.isfinite(last).any() else math.inf
         result["walk"] = {
             "style": walk.style.name,
             "speed": list(mean_walking_speed(recording, states)),
             "commanded_speed": list(setup.provenance["speed"]),
-            "divergent_error_m": astray,
+            "divergent_error_m": dcm_error,
             "slip_m": largest_foot_slip(recording, states, run.robot),
         }
         if result["fell"]:
             return []
         reasons = []
-        if astray > ASTRAY:
-            reasons.append(f"about to fall: the divergent component is {100 * astray:.0f} cm off its plan at the end")
+        if dcm_error > LARGEST_DCM_ERROR:
+            reasons.append(
+                f"about to fall: the divergent component is {100 * dcm_error:.0f} cm off its plan at the end"
+            )
         if made < self.steps and self.seconds is None:
             reasons.append(f"made {made} of {self.steps:.0f} steps")
         return reasons
@@ -170,45 +178,45 @@ class Walk(ServoBalance):
         if result["fell"] or recording.robot is None:  # how a fall looks is no style
             return found
         measures = style_measures(analyze_walk(recording, recording.robot))
-        return found | {f"measure.{name}": float(getattr(measures, name)) for name in MEASURES}
+        return found | {f"measure.{name}": float(getattr(measures, name)) for name in STYLE_MEASURES}
 
     # -- on servos -------------------------------------------------------------------------------------------------
 
     def servo_defaults(self, robot: Robot) -> dict[str, Any]:
         known = self.servo_settings.__dataclass_fields__  # type: ignore[attr-defined]
-        walking = {name: value for name, value in robot.servos.walking.items() if name in known}
-        return {**robot.servos.regulation, **walking}
+        walking_pattern = {name: value for name, value in robot.servos.walking.items() if name in known}
+        return {**robot.servos.regulation, **walking_pattern}
 
-    def reference(self, settings: Any, start: State) -> Course:
+    def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
         if not math.isfinite(self.steps):
             raise UsageError("a walk on servos is planned beforehand; give --steps a number")
-        style = replace(STYLES["neutral"], **{name: getattr(settings, name) for name in GAIT})
-        return walking(start, style, self.steps, self.speed)
+        style = replace(STYLES["neutral"], **{name: getattr(settings, name) for name in GAIT_PARAMETERS})
+        return walking_pattern(start, style, self.steps, self.speed)
 
     def reference_provenance(self, reference: Any) -> dict[str, Any]:
-        return {"style": "on servos", "steps": self.steps, "speed": speed_of(reference.route.pace)}
+        return {"style": "on servos", "steps": self.steps, "speed": gait_speed(reference.footstep_plan.gait)}
 
     def judge_reference(self, reference: Any, run: CompletedRun) -> list[str]:
         if self.seconds is not None:
             return []
         way = reference.center(reference.seconds)[0][:2] - reference.center(0.0)[0][:2]
         done = (middle_of_feet(run.states[-1]) - middle_of_feet(run.states[0]))[:2]
-        far = float(np.linalg.norm(way))
-        if far < 1e-3 or float(done @ way) / far**2 > ARRIVED:
+        distance = float(np.linalg.norm(way))
+        if distance < 1e-3 or float(done @ way) / distance**2 > ARRIVAL_SHARE:
             return []
-        return [f"came {float(done @ way) / far:.2f} m of {far:.2f} m"]
+        return [f"came {float(done @ way) / distance:.2f} m of {distance:.2f} m"]
 
 
-def known_ground(ground: Ground, robot: Robot) -> Callable[[Footstep], Footstep] | None:
+def known_ground(ground: Terrain, robot: Robot) -> Callable[[Footstep], Footstep] | None:
     """What a walk knows of its ground beforehand: where stairs are; None for all else."""
     if not isinstance(ground, Stairs):
         return None
     sole = robot.feet[0].sole
     half = 0.5 * (sole.x_max - sole.x_min)
-    return Stairway(STAIRS_AHEAD, ground.rise, ground.run, ground.count, half, half).under
+    return Stairway(STAIRS_DISTANCE, ground.rise, ground.run, ground.count, half, half).place_on_tread
 
 
-def style_named(name: str) -> Style:
+def find_style(name: str) -> Style:
     """A style by its name, or from a file."""
     if name.endswith(".toml"):
         return Style.load(name)

@@ -10,19 +10,19 @@ import numpy as np
 
 from poise.errors import UsageError
 from poise.parameters import check_parameters, parameter
-from poise.parsing import amount, percent, positive
+from poise.parsing import parse_nonnegative, parse_percent, parse_positive
 from poise.plants import (
-    Breakdown,
-    Carried,
-    Ground,
+    CarriedBox,
+    EnvironmentObject,
+    HardwareFault,
     ModelError,
     MujocoPlant,
     PositionServos,
     Push,
     Sensors,
-    Thing,
+    Terrain,
     TorqueMotors,
-    terrain,
+    parse_terrain,
 )
 from poise.robots import State
 
@@ -32,7 +32,7 @@ FRICTION = 0.8
 NOISE = 0.01
 
 
-def checked(reader: Callable[[str], object]) -> Callable[[str], str]:
+def validated_text(reader: Callable[[str], object]) -> Callable[[str], str]:
     """A reader that leaves a text as it is if another one understands it."""
 
     def read(text: str) -> str:
@@ -53,13 +53,13 @@ class World:
         (),
         "push at the base in N and s; may be given more than once",
         metavar="FX,FY,FZ,DURATION@TIME",
-        read=checked(Push.parsed),
+        parser=validated_text(Push.parse),
     )
     terrain: str = parameter(
         "flat",
         "flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
         metavar="KIND",
-        read=checked(terrain),
+        parser=validated_text(parse_terrain),
         suggestions=("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4"),
     )
     friction: float = parameter(
@@ -67,9 +67,9 @@ class World:
         "friction of the ground",
         above=0.0,
         high=2.0,
-        usual=(0.1, 1.2),
+        typical_range=(0.1, 1.2),
         metavar="MU",
-        read=positive,
+        parser=parse_positive,
     )
     mass_error: float = parameter(
         0.0,
@@ -77,12 +77,19 @@ class World:
         unit="percent",
         low=-90.0,
         high=1000.0,
-        usual=(-30.0, 30.0),
+        typical_range=(-30.0, 30.0),
         metavar="PERCENT",
-        read=percent,
+        parser=parse_percent,
     )
     delay: float = parameter(
-        0.0, "age of the measured state", unit="ms", low=0.0, high=1000.0, usual=(0.0, 40.0), metavar="MS", read=amount
+        0.0,
+        "age of the measured state",
+        unit="ms",
+        low=0.0,
+        high=1000.0,
+        typical_range=(0.0, 40.0),
+        metavar="MS",
+        parser=parse_nonnegative,
     )
     noise: float | None = parameter(
         None,
@@ -90,16 +97,16 @@ class World:
         kind="number",
         low=0.0,
         high=1.0,
-        usual=(0.0, 0.05),
+        typical_range=(0.0, 0.05),
         metavar="LEVEL",
-        read=amount,
+        parser=parse_nonnegative,
     )
     faults: tuple[str, ...] = parameter(
         (),
         "hardware fault: cell:left:2:dead (stuck, nan), swapped, or weak:JOINT:SHARE; may be given more than once",
         metavar="WHAT@TIME",
         option="break",
-        read=checked(Breakdown.parsed),
+        parser=validated_text(HardwareFault.parse),
     )
     carry: float = parameter(
         0.0,
@@ -108,18 +115,18 @@ class World:
         low=0.0,
         high=1000.0,
         metavar="PERCENT",
-        read=amount,
+        parser=parse_nonnegative,
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "push", tuple(_push_text(each) for each in _listed(self.push)))
-        object.__setattr__(self, "faults", _listed(self.faults))
+        object.__setattr__(self, "push", tuple(_push_text(each) for each in _as_tuple(self.push)))
+        object.__setattr__(self, "faults", _as_tuple(self.faults))
         check_parameters(self, "world", UsageError)
         for text in self.push:
-            Push.parsed(text)
+            Push.parse(text)
         for text in self.faults:
-            Breakdown.parsed(text)
-        terrain(self.terrain)
+            HardwareFault.parse(text)
+        parse_terrain(self.terrain)
 
     @property
     def disturbances(self) -> dict[str, Any]:
@@ -137,9 +144,9 @@ class World:
         return {name: value for name, value in given.items() if value}
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> Terrain:
         """The ground under the robot."""
-        return terrain(self.terrain)
+        return parse_terrain(self.terrain)
 
     def plant(
         self,
@@ -148,8 +155,8 @@ class World:
         seed: int = 0,
         servos: bool = False,
         stiffness: float = 1.0,
-        ground: Ground | None = None,
-        things: Sequence[Thing] = (),
+        ground: Terrain | None = None,
+        objects: Sequence[EnvironmentObject] = (),
     ) -> MujocoPlant:
         """A simulated robot in this world. On ground that is not flat it may start elsewhere: ask its `state()`.
 
@@ -159,24 +166,24 @@ class World:
             servos: whether joints are driven by position servos instead of torques.
             stiffness: of the servos, as a share of what the robot's data say.
             ground: in place of the terrain.
-            things: objects that stand around.
+            objects: objects that stand around.
         """
         return MujocoPlant(
             start,
             ground=self.ground if ground is None else ground,
-            things=things,
-            actuators=PositionServos(share=stiffness) if servos else TorqueMotors(),
+            objects=objects,
+            actuators=PositionServos(stiffness_scale=stiffness) if servos else TorqueMotors(),
             friction=self.friction,
-            pushes=[Push.parsed(text) for text in self.push],
+            pushes=[Push.parse(text) for text in self.push],
             sensors=Sensors(noise=self.noise or 0.0, delay=1e-3 * self.delay),
-            breakdowns=[Breakdown.parsed(text) for text in self.faults],
-            carried=Carried.share(start.robot, 0.01 * self.carry) if self.carry else None,
+            faults=[HardwareFault.parse(text) for text in self.faults],
+            carried_box=CarriedBox.of_mass_fraction(start.robot, 0.01 * self.carry) if self.carry else None,
             model_error=ModelError(mass=0.01 * self.mass_error),
             seed=seed,
         )
 
 
-def _listed(given: Any) -> tuple[Any, ...]:
+def _as_tuple(given: Any) -> tuple[Any, ...]:
     """One entry or several, as a tuple."""
     return tuple(given) if isinstance(given, (list, tuple)) else (given,)
 

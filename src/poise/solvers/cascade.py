@@ -12,35 +12,37 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.errors import SolverError
 from poise.extras import scipy
-from poise.solvers.program import Program, checked_damping, program_damping
+from poise.solvers.program import Program, check_damping, program_damping
 from poise.solvers.solution import Solution, Solver
-from poise.solvers.unit_rows import RANK, UnitRows, sides_at
+from poise.solvers.unit_rows import RANK_TOLERANCE, UnitRows, sides_at
 
 
 @dataclass(frozen=True)
-class Bounds:
+class BoundedRows:
     """Unit rows ``lower <= A x <= upper``."""
 
     A: Array
     lower: Array
     upper: Array
 
-    def __add__(self, more: Bounds) -> Bounds:
-        return Bounds(np.vstack([self.A, more.A]), np.append(self.lower, more.lower), np.append(self.upper, more.upper))
+    def __add__(self, more: BoundedRows) -> BoundedRows:
+        return BoundedRows(
+            np.vstack([self.A, more.A]), np.append(self.lower, more.lower), np.append(self.upper, more.upper)
+        )
 
 
 @dataclass(frozen=True)
-class Level:
-    """The rows of one level that count, with pull and damping relative to the strongest pull."""
+class LevelRows:
+    """The rows of one level that count, with root weights and damping relative to the largest root weight."""
 
-    rows: Bounds
+    rows: BoundedRows
     equality: NDArray[np.bool_]
-    pull: Array
+    root_weight: Array
     damping: np.float64
 
 
 @dataclass(frozen=True)
-class Settled:
+class FixedLevels:
     """What the levels solved so far leave.
 
     Attributes:
@@ -49,9 +51,9 @@ class Settled:
     """
 
     free: Array
-    inside: Bounds
+    inside: BoundedRows
 
-    def joined(self, level: Level, x: Array, tolerance: float) -> Settled:
+    def add_level(self, level: LevelRows, x: Array, tolerance: float) -> FixedLevels:
         """With one more level, for which x is optimal."""
         A, lower, upper, free = level.rows.A, level.rows.lower, level.rows.upper, self.free
         value = A @ x
@@ -59,12 +61,12 @@ class Settled:
         fixed = level.equality | (violation > tolerance + _rounding(x))
         if fixed.any():
             _, size, V = scipy.linalg.svd(A[fixed] @ free, lapack_driver="gesvd")
-            free = free @ V[np.count_nonzero(size > RANK) :].T
+            free = free @ V[np.count_nonzero(size > RANK_TOLERANCE) :].T
         widened = np.minimum(lower, value), np.maximum(upper, value)  # by no more than rounding
-        return Settled(free, self.inside + Bounds(A[~fixed], widened[0][~fixed], widened[1][~fixed]))
+        return FixedLevels(free, self.inside + BoundedRows(A[~fixed], widened[0][~fixed], widened[1][~fixed]))
 
 
-class Search:
+class ActiveSetSearch:
     """Primal active set for one level.
 
     The rows are those to stay inside, then the level's own. A row is *on* at its lower (-1) or upper (+1) bound, or off
@@ -78,113 +80,123 @@ class Search:
     its multiplier is rounding.
     """
 
-    def __init__(self, level: Level, settled: Settled, tolerance: float) -> None:
-        self.rows, self.free = settled.inside + level.rows, settled.free
+    def __init__(self, level: LevelRows, fixed_levels: FixedLevels, tolerance: float) -> None:
+        self.rows, self.free = fixed_levels.inside + level.rows, fixed_levels.free
         self.damping, self.tolerance = level.damping, tolerance
-        first = len(settled.inside.A)
-        self.pull = np.append(np.zeros(first), level.pull)
+        first = len(fixed_levels.inside.A)
+        self.root_weight = np.append(np.zeros(first), level.root_weight)
         self.equality = np.append(np.zeros(first, dtype=bool), level.equality)
-        self.own = np.arange(len(self.pull)) >= first
-        self.on = np.zeros(len(self.pull), dtype=int)
-        self.held: list[int] = []  # rows to stay inside that are on; each blocked the others, so they are independent
-        self.stuck = False
-        self.in_vain = np.zeros(len(self.pull), dtype=int)  # times a row was turned off since the cost last fell
-        self.limit = 100 + 20 * len(self.pull)  # every row may come and go ten times
+        self.is_level_row = np.arange(len(self.root_weight)) >= first
+        self.active_side = np.zeros(len(self.root_weight), dtype=int)
+        self.held_rows: list[
+            int
+        ] = []  # rows to stay inside that are on; each blocked the others, so they are independent
+        self.stalled = False
+        self.failed_releases = np.zeros(
+            len(self.root_weight), dtype=int
+        )  # times a row was turned off since the cost last fell
+        self.max_iterations = 100 + 20 * len(self.root_weight)  # every row may come and go ten times
 
     def run(self, x: Array) -> tuple[Array, int, str]:
         """The optimum of the level from a point inside: x, iterations, status."""
         value = self.rows.A @ x
-        self.on = np.where(value < self.rows.lower, -1, np.where(value > self.rows.upper, 1, 0)) * self.own
-        self.on[self.equality] = 1
+        self.active_side = (
+            np.where(value < self.rows.lower, -1, np.where(value > self.rows.upper, 1, 0)) * self.is_level_row
+        )
+        self.active_side[self.equality] = 1
         least = np.inf
-        for iteration in range(1, self.limit + 1):
-            N, Q, R = self.tangent()
+        for iteration in range(1, self.max_iterations + 1):
+            N, Q, R = self.tangent_basis()
             p = self.step(x, N)
-            length, blocker, side = self.first_blocker(x, p)
+            length, blocker, side = self.first_blocking_row(x, p)
             x = x + length * p
             cost, rounding = self.cost(x)
-            self.stuck = not cost < least - rounding
-            if not self.stuck:
-                least, self.in_vain[:] = cost, 0
+            self.stalled = not cost < least - rounding
+            if not self.stalled:
+                least, self.failed_releases[:] = cost, 0
             if blocker >= 0:
-                self.on[blocker] = side
-                self.held += [] if self.own[blocker] else [blocker]
+                self.active_side[blocker] = side
+                self.held_rows += [] if self.is_level_row[blocker] else [blocker]
                 continue
-            wrong = self.wrong_sign(x, Q, R)
+            wrong = self.wrong_multiplier(x, Q, R)
             if wrong < 0:
                 return x, iteration, "optimal"
-            self.on[wrong] = 0
-            self.in_vain[wrong] += 1
-            self.held = [row for row in self.held if row != wrong]
-        return x, self.limit, "iterations"
+            self.active_side[wrong] = 0
+            self.failed_releases[wrong] += 1
+            self.held_rows = [row for row in self.held_rows if row != wrong]
+        return x, self.max_iterations, "iterations"
 
     def distance(self, x: Array) -> Array:
         """Signed distance of the own rows that are on from their bound; zero for all others."""
-        bound = np.where(self.on < 0, self.rows.lower, self.rows.upper)
-        return np.where(self.own & (self.on != 0), self.rows.A @ x - bound, 0.0)
+        bound = np.where(self.active_side < 0, self.rows.lower, self.rows.upper)
+        return np.where(self.is_level_row & (self.active_side != 0), self.rows.A @ x - bound, 0.0)
 
     def cost(self, x: Array) -> tuple[float, float]:
         """The cost of the rows that are on, and the rounding error in it."""
         r, error = np.abs(self.distance(x)), _rounding(x)
-        cost = ((self.pull * r) ** 2).sum() + self.damping**2 * (x @ x)
-        return float(cost), float((self.pull**2 * error * (r + error)).sum() + 1e-14 * cost)
+        cost = ((self.root_weight * r) ** 2).sum() + self.damping**2 * (x @ x)
+        return float(cost), float((self.root_weight**2 * error * (r + error)).sum() + 1e-14 * cost)
 
-    def tangent(self) -> tuple[Array, Array, Array]:
+    def tangent_basis(self) -> tuple[Array, Array, Array]:
         """Basis N of the directions along the held rows, and the factors of these: ``(A_held free).T = Q R``."""
-        h = len(self.held)
+        h = len(self.held_rows)
         if not h:
             return self.free, np.zeros((self.free.shape[1], 0)), np.zeros((0, 0))
-        Q, R = scipy.linalg.qr((self.rows.A[self.held] @ self.free).T)
+        Q, R = scipy.linalg.qr((self.rows.A[self.held_rows] @ self.free).T)
         return self.free @ Q[:, h:], Q[:, :h], R[:h]
 
     def step(self, x: Array, N: Array) -> Array:
         """The shortest p = N y to the fit."""
-        fitted = self.own & (self.on != 0)
-        M, pull = self.rows.A[fitted] @ N, self.pull[fitted]
-        target = -pull * self.distance(x)[fitted]
+        fitted = self.is_level_row & (self.active_side != 0)
+        M, root_weight = self.rows.A[fitted] @ N, self.root_weight[fitted]
+        target = -root_weight * self.distance(x)[fitted]
         if self.damping > 0.0:
             eye = self.damping * np.eye(N.shape[1])
-            return N @ _least_squares(np.vstack([pull[:, None] * M, eye]), np.append(target, -eye @ (N.T @ x)))
+            return N @ _least_squares(np.vstack([root_weight[:, None] * M, eye]), np.append(target, -eye @ (N.T @ x)))
         if M.size == 0:
             return np.zeros(len(x))
         _, size, V = scipy.linalg.svd(M, full_matrices=False, lapack_driver="gesvd")
-        V = V[size > RANK].T  # the rank is that of the unit rows, whatever their pull
-        step: Array = N @ (V @ _least_squares(pull[:, None] * (M @ V), target))
+        V = V[size > RANK_TOLERANCE].T  # the rank is that of the unit rows, whatever their pull
+        step: Array = N @ (V @ _least_squares(root_weight[:, None] * (M @ V), target))
         return step
 
-    def first_blocker(self, x: Array, p: Array) -> tuple[float, int, int]:
+    def first_blocking_row(self, x: Array, p: Array) -> tuple[float, int, int]:
         """The fraction of p that is possible, the row that ends it (-1 for none) and its side."""
         speed, value, norm = self.rows.A @ p, self.rows.A @ x, float(np.linalg.norm(p))
-        pace = np.abs(speed)
-        room = np.where(speed > 0.0, self.rows.upper - value, value - self.rows.lower)
+        row_speed = np.abs(speed)
+        distance_to_bound = np.where(speed > 0.0, self.rows.upper - value, value - self.rows.lower)
         # A pace of the size of rounding does not block, unless the step is so long that it matters.
-        beyond = (pace > 1e-13 * norm) & (pace - room > _rounding(x + p))
-        blocks = (self.on == 0) & np.isfinite(room) & ((pace > RANK * norm) | beyond)
-        fraction = np.where(blocks, np.maximum(room, 0.0) / pace, np.inf)
+        beyond = (row_speed > 1e-13 * norm) & (row_speed - distance_to_bound > _rounding(x + p))
+        blocks = (
+            (self.active_side == 0) & np.isfinite(distance_to_bound) & ((row_speed > RANK_TOLERANCE * norm) | beyond)
+        )
+        fraction = np.where(blocks, np.maximum(distance_to_bound, 0.0) / row_speed, np.inf)
         length = fraction.min(initial=np.inf)
         if not length < 1.0:
             return 1.0, -1, 0
         ties = np.flatnonzero(fraction <= length + 1e-14)
-        row = int(ties[0] if self.stuck else ties[np.argmax(pace[ties])])
+        row = int(ties[0] if self.stalled else ties[np.argmax(row_speed[ties])])
         return float(length), row, 1 if speed[row] > 0.0 else -1
 
-    def wrong_sign(self, x: Array, Q: Array, R: Array) -> int:
+    def wrong_multiplier(self, x: Array, Q: Array, R: Array) -> int:
         """The row that is on and whose multiplier has the most wrong sign, -1 for none.
 
-        The multiplier of an own row is ``pull^2`` times its distance; those of the held rows cancel the gradient.
+        That of a row of the level is ``root_weight^2`` times its distance; those of held rows cancel the gradient.
         """
         r, rounding = self.distance(x), _rounding(x)
-        multiplier = self.pull**2 * r
+        multiplier = self.root_weight**2 * r
         gradient = self.free.T @ (self.rows.A.T @ multiplier + self.damping**2 * x)
         size = np.abs(multiplier).max(initial=0.0) + self.damping**2 * np.abs(x).max(initial=0.0)
-        if self.held:
-            multiplier[self.held] = -scipy.linalg.solve_triangular(R, Q.T @ gradient)
-        wrong = -self.on * multiplier
-        visible = np.where(self.own, -self.on * r > rounding, wrong > rounding) & (wrong > self.tolerance * size)
-        rows = np.flatnonzero(visible & ~self.equality & (self.in_vain < 3))
+        if self.held_rows:
+            multiplier[self.held_rows] = -scipy.linalg.solve_triangular(R, Q.T @ gradient)
+        wrong = -self.active_side * multiplier
+        visible = np.where(self.is_level_row, -self.active_side * r > rounding, wrong > rounding) & (
+            wrong > self.tolerance * size
+        )
+        rows = np.flatnonzero(visible & ~self.equality & (self.failed_releases < 3))
         if not len(rows):
             return -1
-        return int(rows[0] if self.stuck else rows[np.argmax(wrong[rows])])
+        return int(rows[0] if self.stalled else rows[np.argmax(wrong[rows])])
 
 
 def _rounding(x: Array) -> float:
@@ -213,10 +225,10 @@ def _least_squares(M: Array, b: Array) -> Array:
 class Cascade(Solver):
     """Strict lexicographic least squares, one small problem per level: the reference for the other solvers.
 
-    Level k minimises over x the cost of its rows a_i (scaled to unit length, s_i the violation, pull_i the square
+    Level k minimises over x the cost of its rows a_i (scaled to unit length, s_i the violation, w_i the square
     root of the weight)::
 
-        sum_i pull_i^2 s_i^2 + damping_k^2 |x|^2
+        sum_i w_i^2 s_i^2 + damping_k^2 |x|^2
 
     subject to what the earlier levels settled ([Saab2012] eq. 2). The optimal s of a level is unique, so its
     optimal points are exactly those where the rows with ``s_i != 0`` and the equalities *keep their value* and the
@@ -236,21 +248,21 @@ class Cascade(Solver):
     def __init__(self, damping: float | Sequence[float] = 0.0, tolerance: float = 1e-11) -> None:
         if not 0.0 < tolerance < 1e-3:
             raise SolverError(f"tolerance is {tolerance!r}; expected a small number such as 1e-11")
-        self.damping = checked_damping(damping)
+        self.damping = check_damping(damping)
         self.tolerance = tolerance
 
     def solve(self, program: Program) -> Solution:
         """The lexicographic optimum of the program; never raises on a valid Program."""
         if program.center.any():
-            return self.solve(program.about_center()).of(program)
+            return self.solve(program.relative_to_center()).shift_to_center(program)
         start = time.perf_counter()
         with np.errstate(all="ignore"):
-            rows = UnitRows.of(program)
+            rows = UnitRows.from_program(program)
             levels = [*_levels(program, rows, self.damping), _least_norm(program.variables)]
-            x, iterations, status, farthest = self._descent(levels, np.zeros(program.variables))
+            x, iterations, status, farthest = self._solve_levels(levels, np.zeros(program.variables))
             if status == "optimal" and farthest > 1e3 * (1.0 + np.linalg.norm(x)):
                 # Nearly dependent rows led far away, where rounding is coarse: once more from where it ended.
-                again, more, status, _ = self._descent(levels, x)
+                again, more, status, _ = self._solve_levels(levels, x)
                 x, iterations, status = (again if status == "optimal" else x), iterations + more, "optimal"
             sides = sides_at(program, x, rows)
         return Solution(
@@ -264,35 +276,44 @@ class Cascade(Solver):
             counters={"iterations": iterations},
         )
 
-    def _descent(self, levels: list[Level], x: Array) -> tuple[Array, int, str, float]:
+    def _solve_levels(self, levels: list[LevelRows], x: Array) -> tuple[Array, int, str, float]:
         """All levels, starting at x: the optimum, iterations, status and how far from the origin it went."""
         n, iterations, farthest = len(x), 0, 0.0
-        settled = Settled(np.eye(n), Bounds(np.zeros((0, n)), np.zeros(0), np.zeros(0)))
+        fixed_levels = FixedLevels(np.eye(n), BoundedRows(np.zeros((0, n)), np.zeros(0), np.zeros(0)))
         for level in levels:
             try:
-                reached, steps, status = Search(level, settled, self.tolerance).run(x)
-                settled = settled.joined(level, reached, self.tolerance)
+                optimum, steps, status = ActiveSetSearch(level, fixed_levels, self.tolerance).run(x)
+                fixed_levels = fixed_levels.add_level(level, optimum, self.tolerance)
             except (np.linalg.LinAlgError, ValueError):  # an SVD that does not converge, or numbers that overflow
                 return x, iterations, "iterations", farthest
-            if not np.isfinite(reached).all():
+            if not np.isfinite(optimum).all():
                 return x, iterations, "iterations", farthest
-            x, iterations, farthest = reached, iterations + steps, max(farthest, float(np.linalg.norm(reached)))
+            x, iterations, farthest = optimum, iterations + steps, max(farthest, float(np.linalg.norm(optimum)))
             if status != "optimal":
                 return x, iterations, status, farthest
         return x, iterations, "optimal", farthest
 
 
-def _levels(program: Program, rows: UnitRows, damping: float | Sequence[float]) -> list[Level]:
+def _levels(program: Program, rows: UnitRows, damping: float | Sequence[float]) -> list[LevelRows]:
     levels = []
     for k, d in enumerate(program_damping(damping, program)):
-        own = np.arange(program.rows)[program.slice(k)]
-        own = own[rows.counts[own]]
-        if len(own):
-            bounds = Bounds(rows.A[own], rows.lower[own], rows.upper[own])
-            strongest = rows.pull[own].max()
-            levels.append(Level(bounds, rows.equality[own], rows.pull[own] / strongest, np.float64(d) / strongest))
+        level_rows = np.arange(program.rows)[program.slice(k)]
+        level_rows = level_rows[rows.relevant[level_rows]]
+        if len(level_rows):
+            bounds = BoundedRows(rows.A[level_rows], rows.lower[level_rows], rows.upper[level_rows])
+            strongest = rows.root_weight[level_rows].max()
+            levels.append(
+                LevelRows(
+                    bounds,
+                    rows.equality[level_rows],
+                    rows.root_weight[level_rows] / strongest,
+                    np.float64(d) / strongest,
+                )
+            )
     return levels
 
 
-def _least_norm(n: int) -> Level:
-    return Level(Bounds(np.eye(n), np.zeros(n), np.zeros(n)), np.ones(n, dtype=bool), np.ones(n), np.float64(0.0))
+def _least_norm(n: int) -> LevelRows:
+    return LevelRows(
+        BoundedRows(np.eye(n), np.zeros(n), np.zeros(n)), np.ones(n, dtype=bool), np.ones(n), np.float64(0.0)
+    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.errors import SolverError
 from poise.solvers.cascade import Cascade
-from poise.solvers.program import Program, checked_damping, level_damping
+from poise.solvers.program import Program, check_damping, level_damping
 from poise.solvers.solution import Solution, Solver
 from poise.solvers.unit_rows import UnitRows
 
@@ -33,19 +33,21 @@ class Lexicographic(Solver):
             keeps the levels already solved. None: no limit.
         damping: added cost ``damping^2 |x|^2`` of a level, scalar for all or one per level, for
             well-behaved answers near singularities. Zero: exact.
-        warm: start from the active set of the previous solution.
+        warm_start: start from the active set of the previous solution.
 
     >>> Lexicographic().solve(Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])).x
     array([1., 1.])
     """
 
-    def __init__(self, budget: float | None = None, damping: float | Sequence[float] = 0.0, warm: bool = True) -> None:
+    def __init__(
+        self, budget: float | None = None, damping: float | Sequence[float] = 0.0, warm_start: bool = True
+    ) -> None:
         if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0.0):
             raise SolverError(f"budget is {budget!r}; expected seconds, zero or more, or None for no limit")
         self.budget = budget
         self._seconds = math.inf if budget is None else float(budget)
-        self.damping = checked_damping(damping)
-        self.warm = warm
+        self.damping = check_damping(damping)
+        self.warm_start = warm_start
         self.reset()
         if self._kernel is None:
             warnings.warn(
@@ -73,13 +75,15 @@ class Lexicographic(Solver):
                 kernel.layout(level_begin, variables, level_damping(self.damping, len(program)), columns)
             self._structure = structure
         x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], np.int8)
-        counts = kernel.solve(program.memory, self._seconds, self.warm, x, sides)
+        counts = kernel.solve(program.memory, self._seconds, self.warm_start, x, sides)
         milliseconds = 1e3 * (time.perf_counter() - start)
         status = _kernel.statuses[counts[0]]
-        return Solution(program, x, status, sides, counts[1], milliseconds, "lexicographic", Counts(counts), counts[-1])
+        return Solution(
+            program, x, status, sides, counts[1], milliseconds, "lexicographic", KernelCounters(counts), counts[-1]
+        )
 
 
-class Counts(Mapping[str, int]):
+class KernelCounters(Mapping[str, int]):
     """What the kernel counted, by name; names are looked up only for who asks."""
 
     __slots__ = ("_values",)
@@ -113,7 +117,7 @@ except ImportError:  # built without a compiler
 
 #: Singular values of unit rows below this are taken as zero: the closed form has no other remedy against the
 #: motions of size 1e9 that inverting them would ask for.
-RANK = 1e-9
+RANK_TOLERANCE = 1e-9
 
 #: In the order of the kernel.
 STATUSES = ("optimal", "relaxed", "iterations")
@@ -145,20 +149,20 @@ class NullSpace(Solver):
     """
 
     def __init__(self, damping: float | Sequence[float] = 0.0) -> None:
-        self.damping = checked_damping(damping)
+        self.damping = check_damping(damping)
         if _kernel is None:
             raise SolverError(
                 "the compiled kernel is not built, and NullSpace needs it; "
                 "install a C++17 compiler and reinstall poise, or use Cascade()"
             )
-        self._kernel = _kernel.NullSpace(RANK)
+        self._kernel = _kernel.NullSpace(RANK_TOLERANCE)
         self._structure: object = None
 
     @staticmethod
     def accepts(program: Program) -> bool:
         """Whether every row that matters (weight not zero, some bound finite) is an equality."""
-        rows = UnitRows.of(program)
-        return bool((rows.equality | ~rows.counts).all())
+        rows = UnitRows.from_program(program)
+        return bool((rows.equality | ~rows.relevant).all())
 
     def solve(self, program: Program) -> Solution:
         """The closed-form solution of the equalities; never raises on a valid Program."""

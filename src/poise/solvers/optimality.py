@@ -69,39 +69,41 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
     """
     if program.center.any():
         x = answer.x if isinstance(answer, Solution) else np.asarray(answer)
-        return certificate(program.about_center(), x - program.center, tolerance)
+        return certificate(program.relative_to_center(), x - program.center, tolerance)
     x = answer.x if isinstance(answer, Solution) else np.asarray(answer, dtype=float)
-    unit = _Standing(program, x, tolerance)
-    settled = unit.equality | unit.violated
+    unit = _RowStates(program, x, tolerance)
+    fixed = unit.equality | unit.violated
     residuals, multipliers = [], []
     for k in range(len(program)):
         span = program.slice(k)
-        upto = np.arange(program.rows) < span.stop
+        up_to_level = np.arange(program.rows) < span.stop
         residual, lam, heaviest = min(
-            (_level_residual(unit, span, settled, hidden) for hidden in (False, True)), key=lambda proof: proof[0]
+            (_level_residual(unit, span, fixed, hidden) for hidden in (False, True)), key=lambda candidate: candidate[0]
         )
         residuals.append(residual)
         if unit.violated[span].any():
-            error = unit.multiplier_error(lam, upto, settled, span)
-            settled = settled | (np.abs(lam) > 1e-14 * heaviest) | (error > 1e-9 * heaviest)
+            error = unit.multiplier_error(lam, up_to_level, fixed, span)
+            fixed = fixed | (np.abs(lam) > 1e-14 * heaviest) | (error > 1e-9 * heaviest)
         multipliers.append(lam)
-    lam, rest = unit.balance(x, np.ones(program.rows, dtype=bool), settled)
+    lam, rest = unit.balance(x, np.ones(program.rows, dtype=bool), fixed)
     size = 1.0 + unit.size + 1e-6 * float(np.abs(lam).max(initial=0.0))
     return Certificate(tuple(residuals), float(np.linalg.norm(rest)) / size, tuple(multipliers))
 
 
-def _level_residual(unit: _Standing, span: slice, settled: Mask, hidden: bool) -> tuple[float, Array, float]:
+def _level_residual(unit: _RowStates, span: slice, fixed: Mask, hidden: bool) -> tuple[float, Array, float]:
     """Residual, multipliers and largest force of one level.
 
     With `hidden`, rows of the level within rounding of their bound have unknown forces instead of those of their slack.
     """
-    known = unit.violated if hidden else unit.used
-    force = np.where(known, unit.pull * unit.slack, 0.0)[span]
+    known = unit.violated if hidden else unit.relevant
+    force = np.where(known, unit.relative_weight * unit.slack, 0.0)[span]
     above = np.arange(len(unit.A)) < span.start
     if hidden:
         above[span] = ~unit.violated[span]
-    lam, rest = unit.balance(unit.A[span].T @ force, above, settled)
-    beyond = np.maximum(np.abs(lam) - unit.pull * unit.near, 0.0)[span]  # more than a slack within rounding can give
+    lam, rest = unit.balance(unit.A[span].T @ force, above, fixed)
+    beyond = np.maximum(np.abs(lam) - unit.relative_weight * unit.tolerances, 0.0)[
+        span
+    ]  # more than a slack within rounding can give
     heaviest = float(np.abs(force).max(initial=0.0))
     rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
     missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
@@ -109,65 +111,65 @@ def _level_residual(unit: _Standing, span: slice, settled: Mask, hidden: bool) -
     return missing / (1.0 + heaviest + rounding), lam, heaviest
 
 
-class _Standing:
+class _RowStates:
     """Where x puts the unit rows of a program."""
 
     def __init__(self, program: Program, x: Array, tolerance: float) -> None:
-        rows = UnitRows.of(program)
-        self.A: Array = np.where(rows.counts[:, None], rows.A, 0.0)
-        self.used: Mask = rows.counts
+        rows = UnitRows.from_program(program)
+        self.A: Array = np.where(rows.relevant[:, None], rows.A, 0.0)
+        self.relevant: Mask = rows.relevant
         self.equality: Mask = rows.equality
         self.size = float(np.linalg.norm(x))
         value = self.A @ x
         bounds = np.stack([rows.lower, rows.upper])
         magnitude = np.abs(np.where(np.isfinite(bounds), bounds, 0.0)).max(axis=0)
-        near = self.near = tolerance * (1.0 + magnitude) + 2e-14 * self.size
-        self.slack: Array = np.where(self.used, value - np.clip(value, rows.lower, rows.upper), 0.0)
-        self.violated: Mask = np.abs(self.slack) > near
-        loose = self.used & ~self.equality & ~self.violated
-        self.at_lower: Mask = loose & (value - rows.lower <= near)
-        self.at_upper: Mask = loose & (rows.upper - value <= near)
-        self.pull: Array = np.where(self.used, rows.pull, 0.0) ** 2
+        tolerances = self.tolerances = tolerance * (1.0 + magnitude) + 2e-14 * self.size
+        self.slack: Array = np.where(self.relevant, value - np.clip(value, rows.lower, rows.upper), 0.0)
+        self.violated: Mask = np.abs(self.slack) > tolerances
+        loose = self.relevant & ~self.equality & ~self.violated
+        self.at_lower: Mask = loose & (value - rows.lower <= tolerances)
+        self.at_upper: Mask = loose & (rows.upper - value <= tolerances)
+        self.relative_weight: Array = np.where(self.relevant, rows.root_weight, 0.0) ** 2
         for k in range(len(program)):
             span = program.slice(k)
-            self.pull[span] /= max(float(self.pull[span].max(initial=0.0)), 1e-300)
+            self.relative_weight[span] /= max(float(self.relative_weight[span].max(initial=0.0)), 1e-300)
 
-    def balance(self, gradient: Array, above: Mask, settled: Mask) -> tuple[Array, Array]:
+    def balance(self, gradient: Array, above: Mask, fixed: Mask) -> tuple[Array, Array]:
         """Multipliers of the rows `above` that best cancel the gradient, and what they leave."""
-        free = np.flatnonzero(above & settled)
-        push = np.flatnonzero(above & ~settled & self.at_upper)
-        pull = np.flatnonzero(above & ~settled & self.at_lower)
+        free = np.flatnonzero(above & fixed)
+        at_upper = np.flatnonzero(above & ~fixed & self.at_upper)
+        at_lower = np.flatnonzero(above & ~fixed & self.at_lower)
         lam = np.zeros(len(self.A))
         basis, combine = _row_space(self.A[free])
         rest = gradient - basis @ (basis.T @ gradient)
-        if len(push) + len(pull) and np.linalg.norm(rest) > 0.0:
-            columns = np.concatenate([self.A[push], -self.A[pull]]).T
+        if len(at_upper) + len(at_lower) and np.linalg.norm(rest) > 0.0:
+            columns = np.concatenate([self.A[at_upper], -self.A[at_lower]]).T
             columns = columns - basis @ (basis.T @ columns)
             size = float(np.linalg.norm(rest))
-            amounts = _nonnegative(columns, -rest / size) * size
+            amounts = _nonnegative_least_squares(columns, -rest / size) * size
             rest = rest + columns @ amounts
-            lam[push] += amounts[: len(push)]
-            lam[pull] -= amounts[len(push) :]
+            lam[at_upper] += amounts[: len(at_upper)]
+            lam[at_lower] -= amounts[len(at_upper) :]
         lam[free] = -combine @ (basis.T @ (gradient + self.A.T @ lam))
         return lam, rest
 
-    def multiplier_error(self, lam: Array, upto: Mask, settled: Mask, level: slice) -> Array:
+    def multiplier_error(self, lam: Array, up_to_level: Mask, fixed: Mask, level: slice) -> Array:
         """How well the multipliers of rows at a bound can be known when rows carry a relative error of 1e-12.
 
         An error e of the balance changes the multiplier of row i by e / t_i, where t_i is the part of a_i that no other
         active row has; the forces of the level themselves are known to e / t, with t its smallest independent part.
         """
-        bound = np.flatnonzero(upto & ~settled & (self.at_lower | self.at_upper))
+        bound = np.flatnonzero(up_to_level & ~fixed & (self.at_lower | self.at_upper))
         error = np.zeros(len(self.A))
         if len(bound) == 0:
             return error
-        above = upto.copy()
+        above = up_to_level.copy()
         above[level] = False
-        basis, _ = _row_space(self.A[above & (settled | self.at_lower | self.at_upper)])
-        own = self.A[level][settled[level]]
+        basis, _ = _row_space(self.A[above & (fixed | self.at_lower | self.at_upper)])
+        own = self.A[level][fixed[level]]
         diagonal = np.abs(np.diag(scipy.linalg.qr((own - own @ basis @ basis.T).T, mode="economic", pivoting=True)[1]))
         weakest = float(diagonal[diagonal > 1e-11].min(initial=1.0))
-        active = np.concatenate([bound, np.flatnonzero(upto & settled)])
+        active = np.concatenate([bound, np.flatnonzero(up_to_level & fixed)])
         independent = 1.0 / np.linalg.norm(np.linalg.pinv(self.A[active].T, rcond=1e-11)[: len(bound)], axis=1)
         error[bound] = 1e-12 * float(np.abs(lam).max()) / (weakest * independent)
         return error
@@ -185,7 +187,7 @@ def _row_space(rows: Array) -> tuple[Array, Array]:
     return np.asarray(q[:, :rank]), combine
 
 
-def _nonnegative(columns: Array, target: Array) -> Array:
+def _nonnegative_least_squares(columns: Array, target: Array) -> Array:
     try:
         amounts, _ = scipy.optimize.nnls(columns, target, maxiter=20 * (columns.shape[1] + 1))
     except RuntimeError:  # did not converge: no certificate from these rows
@@ -197,11 +199,11 @@ def _nonnegative(columns: Array, target: Array) -> Array:
 
 
 #: Violations below this (for unit rows, relative to the size of the numbers) are rounding.
-MET = 1e-8
+VIOLATION_TOLERANCE = 1e-8
 #: How many rows are told in full, and how many obstacles of each.
-SHOWN, OBSTACLES = 10, 3
+MAX_ROWS_LISTED, MAX_OBSTACLES = 10, 3
 
-_STATUS = {
+_STATUS_TEXTS = {
     "optimal": "optimal",
     "budget": "budget: out of time, less important levels are not solved",
     "iterations": "iterations: out of patience, less important levels are not solved",
@@ -238,33 +240,35 @@ def explain(solution: Solution) -> str:
 class _Explanation:
     def __init__(self, solution: Solution) -> None:
         self.solution, self.program = solution, solution.program
-        self.rows = UnitRows.of(self.program)
+        self.rows = UnitRows.from_program(self.program)
         self.value = self.program.A @ solution.x
         self.slack = self.program.slack(solution.x)
         size = np.where(self.rows.norm > 0.0, self.rows.norm, 1.0)
         self.violation = np.where(self.program.weight > 0.0, np.abs(self.slack) / size, 0.0)
-        self.violation[self.violation <= MET * (1.0 + np.abs(self.value) / size)] = 0.0
+        self.violation[self.violation <= VIOLATION_TOLERANCE * (1.0 + np.abs(self.value) / size)] = 0.0
         # Where x stands and not only what the solver says: the text should be right for any solver.
-        self.sides = sides_at(self.program, solution.x, self.rows, tolerance=MET)
+        self.sides = sides_at(self.program, solution.x, self.rows, tolerance=VIOLATION_TOLERANCE)
         self.level = np.repeat(np.arange(len(self.program)), np.diff(self.program.level_begin))
 
     def lines(self) -> list[str]:
         solution = self.solution
-        status = _STATUS.get(solution.status, solution.status)
-        iterations = _count(solution.iterations, "iteration")
+        status = _STATUS_TEXTS.get(solution.status, solution.status)
+        iterations = _count_of(solution.iterations, "iteration")
         text = [f"{status} (by {solution.solver or 'unknown'}, {iterations}, {solution.milliseconds:.2g} ms)"]
         text += [self.level_line(k) for k in range(len(self.program))]
         worst = np.lexsort((-self.violation, self.level))  # the most important level first
         worst = worst[self.violation[worst] > 0.0]
-        text += _listed("violated", [self.violated_line(int(i)) for i in worst[:SHOWN]], len(worst))
+        text += _list_section("violated", [self.violated_line(int(i)) for i in worst[:MAX_ROWS_LISTED]], len(worst))
         saturated = np.flatnonzero((self.sides != INSIDE) & (self.sides != EQUALITY) & (self.violation == 0.0))
-        text += _listed("saturated", [self.saturated_line(int(i)) for i in saturated[:SHOWN]], len(saturated))
+        text += _list_section(
+            "saturated", [self.saturated_line(int(i)) for i in saturated[:MAX_ROWS_LISTED]], len(saturated)
+        )
         return text
 
     def level_line(self, k: int) -> str:
         span, program = self.program.slice(k), self.program
         title = f"level {k}" + (f" {program.names[k]}" if program.names[k] != f"level {k}" else "")
-        head = f"{title} ({_count(span.stop - span.start, 'row')})"
+        head = f"{title} ({_count_of(span.stop - span.start, 'row')})"
         violated = self.violation[span] > 0.0
         if not violated.any():
             return f"{head}: met"
@@ -274,45 +278,51 @@ class _Explanation:
             return f"{head}: {violated.sum()} violated"
         unit = units.pop()
         most, mean = np.abs(slack).max(), np.sqrt(np.mean(slack**2))
-        return f"{head}: {violated.sum()} violated, by {_quantity(most, unit)} at most, {_quantity(mean, unit)} RMS"
+        largest, rms = _format_quantity(most, unit), _format_quantity(mean, unit)
+        return f"{head}: {violated.sum()} violated, by {largest} at most, {rms} RMS"
 
     def violated_line(self, i: int) -> str:
         level, rows, index = self.program.block(i)
         value, slack = float(self.value[i]), float(self.slack[i])
         lower, upper, unit = self.program.lower[i], self.program.upper[i], rows.unit
         if lower == upper:
-            wanted = _quantity(lower, unit)
+            wanted = _format_quantity(lower, unit)
         else:
-            wanted = f"at most {_quantity(upper, unit)}" if slack > 0.0 else f"at least {_quantity(lower, unit)}"
+            wanted = (
+                f"at most {_format_quantity(upper, unit)}"
+                if slack > 0.0
+                else f"at least {_format_quantity(lower, unit)}"
+            )
         return (
-            f"{rows.label(index)} (level {level}) misses by {_quantity(-slack, unit, '+')}: "
-            f"at {_quantity(value, unit)}, wanted {wanted}; {self.obstacles(i)}"
+            f"{rows.label(index)} (level {level}) misses by {_format_quantity(-slack, unit, '+')}: "
+            f"at {_format_quantity(value, unit)}, wanted {wanted}; {self.obstacles(i)}"
         )
 
     def saturated_line(self, i: int) -> str:
         level, rows, index = self.program.block(i)
         bound = self.program.upper[i] if self.sides[i] == UPPER else self.program.lower[i]
-        return f"{rows.label(index)} (level {level}): at its {_side(self.sides[i])}, {_quantity(bound, rows.unit)}"
+        side = _side_text(self.sides[i])
+        return f"{rows.label(index)} (level {level}): at its {side}, {_format_quantity(bound, rows.unit)}"
 
     def obstacles(self, i: int) -> str:
-        if not self.rows.counts[i]:
+        if not self.rows.relevant[i]:
             return "in the way: nothing, it does not depend on x"
-        above = np.flatnonzero(self.rows.counts & (self.level <= self.level[i]) & (self.sides != INSIDE))
+        above = np.flatnonzero(self.rows.relevant & (self.level <= self.level[i]) & (self.sides != INSIDE))
         above = above[above != i]
         direction = -np.sign(self.slack[i]) * self.rows.A[i]
         amount, rest = self.resistance(direction, above, int(self.level[i]))
         order = np.argsort(-amount, kind="stable")
         order = order[amount[order] > 0.02 * amount.max(initial=0.0)]
-        names = [self.obstacle(int(above[j])) for j in order[:OBSTACLES]]
-        if len(order) > OBSTACLES:
-            names.append(f"and {len(order) - OBSTACLES} more")
+        names = [self.obstacle(int(above[j])) for j in order[:MAX_OBSTACLES]]
+        if len(order) > MAX_OBSTACLES:
+            names.append(f"and {len(order) - MAX_OBSTACLES} more")
         if rest > 0.5:  # nothing resists most of the motion
             return f"in the way: {', '.join([*names, 'otherwise nothing' if names else 'nothing'])} as important"
         return f"in the way: {', '.join(names)}"
 
     def obstacle(self, j: int) -> str:
         level, rows, index = self.program.block(j)
-        side = "" if self.sides[j] == EQUALITY else f"{_side(self.sides[j])}, "
+        side = "" if self.sides[j] == EQUALITY else f"{_side_text(self.sides[j])}, "
         return f"{rows.label(index)} ({side}level {level})"
 
     def resistance(self, direction: Array, above: NDArray[np.intp], level: int) -> tuple[Array, float]:
@@ -336,19 +346,19 @@ class _Explanation:
         return amount, float(rest)
 
 
-def _side(side: int) -> str:
+def _side_text(side: int) -> str:
     return "upper bound" if side == UPPER else "lower bound"
 
 
-def _count(number: int, what: str) -> str:
+def _count_of(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-def _quantity(value: float, unit: str, sign: str = "") -> str:
+def _format_quantity(value: float, unit: str, sign: str = "") -> str:
     return f"{value:{sign}.3g} {unit}".rstrip()
 
 
-def _listed(title: str, lines: Sequence[str], total: int) -> list[str]:
+def _list_section(title: str, lines: Sequence[str], total: int) -> list[str]:
     if not total:
         return []
     more = [f"  ... and {total - len(lines)} more"] if total > len(lines) else []

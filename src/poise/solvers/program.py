@@ -59,16 +59,16 @@ class Rows:
     ) -> None:
         self.name = str(name)
         self.unit = str(unit)
-        matrix = self._numbers(A, "A")
+        matrix = self._check_array(A, "A")
         if matrix.ndim == 1:
             matrix = matrix[np.newaxis, :] if matrix.size else matrix.reshape(0, 0)
         if matrix.ndim != 2:
             raise self._error(f"A has {matrix.ndim} dimensions; expected a matrix with one line per row")
         self.A = np.ascontiguousarray(matrix)
         m = len(self.A)
-        self.lower = self._column(lower, m, "lower")
-        self.upper = self._column(upper, m, "upper")
-        self.weight = self._column(weight, m, "weight")
+        self.lower = self._check_column(lower, m, "lower")
+        self.upper = self._check_column(upper, m, "upper")
+        self.weight = self._check_column(weight, m, "weight")
         if labels is not None and len(labels) != m:
             raise self._error(f"{len(labels)} labels were given for {m} rows; give one per row or none")
         self.labels = None if labels is None else tuple(str(label) for label in labels)
@@ -114,40 +114,42 @@ class Rows:
         equalities = int(np.sum(self.lower == self.upper))
         return f"Rows({_quoted(self.name)}, {len(self)} rows on {self.variables} variables, {equalities} equalities)"
 
-    def _numbers(self, values: ArrayLike, what: str) -> Array:
+    def _check_array(self, values: ArrayLike, label: str) -> Array:
         try:
             return np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise self._error(f"{what} is not an array of numbers: {str(values)[:60]!r}") from None
+            raise self._error(f"{label} is not an array of numbers: {str(values)[:60]!r}") from None
 
-    def _column(self, values: ArrayLike, m: int, what: str) -> Array:
-        column = self._numbers(values, what)
+    def _check_column(self, values: ArrayLike, m: int, label: str) -> Array:
+        column = self._check_array(values, label)
         if column.ndim > 1 or (column.ndim == 1 and len(column) != m):
-            raise self._error(f"{what} has shape {column.shape}; expected a number or {m} values, one per row")
+            raise self._error(f"{label} has shape {column.shape}; expected a number or {m} values, one per row")
         return np.array(np.broadcast_to(column, (m,)))
 
     def _check(self) -> None:
         # One reduction each in the good case; the offending rows are looked up only for the message.
         if not np.isfinite(self.A).all():
-            raise self._offending(np.asarray(~np.isfinite(self.A).all(axis=1)), "A has NaN or infinite entries in")
+            raise self._offending_rows_error(
+                np.asarray(~np.isfinite(self.A).all(axis=1)), "A has NaN or infinite entries in"
+            )
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
-            raise self._offending(np.isnan(self.lower) | np.isnan(self.upper), "a bound is NaN in")
+            raise self._offending_rows_error(np.isnan(self.lower) | np.isnan(self.upper), "a bound is NaN in")
         if (self.lower > self.upper).any():
-            raise self._offending(self.lower > self.upper, "lower is above upper in")
+            raise self._offending_rows_error(self.lower > self.upper, "lower is above upper in")
         wrong_infinity = (self.lower >= UNBOUNDED) | (self.upper <= -UNBOUNDED)
         if wrong_infinity.any():
-            raise self._offending(wrong_infinity, "lower is +infinite or upper is -infinite in")
+            raise self._offending_rows_error(wrong_infinity, "lower is +infinite or upper is -infinite in")
         if not ((self.weight >= 0.0) & np.isfinite(self.weight)).all():
-            raise self._offending(
+            raise self._offending_rows_error(
                 ~((self.weight >= 0.0) & np.isfinite(self.weight)), "the weight is negative, NaN or infinite in"
             )
 
-    def _offending(self, mask: NDArray[np.bool_], what: str) -> RowsError:
+    def _offending_rows_error(self, mask: NDArray[np.bool_], label: str) -> RowsError:
         indices = tuple(int(i) for i in np.flatnonzero(mask))
-        shown = ", ".join(self.label(i) for i in indices[:5]) + (", ..." if len(indices) > 5 else "")
+        listed = ", ".join(self.label(i) for i in indices[:5]) + (", ..." if len(indices) > 5 else "")
         first = indices[0]
         evidence = f"(lower {self.lower[first]:g}, upper {self.upper[first]:g}, weight {self.weight[first]:g})"
-        return self._error(f"{what} {shown} {evidence}; correct the task that makes these rows", indices)
+        return self._error(f"{label} {listed} {evidence}; correct the task that makes these rows", indices)
 
     def _error(self, message: str, indices: tuple[int, ...] = ()) -> RowsError:
         return RowsError(f"{_quoted(self.name)}: {message}", self.name, indices)
@@ -175,9 +177,9 @@ class Program:
         names: one per level, for explanations.
         variables: number of unknowns, needed only when no level has a row.
         damping: added cost ``damping^2 |x|^2``, one per level; zero leaves it to the solver.
-        caution: one per level. A level whose smallest singular value s (among the freedom left to it) is below its
-            caution is damped by ``damping^2 = caution^2 - s^2``; others are solved exactly. Zero: never. Honoured by
-            `Lexicographic`; the other solvers do without.
+        singularity_damping: one per level. A level whose smallest singular value s (among the freedom left to it)
+            is below it is damped by ``damping^2 = singularity_damping^2 - s^2``; others are solved exactly. Zero:
+            never. Honoured by `Lexicographic`; the other solvers do without.
         center: what freedom is left goes to the x nearest to this point, and damping pulls towards it; None: zero.
 
     >>> program = Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])
@@ -191,7 +193,7 @@ class Program:
         names: Sequence[str] | None = None,
         variables: int | None = None,
         damping: Sequence[float] = (),
-        caution: Sequence[float] = (),
+        singularity_damping: Sequence[float] = (),
         center: ArrayLike | None = None,
     ) -> None:
         blocks: list[tuple[Rows, ...]] = []
@@ -207,9 +209,9 @@ class Program:
         self.names: tuple[str, ...] = (
             tuple(names) if names is not None else tuple(f"level {k}" for k in range(len(blocks)))
         )
-        self._damping = _one_per_level(damping, len(blocks), "damping")
-        self._caution = _one_per_level(caution, len(blocks), "caution")
-        self.variables = self._common_size(variables)
+        self._damping = _check_per_level(damping, len(blocks), "damping")
+        self._singularity_damping = _check_per_level(singularity_damping, len(blocks), "singularity_damping")
+        self.variables = self._check_size(variables)
         self._center = np.zeros(self.variables) if center is None else np.array(center, dtype=np.float64)
         if self._center.shape != (self.variables,) or not np.isfinite(self._center).all():
             raise RowsError(f"center is {center!r}; expected {self.variables} finite numbers, one per unknown")
@@ -219,14 +221,14 @@ class Program:
     @cached_property
     def levels(self) -> tuple[tuple[Rows, ...], ...]:
         """The rows, by level; a program made by a `Stack` builds them when they are first asked for."""
-        from poise.solvers.stack import rows_of
+        from poise.solvers.stack import rows_of_block
 
         groups: list[list[Rows]] = [[] for _ in self.names]
         for block in self._blocks:
-            groups[block.level].append(rows_of(block, self))
+            groups[block.level].append(rows_of_block(block, self))
         return tuple(tuple(group) for group in groups)
 
-    def _common_size(self, variables: int | None) -> int:
+    def _check_size(self, variables: int | None) -> int:
         size, source = variables, "the program"
         for k, group in enumerate(self.levels):
             for rows in group:
@@ -256,11 +258,11 @@ class Program:
     @cached_property
     def memory(self) -> Array:
         """All numbers in one piece: A row by row, then lower, upper and weight of all rows, then each level's
-        damping and caution, then the center."""
+        damping and singularity damping, then the center."""
         blocks = [rows for group in self.levels for rows in group if len(rows)]
-        columns = [getattr(rows, what) for what in ("lower", "upper", "weight") for rows in blocks]
+        columns = [getattr(rows, label) for label in ("lower", "upper", "weight") for rows in blocks]
         return np.concatenate(
-            [*(rows.A.ravel() for rows in blocks), *columns, self._damping, self._caution, self._center]
+            [*(rows.A.ravel() for rows in blocks), *columns, self._damping, self._singularity_damping, self._center]
         )
 
     @property
@@ -294,7 +296,7 @@ class Program:
         return self._part(4)
 
     @cached_property
-    def caution(self) -> Array:
+    def singularity_damping(self) -> Array:
         """What a level is damped to where its rows are nearly singular, see `Program`."""
         return self._part(5)
 
@@ -303,16 +305,18 @@ class Program:
         """The point that x is pulled to where nothing else decides."""
         return self._part(6)
 
-    def about_center(self) -> Program:
+    def relative_to_center(self) -> Program:
         """The same program for x - center: what a solver that knows no center can solve instead."""
         shift = self.values(self.center)
-        moved = Program(self.levels, self.names, self.variables, self.damping.tolist(), self.caution.tolist())
-        moved.lower[:] -= shift
-        moved.upper[:] -= shift
-        return moved
+        shifted = Program(
+            self.levels, self.names, self.variables, self.damping.tolist(), self.singularity_damping.tolist()
+        )
+        shifted.lower[:] -= shift
+        shifted.upper[:] -= shift
+        return shifted
 
     def _part(self, index: int) -> Array:
-        """Lower, upper, weight, damping, caution or center, in the order in which they stand in the memory."""
+        """Lower, upper, weight, damping, singularity damping or center, in the order of the memory."""
         ends = np.cumsum([self.rows * self.variables, *[self.rows] * 3, *[len(self)] * 2, self.variables])
         return self.memory[ends[index - 1] : ends[index]]
 
@@ -349,17 +353,17 @@ class Program:
         return np.array([cost[self.slice(k)].sum() for k in range(len(self))])
 
 
-def _one_per_level(values: Sequence[float], levels: int, what: str) -> Array:
+def _check_per_level(values: Sequence[float], levels: int, label: str) -> Array:
     array = np.array(values if len(values) else np.zeros(levels), dtype=np.float64)
     if array.shape != (levels,) or not (np.isfinite(array).all() and (array >= 0.0).all()):
-        raise RowsError(f"{what} is {values}; expected {levels} finite numbers, zero or more, one per level")
+        raise RowsError(f"{label} is {values}; expected {levels} finite numbers, zero or more, one per level")
     return array
 
 
 # -- Settings that the solvers share ---------------------------------------------------------------------------------
 
 
-def checked_damping(damping: float | Sequence[float]) -> float | Sequence[float]:
+def check_damping(damping: float | Sequence[float]) -> float | Sequence[float]:
     """The damping as given; SolverError unless it is made of finite numbers, zero or more."""
     try:
         values = np.atleast_1d(np.asarray(damping, dtype=float))
@@ -379,5 +383,5 @@ def level_damping(damping: float | Sequence[float], levels: int) -> list[float]:
 
 def program_damping(damping: float | Sequence[float], program: Program) -> list[float]:
     """One damping per level: the program's own where it has one, else the solver's."""
-    solvers = level_damping(damping, len(program))
-    return [float(own) or value for own, value in zip(program.damping, solvers, strict=True)]
+    solver_damping = level_damping(damping, len(program))
+    return [float(own) or value for own, value in zip(program.damping, solver_damping, strict=True)]

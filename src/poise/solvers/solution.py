@@ -45,7 +45,7 @@ class Solution:
         milliseconds: time spent in the solver.
         solver: which one answered.
         counters: what it did (factorizations, updates, ...).
-        careful: the first level that its caution damped (see `Program`), or -1.
+        first_damped_level: the first level with singularity damping (see `Program`), or -1.
     """
 
     program: Program
@@ -56,7 +56,7 @@ class Solution:
     milliseconds: float
     solver: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
-    careful: int = -1
+    first_damped_level: int = -1
 
     @cached_property
     def slack(self) -> list[Array]:
@@ -68,8 +68,8 @@ class Solution:
         """Per level and row: LOWER, UPPER, EQUALITY or INSIDE."""
         return [self.sides[self.program.slice(k)] for k in range(len(self.program))]
 
-    def of(self, program: Program) -> Solution:
-        """The solution of a program from that of the same program about its center (`Program.about_center`)."""
+    def shift_to_center(self, program: Program) -> Solution:
+        """The solution of a program from that of the same program about its center (`Program.relative_to_center`)."""
         return replace(self, program=program, x=self.x + program.center)
 
     def explain(self) -> str:

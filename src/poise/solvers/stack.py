@@ -64,15 +64,15 @@ class Stack:
     Args:
         levels: per level its name and the shapes of its blocks.
         variables: number of unknowns.
-        notes: how many more values per row to keep with the program; solvers do not look at them.
+        extra_columns: how many more values per row to keep with the program; solvers do not look at them.
 
     Attributes:
         A: view to write to, one line for each row that is no single unknown.
         unknowns: per row the unknown that it is, or -1.
         lower, upper, weight: views to write to, one value per row.
-        damping, caution: likewise, one per level; see `Program`.
+        damping, singularity_damping: likewise, one per level; see `Program`.
         center: likewise, one per unknown.
-        notes: likewise, one line per note.
+        extra_columns: likewise, one line per column.
         blocks: the parts of it that belong to one task.
 
     >>> stack = Stack([("reach", [BlockShape("hand", "m", ("x", "y"))])], variables=2)
@@ -80,24 +80,26 @@ class Stack:
     >>> Lexicographic().solve(stack.program()).x
     """
 
-    def __init__(self, levels: Sequence[tuple[str, Sequence[BlockShape]]], variables: int, notes: int = 0) -> None:
+    def __init__(
+        self, levels: Sequence[tuple[str, Sequence[BlockShape]]], variables: int, extra_columns: int = 0
+    ) -> None:
         shapes = [(k, shape) for k, (_, group) in enumerate(levels) for shape in group]
         counts = [sum(len(shape.labels) for shape in group) for _, group in levels]
         self.names = tuple(name for name, _ in levels)
         self.variables = variables
         self.level_begin: list[int] = [0, *np.cumsum(counts, dtype=int).tolist()]
         unknowns = [-1 if s.unknowns is None else s.unknowns[i] for _, s in shapes for i in range(len(s.labels))]
-        rows, lines = len(unknowns), unknowns.count(-1)
-        sizes = [lines * variables, rows, rows, rows, len(levels), len(levels), variables, notes * rows]
-        cuts = np.cumsum([0, *sizes]).tolist()
-        self._memory = np.zeros(cuts[-1])
-        matrix, self.lower, self.upper, self.weight, self.damping, self.caution, self.center, kept = (
-            self._memory[a:b] for a, b in pairwise(cuts)
+        rows, dense_rows = len(unknowns), unknowns.count(-1)
+        sizes = [dense_rows * variables, rows, rows, rows, len(levels), len(levels), variables, extra_columns * rows]
+        offsets = np.cumsum([0, *sizes]).tolist()
+        self._memory = np.zeros(offsets[-1])
+        matrix, self.lower, self.upper, self.weight, self.damping, self.singularity_damping, self.center, extra = (
+            self._memory[a:b] for a, b in pairwise(offsets)
         )
-        self.notes = kept.reshape(notes, rows)
+        self.extra_columns = extra.reshape(extra_columns, rows)
         self.weight[:] = 1.0
         self.blocks: list[Block] = []
-        self.A = A = matrix.reshape(lines, variables)
+        self.A = A = matrix.reshape(dense_rows, variables)
         self.unknowns = unknowns
         begin = line = 0
         for k, shape in shapes:
@@ -112,9 +114,9 @@ class Stack:
             "level_begin": self.level_begin,
             "structure": (self.level_begin, variables, unknowns),
             "_blocks": self.blocks,
-            "_cuts": cuts,
+            "_offsets": offsets,
             "_unknowns": np.array(unknowns, dtype=int),
-            "_is_line": np.array(unknowns, dtype=int) < 0,
+            "_is_dense": np.array(unknowns, dtype=int) < 0,
         }
         # A class of programs that share this shape, so that making one is little more than a copy.
         self._program: type[StackProgram] = type("StackProgram", (StackProgram,), shared)
@@ -130,38 +132,38 @@ class StackProgram(Program):
     """A program made by a `Stack`: the shape is the stack's, the numbers are its own."""
 
     memory: Array
-    _cuts: list[int]
+    _offsets: list[int]
     _unknowns: NDArray[np.int64]
-    _is_line: NDArray[np.bool_]
+    _is_dense: NDArray[np.bool_]
 
     @cached_property
     def A(self) -> Array:
         """All rows, level by level, m x n."""
-        lines, unknowns = self._is_line, self._unknowns
+        dense_rows, unknowns = self._is_dense, self._unknowns
         A = np.zeros((len(unknowns), self.variables))
-        A[lines] = self._lines
-        A[~lines, unknowns[~lines]] = 1.0
+        A[dense_rows] = self._dense_rows
+        A[~dense_rows, unknowns[~dense_rows]] = 1.0
         return A
 
     @property
-    def _lines(self) -> Array:
-        return self.memory[: self._cuts[1]].reshape(-1, self.variables)
+    def _dense_rows(self) -> Array:
+        return self.memory[: self._offsets[1]].reshape(-1, self.variables)
 
     @property
-    def notes(self) -> Array:
+    def extra_columns(self) -> Array:
         """What the stack kept besides, one line per note and one value per row."""
-        return self.memory[self._cuts[-2] :].reshape(-1, self.rows)
+        return self.memory[self._offsets[-2] :].reshape(-1, self.rows)
 
     def values(self, x: Array) -> Array:
         values = x[self._unknowns]  # any where it is none: the next line has those
-        values[self._is_line] = self._lines @ x
+        values[self._is_dense] = self._dense_rows @ x
         return values
 
     def _part(self, index: int) -> Array:
-        return self.memory[self._cuts[index] : self._cuts[index + 1]]
+        return self.memory[self._offsets[index] : self._offsets[index + 1]]
 
 
-def rows_of(block: Block, program: Program) -> Rows:
+def rows_of_block(block: Block, program: Program) -> Rows:
     """The rows of a block as they stand in a program, not checked again."""
     rows = object.__new__(Rows)
     at = block.rows

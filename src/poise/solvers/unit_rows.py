@@ -12,31 +12,31 @@ from poise.solvers.program import UNBOUNDED, Program
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Sides
 
 #: Singular values of unit rows below this are zero: well above rounding, well below any direction worth using.
-RANK = 1e-11
+RANK_TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows ``lower_i <= a_i x <= upper_i`` divided by ``|a_i|``, so that tolerances mean the same on each.
+    """The rows ``lower_i <= a_i x <= upper_i`` phase_durations by ``|a_i|``, so that tolerances mean the same on each.
 
     Attributes:
         A, lower, upper: scaled rows and bounds, with infinite bounds where there are none.
-        pull: ``sqrt(weight_i) |a_i|``: violating the scaled row by s costs ``pull_i^2 s^2``.
+        root_weight: ``w_i = sqrt(weight_i) |a_i|``: violating the scaled row by s costs ``w_i^2 s^2``.
         norm: ``|a_i|``.
         equality: which rows are equalities.
-        counts: which rows matter: not zero, not of weight zero, and with a bound.
+        relevant: which rows matter: not zero, not of weight zero, and with a bound.
     """
 
     A: Array
     lower: Array
     upper: Array
-    pull: Array
+    root_weight: Array
     norm: Array
     equality: NDArray[np.bool_]
-    counts: NDArray[np.bool_]
+    relevant: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, program: Program) -> UnitRows:
+    def from_program(cls, program: Program) -> UnitRows:
         """The unit rows of all levels, in stacked order."""
         A = program.A
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
@@ -45,11 +45,11 @@ class UnitRows:
             length = np.where((norm > 0.0) & np.isfinite(norm), norm, 1.0)
             lower = np.where(program.lower > -UNBOUNDED, program.lower / length, -np.inf)
             upper = np.where(program.upper < UNBOUNDED, program.upper / length, np.inf)
-            pull = np.sqrt(program.weight) * norm
+            root_weight = np.sqrt(program.weight) * norm
             unit = A / length[:, None]
-        counts = (pull > 0.0) & np.isfinite(pull) & np.isfinite(unit).all(axis=1)
-        counts &= np.isfinite(lower) | np.isfinite(upper)
-        return cls(unit, lower, upper, pull, norm, (program.lower == program.upper) & counts, counts)
+        relevant = (root_weight > 0.0) & np.isfinite(root_weight) & np.isfinite(unit).all(axis=1)
+        relevant &= np.isfinite(lower) | np.isfinite(upper)
+        return cls(unit, lower, upper, root_weight, norm, (program.lower == program.upper) & relevant, relevant)
 
 
 def sides_at(program: Program, x: Array, rows: UnitRows, tolerance: float = 1e-9) -> Sides:

@@ -25,12 +25,12 @@ except ImportError:  # built without a compiler
 #: begin to fail at 1e-9), too little to be seen in a task.
 REGULARIZATION = 1e-8
 #: How much heavier than the heaviest level the first one becomes when it cannot hold.
-RELAXED = 1e4
+RELAXED_WEIGHT = 1e4
 #: Level 0 holds if no unit row is violated by more than this, relative to the size of x.
-HOLDS = 1e-6
+LEVEL_0_TOLERANCE = 1e-6
 
 #: x, and the side of every row.
-Answer = tuple[Array, Sides]
+PointAndSides = tuple[Array, Sides]
 
 
 class Weighted(Solver):
@@ -69,7 +69,7 @@ class Weighted(Solver):
             )
         load("daqp")  # now: nothing raises, or waits for an import, while a robot moves
         self.weights: tuple[float, ...] = tuple(given.tolist())
-        self._by_level: Array = np.zeros(0)
+        self._level_weights: Array = np.zeros(0)
         self.reset()
 
     def reset(self) -> None:
@@ -81,20 +81,20 @@ class Weighted(Solver):
         below = [self.weights[k] if k < len(self.weights) else 0.0 for k in range(max(levels - 1, 0))]
         for k in range(len(self.weights), len(below)):
             below[k] = below[k - 1] / 10.0
-        return np.array([RELAXED * max(below, default=1.0), *below])[:levels]
+        return np.array([RELAXED_WEIGHT * max(below, default=1.0), *below])[:levels]
 
     def solve(self, program: Program) -> Solution:
         """The minimiser of the weighted cost; never raises on a valid Program."""
         start = time.perf_counter()
-        if len(self._by_level) != len(program):
-            self._by_level = self.level_weights(len(program))
+        if len(self._level_weights) != len(program):
+            self._level_weights = self.level_weights(len(program))
         status = "optimal"
-        answer, steps = self._hard.solve(program, self._by_level)
+        answer, steps = self._hard.solve(program, self._level_weights)
         if answer is None:
-            answer, more = self._relaxed.solve(program, self._by_level)
+            answer, more = self._relaxed.solve(program, self._level_weights)
             status, steps = "relaxed", steps + more
         if answer is None:
-            answer = _clipped_least_squares(program, self._by_level)
+            answer = _clipped_least_squares(program, self._level_weights)
             status = "iterations" if program.variables else "optimal"
         x, sides = answer
         milliseconds = 1e3 * (time.perf_counter() - start)
@@ -106,19 +106,19 @@ class _Workspace:
 
     def __init__(self, relaxed: bool) -> None:
         self._relaxed = relaxed
-        self._sum: Any = None if _kernel is None else _kernel.WeightedSum(relaxed, REGULARIZATION)
+        self._weighted_sum: Any = None if _kernel is None else _kernel.WeightedSum(relaxed, REGULARIZATION)
         self._structure: object = None
         self._model: Any = None  # of daqp
 
-    def solve(self, program: Program, weights: Array) -> tuple[Answer | None, int]:
+    def solve(self, program: Program, weights: Array) -> tuple[PointAndSides | None, int]:
         """The minimiser with the side of every row, and the iterations it took.
 
         None for what daqp does not solve, and for what violates level 0, unless that is relaxed.
         """
-        if self._sum is None or not program.variables:
+        if self._weighted_sum is None or not program.variables:
             return None, 0
         try:
-            found = self._minimiser(program, weights)
+            found = self._minimise(program, weights)
         except (LookupError, RuntimeError, ValueError):  # what daqp raises when it is handed overflowed numbers
             found = None
         if found is None:
@@ -126,23 +126,23 @@ class _Workspace:
             return None, 0
         shifted, steps = found
         x, sides = np.empty(len(shifted)), np.empty(program.level_begin[-1], np.int8)
-        violation = self._sum.judge(shifted, x, sides)
-        return ((x, sides) if self._relaxed or violation <= HOLDS else None), steps
+        violation = self._weighted_sum.judge(shifted, x, sides)
+        return ((x, sides) if self._relaxed or violation <= LEVEL_0_TOLERANCE else None), steps
 
-    def _minimiser(self, program: Program, weights: Array) -> tuple[Array, int] | None:
+    def _minimise(self, program: Program, weights: Array) -> tuple[Array, int] | None:
         structure = program.structure
         if structure is not self._structure:
             if self._structure != structure:
                 level_begin, variables, columns = structure
-                self._sum.layout(level_begin, variables, columns)
+                self._weighted_sum.layout(level_begin, variables, columns)
                 self._model = None
             self._structure = structure
-        same = self._sum.read(program.memory, weights)
+        same = self._weighted_sum.read(program.memory, weights)
         if self._model is None or not same:
             flag = self._set_up(program.variables)
         else:
-            self._sum.write(*self._arrays)
-            flag = self._model.update(*self._changing)
+            self._weighted_sum.write(*self._arrays)
+            flag = self._model.update(*self._updated_arrays)
         if flag < 0:
             return None
         if self._rho is not None:
@@ -154,15 +154,15 @@ class _Workspace:
     def _set_up(self, n: int) -> int:
         """A new model, with new arrays: ``min x'Hx/2 + f'x + sum_soft s_i^2 / (2 rho_i)``; the first bounds are on
         x itself, the others on A x."""
-        bounds, general, soft = self._sum.shape()
+        bounds, general, soft = self._weighted_sum.shape()
         H, f, A = np.empty((n, n)), np.empty(n), np.empty((general, n))
         lower, upper, rho = (np.empty(bounds + general) for _ in range(3))
         sense = np.empty(bounds + general, np.intc)
         self._arrays = (H, f, A, lower, upper, sense, rho)
-        self._sum.write(*self._arrays)
+        self._weighted_sum.write(*self._arrays)
         self._rho = rho if soft else None
         # update() reads the first entry of what it is given: empty arrays, which cannot change, stay out.
-        self._changing = tuple(array if array.size else None for array in (H, f, A, upper, lower))
+        self._updated_arrays = tuple(array if array.size else None for array in (H, f, A, upper, lower))
         self._model = daqp.Model()
         # eps_prox = 0: H is positive definite. Tolerances apply to rows normalised in the metric of H, of which a unit
         # may be 1e4 units of x.
@@ -171,21 +171,21 @@ class _Workspace:
         return int(flag)
 
 
-def _clipped_least_squares(program: Program, weights: Array) -> Answer:
+def _clipped_least_squares(program: Program, weights: Array) -> PointAndSides:
     """The least-squares fit of all equalities, clipped to the simple bounds of level 0."""
     if program.center.any():
-        x, sides = _clipped_least_squares(program.about_center(), weights)
+        x, sides = _clipped_least_squares(program.relative_to_center(), weights)
         return x + program.center, sides
     x = np.zeros(program.variables)
     with np.errstate(all="ignore"):
-        rows = UnitRows.of(program)
+        rows = UnitRows.from_program(program)
         level = np.repeat(np.arange(len(program)), np.diff(program.level_begin))
-        pull = (np.sqrt(weights[level]) * rows.pull)[rows.equality]
-        b = pull * rows.lower[rows.equality]
-        if np.isfinite(pull).all() and np.isfinite(b).all():
+        root_weight = (np.sqrt(weights[level]) * rows.root_weight)[rows.equality]
+        b = root_weight * rows.lower[rows.equality]
+        if np.isfinite(root_weight).all() and np.isfinite(b).all():
             with contextlib.suppress(np.linalg.LinAlgError):  # an SVD that does not converge
-                x = np.asarray(np.linalg.lstsq(pull[:, None] * rows.A[rows.equality], b, rcond=1e-9)[0])
-        for i in np.flatnonzero((level == 0) & rows.counts & (np.count_nonzero(rows.A, axis=1) == 1)):
+                x = np.asarray(np.linalg.lstsq(root_weight[:, None] * rows.A[rows.equality], b, rcond=1e-9)[0])
+        for i in np.flatnonzero((level == 0) & rows.relevant & (np.count_nonzero(rows.A, axis=1) == 1)):
             j = int(np.argmax(rows.A[i] != 0.0))
             x[j] = rows.A[i, j] * np.clip(rows.A[i, j] * x[j], rows.lower[i], rows.upper[i])
         x = np.where(np.isfinite(x), x, 0.0)

@@ -2,19 +2,19 @@
 
 from poise.robots import State
 from poise.state.balance import (
-    CELL_FILTER,
+    CELL_TIME_CONSTANT,
     capture_point,
     center_of_pressure,
-    divergent_component,
+    dcm,
     natural_frequency,
     sole_pressure,
     zmp,
 )
-from poise.state.contact_forces import Contact, ContactForces, Imu, Sensed, contact_of
+from poise.state.contact_forces import Contact, ContactForces, Imu, SensorReadings, contact_of
 from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot, frame_rows
 
 __all__ = [
-    "CELL_FILTER",
+    "CELL_TIME_CONSTANT",
     "CENTER_OF_MASS",
     "DRIFT",
     "DYNAMICS",
@@ -23,13 +23,13 @@ __all__ = [
     "Contact",
     "ContactForces",
     "Imu",
-    "Sensed",
+    "SensorReadings",
     "Snapshot",
     "State",
     "capture_point",
     "center_of_pressure",
     "contact_of",
-    "divergent_component",
+    "dcm",
     "frame_rows",
     "natural_frequency",
     "sole_pressure",

@@ -20,14 +20,14 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import StateError
 from poise.extras import scipy
-from poise.geometry import TOLERANCE, Region, convex_hull, explore
+from poise.geometry import TOLERANCE, Region, approximate_region, convex_hull
 from poise.robots import GRAVITY, Foot
 
 #: Time constant that force cells are smoothed with where they are shown or judged (s): noise goes, and what a push does
 #: stays.
-CELL_FILTER = 0.02
+CELL_TIME_CONSTANT = 0.02
 #: Vertical force (N) below which nothing presses on the ground: the weight of a tenth of a milligram.
-_LEAST_FORCE = 1e-6
+_MIN_FORCE = 1e-6
 
 
 def support_polygon(points: ArrayLike | Sequence[ArrayLike]) -> Array:
@@ -83,7 +83,7 @@ def zmp(
     f = mass * (np.asarray(acceleration, dtype=np.float64) + np.array([0.0, 0.0, gravity]))
     L = np.asarray(angular_momentum_rate, dtype=np.float64)
     height = c[..., 2] - ground
-    vertical = _pressing(f[..., 2])
+    vertical = _nan_without_load(f[..., 2])
     x = c[..., 0] - (height * f[..., 0] + L[..., 1]) / vertical
     y = c[..., 1] - (height * f[..., 1] - L[..., 0]) / vertical
     return np.stack([x, y], axis=-1)
@@ -117,7 +117,7 @@ def center_of_pressure(
     M = np.cross(r, f).sum(axis=-2)
     if moments is not None:
         M = M + np.asarray(moments, dtype=np.float64).sum(axis=-2)
-    vertical = _pressing(F[..., 2])
+    vertical = _nan_without_load(F[..., 2])
     x = (ground * F[..., 0] - M[..., 1]) / vertical
     y = (ground * F[..., 1] + M[..., 0]) / vertical
     return np.stack([x, y], axis=-1)
@@ -134,7 +134,7 @@ def sole_center_of_pressure(wrench: ArrayLike) -> Array:
     array([0.05, 0.  ])
     """
     w = np.asarray(wrench, dtype=np.float64)
-    return np.stack([-w[..., 4], w[..., 3]], axis=-1) / _pressing(w[..., 2])[..., np.newaxis]
+    return np.stack([-w[..., 4], w[..., 3]], axis=-1) / _nan_without_load(w[..., 2])[..., np.newaxis]
 
 
 @overload
@@ -156,9 +156,7 @@ def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array | fl
     return float(omega) if z.ndim == 0 else omega
 
 
-def divergent_component(
-    center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravity: float = GRAVITY
-) -> Array:
+def dcm(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravity: float = GRAVITY) -> Array:
     """The part of the motion of an inverted pendulum that runs away (..., 3) or (..., 2), as long as c is, m.
 
         ξ = c + (dc/dt) / ω,    dξ/dt = ω (ξ - p),    ω = sqrt(g / z)
@@ -169,7 +167,7 @@ def divergent_component(
         center_of_mass, velocity: c and dc/dt, (..., 3) or their horizontal parts (..., 2).
         height: z of the centre of mass above the ground, m.
 
-    >>> divergent_component([0.0, 0.0, 0.981], [0.5, 0.0, 0.0], 0.981).round(4)
+    >>> dcm([0.0, 0.0, 0.981], [0.5, 0.0, 0.0], 0.981).round(4)
     array([0.1581, 0.    , 0.981 ])
     """
     c, v = np.asarray(center_of_mass, dtype=np.float64), np.asarray(velocity, dtype=np.float64)
@@ -177,7 +175,7 @@ def divergent_component(
 
 
 def capture_point(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravity: float = GRAVITY) -> Array:
-    """Where to step so as to come to rest (..., 2): the horizontal part of the `divergent_component`.
+    """Where to step so as to come to rest (..., 2): the horizontal part of the `dcm`.
 
     With the zero-moment point held there, ``p = ξ``, the pendulum stops above it:
     ``c(t) = ξ + (c(0) - ξ) exp(-ω t)``.
@@ -185,7 +183,7 @@ def capture_point(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayL
     >>> capture_point([0.0, 0.0, 0.981], [0.5, 0.0, 0.0], 0.981).round(4)
     array([0.1581, 0.    ])
     """
-    return divergent_component(center_of_mass, velocity, height, gravity)[..., :2]
+    return dcm(center_of_mass, velocity, height, gravity)[..., :2]
 
 
 class Patch:
@@ -260,7 +258,7 @@ def static_support_region(
         patches: what touches; the mass matters only where a `Patch.largest_force` is finite.
         facets: edges of the pyramid inside each friction cone; 16 give away 2 % of the friction at most.
         reach: how far (m) from the contacts to look; who holds on to something may have no limit but this one.
-        tolerance: m, see `poise.geometry.polygon.explore`.
+        tolerance: m, see `poise.geometry.polygon.approximate_region`.
 
     >>> floor = Patch([[0, 0, 0], [0.2, 0, 0], [0.2, 0.1, 0], [0, 0.1, 0]])
     >>> static_support_region([floor], mass=50.0).inner.round(6).tolist()
@@ -275,36 +273,36 @@ def static_support_region(
     low, high = (r.min(axis=0) - reach)[:2], (r.max(axis=0) + reach)[:2]
     # Unknowns: c_x, c_y from the middle of the contacts, then what each edge of each cone carries, in weights m g.
     edges = [np.tile(patch.edges(facets), (len(patch.corners), 1)) for patch in patches]
-    arms = [
+    lever_arms = [
         np.repeat(p.corners - middle, len(e) // len(p.corners), axis=0) for p, e in zip(patches, edges, strict=True)
     ]
-    carried = np.hstack([np.concatenate(edges), np.cross(np.concatenate(arms), np.concatenate(edges))]).T
-    place = np.zeros((6, 2))
-    place[3, 1], place[4, 0] = -1.0, 1.0
+    edge_wrenches = np.hstack([np.concatenate(edges), np.cross(np.concatenate(lever_arms), np.concatenate(edges))]).T
+    center_columns = np.zeros((6, 2))
+    center_columns[3, 1], center_columns[4, 0] = -1.0, 1.0
     limits = np.array([patch.largest_force / (mass * gravity) for patch in patches])
-    owners = np.repeat(np.arange(len(patches)), [len(e) for e in edges])
+    patch_of_edge = np.repeat(np.arange(len(patches)), [len(e) for e in edges])
     bounded = np.flatnonzero(np.isfinite(limits))
-    programme = {
-        "A_eq": np.hstack([place, carried]),
+    linear_program = {
+        "A_eq": np.hstack([center_columns, edge_wrenches]),
         "b_eq": np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]),
-        "A_ub": np.hstack([np.zeros((len(bounded), 2)), 1.0 * (owners == bounded[:, np.newaxis])]),
+        "A_ub": np.hstack([np.zeros((len(bounded), 2)), 1.0 * (patch_of_edge == bounded[:, np.newaxis])]),
         "b_ub": limits[bounded],
-        "bounds": [*zip(low - middle[:2], high - middle[:2], strict=True), *[(0.0, None)] * len(owners)],
+        "bounds": [*zip(low - middle[:2], high - middle[:2], strict=True), *[(0.0, None)] * len(patch_of_edge)],
     }
 
-    def farthest(direction: Array) -> Array | None:
+    def support_point(direction: Array) -> Array | None:
         answer = scipy.optimize.linprog(
-            np.concatenate([-direction, np.zeros(len(owners))]), method="highs", **programme
+            np.concatenate([-direction, np.zeros(len(patch_of_edge))]), method="highs", **linear_program
         )
         return answer.x[:2] + middle[:2] if answer.status == 0 else None
 
     box = [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]]
-    return explore(farthest, box, tolerance)
+    return approximate_region(support_point, box, tolerance)
 
 
-def _pressing(vertical: Array) -> Array:
+def _nan_without_load(vertical: Array) -> Array:
     """Vertical force, or NaN where there is none to divide by."""
-    return np.where(vertical > _LEAST_FORCE, vertical, np.nan)
+    return np.where(vertical > _MIN_FORCE, vertical, np.nan)
 
 
 # -- Under a sole ----------------------------------------------------------------------------------------------------
@@ -321,7 +319,7 @@ def sole_pressure(foot: Foot, cells: ArrayLike) -> tuple[Array, Array]:
         foot: whose cells.
         cells: forces at the corners of its sole (N): (4,), or (k, 4) for as many instants.
 
-    Usage: ``amplitude, zmp = sole_pressure(foot, sensed.cells[foot.name])``.
+    Usage: ``amplitude, zmp = sole_pressure(foot, readings.cells[foot.name])``.
     """
     forces = np.asarray(cells, dtype=np.float64)
     forces = np.where(np.isfinite(forces) & (forces > 0.0), forces, 0.0)

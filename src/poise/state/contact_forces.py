@@ -19,9 +19,9 @@ from poise.robots import Foot, Frame, State
 ForceModel = Literal["wrench", "vertices", "normals"]
 
 #: Corners count as lying on the plane of the contact, and a polygon as a rectangle, to this (m).
-FLAT = 1e-6
+FLATNESS_TOLERANCE = 1e-6
 #: Of rubber or plastic soles on a dry floor; textbooks give 0.5 to 1.
-FRICTION = 0.7
+DEFAULT_FRICTION = 0.7
 
 
 class Contact:
@@ -57,7 +57,7 @@ class Contact:
         frame: Frame,
         corners: ArrayLike | None = None,
         normal: ArrayLike = (0.0, 0.0, 1.0),
-        friction: float = FRICTION,
+        friction: float = DEFAULT_FRICTION,
         forces: ForceModel = "wrench",
         largest_force: float = math.inf,
         name: str | None = None,
@@ -66,8 +66,8 @@ class Contact:
             raise StateError(f"a contact of {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
         self.frame, self.name = frame, frame.name if name is None else str(name)
         given = corners if corners is not None else frame.corners if isinstance(frame, Foot) else np.zeros((1, 3))
-        self.corners = self._numbers("corners", given, (-1, 3))
-        axis = self._numbers("normal", normal, (3,))
+        self.corners = self._check_array("corners", given, (-1, 3))
+        axis = self._check_array("normal", normal, (3,))
         if not np.linalg.norm(axis) > 0.0:
             raise self._error("the normal is zero; give the direction out of the surface")
         if not (isinstance(friction, (int, float)) and 0.0 < friction < math.inf):
@@ -77,15 +77,15 @@ class Contact:
         if forces not in get_args(ForceModel):
             raise self._error(f"forces is {forces!r}; expected {', '.join(get_args(ForceModel))}")
         self.friction, self.largest_force = float(friction), float(largest_force)
-        self.frame_from_contact = _placed(self.corners.mean(axis=0), axis / np.linalg.norm(axis))
+        self.frame_from_contact = _contact_frame(self.corners.mean(axis=0), axis / np.linalg.norm(axis))
         R, p = self.frame_from_contact.rotation, self.frame_from_contact.translation
         local = (self.corners - p) @ R
-        if np.abs(local[:, 2]).max() > FLAT:
+        if np.abs(local[:, 2]).max() > FLATNESS_TOLERANCE:
             raise self._error("the corners do not lie in one plane across the normal; give corners of a flat patch")
         #: Corners in the contact's own plane, l x 2 (m).
         self.outline: Array = local[:, :2]
         self.radius = float(np.linalg.norm(self.outline, axis=1).max())
-        if len(local) > 1 and np.linalg.matrix_rank(self.outline, tol=FLAT) < 2:
+        if len(local) > 1 and np.linalg.matrix_rank(self.outline, tol=FLATNESS_TOLERANCE) < 2:
             raise self._error(
                 f"its {len(local)} corners lie on a line; give one point, or three or more around an area"
             )
@@ -105,7 +105,9 @@ class Contact:
         if len(self.outline) != 4:
             return None
         half = np.abs(self.outline).max(axis=0)
-        return (float(half[0]), float(half[1])) if np.abs(np.abs(self.outline) - half).max() < FLAT else None
+        return (
+            (float(half[0]), float(half[1])) if np.abs(np.abs(self.outline) - half).max() < FLATNESS_TOLERANCE else None
+        )
 
     @property
     def normal_row(self) -> Array:
@@ -131,10 +133,10 @@ class Contact:
         if self.forces == "wrench":
             return np.diag([1.0] * 3 + [self.radius] * 3)
         if self.forces == "vertices":
-            return np.hstack([np.vstack([np.eye(3), _cross(x, y)]) for x, y in self.outline])
+            return np.hstack([np.vstack([np.eye(3), _moment_matrix(x, y)]) for x, y in self.outline])
         return np.hstack([np.eye(6), np.zeros((6, len(self.outline)))])
 
-    def _numbers(self, what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    def _check_array(self, label: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
         try:
             numbers = np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -142,7 +144,7 @@ class Contact:
         fits = numbers.ndim == len(shape) and numbers.shape[-1] == 3 and numbers.size > 0
         if not (fits and np.isfinite(numbers).all()):
             expected = "l x 3 finite numbers" if len(shape) == 2 else "3 finite numbers"
-            raise self._error(f"{what} is {' '.join(str(values).split())[:60]}; expected {expected}")
+            raise self._error(f"{label} is {' '.join(str(values).split())[:60]}; expected {expected}")
         return numbers
 
     def _error(self, message: str) -> StateError:
@@ -154,7 +156,7 @@ def contact_of(part: Frame | Contact) -> Contact:
     return part if isinstance(part, Contact) else Contact(part)
 
 
-def _placed(origin: Array, normal: Array) -> pinocchio.SE3:
+def _contact_frame(origin: Array, normal: Array) -> pinocchio.SE3:
     """A pose with z along the normal, and x along the first axis that does not lie along it."""
     forward = next(axis for axis in np.eye(3) if abs(axis @ normal) < 0.9)
     x = forward - (forward @ normal) * normal
@@ -162,7 +164,7 @@ def _placed(origin: Array, normal: Array) -> pinocchio.SE3:
     return pinocchio.SE3(np.column_stack([x, np.cross(normal, x), normal]), origin)
 
 
-def _cross(x: float, y: float) -> Array:
+def _moment_matrix(x: float, y: float) -> Array:
     """Moment of a force at (x, y, 0): the matrix of r x."""
     return np.array([[0.0, 0.0, y], [0.0, 0.0, -x], [-y, x, 0.0]])
 
@@ -210,7 +212,7 @@ class Imu:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Sensed:
+class SensorReadings:
     """What a plant's sensors say at the time of a state.
 
     Attributes:

@@ -43,7 +43,7 @@ def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, ce
 # -- Snapshot --------------------------------------------------------------------------------------------------------
 
 
-# What a reader of the snapshot's memory asks to be filled; see `Snapshot.fill`.
+# What a reader of the snapshot's memory asks to be filled; see `Snapshot.compute`.
 #: Places and Jacobians of frames.
 FRAMES = 1 << 0
 #: The centre of mass and its Jacobian.
@@ -105,7 +105,7 @@ class Snapshot:
     Axes are the world's: the velocity of a frame is that of its origin, then its angular velocity.
 
     Attributes:
-        size: sum of the sizes of all entries of q and v; NaN or infinite as soon as one of them is.
+        magnitude: sum of the sizes of all entries of q and v; NaN or infinite as soon as one of them is.
 
     >>> snapshot = Snapshot(robot).at(robot.stance("standing"))
     >>> snapshot.position(robot.hand("left")), snapshot.center_of_mass
@@ -119,15 +119,15 @@ class Snapshot:
         self.v: Array = np.zeros(robot.model.nv)
         self.time = 0.0
         self.state: State | None = None
-        self.size = 0.0
+        self.magnitude = 0.0
         self._load: Callable[[Array, Array], float] = _motion.Loader(self.q, self.v).load
         self._zero = np.zeros(robot.model.nv)
-        self._filled = 0
+        self._computed = 0
         self._frames: dict[int, _motion.FrameRows] = {}
         self._center_of_mass: Array = np.zeros(3)
         self._center_of_mass_jacobian: Array = np.zeros((3, robot.model.nv), order="F")
         self._center_of_mass_drift: Array = np.zeros(3)
-        self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _fill_dynamics
+        self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _compute_dynamics
         self._center_of_mass_writer = center_of_mass_writer(
             robot.model, self.data, self._center_of_mass, self._center_of_mass_jacobian
         )
@@ -136,28 +136,28 @@ class Snapshot:
         )
         self._stencil: Stencil | None = None
         self._stencil_state: State | None = None  # around which the stencil is
-        self._plans: dict[int, tuple[Callable[[], None], ...]] = {}
+        self._steps_for: dict[int, tuple[Callable[[], None], ...]] = {}
         self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
-            (DYNAMICS, self._fill_dynamics),
-            (FRAMES, self._fill_frames),
-            (MOMENTUM, self._fill_momentum),
-            (CENTER_OF_MASS, self._fill_center_of_mass),
-            (DRIFT, self._fill_drift),
+            (DYNAMICS, self._compute_dynamics),
+            (FRAMES, self._compute_frames),
+            (MOMENTUM, self._compute_momentum),
+            (CENTER_OF_MASS, self._compute_center_of_mass),
+            (DRIFT, self._compute_drift),
         )
 
     @property
-    def finite(self) -> bool:
+    def is_finite(self) -> bool:
         """Whether all of the state is."""
-        return math.isfinite(self.size)
+        return math.isfinite(self.magnitude)
 
     def at(self, state: State) -> Snapshot:
         """This snapshot, of another state of the same robot."""
         if state is self.state:  # nothing that was worked out is lost
             return self
         self.state = state
-        self.size = self._load(state.q, state.v)
+        self.magnitude = self._load(state.q, state.v)
         self.time = state.time
-        self._filled = 0
+        self._computed = 0
         return self
 
     def stencil(self) -> Stencil:
@@ -177,59 +177,60 @@ class Snapshot:
         contacts = () if self.state is None else self.state.contacts
         for side, step in ((later, seconds), (earlier, -seconds)):
             q = pinocchio.integrate(self.model, self.q, step * self.v)
-            side.at(State._trusted(self.robot, q, self.v.copy(), self.time + step, contacts))
+            side.at(State._unchecked(self.robot, q, self.v.copy(), self.time + step, contacts))
         self._stencil, self._stencil_state = Stencil(later, earlier, 2.0 * seconds), self.state
         return self._stencil
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
-    def fill(self, what: int) -> None:
+    def compute(self, terms: int) -> None:
         """Computes what is asked for (a sum of FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS) and still missing."""
-        missing = what & ~self._filled
+        missing = terms & ~self._computed
         if missing:
-            steps = self._plans.get(missing)
+            steps = self._steps_for.get(missing)
             if steps is None:
-                steps = self._plans[missing] = self._plan(missing)
+                steps = self._steps_for[missing] = self._plan_steps(missing)
             for step in steps:
                 step()
 
-    def _plan(self, missing: int) -> tuple[Callable[[], None], ...]:
+    def _plan_steps(self, missing: int) -> tuple[Callable[[], None], ...]:
         """The steps that compute what is missing, in order; the dynamics bring most of the rest with them."""
-        brought = FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT if missing & DYNAMICS else 0
-        return tuple(step for bit, step in self._steps if missing & bit and not brought & bit)
+        included = FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT if missing & DYNAMICS else 0
+        return tuple(step for bit, step in self._steps if missing & bit and not included & bit)
 
     def frame(self, frame: Frame) -> _motion.FrameRows:
-        """The compiled reader of a frame; what it reads is new after `fill(FRAMES)`, or `fill(DRIFT)` for its drift."""
+        """The compiled reader of a frame; what it reads is new after `compute(FRAMES)`, and its drift after
+        `compute(DRIFT)`."""
         rows = self._frames.get(frame.index)
         if rows is None:
             rows = self._frames[frame.index] = frame_rows(self.robot, self.data, frame)
         return rows
 
-    def _fill_frames(self) -> None:
+    def _compute_frames(self) -> None:
         pinocchio.computeJointJacobians(self.model, self.data, self.q)
-        self._filled |= FRAMES
+        self._computed |= FRAMES
 
-    def _fill_center_of_mass(self) -> None:
-        self.fill(FRAMES)  # its joint poses are where the centre of mass starts from
+    def _compute_center_of_mass(self) -> None:
+        self.compute(FRAMES)  # its joint poses are where the centre of mass starts from
         self._center_of_mass_writer.write()
-        self._filled |= CENTER_OF_MASS
+        self._computed |= CENTER_OF_MASS
 
-    def _fill_momentum(self) -> None:
+    def _compute_momentum(self) -> None:
         pinocchio.ccrba(self.model, self.data, self.q, self.v)
-        self._filled |= MOMENTUM
+        self._computed |= MOMENTUM
 
-    def _fill_drift(self) -> None:
+    def _compute_drift(self) -> None:
         # With zero accelerations, what is left of every acceleration is its drift.
         pinocchio.computeCentroidalMomentumTimeVariation(self.model, self.data, self.q, self.v, self._zero)
         self._drift_writer.write()
-        self._filled |= DRIFT
+        self._computed |= DRIFT
 
-    def _fill_dynamics(self) -> None:
+    def _compute_dynamics(self) -> None:
         self._drift_writer.forget()
         pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
         self._center_of_mass_writer.write()
         self._drift_writer.write_with_weight()
-        self._filled |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT
+        self._computed |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT
 
     # -- frames ----------------------------------------------------------------------------------------------------
 
@@ -239,28 +240,28 @@ class Snapshot:
 
     def position(self, frame: Frame) -> Array:
         """Origin of the frame in the world, m."""
-        self.fill(FRAMES)
+        self.compute(FRAMES)
         out = np.empty(3)
         self.frame(frame).position(out)
         return out
 
     def rotation(self, frame: Frame) -> Array:
         """world_from_frame, 3 x 3."""
-        self.fill(FRAMES)
+        self.compute(FRAMES)
         out = np.empty((3, 3))
         self.frame(frame).rotation(out)
         return out
 
     def jacobian(self, frame: Frame) -> Array:
         """J with (velocity of the origin, angular velocity) = J v, 6 x nv, in world axes."""
-        self.fill(FRAMES)
+        self.compute(FRAMES)
         J = np.zeros((6, self.model.nv))
         self.frame(frame).jacobian(J)
         return J
 
     def drift(self, frame: Frame) -> Array:
         """J̇ v: what the frame accelerates by when no joint does, m/s² and rad/s²."""
-        self.fill(FRAMES | DRIFT)
+        self.compute(FRAMES | DRIFT)
         out = np.empty(6)
         self.frame(frame).drift(out)
         return out
@@ -274,13 +275,13 @@ class Snapshot:
     @property
     def center_of_mass(self) -> Array:
         """m."""
-        self.fill(CENTER_OF_MASS)
+        self.compute(CENTER_OF_MASS)
         return self._center_of_mass
 
     @property
     def center_of_mass_jacobian(self) -> Array:
         """3 x nv."""
-        self.fill(CENTER_OF_MASS)
+        self.compute(CENTER_OF_MASS)
         return self._center_of_mass_jacobian
 
     @property
@@ -291,13 +292,13 @@ class Snapshot:
     @property
     def center_of_mass_drift(self) -> Array:
         """m/s²."""
-        self.fill(DRIFT)
+        self.compute(DRIFT)
         return self._center_of_mass_drift
 
     @property
     def momentum_matrix(self) -> Array:
         """A_g, 6 x nv: (linear, angular momentum about the centre of mass) = A_g v."""
-        self.fill(MOMENTUM)
+        self.compute(MOMENTUM)
         matrix: Array = self.data.Ag
         return matrix
 
@@ -310,7 +311,7 @@ class Snapshot:
     @property
     def momentum_drift(self) -> Array:
         """Ȧ_g v, N and N m."""
-        self.fill(DRIFT)
+        self.compute(DRIFT)
         return self._momentum_drift
 
     # -- dynamics --------------------------------------------------------------------------------------------------
@@ -318,13 +319,13 @@ class Snapshot:
     @property
     def mass_matrix(self) -> Array:
         """M, nv x nv, with the rotors' inertia."""
-        self.fill(DYNAMICS)
+        self.compute(DYNAMICS)
         matrix: Array = self.data.M
         return matrix
 
     @property
     def nonlinear_effects(self) -> Array:
         """h: the generalised forces that gravity and motion ask for, N and N m."""
-        self.fill(DYNAMICS)
+        self.compute(DYNAMICS)
         forces: Array = self.data.nle
         return forces

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from poise.parameters import Parameter
 
 #: A style has some twenty lines; nobody writes one of a quarter of a megabyte.
-MOST_BYTES = 256_000
+MAX_UPLOAD_BYTES = 256_000
 #: Positions of a slider that is given no step.
-POSITIONS = 200
+SLIDER_POSITIONS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +52,11 @@ class Slider(Control):
     step: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        return {**super().as_json(), "step": self.step or (self.high - self.low) / POSITIONS}
+        return {**super().as_json(), "step": self.step or (self.high - self.low) / SLIDER_POSITIONS}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(Control):
+class Dropdown(Control):
     """One word of several."""
 
     kind = "choice"
@@ -85,7 +85,7 @@ class Upload(Control):
 
     kind = "upload"
     accept: str
-    most: int = MOST_BYTES
+    max_bytes: int = MAX_UPLOAD_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,29 +96,29 @@ class Save(Control):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class TaskItem:
     """One thing among several that have an order.
 
     Args:
-        wants: "equality" or "box"; "" if there is no choice.
+        constraint_type: "equality" or "box"; "" if there is no choice.
         weight: for a weighted solver; None if it has none.
     """
 
     name: str
     label: str
-    wants: str = ""
+    constraint_type: str = ""
     weight: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, "label": self.label, "kind": self.wants or None, "weight": self.weight}
+        return {"name": self.name, "label": self.label, "kind": self.constraint_type or None, "weight": self.weight}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order(Control):
+class TaskOrder(Control):
     """Things in order of importance, which can be moved."""
 
     kind = "order"
-    items: tuple[Item, ...]
+    items: tuple[TaskItem, ...]
 
     def as_json(self) -> dict[str, Any]:
         return {**super().as_json(), "items": [item.as_json() for item in self.items]}
@@ -133,39 +133,39 @@ def control_for(parameter: Parameter, value: Any, group: str, name: str = "") ->
         group: heading under which it stands.
         name: by which the scene knows it; "": that of the parameter.
     """
-    shown: dict[str, Any] = {
+    common: dict[str, Any] = {
         "name": name or parameter.name,
         "label": (name or parameter.name).rpartition(".")[2].replace("_", " "),
         "group": group,
-        "help": parameter.about,
+        "help": parameter.description,
     }
     if parameter.kind == "flag":
-        return Switch(**shown, value=bool(value))
+        return Switch(**common, value=bool(value))
     options = parameter.choices or parameter.suggestions
     if options:
-        return Choice(**shown, options=options if value in options else (*options, str(value)), value=str(value))
-    low, high = parameter.usual or (parameter.low, parameter.high)
+        return Dropdown(**common, options=options if value in options else (*options, str(value)), value=str(value))
+    low, high = parameter.typical_range or (parameter.low, parameter.high)
     if parameter.kind in ("number", "integer") and math.isfinite(low) and math.isfinite(high):
         step = 1.0 if parameter.kind == "integer" else 0.0
-        return Slider(**shown, low=low, high=high, value=value, unit=parameter.unit, step=step)
+        return Slider(**common, low=low, high=high, value=value, unit=parameter.unit, step=step)
     return None
 
 
 def value_from_page(control: Control, value: object) -> Any:
     """What a page sent for a control, inside its limits; nonsense is the lowest, the first, or off."""
     if isinstance(control, Slider):
-        return number(value, control.low, control.high)
-    if isinstance(control, Choice):
-        return chosen(value, control.options)
+        return clamp_number(value, control.low, control.high)
+    if isinstance(control, Dropdown):
+        return option_or_first(value, control.options)
     return bool(value)
 
 
-def number(value: object, low: float, high: float) -> float:
+def clamp_number(value: object, low: float, high: float) -> float:
     """What a page sent for a slider, inside its limits; nonsense is the lower one."""
-    given = float(value) if isinstance(value, (int, float)) and value == value else low
-    return min(max(given, low), high)
+    parsed = float(value) if isinstance(value, (int, float)) and value == value else low
+    return min(max(parsed, low), high)
 
 
-def chosen(value: object, options: Sequence[str]) -> str:
+def option_or_first(value: object, options: Sequence[str]) -> str:
     """What a page sent for a choice; the first option if it is none of them."""
     return value if isinstance(value, str) and value in options else options[0]

@@ -13,18 +13,18 @@ from pathlib import Path
 from poise.errors import PoiseError
 
 #: Time to clean up after being told to end (s).
-PARTING = 2.0
+CLEANUP_TIME = 2.0
 #: How much less important than the simulation this is, 0 to 19.
-NICE = 10
+NICENESS = 10
 
 
 def main(source: str, target: str, format: str) -> int:
     """The status of the process: 0 if the file is there, else 2, and one line on standard error."""
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    threading.Thread(target=_exit_when_stdin_closes, daemon=True).start()
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICE)
+        os.nice(NICENESS)
     try:
-        _make(Path(source), Path(target), format)
+        _export(Path(source), Path(target), format)
     except PoiseError as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
@@ -36,7 +36,7 @@ def main(source: str, target: str, format: str) -> int:
     return 2
 
 
-def _make(source: Path, target: Path, format: str) -> None:
+def _export(source: Path, target: Path, format: str) -> None:
     from poise.report import read_recordings
 
     recordings = read_recordings([source])
@@ -50,12 +50,12 @@ def _make(source: Path, target: Path, format: str) -> None:
         exports.save(next(iter(recordings.values())), target, format)
 
 
-def _end_with_input() -> None:
+def _exit_when_stdin_closes() -> None:
     with contextlib.suppress(OSError):
         while os.read(0, 4096):  # not sys.stdin, whose lock would be held when the process ends
             pass
     _thread.interrupt_main()  # so that what is half written is cleaned up
-    time.sleep(PARTING)
+    time.sleep(CLEANUP_TIME)
     os._exit(130)
 
 

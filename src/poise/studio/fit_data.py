@@ -14,19 +14,19 @@ from poise.arrays import Array
 from poise.robots import BodyShape, other_side
 
 #: Whose height, mass and sex count.
-PERSONS = OF_THE_FILE, GIVEN = ("as the file says", "as given here")
+SUBJECT_SOURCES = FROM_FILE, MANUAL = ("as the file says", "as given here")
 #: Names of the variants that are made, all at once, since a reproduction takes a sixth of the time of a fit.
 VARIANTS = ("best", "paper", "two phases")
 
 
-class File(NamedTuple):
+class UploadedFile(NamedTuple):
     """A file of the user's: where a copy of it lies, and what the user calls it."""
 
     path: Path
     name: str
 
 
-class Order(NamedTuple):
+class FitRequest(NamedTuple):
     """What is to be made.
 
     Attributes:
@@ -35,8 +35,8 @@ class Order(NamedTuple):
         height, mass, sex: m, kg, "male" or "female"; None: as the file says.
     """
 
-    trial: File | None = None
-    static: File | None = None
+    trial: UploadedFile | None = None
+    static: UploadedFile | None = None
     height: float | None = None
     mass: float | None = None
     sex: str | None = None
@@ -46,7 +46,7 @@ class Order(NamedTuple):
         """What the user calls it."""
         return "sample walk" if self.trial is None else self.trial.name
 
-    def named(self, text: str) -> str:
+    def with_user_names(self, text: str) -> str:
         """A line in which files are called what the user calls them."""
         for file in (self.trial, self.static):
             if file is not None:
@@ -54,32 +54,32 @@ class Order(NamedTuple):
         return text
 
 
-# -- Exhibit ---------------------------------------------------------------------------------------------------------
+# -- GaitResult ------------------------------------------------------------------------------------------------------
 
 
 #: Rotations whose curves are drawn: those that clinics look at first.
-DRAWN = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
+PLOTTED_ANGLES = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduced:
+class ReproducedCycle:
     """The gait cycle as a variant reproduces it.
 
     Attributes:
         time: n, s, on the clock of the trial.
         q: n x nq.
         curves: the twelve rotations over the cycle, 101 x 12, degrees.
-        words: how near it is in what angles do not tell.
+        summary: how near it is in what angles do not tell.
     """
 
     time: Array
     q: Array
     curves: Array
-    words: tuple[str, ...] = ()
+    summary: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Exhibit:
+class GaitResult:
     """A trial, the body that was fitted to it, and the reproductions of one gait cycle.
 
     Attributes:
@@ -87,12 +87,13 @@ class Exhibit:
         shape: of the body.
         time: n, s.
         q: n x nq, of the body, on a floor that does not move.
-        markers, others: n x k x 3, m; those that the body follows, and those that no marker set knows. NaN in gaps.
+        markers, unknown_markers: n x k x 3, m; those that the body follows, and those that no marker set knows. NaN in
+            gaps.
         heading: where the person walks, a horizontal direction of length 1.
         cycle: the gait cycle that is reproduced; None: there is none, and nothing below.
         curves: the twelve rotations as measured, 101 x 12, degrees.
-        reproduced: by the name of their variant.
-        words: what the trial is, in sentences.
+        reproductions: by the name of their variant.
+        summary: what the trial is, in sentences.
         notes: what was decided and done, in sentences.
     """
 
@@ -101,49 +102,55 @@ class Exhibit:
     time: Array
     q: Array
     markers: Array
-    others: Array
+    unknown_markers: Array
     heading: Array
     cycle: GaitCycle | None = None
     curves: Array | None = None
-    reproduced: dict[str, Reproduced] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
+    reproductions: dict[str, ReproducedCycle] = field(default_factory=dict)
+    summary: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """For pages: "curves" over the cycle, as "measured", of the "norm" (its deviation is the "band") and of all
         "variants"; "rows" of the table of ranges; "words" by variant, and "notes". Angles in degrees."""
-        found: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
+        data: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
         if self.curves is None or self.cycle is None:
-            return found
+            return data
         for side in (self.cycle.side, other_side(self.cycle.side)):
-            for kind in DRAWN:
+            for kind in PLOTTED_ANGLES:
                 joint = f"{side}_{kind}"
-                k, usual = TABLE_I_JOINTS.index(joint), normative_band(joint, self.cycle.side)
-                found["curves"].append(
+                k, norm = TABLE_I_JOINTS.index(joint), normative_band(joint, self.cycle.side)
+                data["curves"].append(
                     {
                         "title": f"{side} {kind.split('_')[0]}",
                         "help": TABLE_I[k].title,
-                        "measured": _digits(self.curves[:, k]),
-                        "norm": _digits(np.degrees(usual.mean)),
-                        "band": _digits(np.degrees(usual.deviation)),
-                        "variants": {name: _digits(each.curves[:, k]) for name, each in self.reproduced.items()},
+                        "measured": _round_tenths(self.curves[:, k]),
+                        "norm": _round_tenths(np.degrees(norm.mean)),
+                        "band": _round_tenths(np.degrees(norm.deviation)),
+                        "variants": {
+                            name: _round_tenths(reproduction.curves[:, k])
+                            for name, reproduction in self.reproductions.items()
+                        },
                     }
                 )
         measured = range_of_motion(self.curves)
-        ranges = {name: range_of_motion(each.curves) for name, each in self.reproduced.items()}
-        found["rows"] = [
+        ranges = {name: range_of_motion(reproduction.curves) for name, reproduction in self.reproductions.items()}
+        data["rows"] = [
             {
                 "side": rotation.joint.split("_")[0],
                 "title": rotation.title.split(" ", 1)[1],
                 "measured": round(float(measured[k]), 1),
-                "variants": {name: _digits([own[k], own[k] - measured[k]]) for name, own in ranges.items()},
+                "variants": {
+                    name: _round_tenths([variant_ranges[k], variant_ranges[k] - measured[k]])
+                    for name, variant_ranges in ranges.items()
+                },
             }
             for k, rotation in enumerate(TABLE_I)
         ]
-        found["words"] = {name: list(each.words) for name, each in self.reproduced.items()}
-        return found
+        data["words"] = {name: list(reproduction.summary) for name, reproduction in self.reproductions.items()}
+        return data
 
 
-def _digits(curve: Iterable[float]) -> list[float]:
+def _round_tenths(curve: Iterable[float]) -> list[float]:
     """A tenth of a degree is less than the width of a line."""
     return [round(float(value), 1) for value in curve]

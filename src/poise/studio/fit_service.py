@@ -1,9 +1,9 @@
 """Fit service of the scene Human: take marker files from pages, fit each in a process of its own.
 
-    page  -- file -->  Desk  -- Order -->  a process: read, fit, reproduce  -- Exhibit -->  GaitPlayback  -->  view
+    page -- file --> FitService -- FitRequest --> process: read, fit, reproduce -- GaitResult --> GaitPlayer --> view
 
->>> desk = Desk(say, show, values)
->>> desk.upload("trial", "walk.c3d", data)
+>>> service = FitService(post_message, show_result, control_values)
+>>> service.upload("trial", "walk.c3d", data)
 ''
 """
 
@@ -20,246 +20,255 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from poise.studio.fit_data import GIVEN, Exhibit, File, Order
-from poise.studio.player import GaitPlayback
+from poise.studio.fit_data import MANUAL, FitRequest, GaitResult, UploadedFile
+from poise.studio.player import GaitPlayer
 
-# -- Job: one fit that is under way in its own process ---------------------------------------------------------------
+# -- FitProcess: one fit in a process of its own --------------------------------------------------------------------
 
 
 #: Seconds that reading, fitting and reproducing may take: three times what the largest file needs.
-LONGEST = 240.0
+TIMEOUT = 240.0
 #: Seconds in which a process that was killed is gone.
-PARTING = 5.0
+STOP_TIMEOUT = 5.0
 
 
-class Job:
+class FitProcess:
     """Starts a process and listens to it, from a thread of its own.
 
     Args:
-        order: what is to be made.
-        done: told when it has ended, whatever the reason, from that thread.
-        work: what the process does; `poise.studio.fit_worker.work`.
-        longest: s that it may take.
+        request: what is to be made.
+        on_done: told when it has ended, whatever the reason, from that thread.
+        work: what the process does; `poise.studio.fit_worker.run_fit`.
+        timeout: s that it may take.
 
     Attributes:
-        words, share: what it is doing, and how much of all is done (0 to 1).
-        exhibit: what came of it; None until then.
+        activity, progress: what it is doing, and how much of all is done (0 to 1).
+        result: what came of it; None until then.
         error: why nothing came of it, in one line; "" else.
-        stopped: whether it was given up.
+        cancelled: whether it was given up.
     """
 
     def __init__(
         self,
-        order: Any,
-        done: Callable[[Job], None],
+        request: Any,
+        on_done: Callable[[FitProcess], None],
         work: Callable[[Connection, Any], None] | None = None,
-        longest: float = LONGEST,
+        timeout: float = TIMEOUT,
     ) -> None:
-        self.words, self.share = "begins", 0.0
-        self.exhibit: Exhibit | None = None
-        self.error, self.stopped = "", False
-        self._done, self._longest = done, longest
-        self._over = threading.Event()
+        self.activity, self.progress = "begins", 0.0
+        self.result: GaitResult | None = None
+        self.error, self.cancelled = "", False
+        self._on_done, self._timeout = on_done, timeout
+        self._finished = threading.Event()
         context = multiprocessing.get_context("spawn")
-        self._wire, theirs = context.Pipe(duplex=False)
-        self._process = context.Process(target=work or _work, args=(theirs, order), daemon=True, name="poise fit")
+        self._connection, child_end = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=work or _run_worker, args=(child_end, request), daemon=True, name="poise fit"
+        )
         self._process.start()
-        theirs.close()
+        child_end.close()
         threading.Thread(target=self._listen, daemon=True, name="studio fit").start()
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         """Gives it up; it will have ended soon."""
-        self.stopped = True
+        self.cancelled = True
         self._process.kill()
 
     def wait(self) -> str:
         """Returns when it has ended: "" or what went wrong, in one line."""
-        self._over.wait()
+        self._finished.wait()
         return self.error
 
     @property
     def running(self) -> bool:
-        return not self._over.is_set()
+        return not self._finished.is_set()
 
     @property
-    def number(self) -> int | None:
+    def pid(self) -> int | None:
         """Of the process, as the system counts."""
         return self._process.pid
 
     def _listen(self) -> None:
-        end = time.monotonic() + self._longest
+        end = time.monotonic() + self._timeout
         try:
-            while self.exhibit is None and not self.error:
-                if not self._wire.poll(max(end - time.monotonic(), 0.0)):
-                    self.error = f"it took longer than {self._longest:g} s and was given up; cut it to some strides"
+            while self.result is None and not self.error:
+                if not self._connection.poll(max(end - time.monotonic(), 0.0)):
+                    self.error = f"it took longer than {self._timeout:g} s and was given up; cut it to some strides"
                     break
-                self._hear(*self._wire.recv())
+                self._handle_message(*self._connection.recv())
         except (EOFError, OSError):
-            self._process.join(PARTING)
+            self._process.join(STOP_TIMEOUT)
             code = self._process.exitcode
             self.error = f"the file could not be read: its reader broke down (exit {code}); it may be damaged"
         finally:
             self._process.kill()
-            self._process.join(PARTING)
-            self._wire.close()
-        if self.stopped:
-            self.exhibit, self.error = None, "it was given up for something else"
-        self._done(self)
-        self._over.set()
+            self._process.join(STOP_TIMEOUT)
+            self._connection.close()
+        if self.cancelled:
+            self.result, self.error = None, "it was given up for something else"
+        self._on_done(self)
+        self._finished.set()
 
-    def _hear(self, what: str, *told: Any) -> None:
-        match what:
+    def _handle_message(self, kind: str, *payload: Any) -> None:
+        match kind:
             case "progress":
-                self.words, self.share = told
+                self.activity, self.progress = payload
             case "done":
-                self.exhibit = told[0]
+                self.result = payload[0]
             case "refused":
-                self.error = told[0]
+                self.error = payload[0]
 
 
-def _work(wire: Connection, order: Any) -> None:
-    from poise.studio.fit_worker import work  # here: it brings much along, and pages are served by others
+def _run_worker(connection: Connection, request: Any) -> None:
+    from poise.studio.fit_worker import run_fit  # here: it brings much along, and pages are served by others
 
-    work(wire, order)
+    run_fit(connection, request)
 
 
-# -- Desk ------------------------------------------------------------------------------------------------------------
+# -- FitService ------------------------------------------------------------------------------------------------------
 
 
 #: How names of files with trials end.
-ENDINGS = (".c3d", ".trc")
+TRIAL_SUFFIXES = (".c3d", ".trc")
 #: Letters of a file's name that are shown.
-LETTERS = 60
+MAX_SHOWN_LENGTH = 60
 #: Buttons of the scene that are pressed here.
 BUTTONS = ("sample", "again", "forget")
 
 
-class Desk:
+class FitService:
     """What works for the scene Human in the process of the pages.
 
     Files are copied into a folder of its own, under names of its own, and read in a process of their own; one fit at a
     time, and a new one ends the one before.
 
     Args:
-        say: tells pages something: "info" or "error", and a line.
-        show: puts what came of a trial on the stage.
-        values: of the controls, as they are now.
+        post_message: tells pages something: "info" or "error", and a line.
+        show_result: shows what came of a trial.
+        control_values: of the controls, as they are now.
     """
 
     def __init__(
         self,
-        say: Callable[[str, str], None],
-        show: Callable[[GaitPlayback], None],
-        values: Callable[[], Mapping[str, Any]],
+        post_message: Callable[[str, str], None],
+        show_result: Callable[[GaitPlayer], None],
+        control_values: Callable[[], Mapping[str, Any]],
     ) -> None:
-        self._say, self._show, self._values = say, show, values
+        self._post_message, self._show_result, self._control_values = post_message, show_result, control_values
         self._folder = Path(tempfile.mkdtemp(prefix="poise-"))
         self._lock = threading.RLock()
         self._count = 0
-        self._files: dict[str, File] = {}  # by control
-        self._job: Job | None = None
+        self._files: dict[str, UploadedFile] = {}  # by control
+        self._fit_process: FitProcess | None = None
         self._closed = False
-        self.playback: GaitPlayback | None = None
+        self.player: GaitPlayer | None = None
 
     # -- what pages ask for ----------------------------------------------------------------------------------------
 
     def upload(self, control: str, name: str, data: bytes) -> str:
         """Takes a file, "trial" or "static"; returns when it is fitted, or with one line on why it is not."""
-        shown = "".join(letter if letter.isprintable() else "?" for letter in name)[:LETTERS]
-        ending = Path(name).suffix.lower()
+        shown_name = "".join(letter if letter.isprintable() else "?" for letter in name)[:MAX_SHOWN_LENGTH]
+        suffix = Path(name).suffix.lower()
         if control not in ("trial", "static"):
             return f"nothing here takes a file as '{control}'; reload the page"
-        if ending not in ENDINGS:
-            return f"'{shown}' is no trial; expected a file that ends in {' or '.join(ENDINGS)}"
+        if suffix not in TRIAL_SUFFIXES:
+            return f"'{shown_name}' is no trial; expected a file that ends in {' or '.join(TRIAL_SUFFIXES)}"
         if not data:
-            return f"'{shown}' is empty; choose a file with markers"
+            return f"'{shown_name}' is empty; choose a file with markers"
         with self._lock:
             if self._closed:
                 return "the scene has been left; come back and load it again"
             self._count += 1
-            path = self._folder / f"{control}-{self._count}{ending}"
+            path = self._folder / f"{control}-{self._count}{suffix}"
             try:
                 path.write_bytes(data)
-            except OSError as full:
-                return f"'{shown}' cannot be stored: {full.strerror or full}; make room on the disk"
-            before, self._files = self._files, {**self._files, control: File(path, shown)}
+            except OSError as write_error:
+                return f"'{shown_name}' cannot be stored: {write_error.strerror or write_error}; make room on the disk"
+            previous, self._files = self._files, {**self._files, control: UploadedFile(path, shown_name)}
             if "trial" not in self._files:
-                self._say("info", "the static trial counts when a trial of a motion comes")
+                self._post_message("info", "the static trial counts when a trial of a motion comes")
                 return ""
-            job = self._begin()
-        error = job.wait()
+            fit_process = self._start_fit()
+        error = fit_process.wait()
         with self._lock:
-            if error and self._files.get(control) == File(path, shown):
-                self._files = before
-            self._tidy()
+            if error and self._files.get(control) == UploadedFile(path, shown_name):
+                self._files = previous
+            self._remove_unused_files()
         return error
 
-    def _tidy(self) -> None:
+    def _remove_unused_files(self) -> None:
         """Copies that are not needed any more."""
         needed = {file.path for file in self._files.values()}
         for path in () if self._closed else list(self._folder.iterdir()):
             if path not in needed:
                 path.unlink(missing_ok=True)
 
-    def press(self, button: str) -> None:
+    def handle_button(self, button: str) -> None:
         """One of `BUTTONS`."""
         with self._lock:
             match button:
                 case "sample":
                     self._files = {}
-                case "again" if self.playback is None and "trial" not in self._files:
-                    self._say("error", "there is nothing to fit yet; load a trial, or take the sample")
+                case "again" if self.player is None and "trial" not in self._files:
+                    self._post_message("error", "there is nothing to fit yet; load a trial, or take the sample")
                     return
                 case "forget" if self._files.pop("static", None) is None or "trial" not in self._files:
-                    self._say("info", "there is no static trial any more")
+                    self._post_message("info", "there is no static trial any more")
                     return
             if not self._closed:
-                self._begin(alone=True)
+                self._start_fit(report_errors=True)
 
-    def _begin(self, alone: bool = False) -> Job:
+    def _start_fit(self, report_errors: bool = False) -> FitProcess:
         """Starts a fit, and ends one that is under way.
 
         Args:
-            alone: nobody waits for it: what goes wrong is told to all.
+            report_errors: nobody waits for it: what goes wrong is told to all.
         """
-        if self._job is not None:
-            self._job.stop()
-        values = self._values()
-        given = {name: values.get(name) for name in ("height", "mass", "sex")} if values.get("person") == GIVEN else {}
-        order = Order(self._files.get("trial"), self._files.get("static"), **given)
-        self._job = Job(order, lambda job: self._made(job, alone))
-        return self._job
+        if self._fit_process is not None:
+            self._fit_process.cancel()
+        control_values = self._control_values()
+        subject = (
+            {name: control_values.get(name) for name in ("height", "mass", "sex")}
+            if control_values.get("person") == MANUAL
+            else {}
+        )
+        request = FitRequest(self._files.get("trial"), self._files.get("static"), **subject)
+        self._fit_process = FitProcess(request, lambda fit_process: self._on_fit_done(fit_process, report_errors))
+        return self._fit_process
 
-    def _made(self, job: Job, alone: bool) -> None:
-        if job.exhibit is None:
-            if alone and not job.stopped:
-                self._say("error", job.error)
+    def _on_fit_done(self, fit_process: FitProcess, report_errors: bool) -> None:
+        if fit_process.result is None:
+            if report_errors and not fit_process.cancelled:
+                self._post_message("error", fit_process.error)
             return
-        playback = GaitPlayback(job.exhibit, self._values)
+        player = GaitPlayer(fit_process.result, self._control_values)
         with self._lock:
-            if self._closed or job is not self._job:
+            if self._closed or fit_process is not self._fit_process:
                 return
-            self.playback = playback
-        self._show(playback)
+            self.player = player
+        self._show_result(player)
 
     # -- what pages are told ---------------------------------------------------------------------------------------
 
-    def hello(self) -> dict[str, Any]:
+    def result_data(self) -> dict[str, Any]:
         """Curves and tables; "title" is "" before there are any."""
-        return {"title": ""} if self.playback is None else self.playback.exhibit.as_json()
+        return {"title": ""} if self.player is None else self.player.result.as_json()
 
-    def frame(self) -> dict[str, Any]:
+    def progress_data(self) -> dict[str, Any]:
         """What is being done, and how much of it is done (0 to 1); "" if nothing is."""
-        job = self._job
-        return {"busy": job.words if job is not None and job.running else "", "done": 0.0 if job is None else job.share}
+        fit_process = self._fit_process
+        return {
+            "busy": fit_process.activity if fit_process is not None and fit_process.running else "",
+            "done": 0.0 if fit_process is None else fit_process.progress,
+        }
 
     def close(self) -> None:
         """Ends what is under way, and forgets all files."""
         with self._lock:
             self._closed = True
-            job = self._job
-        if job is not None:
-            job.stop()
-            job.wait()
+            fit_process = self._fit_process
+        if fit_process is not None:
+            fit_process.cancel()
+            fit_process.wait()
         with contextlib.suppress(OSError):
             shutil.rmtree(self._folder)

@@ -15,138 +15,145 @@ from poise import human
 from poise.analysis import walking_direction
 from poise.errors import GaitError, PoiseError
 from poise.human import Fit, fit, gait, sample_trial
-from poise.studio.fit_data import VARIANTS, Exhibit, Order, Reproduced
+from poise.studio.fit_data import VARIANTS, FitRequest, GaitResult, ReproducedCycle
 
 Progress = Callable[[str, float], None]
 
 #: What `fit` is doing, in words, and from where to where of the whole way it goes.
-STAGES = {"body": ("fits the body", 0.1, 0.5), "frames": ("follows the markers", 0.5, 0.85)}
-REPRODUCES = 0.85
+FIT_STAGES = {"body": ("fits the body", 0.1, 0.5), "frames": ("follows the markers", 0.5, 0.85)}
+REPRODUCTION_START = 0.85
 
 
-def made(order: Order, progress: Progress) -> Exhibit:
+def fit_and_reproduce(request: FitRequest, progress: Progress) -> GaitResult:
     """Reads, fits and reproduces; PoiseError with one line for the user if that cannot be done.
 
-    >>> made(Order(), print).title
+    >>> fit_and_reproduce(FitRequest(), print).title
     'sample walk'
     """
 
-    def said(stage: str, share: float) -> None:
-        words, begin, end = STAGES.get(stage, (stage, 0.1, REPRODUCES))
-        progress(words, begin + share * (end - begin))
+    def report_fit_progress(stage: str, share: float) -> None:
+        activity, begin, end = FIT_STAGES.get(stage, (stage, 0.1, REPRODUCTION_START))
+        progress(activity, begin + share * (end - begin))
 
-    progress("makes a sample" if order.trial is None else "reads", 0.0)
+    progress("makes a sample" if request.trial is None else "reads", 0.0)
     try:
-        trial, static = _trials(order)
-        found = fit(trial, static, height=order.height, mass=order.mass, sex=order.sex, progress=said)
+        trial, static = _load_trials(request)
+        fitted = fit(
+            trial, static, height=request.height, mass=request.mass, sex=request.sex, progress=report_fit_progress
+        )
     except PoiseError as error:
-        text = order.named(str(error))
-        raise PoiseError(text if text.startswith("'") else f"'{order.title}': {text}") from None
-    return _exhibited(found, order, progress)
+        text = request.with_user_names(str(error))
+        raise PoiseError(text if text.startswith("'") else f"'{request.title}': {text}") from None
+    return _gait_result(fitted, request, progress)
 
 
-def _trials(order: Order) -> tuple[human.Trial, human.Trial | None]:
-    if order.trial is not None:
-        return human.read_trial(order.trial.path), order.static and human.read_trial(order.static.path)
-    return sample_trial(order.height or 1.77, order.mass or 75.0, order.sex or "male")
+def _load_trials(request: FitRequest) -> tuple[human.Trial, human.Trial | None]:
+    if request.trial is not None:
+        return human.read_trial(request.trial.path), request.static and human.read_trial(request.static.path)
+    return sample_trial(request.height or 1.77, request.mass or 75.0, request.sex or "male")
 
 
-def _exhibited(found: Fit, order: Order, progress: Progress) -> Exhibit:
-    trial = found.trial
-    known = np.array([label in found.placed.labels for label in trial.labels], dtype=bool)
-    static = "" if order.static is None else f", with '{order.static.name}'"
-    words = [
-        f"'{order.title}'{static}: {len(found.time)} frames at {trial.rate:g} Hz, "
-        f"{known.sum()} of {len(known)} markers used",
-        f"the markers are {1e3 * found.rms:.1f} mm (rms) from the body, {found.shape.height:.2f} m and "
-        f"{found.shape.mass:.1f} kg",
+def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitResult:
+    trial = fitted.trial
+    is_known = np.array([label in fitted.marker_placement.labels for label in trial.labels], dtype=bool)
+    static = "" if request.static is None else f", with '{request.static.name}'"
+    summary = [
+        f"'{request.title}'{static}: {len(fitted.time)} frames at {trial.rate:g} Hz, "
+        f"{is_known.sum()} of {len(is_known)} markers used",
+        f"the markers are {1e3 * fitted.rms:.1f} mm (rms) from the body, {fitted.shape.height:.2f} m and "
+        f"{fitted.shape.mass:.1f} kg",
     ]
-    q, heading = found.q, np.array([1.0, 0.0, 0.0])
-    measures: dict[str, gait.Measures] = {}
+    q, heading = fitted.q, np.array([1.0, 0.0, 0.0])
+    measures: dict[str, gait.ReproductionQuality] = {}
     try:
-        reference = gait.Reference.of(found)
+        reference = gait.ReferenceWalk.from_fit(fitted)
         q = reference.q  # on the floor, if it was measured on a treadmill
-        heading = walking_direction(q[:, :3], reference.track("heel"), reference.track("first_metatarsal"))
+        heading = walking_direction(q[:, :3], reference.foot_point("heel"), reference.foot_point("first_metatarsal"))
         walk = human.reproduce_walk(
-            found,
+            fitted,
             variants=[gait.find_variant(name) for name in VARIANTS],
             reference=reference,
-            progress=lambda done: progress(
-                "reproduces the gait", REPRODUCES + (1.0 - REPRODUCES) * done / len(VARIANTS)
+            progress=lambda count: progress(
+                "reproduces the gait", REPRODUCTION_START + (1.0 - REPRODUCTION_START) * count / len(VARIANTS)
             ),
         )
-        measures = dict(zip(VARIANTS, walk.measures, strict=True))
+        measures = dict(zip(VARIANTS, walk.qualities, strict=True))
     except GaitError as error:
-        words.append(f"nothing is reproduced: {error}")
-    moved = (q[:, :3] - found.q[:, :3])[:, np.newaxis]
-    first = measures.get(VARIANTS[0])
-    return Exhibit(
-        order.title,
-        found.shape,
-        found.time,
+        summary.append(f"nothing is reproduced: {error}")
+    shift = (q[:, :3] - fitted.q[:, :3])[:, np.newaxis]
+    first_measures = measures.get(VARIANTS[0])
+    return GaitResult(
+        request.title,
+        fitted.shape,
+        fitted.time,
         q,
-        trial.positions[:, known] + moved,
-        trial.positions[:, ~known] + moved,
+        trial.positions[:, is_known] + shift,
+        trial.positions[:, ~is_known] + shift,
         heading,
-        None if first is None else first.reproduction.cycle,
-        None if first is None else first.reference_curves,
-        {name: _reproduced(each) for name, each in measures.items()},
-        tuple(words),
-        tuple(order.named(note) for note in found.notes),
+        None if first_measures is None else first_measures.reproduction.cycle,
+        None if first_measures is None else first_measures.reference_curves,
+        {name: _reproduced_cycle(each) for name, each in measures.items()},
+        tuple(summary),
+        tuple(request.with_user_names(note) for note in fitted.notes),
     )
 
 
-def _reproduced(measures: gait.Measures) -> Reproduced:
-    joint, far = measures.worst
-    words = (
-        f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by {abs(far):.1f}° at "
-        f"worst ({joint.replace('_', ' ')}); angles by {measures.errors.mean():.1f}° rms over the cycle.",
-        f"Heels are {measures.heels:.1f} mm and the centre of mass {measures.center:.1f} mm off (rms).",
-        f"The ZMP is inside the support for {measures.inside:.0%} of the cycle; measured: "
-        f"{measures.reference_inside:.0%}.",
+def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
+    joint, difference = measures.worst_joint
+    summary = (
+        f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by "
+        f"{abs(difference):.1f}° at worst ({joint.replace('_', ' ')}); angles by "
+        f"{measures.errors.mean():.1f}° rms over the cycle.",
+        f"Heels are {measures.heel_error:.1f} mm and the centre of mass "
+        f"{measures.center_of_mass_error:.1f} mm off (rms).",
+        f"The ZMP is inside the support for {measures.zmp_inside:.0%} of the cycle; measured: "
+        f"{measures.reference_zmp_inside:.0%}.",
     )
-    return Reproduced(measures.reproduction.time, measures.reproduction.q, measures.curves, words)
+    return ReproducedCycle(measures.reproduction.time, measures.reproduction.q, measures.curves, summary)
 
 
 # -- Worker ----------------------------------------------------------------------------------------------------------
 
 
 #: How much less important than the simulation this is, 0 to 19.
-NICE = 10
+NICENESS = 10
 #: Bytes that it may take, and s of a core: the largest file, 26 000 frames as TRC, takes 0.9 GB and 80 s. Whoever
 #: started it looks at the clock, but may be gone.
-MEMORY, CORE = 4 << 30, 600
+MEMORY_LIMIT, CPU_TIME_LIMIT = 4 << 30, 600
 
 
-def work(wire: Connection, order: Order) -> None:
-    """Tells ("progress", words, share), and at last ("done", exhibit) or ("refused", one line)."""
+def run_fit(connection: Connection, request: FitRequest) -> None:
+    """Sends ("progress", activity, share), and at last ("done", result) or ("refused", one line)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
-    confine()
+    limit_resources()
     result: tuple[str, Any]
     try:
-        result = "done", made(order, lambda words, share: wire.send(("progress", words, share)))
+        result = (
+            "done",
+            fit_and_reproduce(request, lambda activity, share: connection.send(("progress", activity, share))),
+        )
     except PoiseError as error:
-        result = "refused", line(str(error))
+        result = "refused", one_line(str(error))
     except MemoryError:
-        result = "refused", f"'{order.title}' is too large to be fitted here; cut it to some strides"
+        result = "refused", f"'{request.title}' is too large to be fitted here; cut it to some strides"
     except Exception as error:  # whatever nonsense in a file makes its readers say: the user wants a line to read
-        result = "refused", line(f"'{order.title}' cannot be used ({type(error).__name__}: {error})")
+        result = "refused", one_line(f"'{request.title}' cannot be used ({type(error).__name__}: {error})")
     with contextlib.suppress(OSError):  # nobody waits for it any more
-        wire.send(result)
+        connection.send(result)
 
 
-def confine() -> None:
+def limit_resources() -> None:
     """Takes no more than its share of the machine."""
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICE)
+        os.nice(NICENESS)
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CPU, (CORE, CORE))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_TIME_LIMIT, CPU_TIME_LIMIT))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def line(text: str) -> str:
+def one_line(text: str) -> str:
     """On one line, and not a page long."""
     return " ".join(text.split())[:400]

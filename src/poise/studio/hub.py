@@ -13,29 +13,29 @@ from typing import Any
 
 from poise.errors import PoiseError, UsageError
 from poise.files import installed_version
-from poise.plants import Flat
+from poise.plants import FlatTerrain
 from poise.recording import load_recording
-from poise.rendering import blocks, ground_of
+from poise.rendering import ground_boxes, recorded_ground
 from poise.robots import Robot, library_names, load_robot
-from poise.studio.fit_service import BUTTONS, Desk
-from poise.studio.output import Output
-from poise.studio.player import GaitPlayback, Playback, Player
+from poise.studio.fit_service import BUTTONS, FitService
+from poise.studio.output_folder import OutputFolder
+from poise.studio.player import GaitPlayer, Player, RecordingPlayer
 from poise.studio.scene_base import Point
-from poise.studio.scenery import Scenery
-from poise.studio.scenes import scene, scenes
-from poise.studio.simulation_process import CRASHES, WITHIN, Begin, Link
+from poise.studio.scenes import all_scenes, find_scene
+from poise.studio.simulation_process import CRASH_WINDOW, MAX_CRASHES, SimulationClient, SimulationStart
+from poise.studio.view_frame import ViewFrame
 from poise.studio.viewer import Viewer
 
 #: Messages that are kept for pages that come late.
-MESSAGES = 100
+MESSAGE_HISTORY = 100
 #: Pictures a second of the view.
-PICTURES = 30.0
+VIEW_RATE = 30.0
 #: Seconds between two looks for new files.
-LOOKING = 1.0
+FILE_CHECK_PERIOD = 1.0
 #: What takes longer than pages may wait: robots are loaded, files are read.
-SLOW = ("scene", "robot", "record", "replay", "export")
+SLOW_COMMANDS = ("scene", "robot", "record", "replay", "export")
 #: Colour of a ghost: what is there beside the robot is blue and lets light through.
-GHOST = (0.25, 0.5, 0.95, 0.35)
+GHOST_COLOR = (0.25, 0.5, 0.95, 0.35)
 
 
 class Hub:
@@ -48,46 +48,46 @@ class Hub:
     """
 
     def __init__(self, robot: str, folder: Path, scene: str = "walk") -> None:
-        self._names = tuple(library_names())
-        if robot not in self._names:
-            self._names = (robot, *self._names)  # a file
+        self._robot_names = tuple(library_names())
+        if robot not in self._robot_names:
+            self._robot_names = (robot, *self._robot_names)  # a file
         self._robots: dict[str, Robot] = {}
-        self.output = Output(folder)
+        self.output = OutputFolder(folder)
         self.viewer = Viewer()
         self.viewer_port = self.viewer.port
-        self.hello_number = 0
-        self._lock, self._view = threading.RLock(), threading.Lock()
-        self._scene, self._robot = scene, robot
-        self._values: dict[str, dict[str, Any]] = {}  # by scene
-        self._about: dict[str, Any] = {"controls": [], "limbs": []}
-        self._frame: dict[str, Any] | None = None
-        self._scenery: Scenery | None = None
-        self._count = itertools.count(1)
-        self._messages: deque[dict[str, Any]] = deque(maxlen=MESSAGES)
-        self._playback: Player | None = None
-        self._desk: Desk | None = None
-        self._crashes: deque[float] = deque(maxlen=CRASHES)
-        self._tape: Path | None = None
+        self.hello_version = 0
+        self._lock, self._view_lock = threading.RLock(), threading.Lock()
+        self._scene_name, self._robot_name = scene, robot
+        self._control_values: dict[str, dict[str, Any]] = {}  # by scene
+        self._scene_info: dict[str, Any] = {"controls": [], "limbs": []}
+        self._latest_frame: dict[str, Any] | None = None
+        self._latest_view: ViewFrame | None = None
+        self._message_numbers = itertools.count(1)
+        self._messages: deque[dict[str, Any]] = deque(maxlen=MESSAGE_HISTORY)
+        self._player: Player | None = None
+        self._fit_service: FitService | None = None
+        self._crash_times: deque[float] = deque(maxlen=MAX_CRASHES)
+        self._recording_path: Path | None = None
         self._limb = "left leg"
-        self._changed = self.output.changed
-        self._over = threading.Event()
+        self._output_revision = self.output.revision
+        self._stopping = threading.Event()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="studio")
-        self._link = Link(self._heard)
-        self._painter = threading.Thread(target=self._paint, name="studio view", daemon=True)
+        self._simulation = SimulationClient(self._on_simulation_message)
+        self._view_thread = threading.Thread(target=self._update_view, name="studio view", daemon=True)
 
     def start(self) -> None:
         """Begins the simulation, shows the robot."""
-        self._begin()
-        self._painter.start()
+        self._start_simulation()
+        self._view_thread.start()
 
     def stop(self) -> None:
         """Ends all of it; recordings are closed."""
-        self._over.set()
-        if self._painter.is_alive():
-            self._painter.join(1.0)
-        self._link.stop()
-        if self._desk is not None:
-            self._desk.close()
+        self._stopping.set()
+        if self._view_thread.is_alive():
+            self._view_thread.join(1.0)
+        self._simulation.stop()
+        if self._fit_service is not None:
+            self._fit_service.close()
         self.output.stop()
         self.viewer.close()
         self._worker.shutdown(wait=False, cancel_futures=True)
@@ -98,246 +98,269 @@ class Hub:
         with self._lock:
             return {
                 "version": installed_version(),
-                "scenes": [{"name": each.name, "title": each.title, "hint": each.hint} for each in scenes()],
-                "robots": list(scene(self._scene).robots or self._names),
-                "scene": self._scene,
-                "robot": self._chosen,
-                "sticks": scene(self._scene).sticks,
-                "guided": scene(self._scene).guided,
-                "limbs": self._about["limbs"],
-                "controls": self._about["controls"],
+                "scenes": [
+                    {"name": scene_class.name, "title": scene_class.title, "hint": scene_class.hint}
+                    for scene_class in all_scenes()
+                ],
+                "robots": list(find_scene(self._scene_name).robots or self._robot_names),
+                "scene": self._scene_name,
+                "robot": self._robot_in_scene,
+                "sticks": find_scene(self._scene_name).stick_driven,
+                "guided": find_scene(self._scene_name).guidance_info,
+                "limbs": self._scene_info["limbs"],
+                "controls": self._scene_info["controls"],
                 "files": self.output.files(),
-                "gait": None if self._desk is None else self._desk.hello(),
+                "gait": None if self._fit_service is None else self._fit_service.result_data(),
             }
 
     def frame(self) -> dict[str, Any] | None:
-        frame, playback, desk = self._frame, self._playback, self._desk
+        frame, player, service = self._latest_frame, self._player, self._fit_service
         if frame is None:
             return None
-        told = {"replay": {"file": "", "time": 0.0, "duration": 0.0}} if playback is None else playback.numbers()
-        return {**frame, **told, "gait": None if desk is None else desk.frame()}
+        replay_data = {"replay": {"file": "", "time": 0.0, "duration": 0.0}} if player is None else player.page_data()
+        return {**frame, **replay_data, "gait": None if service is None else service.progress_data()}
 
     def messages(self, since: int) -> list[dict[str, Any]]:
         return [message for message in list(self._messages) if message["number"] > since]
 
-    def pages(self, count: int) -> None:
+    def set_page_count(self, count: int) -> None:
         if count == 0:
-            self._link.send("stick", [0.0, 0.0, 0.0])
-            self._link.send("hands", None)
+            self._simulation.send("stick", [0.0, 0.0, 0.0])
+            self._simulation.send("hands", None)
 
-    def do(self, name: str, value: Any) -> None:
-        if name in SLOW:
-            self._worker.submit(self._tried, name, value)
+    def handle_command(self, name: str, value: Any) -> None:
+        if name in SLOW_COMMANDS:
+            self._worker.submit(self._run_command, name, value)
         else:
-            self._tried(name, value)
+            self._run_command(name, value)
 
-    def _tried(self, name: str, value: Any) -> None:
+    def _run_command(self, name: str, value: Any) -> None:
         try:
-            self._do(name, value)
+            self._dispatch_command(name, value)
         except PoiseError as error:
-            self._say("error", str(error))
+            self._post_message("error", str(error))
 
     def upload(self, control: str, filename: str, data: bytes) -> str:
-        desk = self._desk
-        if desk is not None:
-            return desk.upload(control, filename, data)
+        service = self._fit_service
+        if service is not None:
+            return service.upload(control, filename, data)
         try:
-            value = scene(self._scene).read(control, filename, data)
+            value = find_scene(self._scene_name).parse_upload(control, filename, data)
         except PoiseError as error:
             return str(error)
-        self._link.send("control", [control, value])
+        self._simulation.send("control", [control, value])
         return ""
 
-    def saved(self, control: str) -> tuple[str, str]:
-        return scene(self._scene).written(control, self._controlled())
+    def file_to_save(self, control: str) -> tuple[str, str]:
+        return find_scene(self._scene_name).file_to_save(control, self._current_values())
 
     # -- what pages ask for ----------------------------------------------------------------------------------------
 
-    def _do(self, name: str, value: Any) -> None:
+    def _dispatch_command(self, name: str, value: Any) -> None:
         match name:
             case "scene":
-                self._change(scene=scene(value).name)
+                self._restart_with(scene=find_scene(value).name)
             case "robot":
-                if value not in self._names:
-                    raise UsageError(f"there is no robot '{value}' here; expected one of {', '.join(self._names)}")
-                self._change(robot=value)
+                if value not in self._robot_names:
+                    raise UsageError(
+                        f"there is no robot '{value}' here; expected one of {', '.join(self._robot_names)}"
+                    )
+                self._restart_with(robot=value)
             case "record":
                 self._record(value)
             case "replay":
                 self._replay(value)
             case "export":
-                self.output.export(value["file"], value["format"], self._say)
-            case "play" if self._playback is not None:
-                self._playback.playing = value
-            case "pace" if self._playback is not None:
-                self._playback.pace = value
-                self._link.send(name, value)
-            case "control" if self._desk is not None and value[0] in BUTTONS:
-                self._worker.submit(self._desk.press, value[0])
-            case "reset" if self._desk is not None and self._desk.playback is not None:
-                self._worker.submit(self._exhibit, self._desk.playback)
+                self.output.export(value["file"], value["format"], self._post_message)
+            case "play" if self._player is not None:
+                self._player.playing = value
+            case "pace" if self._player is not None:
+                self._player.time_scale = value
+                self._simulation.send(name, value)
+            case "control" if self._fit_service is not None and value[0] in BUTTONS:
+                self._worker.submit(self._fit_service.handle_button, value[0])
+            case "reset" if self._fit_service is not None and self._fit_service.player is not None:
+                self._worker.submit(self._show_gait, self._fit_service.player)
             case "limb":
                 self._limb = value
-                self._link.send(name, value)
+                self._simulation.send(name, value)
             case _:
-                self._link.send(name, value)
+                self._simulation.send(name, value)
 
-    def _change(self, **names: str) -> None:
+    def _restart_with(self, **names: str) -> None:
         with self._lock:
-            if self._frame is not None:
-                self._values[self._scene] = self._frame["values"]
-            self._scene, self._robot = names.get("scene", self._scene), names.get("robot", self._robot)
-            desk, self._desk, self._playback = self._desk, None, None
-        if desk is not None:
-            desk.close()
-        self._begin()
+            if self._latest_frame is not None:
+                self._control_values[self._scene_name] = self._latest_frame["values"]
+            self._scene_name, self._robot_name = (
+                names.get("scene", self._scene_name),
+                names.get("robot", self._robot_name),
+            )
+            service, self._fit_service, self._player = self._fit_service, None, None
+        if service is not None:
+            service.close()
+        self._start_simulation()
 
     @property
-    def _chosen(self) -> str:
+    def _robot_in_scene(self) -> str:
         """Who is in the scene: not every scene is for every robot."""
-        able = scene(self._scene).robots
-        return self._robot if not able or self._robot in able else able[0]
+        supported = find_scene(self._scene_name).robots
+        return self._robot_name if not supported or self._robot_name in supported else supported[0]
 
-    def _begin(self) -> None:
+    def _start_simulation(self) -> None:
         """Starts the simulation of what is chosen."""
         with self._lock:
-            begin = Begin(self._scene, self._chosen, self._values.get(self._scene, {}), self._limb)
-            if self._desk is None:
-                self._desk = scene(self._scene).desk(self._say, self._exhibit, self._controlled)
-            self._about, self._tape = {"controls": [], "limbs": []}, None
-            self._frame = self._scenery = None
-            self.hello_number += 1
-        self._link.start(begin)
-        robot = self._loaded(begin.robot)
-        if self._playback is not None:  # a crash is no reason to look away
+            initial = SimulationStart(
+                self._scene_name, self._robot_in_scene, self._control_values.get(self._scene_name, {}), self._limb
+            )
+            if self._fit_service is None:
+                self._fit_service = find_scene(self._scene_name).fit_service(
+                    self._post_message, self._show_gait, self._current_values
+                )
+            self._scene_info, self._recording_path = {"controls": [], "limbs": []}, None
+            self._latest_frame = self._latest_view = None
+            self.hello_version += 1
+        self._simulation.start(initial)
+        robot = self._load_robot(initial.robot)
+        if self._player is not None:  # a crash is no reason to look away
             return
-        self._show({"robot": (robot, None)}, {})
-        if self._scenery is None:  # until the simulation has something to show
-            self.viewer.show(Scenery.of(robot.stance("standing")))
+        self._set_view({"robot": (robot, None)}, {})
+        if self._latest_view is None:  # until the simulation has something to show
+            self.viewer.show(ViewFrame.from_state(robot.stance("standing")))
 
     def _record(self, on: bool) -> None:
         if on:
-            self._tape = self.output.fresh(f"{self._scene}-{Path(self._chosen).stem}", ".poise")
-            self._link.send("record", str(self._tape))
+            self._recording_path = self.output.new_path(
+                f"{self._scene_name}-{Path(self._robot_in_scene).stem}", ".poise"
+            )
+            self._simulation.send("record", str(self._recording_path))
         else:
-            self._link.send("cut")
+            self._simulation.send("cut")
 
     def _replay(self, value: dict[str, Any] | None) -> None:
-        gait = None if self._desk is None else self._desk.playback
-        if gait is not None and gait is not self._playback and (value is None or value["file"] == gait.file):
-            self._exhibit(gait)
+        gait = None if self._fit_service is None else self._fit_service.player
+        if gait is not None and gait is not self._player and (value is None or value["file"] == gait.file):
+            self._show_gait(gait)
             return
         if value is None:
-            self._playback = None
-            self._figures()
-            self._link.send("play", True)
+            self._player = None
+            self._show_scene()
+            self._simulation.send("play", True)
             return
-        playback = self._playback
-        if playback is None or playback.file != value["file"]:
+        player = self._player
+        if player is None or player.file != value["file"]:
             recording = load_recording(self.output.path(value["file"]), partial=True)
-            name = str(recording.provenance.get("robot", self._robot))
-            robot = next((known for known in self._robots.values() if known.name == name), None) or load_robot(name)
-            playback = Playback(value["file"], recording, robot)
-            self._link.send("play", False)
-            self._show({"robot": (robot, None)}, {})
-            facts, start = recording.provenance, recording.state(0, robot)
-            known = next((each.replayed(facts, robot) for each in scenes() if each.name == facts.get("scene")), None)
-            ground, things = known or (ground_of(recording, robot), ())
-            self.viewer.ground(blocks(ground, start, facts.get("seed", 0)), ground.plane, [each.box for each in things])
-            self._playback = playback
-        playback.seek(value["time"])
+            name = str(recording.provenance.get("robot", self._robot_name))
+            robot = next((loaded for loaded in self._robots.values() if loaded.name == name), None) or load_robot(name)
+            player = RecordingPlayer(value["file"], recording, robot)
+            self._simulation.send("play", False)
+            self._set_view({"robot": (robot, None)}, {})
+            provenance, start = recording.provenance, recording.state(0, robot)
+            terrain = next(
+                (
+                    scene_class.recorded_terrain(provenance, robot)
+                    for scene_class in all_scenes()
+                    if scene_class.name == provenance.get("scene")
+                ),
+                None,
+            )
+            ground, obstacles = terrain or (recorded_ground(recording, robot), ())
+            self.viewer.set_ground(
+                ground_boxes(ground, start, provenance.get("seed", 0)), ground.plane, [each.box for each in obstacles]
+            )
+            self._player = player
+        player.seek(value["time"])
 
-    def _exhibit(self, playback: GaitPlayback) -> None:
+    def _show_gait(self, player: GaitPlayer) -> None:
         """Shows what the desk has made of a trial, from its beginning."""
-        if self._desk is None or self._desk.playback is not playback:  # the scene has been left
+        if self._fit_service is None or self._fit_service.player is not player:  # the scene has been left
             return
-        self._link.send("play", False)
-        robot = playback.robot
-        self._show({"robot": (robot, None), "ghost": (robot, GHOST)}, {})
-        self.viewer.look(playback.look)
-        self.viewer.ground([], Flat().plane)
-        playback.seek(0.0)
-        self._playback = playback
-        self.hello_number += 1
+        self._simulation.send("play", False)
+        robot = player.robot
+        self._set_view({"robot": (robot, None), "ghost": (robot, GHOST_COLOR)}, {})
+        self.viewer.set_camera_direction(player.camera_direction)
+        self.viewer.set_ground([], FlatTerrain().plane)
+        player.seek(0.0)
+        self._player = player
+        self.hello_version += 1
 
-    def _controlled(self) -> Mapping[str, Any]:
+    def _current_values(self) -> Mapping[str, Any]:
         """What the controls say."""
-        frame = self._frame
+        frame = self._latest_frame
         return {} if frame is None else frame["values"]
 
-    def _dragged(self, name: str, place: tuple[float, float, float]) -> None:
-        self._link.send("drag", (name, place))
+    def _on_drag(self, name: str, position: tuple[float, float, float]) -> None:
+        self._simulation.send("drag", (name, position))
 
     # -- what the simulation says ----------------------------------------------------------------------------------
 
-    def _heard(self, what: str, *told: Any) -> None:
-        match what:
+    def _on_simulation_message(self, kind: str, *payload: Any) -> None:
+        match kind:
             case "picture":
-                self._frame, self._scenery = told
+                self._latest_frame, self._latest_view = payload
             case "ready":
                 with self._lock:
-                    self._about = told[0]
-                    self.hello_number += 1
-                if self._playback is None:
-                    self._figures()
+                    self._scene_info = payload[0]
+                    self.hello_version += 1
+                if self._player is None:
+                    self._show_scene()
             case "message":
-                self._say(*told)
+                self._post_message(*payload)
             case "recorded":
-                self._recorded(told[0])
+                self._on_recording_saved(payload[0])
             case "failed":
-                self._crashes.extend([time.monotonic()] * CRASHES)  # it would fail again
-                self._say("error", told[0])
+                self._crash_times.extend([time.monotonic()] * MAX_CRASHES)  # it would fail again
+                self._post_message("error", payload[0])
             case "crashed":
-                self._say("error", f"the simulation stopped: {told[0]}")
+                self._post_message("error", f"the simulation stopped: {payload[0]}")
             case "gone":
-                self._revive(told[0])
+                self._restart_after_crash(payload[0])
 
-    def _recorded(self, name: str) -> None:
-        self._tape = None
+    def _on_recording_saved(self, name: str) -> None:
+        self._recording_path = None
         if name:
-            self._say("info", f"recorded to {name}")
-            self._refresh()
+            self._post_message("info", f"recorded to {name}")
+            self._refresh_files()
 
-    def _figures(self) -> None:
-        robot = self._loaded(self._chosen)
-        names = self._about.get("figures", ["robot"])
-        figures = {name: (robot, GHOST if name == "ghost" else None) for name in names}
-        self._show(figures, self._about.get("gizmos", {}))
-        ground = self._about.get("ground")
+    def _show_scene(self) -> None:
+        robot = self._load_robot(self._robot_in_scene)
+        names = self._scene_info.get("figures", ["robot"])
+        figures = {name: (robot, GHOST_COLOR if name == "ghost" else None) for name in names}
+        self._set_view(figures, self._scene_info.get("gizmos", {}))
+        ground = self._scene_info.get("ground")
         if ground is not None:
-            things = self._about.get("things", [])
-            self.viewer.look(self._about.get("look"))
-            self.viewer.ground(blocks(ground, robot.stance("standing")), ground.plane, things)
+            obstacles = self._scene_info.get("things", [])
+            self.viewer.set_camera_direction(self._scene_info.get("look"))
+            self.viewer.set_ground(ground_boxes(ground, robot.stance("standing")), ground.plane, obstacles)
 
-    def _show(self, figures: Mapping[str, tuple[Robot, Any]], gizmos: Mapping[str, Point]) -> None:
+    def _set_view(self, figures: Mapping[str, tuple[Robot, Any]], drag_handles: Mapping[str, Point]) -> None:
         """Who is in the view, and what can be dragged there."""
-        with self._view:
-            self.viewer.gizmos({}, self._dragged)
-            self.viewer.figures(figures)
-            self.viewer.gizmos(gizmos, self._dragged)
+        with self._view_lock:
+            self.viewer.set_drag_handles({}, self._on_drag)
+            self.viewer.set_figures(figures)
+            self.viewer.set_drag_handles(drag_handles, self._on_drag)
 
-    def _revive(self, code: int | None) -> None:
+    def _restart_after_crash(self, code: int | None) -> None:
         """After a crash: what was recorded is saved, the simulation begins anew with the controls as they were."""
-        if self._over.is_set():
+        if self._stopping.is_set():
             return
-        tape, self._tape = self._tape, None
-        if tape is not None and tape.exists():
-            load_recording(tape, partial=True).save(tape)
-            self._say("info", f"what was recorded until then is in {tape.name}")
-            self._refresh()
+        path, self._recording_path = self._recording_path, None
+        if path is not None and path.exists():
+            load_recording(path, partial=True).save(path)
+            self._post_message("info", f"what was recorded until then is in {path.name}")
+            self._refresh_files()
         now = time.monotonic()
-        often = len(self._crashes) == CRASHES and now - self._crashes[0] < WITHIN
-        self._crashes.append(now)
-        if often:
-            self._say("error", "the simulation does not run; choose another robot or scene, or reset")
+        too_often = len(self._crash_times) == MAX_CRASHES and now - self._crash_times[0] < CRASH_WINDOW
+        self._crash_times.append(now)
+        if too_often:
+            self._post_message("error", "the simulation does not run; choose another robot or scene, or reset")
             return
-        self._say("error", f"the simulation died (exit {code}) and begins anew")
+        self._post_message("error", f"the simulation died (exit {code}) and begins anew")
         with self._lock:
-            if self._frame is not None:
-                self._values[self._scene] = {**self._frame["values"], "walking": False}
-        self._begin()
+            if self._latest_frame is not None:
+                self._control_values[self._scene_name] = {**self._latest_frame["values"], "walking": False}
+        self._start_simulation()
 
-    def _loaded(self, name: str) -> Robot:
+    def _load_robot(self, name: str) -> Robot:
         with self._lock:
             if name not in self._robots:
                 self._robots[name] = load_robot(name)
@@ -345,28 +368,28 @@ class Hub:
 
     # -- helpers ---------------------------------------------------------------------------------------------------
 
-    def _say(self, kind: str, text: str) -> None:
-        self._messages.append({"number": next(self._count), "kind": kind, "text": text})
-        self._refresh()
+    def _post_message(self, kind: str, text: str) -> None:
+        self._messages.append({"number": next(self._message_numbers), "kind": kind, "text": text})
+        self._refresh_files()
 
-    def _refresh(self) -> None:
+    def _refresh_files(self) -> None:
         """Pages learn of new files."""
-        if self.output.changed != self._changed:
-            self._changed = self.output.changed
-            self.hello_number += 1
+        if self.output.revision != self._output_revision:
+            self._output_revision = self.output.revision
+            self.hello_version += 1
 
-    def _paint(self) -> None:
+    def _update_view(self) -> None:
         """The view, thirty times a second, from whatever came last; and now and then a look for new files."""
-        shown, looked = None, 0.0
-        while not self._over.wait(1.0 / PICTURES):
-            scenery = self._scenery_shown()
-            if scenery is not None and scenery is not shown:
-                shown = scenery
-                self.viewer.show(scenery)
-            if time.monotonic() > looked + LOOKING:
-                looked = time.monotonic()
-                self._refresh()
+        last_view, last_check = None, 0.0
+        while not self._stopping.wait(1.0 / VIEW_RATE):
+            view = self._current_view()
+            if view is not None and view is not last_view:
+                last_view = view
+                self.viewer.show(view)
+            if time.monotonic() > last_check + FILE_CHECK_PERIOD:
+                last_check = time.monotonic()
+                self._refresh_files()
 
-    def _scenery_shown(self) -> Scenery | None:
-        playback = self._playback
-        return self._scenery if playback is None else playback.scenery()
+    def _current_view(self) -> ViewFrame | None:
+        player = self._player
+        return self._latest_view if player is None else player.view_frame()

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from poise.extras import websockets
 from poise.parsing import is_number
-from poise.studio.controls import MOST_BYTES
-from poise.studio.http_security import as_text
+from poise.studio.controls import MAX_UPLOAD_BYTES
+from poise.studio.http_security import to_json
 
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
 
 
-class Shelf(Protocol):
+class FileStore(Protocol):
     """Files that can be downloaded."""
 
     def path(self, name: str) -> Path:
@@ -26,11 +26,11 @@ class Shelf(Protocol):
         ...
 
 
-class Hub(Protocol):
-    """What pages hear and to whom they speak. Nothing here blocks but `upload` and `saved`, which run in a thread."""
+class HubInterface(Protocol):
+    """What pages hear and to whom they speak. Only `upload` and `file_to_save` block, in a thread."""
 
     @property
-    def hello_number(self) -> int:
+    def hello_version(self) -> int:
         """Grows whenever `hello` has something new to say."""
         ...
 
@@ -40,7 +40,7 @@ class Hub(Protocol):
         ...
 
     @property
-    def output(self) -> Shelf: ...
+    def output(self) -> FileStore: ...
 
     def hello(self) -> dict[str, Any]: ...
 
@@ -52,11 +52,11 @@ class Hub(Protocol):
         """What was said after message number `since`, the oldest first."""
         ...
 
-    def do(self, name: str, value: Any) -> None:
+    def handle_command(self, name: str, value: Any) -> None:
         """What a page asks for; returns at once and never raises."""
         ...
 
-    def pages(self, count: int) -> None:
+    def set_page_count(self, count: int) -> None:
         """How many pages are connected now."""
         ...
 
@@ -64,7 +64,7 @@ class Hub(Protocol):
         """Takes a file; "" or one line that says what is wrong with it."""
         ...
 
-    def saved(self, control: str) -> tuple[str, str]:
+    def file_to_save(self, control: str) -> tuple[str, str]:
         """Name and text of the file that a save control offers."""
         ...
 
@@ -73,123 +73,123 @@ class Hub(Protocol):
 
 
 #: Slow motion: real time, a half, a quarter, a tenth.
-PACES = (1, 0.5, 0.25, 0.1)
+TIME_SCALES = (1, 0.5, 0.25, 0.1)
 #: Longest name of a scene, robot, control, file; the file systems' own limit.
-LONGEST = 255
+MAX_NAME_LENGTH = 255
 #: Nobody holds so many keys, and no pad has so many buttons.
-MANY = 64
+MAX_INPUTS = 64
 
 
-def wish(text: str | bytes) -> tuple[str, Any] | str:
+def parse_command(text: str | bytes) -> tuple[str, Any] | str:
     """Name and value of a command of a page, or one line that says why it is none.
 
     Args:
         text: JSON, `{"do": name, "with": value}`.
 
     Example:
-        >>> wish('{"do": "pace", "with": 0.5}')
+        >>> parse_command('{"do": "pace", "with": 0.5}')
         ('pace', 0.5)
-        >>> wish('{"do": "stick", "with": [2, 0, 0]}')
+        >>> parse_command('{"do": "stick", "with": [2, 0, 0]}')
         "'stick' cannot be [2, 0, 0]; expected forward, left and turn, each between -1 and 1"
     """
     try:
-        given = json.loads(text, parse_constant=_refuse)
+        command = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         return "the page sent something that is not JSON; reload it"
-    name = given.get("do") if isinstance(given, dict) else None
+    name = command.get("do") if isinstance(command, dict) else None
     if not isinstance(name, str) or name not in COMMANDS:
         return f"the page asked for {str(name)[:40]!r}; expected one of {', '.join(COMMANDS)}; reload it"
-    fits, expected = COMMANDS[name]
-    value = given.get("with")
-    return (name, value) if fits(value) else f"'{name}' cannot be {str(value)[:60]}; expected {expected}"
+    is_valid, expected = COMMANDS[name]
+    value = command.get("with")
+    return (name, value) if is_valid(value) else f"'{name}' cannot be {str(value)[:60]}; expected {expected}"
 
 
-def _refuse(constant: str) -> float:
+def _reject_constant(constant: str) -> float:
     raise ValueError(constant)
 
 
-def _name(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= LONGEST
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MAX_NAME_LENGTH
 
 
-def _nothing(value: object) -> bool:
+def _is_null(value: object) -> bool:
     return value is None
 
 
-def _switch(value: object) -> bool:
+def _is_bool(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _stick(value: Any) -> bool:
+def _is_stick(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(is_number(part) and abs(part) <= 1 for part in value)
 
 
-def _hands(value: Any) -> bool:
+def _is_operator_input(value: Any) -> bool:
     if value is None:
         return True
     if not (isinstance(value, dict) and value.keys() == {"keys", "pad", "axes"}):
         return False
-    keys, pad, axes = value["keys"], value["pad"], value["axes"]
+    key_codes, gamepad, axes = value["keys"], value["pad"], value["axes"]
     return (
-        isinstance(keys, list) and len(keys) <= MANY and all(map(_name, keys))
+        isinstance(key_codes, list) and len(key_codes) <= MAX_INPUTS and all(map(_is_name, key_codes))
         and isinstance(axes, list) and len(axes) == 6 and all(is_number(part) and abs(part) <= 1 for part in axes)
-        and (pad is None or _pad(pad))
+        and (gamepad is None or _is_gamepad(gamepad))
     )  # fmt: skip
 
 
-def _pad(value: Any) -> bool:
+def _is_gamepad(value: Any) -> bool:
     if not (isinstance(value, dict) and value.keys() == {"standard", "axes", "buttons"}):
         return False
     lists = value["axes"], value["buttons"]
     return isinstance(value["standard"], bool) and all(
-        isinstance(given, list) and len(given) <= MANY and all(map(is_number, given)) for given in lists
+        isinstance(values, list) and len(values) <= MAX_INPUTS and all(map(is_number, values)) for values in lists
     )
 
 
-def _pace(value: object) -> bool:
-    return is_number(value) and value in PACES
+def _is_time_scale(value: object) -> bool:
+    return is_number(value) and value in TIME_SCALES
 
 
-def _control(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and _name(value[0])
+def _is_control(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and _is_name(value[0])
 
 
-def _replay(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and _name(value.get("file")) and is_number(value.get("time")))
+def _is_replay(value: Any) -> bool:
+    return value is None or (isinstance(value, dict) and _is_name(value.get("file")) and is_number(value.get("time")))
 
 
-def _export(value: Any) -> bool:
-    return isinstance(value, dict) and _name(value.get("file")) and _name(value.get("format"))
+def _is_export(value: Any) -> bool:
+    return isinstance(value, dict) and _is_name(value.get("file")) and _is_name(value.get("format"))
 
 
 #: Every command: what its value must be, and the same in words.
 COMMANDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "alive": (_nothing, "nothing"),
-    "stick": (_stick, "forward, left and turn, each between -1 and 1"),
+    "alive": (_is_null, "nothing"),
+    "stick": (_is_stick, "forward, left and turn, each between -1 and 1"),
     "hands": (
-        _hands,
+        _is_operator_input,
         "keys, a pad (standard, axes, buttons) or null, and six axes between -1 and 1; or null for nothing",
     ),
-    "play": (_switch, "true or false"),
-    "pace": (_pace, f"one of {', '.join(map(str, PACES))}"),
-    "reset": (_nothing, "nothing"),
-    "scene": (_name, "the name of a scene"),
-    "robot": (_name, "the name of a robot"),
-    "record": (_switch, "true or false"),
-    "limb": (_name, "the name of a limb"),
-    "control": (_control, "the name of a control and its value"),
-    "replay": (_replay, "a file and a time, or null"),
-    "export": (_export, "a file and a format"),
+    "play": (_is_bool, "true or false"),
+    "pace": (_is_time_scale, f"one of {', '.join(map(str, TIME_SCALES))}"),
+    "reset": (_is_null, "nothing"),
+    "scene": (_is_name, "the name of a scene"),
+    "robot": (_is_name, "the name of a robot"),
+    "record": (_is_bool, "true or false"),
+    "limb": (_is_name, "the name of a limb"),
+    "control": (_is_control, "the name of a control and its value"),
+    "replay": (_is_replay, "a file and a time, or null"),
+    "export": (_is_export, "a file and a format"),
 }
 
 # -- The conversation with a page: what it hears, what it asks for ---------------------------------------------------
 
 
 #: Seconds between two looks at the hub. Twenty frames a second are as many as an eye follows in numbers and plots.
-PERIOD = 0.05
+POLL_PERIOD = 0.05
 
 
-class Live:
+class PageSessions:
     """Talks with all pages that are open.
 
     Each page has its own teller, so that one that reads slowly holds up nobody. A teller sends a frame only once the
@@ -197,88 +197,88 @@ class Live:
     a page has missed is never sent. Messages that another page has shown before are marked as "old".
     """
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: HubInterface) -> None:
         self._hub = hub
-        self._open: set[ServerConnection] = set()
-        self._heard = -1  # number of the last message that some page has been told
+        self._pages: set[ServerConnection] = set()
+        self._last_shared_message = -1  # number of the last message that some page has been told
 
-    async def converse(self, page: ServerConnection) -> None:
+    async def serve_page(self, page: ServerConnection) -> None:
         """Talks with one page until it leaves."""
-        self._open.add(page)
-        self._hub.pages(len(self._open))
-        teller = asyncio.create_task(self._tell(page))
+        self._pages.add(page)
+        self._hub.set_page_count(len(self._pages))
+        sender = asyncio.create_task(self._send_updates(page))
         try:
             with suppress(websockets.exceptions.ConnectionClosed):
                 async for text in page:
-                    wanted = wish(text)
-                    if isinstance(wanted, str):
-                        await page.send(as_text({"message": {"number": 0, "kind": "error", "text": wanted}}))
+                    command = parse_command(text)
+                    if isinstance(command, str):
+                        await page.send(to_json({"message": {"number": 0, "kind": "error", "text": command}}))
                     else:
-                        self._hub.do(*wanted)
+                        self._hub.handle_command(*command)
         finally:
-            teller.cancel()
-            await asyncio.gather(teller, return_exceptions=True)
-            self._open.discard(page)
-            self._hub.pages(len(self._open))
+            sender.cancel()
+            await asyncio.gather(sender, return_exceptions=True)
+            self._pages.discard(page)
+            self._hub.set_page_count(len(self._pages))
 
-    async def _tell(self, page: ServerConnection) -> None:
-        told, said, shown = -1, -1, -1  # numbers of the last hello, message and frame
-        heard = self._heard
+    async def _send_updates(self, page: ServerConnection) -> None:
+        last_hello, last_message, last_frame = -1, -1, -1  # numbers of the last hello, message and frame
+        shared_before = self._last_shared_message
         with suppress(websockets.exceptions.ConnectionClosed):
             while True:
-                if (number := self._hub.hello_number) != told:
-                    told = number
-                    await page.send(as_text({"hello": self._hub.hello()}))
-                for message in self._hub.messages(said):
-                    said = max(said, int(message["number"]))
-                    self._heard = max(self._heard, said)
-                    await page.send(as_text({"message": {**message, "old": said <= heard}}))
+                if (number := self._hub.hello_version) != last_hello:
+                    last_hello = number
+                    await page.send(to_json({"hello": self._hub.hello()}))
+                for message in self._hub.messages(last_message):
+                    last_message = max(last_message, int(message["number"]))
+                    self._last_shared_message = max(self._last_shared_message, last_message)
+                    await page.send(to_json({"message": {**message, "old": last_message <= shared_before}}))
                 frame = self._hub.frame()
-                if frame is not None and frame["number"] != shown:
-                    shown = frame["number"]
-                    await page.send(as_text({"frame": frame}))
+                if frame is not None and frame["number"] != last_frame:
+                    last_frame = frame["number"]
+                    await page.send(to_json({"frame": frame}))
                     await (await page.ping())
-                await asyncio.sleep(PERIOD)
+                await asyncio.sleep(POLL_PERIOD)
 
 
 # -- Takes a file from a page ----------------------------------------------------------------------------------------
 
 
 #: Seconds that a page may take for one piece: a phone on a poor network manages 64 kB.
-PATIENCE = 30.0
+CHUNK_TIMEOUT = 30.0
 #: Seconds in which a page that was told so stops sending.
-LEAVE = 2.0
+CLOSE_TIMEOUT = 2.0
 
 
-async def take(page: ServerConnection, hub: Hub, control: str, filename: str) -> None:
+async def receive_upload(page: ServerConnection, hub: HubInterface, control: str, filename: str) -> None:
     """Receives one file and tells the page in one line what was wrong with it; "" if nothing was.
 
     The page sends pieces as binary messages, then one text message; it hears `{"error": "..."}`. A file that grows too
     large is refused at the piece that was one too many: nothing of it is kept.
     """
     with suppress(websockets.exceptions.ConnectionClosed, TimeoutError):
-        error = await _taken(page, hub, control, filename)
-        await page.send(as_text({"error": error}))
-        async with asyncio.timeout(LEAVE):  # closed with pieces unread, the line would be lost on its way
+        error = await _receive_file(page, hub, control, filename)
+        await page.send(to_json({"error": error}))
+        async with asyncio.timeout(CLOSE_TIMEOUT):  # closed with pieces unread, the line would be lost on its way
             async for _ in page:
                 pass
 
 
-async def _taken(page: ServerConnection, hub: Hub, control: str, filename: str) -> str:
-    known = {known["name"]: known for known in hub.hello()["controls"] if known["kind"] == "upload"}
-    if control not in known:
+async def _receive_file(page: ServerConnection, hub: HubInterface, control: str, filename: str) -> str:
+    upload_controls = {each["name"]: each for each in hub.hello()["controls"] if each["kind"] == "upload"}
+    if control not in upload_controls:
         return f"nothing here takes a file under the name '{control[:40]}'; reload the page"
-    if not 0 < len(filename) <= LONGEST or any(letter in filename for letter in "/\\\0"):
+    if not 0 < len(filename) <= MAX_NAME_LENGTH or any(letter in filename for letter in "/\\\0"):
         return f"'{filename[:40]}' is no name of a file; rename it"
-    most = int(known[control].get("most", MOST_BYTES))
+    max_bytes = int(upload_controls[control].get("max_bytes", MAX_UPLOAD_BYTES))
     data = bytearray()
     while True:
         try:
-            piece = await asyncio.wait_for(page.recv(), PATIENCE)
+            chunk = await asyncio.wait_for(page.recv(), CHUNK_TIMEOUT)
         except TimeoutError:
-            return f"'{filename}' did not arrive; nothing was heard for {PATIENCE:g} s; try again"
-        if isinstance(piece, str):
+            return f"'{filename}' did not arrive; nothing was heard for {CHUNK_TIMEOUT:g} s; try again"
+        if isinstance(chunk, str):
             return await asyncio.to_thread(hub.upload, control, filename, bytes(data))
-        data += piece
-        if len(data) > most:
-            return f"'{filename}' is too large: this takes at most {most / 1000:g} kB; choose a smaller file"
+        data += chunk
+        if len(data) > max_bytes:
+            return f"'{filename}' is too large: this takes at most {max_bytes / 1000:g} kB; choose a smaller file"

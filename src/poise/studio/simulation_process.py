@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 from poise.errors import PoiseError
 from poise.extras import load
 from poise.robots import load_robot
-from poise.studio.scene_runner import Pacer, Stage
-from poise.studio.scenes import scene
-from poise.studio.telemetry import Sketch, explained
+from poise.studio.scene_runner import RealTimePacer, SceneRunner
+from poise.studio.scenes import find_scene
+from poise.studio.telemetry import Telemetry, solver_explanation
 
 #: Pictures a second, and explanations, which cost more.
-PICTURES, EXPLANATIONS = 30.0, 2.0
+FRAME_RATE, EXPLANATION_RATE = 30.0, 2.0
 #: While nothing moves, commands are looked for this often (s).
-IDLE = 0.01
+IDLE_PERIOD = 0.01
 #: Explaining may take this share of the time.
-EXPLAINING = 0.05
+EXPLANATION_SHARE = 0.05
 
 
-class Begin(NamedTuple):
+class SimulationStart(NamedTuple):
     """What a simulation begins with.
 
     Attributes:
@@ -45,199 +45,203 @@ class Begin(NamedTuple):
     limb: str = "left leg"
 
 
-def main(wire: Connection, begin: Begin) -> None:
+def main(connection: Connection, initial: SimulationStart) -> None:
     """Runs until the wire is cut."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     try:
-        Simulation(wire, begin).run()
+        SimulationLoop(connection, initial).run()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except PoiseError as error:
-        _tell(wire, "failed", str(error))
+        _send_failure(connection, "failed", str(error))
     except Exception as error:
         traceback.print_exc()
-        _tell(wire, "crashed", f"{type(error).__name__}: {error}")
+        _send_failure(connection, "crashed", f"{type(error).__name__}: {error}")
 
 
-def _tell(wire: Connection, kind: str, text: str) -> None:
+def _send_failure(connection: Connection, kind: str, text: str) -> None:
     with suppress(OSError):
-        wire.send((kind, text))
+        connection.send((kind, text))
 
 
-class Simulation:
-    """A stage on a wire. Whoever is at the other end asks for each picture; one that is not asked for is never sent."""
+class SimulationLoop:
+    """A scene runner behind a connection; it sends a frame only when the other end has asked for one."""
 
-    def __init__(self, wire: Connection, begin: Begin) -> None:
-        self._wire = wire
+    def __init__(self, connection: Connection, initial: SimulationStart) -> None:
+        self._connection = connection
         load("scipy", "optimize")  # explanations need it; now, and not in the middle of a motion
-        robot = load_robot(begin.robot)
-        self._scene = scene(begin.scene)(robot)
-        for name, value in begin.values.items():
-            self._tried(name, value)
-        self._stage, self._sketch = Stage(self._scene), Sketch(robot)
-        self._pacer = Pacer(self._stage.period)
-        self._playing, self._wanted, self._limb = True, False, begin.limb
+        robot = load_robot(initial.robot)
+        self._scene = find_scene(initial.scene)(robot)
+        for name, value in initial.values.items():
+            self._restore_value(name, value)
+        self._runner, self._telemetry = SceneRunner(self._scene), Telemetry(robot)
+        self._pacer = RealTimePacer(self._runner.period)
+        self._playing, self._frame_requested, self._limb = True, False, initial.limb
         self._number = 0
-        self._next_picture = self._next_explanation = 0.0
-        self._explained: tuple[list[str], list[str]] = ([], [])
-        wire.send(("ready", self._about()))
+        self._next_frame_time = self._next_explanation_time = 0.0
+        self._explanation: tuple[list[str], list[str]] = ([], [])
+        connection.send(("ready", self._scene_info()))
 
-    def _about(self) -> dict[str, Any]:
+    def _scene_info(self) -> dict[str, Any]:
         return {
             "controls": [control.as_json() for control in self._scene.controls()],
-            "limbs": list(self._sketch.limbs),
-            "figures": list(self._stage.acts),
-            "gizmos": self._scene.gizmos(),
+            "limbs": list(self._telemetry.limbs),
+            "figures": list(self._runner.controlled_plants),
+            "gizmos": self._scene.drag_handles(),
             "ground": self._scene.ground,
-            "look": self._scene.look,
-            "things": [thing.box for thing in self._scene.things],
+            "look": self._scene.camera_direction,
+            "things": [obstacle.box for obstacle in self._scene.obstacles],
         }
 
     def run(self) -> None:
         gc.collect()
         gc.freeze()
         while True:
-            self._hear()
+            self._receive_commands()
             if self._playing:
-                for _ in range(self._pacer.due()):
-                    self._stage.tick()
+                for _ in range(self._pacer.periods_due()):
+                    self._runner.step()
             else:
-                self._pacer.rest()
-            self._show()
-            self._wire.poll(min(self._pacer.wait, IDLE) if self._playing else IDLE)
+                self._pacer.pause()
+            self._send_frame()
+            self._connection.poll(min(self._pacer.time_to_next, IDLE_PERIOD) if self._playing else IDLE_PERIOD)
 
     # -- what is heard ---------------------------------------------------------------------------------------------
 
-    def _hear(self) -> None:
-        while self._wire.poll():
-            name, value = self._wire.recv()
+    def _receive_commands(self) -> None:
+        while self._connection.poll():
+            name, value = self._connection.recv()
             try:
-                self._do(name, value)
+                self._handle_command(name, value)
             except PoiseError as error:
-                self._wire.send(("message", "error", str(error)))
+                self._connection.send(("message", "error", str(error)))
 
-    def _do(self, name: str, value: Any) -> None:
-        stage = self._stage
+    def _handle_command(self, name: str, value: Any) -> None:
+        runner = self._runner
         match name:
             case "next":
-                self._wanted = True
+                self._frame_requested = True
             case "alive":
-                stage.deadman.hear()
+                runner.deadman.keep_alive()
             case "stick":
-                stage.deadman.hold(value)
+                runner.deadman.set_stick(value)
             case "hands":
-                stage.touch(value)
+                runner.set_input(value)
             case "play":
                 self._playing = bool(value)
-                self._pacer.rest()
+                self._pacer.pause()
             case "pace":
-                self._pacer.pace = min(max(float(value), 0.05), 1.0) if isinstance(value, (int, float)) else 1.0
+                self._pacer.time_scale = min(max(float(value), 0.05), 1.0) if isinstance(value, (int, float)) else 1.0
             case "reset":
                 self._reset()
             case "limb":
                 self._limb = str(value)
             case "record":
-                stage.record(Path(value))
+                runner.start_recording(Path(value))
             case "cut":
-                self._wire.send(("recorded", stage.cut()))
+                self._connection.send(("recorded", runner.stop_recording()))
             case "drag":
-                self._scene.drag(*value)
+                self._scene.move_handle(*value)
             case "control":
-                self._control(*value)
+                self._set_control(*value)
             case "end":
-                stage.cut()
+                runner.stop_recording()
                 raise EOFError
 
-    def _control(self, name: str, value: Any) -> None:
-        said = self._scene.do(name, value)
-        if said:
-            self._wire.send(("message", "info", said))
-        if self._scene.stale:
+    def _set_control(self, name: str, value: Any) -> None:
+        text = self._scene.set_control(name, value)
+        if text:
+            self._connection.send(("message", "info", text))
+        if self._scene.needs_reset:
             self._reset()
 
-    def _tried(self, name: str, value: Any) -> None:
+    def _restore_value(self, name: str, value: Any) -> None:
         """A value from before; one that does not fit any more is left."""
         with suppress(PoiseError):
-            self._scene.do(name, value)
+            self._scene.set_control(name, value)
 
     def _reset(self) -> None:
-        if self._stage.tape is not None:
-            self._wire.send(("recorded", self._stage.cut()))
-        self._scene.stale = False
-        self._stage.reset()
-        self._pacer.period = self._stage.period  # another controller may have another one
-        self._pacer.rest()
-        self._wire.send(("ready", self._about()))
+        if self._runner.recorder is not None:
+            self._connection.send(("recorded", self._runner.stop_recording()))
+        self._scene.needs_reset = False
+        self._runner.reset()
+        self._pacer.period = self._runner.period  # another controller may have another one
+        self._pacer.pause()
+        self._connection.send(("ready", self._scene_info()))
 
     # -- what is shown ---------------------------------------------------------------------------------------------
 
-    def _show(self) -> None:
+    def _send_frame(self) -> None:
         now = time.monotonic()
-        if not self._wanted or now < self._next_picture:
+        if not self._frame_requested or now < self._next_frame_time:
             return
-        self._wanted, self._next_picture = False, now + 1.0 / PICTURES
+        self._frame_requested, self._next_frame_time = False, now + 1.0 / FRAME_RATE
         self._number += 1
-        stage = self._stage
-        if now >= self._next_explanation:
-            self._explained = explained(stage.steps.get(next(iter(stage.acts))))
-            self._next_explanation = now + max(1.0 / EXPLANATIONS, (time.monotonic() - now) / EXPLAINING)
-        limits, lines = self._explained
-        numbers = {
+        runner = self._runner
+        if now >= self._next_explanation_time:
+            self._explanation = solver_explanation(runner.steps.get(next(iter(runner.controlled_plants))))
+            self._next_explanation_time = now + max(
+                1.0 / EXPLANATION_RATE, (time.monotonic() - now) / EXPLANATION_SHARE
+            )
+        limits, lines = self._explanation
+        page_data = {
             "number": self._number,
-            **self._sketch.numbers(stage, self._limb),
-            "factor": round(self._pacer.factor, 3) if self._playing else 0.0,
+            **self._telemetry.page_data(runner, self._limb),
+            "factor": round(self._pacer.real_time_factor, 3) if self._playing else 0.0,
             "playing": self._playing,
-            "pace": self._pacer.pace,
-            "fell": stage.fell,
+            "pace": self._pacer.time_scale,
+            "fell": runner.fall_reason,
             "values": self._scene.values(),
             "limits": limits,
             "explain": lines,
-            "words": self._scene.words(),
-            "guide": self._scene.guide(),
-            "recording": stage.recorded,
-            "deadman": stage.deadman.stopped,
-            "events": list(stage.events),
+            "words": self._scene.status_lines(),
+            "guide": self._scene.guidance_status(),
+            "recording": runner.recording_status,
+            "deadman": runner.deadman.timed_out,
+            "events": list(runner.events),
         }
-        self._wire.send(("picture", numbers, self._sketch.scenery(stage)))
+        self._connection.send(("picture", page_data, self._telemetry.view_frame(runner)))
 
 
-# -- Link ------------------------------------------------------------------------------------------------------------
+# -- SimulationClient ------------------------------------------------------------------------------------------------
 
 
 #: Who crashes so often within so many seconds is not started again.
-CRASHES, WITHIN = 3, 30.0
+MAX_CRASHES, CRASH_WINDOW = 3, 30.0
 #: Seconds that a simulation is given to end by itself.
-ENDING = 2.0
+STOP_TIMEOUT = 2.0
 
-Heard = Callable[..., None]
+MessageCallback = Callable[..., None]
 Outbox = queue.SimpleQueue[tuple[str, Any] | None]
 
 
-class Link:
+class SimulationClient:
     """A wire to the process of the simulation.
 
     Args:
-        heard: called from a thread of its own with each thing that the simulation says: a word and what belongs to it.
+        on_message: called from a thread of its own with each message of the simulation: its kind and its payload.
             When the process has gone, whatever the reason, it hears "gone".
     """
 
-    def __init__(self, heard: Heard) -> None:
-        self._heard = heard
+    def __init__(self, on_message: MessageCallback) -> None:
+        self._on_message = on_message
         self._context = multiprocessing.get_context("spawn")
         self._process: Any = None
         self._outbox: Outbox = queue.SimpleQueue()
 
-    def start(self, begin: Begin) -> None:
+    def start(self, initial: SimulationStart) -> None:
         """Begins a simulation; one that runs is ended before."""
         self.stop()
-        ours, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=main, args=(theirs, begin), daemon=True, name="poise simulation")
+        parent_end, child_end = self._context.Pipe()
+        self._process = self._context.Process(
+            target=main, args=(child_end, initial), daemon=True, name="poise simulation"
+        )
         self._process.start()
-        theirs.close()
+        child_end.close()
         outbox: Outbox = queue.SimpleQueue()
         self._outbox = outbox
-        threading.Thread(target=self._write, args=(ours, outbox), daemon=True).start()
-        threading.Thread(target=self._read, args=(ours, outbox, self._process), daemon=True).start()
+        threading.Thread(target=self._write, args=(parent_end, outbox), daemon=True).start()
+        threading.Thread(target=self._read, args=(parent_end, outbox, self._process), daemon=True).start()
 
     def send(self, name: str, value: Any = None) -> None:
         """Tells the simulation something; returns at once."""
@@ -250,35 +254,35 @@ class Link:
             return
         self._outbox.put(("end", None))
         self._outbox.put(None)
-        process.join(ENDING)
+        process.join(STOP_TIMEOUT)
         if process.is_alive():
             process.kill()
-            process.join(ENDING)
+            process.join(STOP_TIMEOUT)
 
     @property
-    def number(self) -> int | None:
+    def pid(self) -> int | None:
         """Of the process, as the system counts."""
         return None if self._process is None else self._process.pid
 
-    def _write(self, wire: Connection, outbox: Outbox) -> None:
+    def _write(self, connection: Connection, outbox: Outbox) -> None:
         while (entry := outbox.get()) is not None:
             try:
-                wire.send(entry)
+                connection.send(entry)
             except (OSError, ValueError):
                 return
 
-    def _read(self, wire: Connection, outbox: Outbox, process: Any) -> None:
+    def _read(self, connection: Connection, outbox: Outbox, process: Any) -> None:
         outbox.put(("next", None))
         try:
             while True:
-                entry = wire.recv()
+                entry = connection.recv()
                 if entry[0] == "picture":
                     outbox.put(("next", None))  # only now may the next one be sent: the latest wins
                 if process is self._process:  # else another one has begun
-                    self._heard(*entry)
+                    self._on_message(*entry)
         except (EOFError, OSError):
             pass
         outbox.put(None)
         if process is self._process:  # nobody asked it to end
-            process.join(ENDING)
-            self._heard("gone", process.exitcode)
+            process.join(STOP_TIMEOUT)
+            self._on_message("gone", process.exitcode)

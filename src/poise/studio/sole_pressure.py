@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from poise.behaviors import Pressed
-from poise.recording import LEAST_LOAD
+from poise.behaviors import SoleLoad
+from poise.recording import MIN_CONTACT_LOAD
 from poise.robots import Robot, State
-from poise.state import CELL_FILTER
-from poise.studio.scenery import Underfoot
+from poise.state import CELL_TIME_CONSTANT
+from poise.studio.view_frame import SolePressureFrame
 
 
-class Soles:
+class SolePressure:
     """How strongly each sole is pressed and where, as figures 7 and 10 of [Galdeano2014] show it.
 
     W and W z, with z the ZMP seen from the middle of the sole, go through a filter of first order each; so does every
@@ -23,50 +23,50 @@ class Soles:
     Args:
         robot: whose soles.
 
-    >>> soles = Soles(robot)
-    >>> soles.feel(body.pressed, 0.001)
+    >>> sole_pressure = SolePressure(robot)
+    >>> sole_pressure.update(body.sole_loads, 0.001)
     """
 
     def __init__(self, robot: Robot) -> None:
         self._feet = sorted(robot.feet, key=lambda foot: foot.side)
         self._weight = robot.weight
-        self._felt: dict[str, tuple[float, complex]] = {}
+        self._filtered: dict[str, tuple[float, complex]] = {}
 
-    def feel(self, pressed: Mapping[str, Pressed], period: float) -> None:
+    def update(self, readings: Mapping[str, SoleLoad], period: float) -> None:
         """One period (s) later, with what each sole feels now, by side."""
-        share = period / (period + CELL_FILTER)
-        for side, now in pressed.items():
-            W, moment = self._felt.get(side, (now.amplitude, now.amplitude * now.zmp))
-            W, moment = W + share * (now.amplitude - W), moment + share * (now.amplitude * now.zmp - moment)
-            self._felt[side] = W, moment
+        share = period / (period + CELL_TIME_CONSTANT)
+        for side, reading in readings.items():
+            W, moment = self._filtered.get(side, (reading.force, reading.force * reading.zmp))
+            W, moment = W + share * (reading.force - W), moment + share * (reading.force * reading.zmp - moment)
+            self._filtered[side] = W, moment
 
     def force(self, side: str) -> float:
         """W, on the sole of that side (N)."""
-        return self._felt.get(side, (0.0, 0j))[0]
+        return self._filtered.get(side, (0.0, 0j))[0]
 
     def zmp(self, side: str) -> complex | None:
         """Under that sole, from its middle (m, x + i y in its axes); None if it bears next to nothing."""
-        W, moment = self._felt.get(side, (0.0, 0j))
-        return moment / W if self._weight * LEAST_LOAD < W else None
+        W, moment = self._filtered.get(side, (0.0, 0j))
+        return moment / W if self._weight * MIN_CONTACT_LOAD < W else None
 
-    def under(self, state: State) -> Underfoot:
+    def to_frame(self, state: State) -> SolePressureFrame:
         """For the view; the ZMP of a sole that bears nothing is its middle, with a share of zero."""
         points, shares = [], []
         for foot in self._feet:
             z, pose = self.zmp(foot.side), state.pose(foot)
             middle = foot.sole.center
-            away = np.zeros(3) if z is None else np.array([z.real, z.imag, 0.0])
-            points.append([pose.act(point) for point in (*foot.corners, middle, middle + away)])
+            offset = np.zeros(3) if z is None else np.array([z.real, z.imag, 0.0])
+            points.append([pose.act(point) for point in (*foot.corners, middle, middle + offset)])
             shares.append(0.0 if z is None else self.force(foot.side) / self._weight)
-        places = np.array(points)
-        return Underfoot(places[:, :4], places[:, 4], places[:, 5], np.array(shares))
+        coordinates = np.array(points)
+        return SolePressureFrame(coordinates[:, :4], coordinates[:, 4], coordinates[:, 5], np.array(shares))
 
-    def numbers(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """For the pages: "force" (N), "x" and "y" of the ZMP (m; None: not known) by side, and how far from the middle
         the edges of a sole are, "edges", along x and y (m)."""
         sides = [foot.side for foot in self._feet]
         zmps = {side: self.zmp(side) for side in sides}
-        half = np.array(self._feet[0].sole.half)
+        half = np.array(self._feet[0].sole.half_size)
         return {
             "force": {side: round(self.force(side), 2) for side in sides},
             "x": {side: None if z is None else round(z.real, 5) for side, z in zmps.items()},

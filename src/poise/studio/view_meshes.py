@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.cache import Arrays, store, stored
+from poise.cache import Arrays, load_arrays, save_arrays
 from poise.extras import fast_simplification
-from poise.rendering import Mesh, figure, shape_mesh, surface
+from poise.rendering import Mesh, shape_mesh, surface_with_normals, visual_model_of
 from poise.robots import Robot
 
 #: Triangles of one piece: a link, or as much of it as has one colour. Without a graphics card G1 is then drawn 4.5
 #: times as often as in full detail.
-MOST = 800
+MAX_TRIANGLES = 800
 #: Grows whenever the same robot would give other triangles, or they are stored in another way.
-VERSION = 2
+CACHE_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class MeshPart:
     """What one joint carries in one colour.
 
     Attributes:
@@ -41,60 +41,60 @@ class Piece:
     faces: NDArray[np.uint32]
 
 
-def pieces(robot: Robot, most: int = MOST) -> tuple[Piece, ...]:
+def mesh_parts(robot: Robot, max_triangles: int = MAX_TRIANGLES) -> tuple[MeshPart, ...]:
     """The shapes of a robot, one piece for each joint and colour, at most so many triangles each.
 
     They are kept on disk, see `poise.cache`: making them takes seconds, reading them milliseconds.
 
-    >>> sum(len(piece.faces) for piece in pieces(poise.load_robot("g1")))
+    >>> sum(len(part.faces) for part in mesh_parts(poise.load_robot("g1")))
     """
-    name = _name(robot, most)
-    found = _unpacked(stored(name) if name else None, robot)
-    if found is None:
-        found = tuple(
-            Piece(joint, color, mesh.points.astype(np.float32), mesh.faces.astype(np.uint32))
-            for joint, color, mesh in made(robot, most)
+    name = _cache_name(robot, max_triangles)
+    parts = _unpack(load_arrays(name) if name else None, robot)
+    if parts is None:
+        parts = tuple(
+            MeshPart(joint, color, mesh.points.astype(np.float32), mesh.faces.astype(np.uint32))
+            for joint, color, mesh in simplified_meshes(robot, max_triangles)
         )
         if name:
-            store(name, _packed(found))
-    return found
+            save_arrays(name, _pack(parts))
+    return parts
 
 
-def _name(robot: Robot, most: int) -> str | None:
+def _cache_name(robot: Robot, max_triangles: int) -> str | None:
     """The same for robots that look the same; None if nobody can tell whether they do."""
-    key = robot._shapes.key()
-    facts = [VERSION, most, key, list(robot.model.names)]
-    return f"shapes-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}" if key else None
+    key = robot._geometry.cache_key()
+    key_parts = [CACHE_VERSION, max_triangles, key, list(robot.model.names)]
+    return f"shapes-{hashlib.sha256(repr(key_parts).encode()).hexdigest()[:32]}" if key else None
 
 
-def _packed(found: tuple[Piece, ...]) -> Arrays:
+def _pack(parts: tuple[MeshPart, ...]) -> Arrays:
     """All points and faces in one array each: reading many small ones takes longer."""
     return {
-        "joints": np.array([piece.joint for piece in found], dtype=np.int64),
-        "colors": np.array([piece.color for piece in found], dtype=np.float64).reshape(-1, 4),
-        "counts": np.array([(len(p.points), len(p.faces)) for p in found], dtype=np.int64).reshape(-1, 2),
-        "points": np.concatenate([np.zeros((0, 3), np.float32), *(piece.points for piece in found)]),
-        "faces": np.concatenate([np.zeros((0, 3), np.uint32), *(piece.faces for piece in found)]),
+        "joints": np.array([part.joint for part in parts], dtype=np.int64),
+        "colors": np.array([part.color for part in parts], dtype=np.float64).reshape(-1, 4),
+        "counts": np.array([(len(p.points), len(p.faces)) for p in parts], dtype=np.int64).reshape(-1, 2),
+        "points": np.concatenate([np.zeros((0, 3), np.float32), *(part.points for part in parts)]),
+        "faces": np.concatenate([np.zeros((0, 3), np.uint32), *(part.faces for part in parts)]),
     }
 
 
-def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Piece, ...] | None:
-    """The pieces of stored arrays; None if these are none, or are not what `_packed` makes."""
+def _unpack(arrays: Arrays | None, robot: Robot) -> tuple[MeshPart, ...] | None:
+    """The pieces of stored arrays; None if these are none, or are not what `_pack` makes."""
     try:
         assert arrays is not None
         joints, colors, counts = (arrays[name] for name in ("joints", "colors", "counts"))
         n, m = np.cumsum(counts, axis=0)[:-1].T
         points, faces = np.split(arrays["points"], n), np.split(arrays["faces"], m)
-        found = []
+        parts = []
         for joint, color, p, f, (points_of, faces_of) in zip(joints, colors, points, faces, counts, strict=True):
-            r, g, b, a = (float(part) for part in color)
+            r, g, b, a = (float(channel) for channel in color)
             assert (p.shape, f.shape) == ((points_of, 3), (faces_of, 3))
             assert (p.dtype.name, f.dtype.name) == ("float32", "uint32")
             assert 0 <= int(joint) < robot.model.njoints
             assert np.isfinite(p).all()
             assert not f.size or int(f.max()) < len(p)
-            found.append(Piece(int(joint), (r, g, b, a), p, f))
-        return tuple(found)
+            parts.append(MeshPart(int(joint), (r, g, b, a), p, f))
+        return tuple(parts)
     except (AssertionError, KeyError, ValueError, TypeError, IndexError):
         return None
 
@@ -105,35 +105,35 @@ def _unpacked(arrays: Arrays | None, robot: Robot) -> tuple[Piece, ...] | None:
 Color = tuple[float, float, float, float]
 
 #: More than any mesh has: it is then only cleaned.
-ALL = 2**31 - 1
+NO_LIMIT = 2**31 - 1
 #: How carefully `fast_simplification` chooses, 0 to 10. With 3, 600 triangles of the 18 000 of G1's chest are 2 mm from
 #: it in the mean and 15 mm at most; with its usual 7, 6 mm and 40 mm.
-CARE = 3
+AGGRESSIVENESS = 3
 #: Edges of the cubes in which points become one, tried in turn (m); a pixel is 2 mm when a robot fills the view.
-CELLS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
+CLUSTER_SIZES = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 
 
-def made(robot: Robot, most: int) -> list[tuple[int, Color, Mesh]]:
+def simplified_meshes(robot: Robot, max_triangles: int) -> list[tuple[int, Color, Mesh]]:
     """Joint, colour and triangles of what each joint carries in each colour, at most so many triangles each."""
-    drawn = figure(robot)
-    carried: dict[tuple[int, Color], list[Mesh]] = defaultdict(list)
-    for shape in drawn.shapes:
+    robot_figure = visual_model_of(robot)
+    meshes_by_part: dict[tuple[int, Color], list[Mesh]] = defaultdict(list)
+    for shape in robot_figure.shapes:
         r, g, b, a = shape.color
-        carried[shape.joint, (r, g, b, a)].append(_seen_once(shape_mesh(drawn, shape, ALL)))
-    found = []
-    for (joint, color), meshes in sorted(carried.items(), key=lambda item: item[0]):
-        limits = _shares(meshes, most)
-        found.append((joint, color, _joined([_within(mesh, k) for mesh, k in zip(meshes, limits, strict=True)])))
-    return found
+        meshes_by_part[shape.joint, (r, g, b, a)].append(_without_duplicates(shape_mesh(robot_figure, shape, NO_LIMIT)))
+    parts = []
+    for (joint, color), meshes in sorted(meshes_by_part.items(), key=lambda item: item[0]):
+        limits = _triangle_budgets(meshes, max_triangles)
+        parts.append((joint, color, _join([_simplify(mesh, k) for mesh, k in zip(meshes, limits, strict=True)])))
+    return parts
 
 
-def _seen_once(mesh: Mesh) -> Mesh:
+def _without_duplicates(mesh: Mesh) -> Mesh:
     """Without the second of two triangles with the same corners: open surfaces come with a back of their own."""
     _, first = np.unique(np.sort(mesh.faces, axis=1), axis=0, return_index=True)
     return Mesh(mesh.points, mesh.faces[np.sort(first)])
 
 
-def _shares(meshes: list[Mesh], most: int) -> list[int]:
+def _triangle_budgets(meshes: list[Mesh], max_triangles: int) -> list[int]:
     """How many triangles each mesh may keep, of so many for all: with widths w_i, roots of their areas,
 
         n_i = min(what it has, c w_i),    sum n_i <= most
@@ -143,13 +143,13 @@ def _shares(meshes: list[Mesh], most: int) -> list[int]:
     limits = np.array([len(mesh.faces) for mesh in meshes])
     widths = np.array([math.sqrt(float(_areas(mesh).sum())) for mesh in meshes]) + 1e-9
     whole = np.zeros(len(meshes), dtype=bool)  # those that get what they have
-    while limits[whole].sum() + limits[~whole].sum() > most:
-        share = max(most - int(limits[whole].sum()), 0) * widths / widths[~whole].sum()
-        modest = ~whole & (limits <= share)
-        if not modest.any():
+    while limits[whole].sum() + limits[~whole].sum() > max_triangles:
+        share = max(max_triangles - int(limits[whole].sum()), 0) * widths / widths[~whole].sum()
+        satisfied = ~whole & (limits <= share)
+        if not satisfied.any():
             limits[~whole] = share[~whole].astype(limits.dtype)
             break
-        whole |= modest
+        whole |= satisfied
     return [int(limit) for limit in limits]
 
 
@@ -158,37 +158,37 @@ def _areas(mesh: Mesh) -> Array:
     return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
 
 
-def _within(mesh: Mesh, limit: int) -> Mesh:
+def _simplify(mesh: Mesh, limit: int) -> Mesh:
     """At most so many triangles, where it bends most.
 
     What is of many pieces, such as a motor with its screws, cannot be simplified that far before nearby points have
     become one; if even that does not help, the largest triangles stay.
     """
-    for cell in CELLS:
+    for cell in CLUSTER_SIZES:
         if cell > 0.0 and len(mesh.faces) > limit:
-            mesh = _clustered(mesh, cell)
+            mesh = _cluster_vertices(mesh, cell)
         if len(mesh.faces) <= limit:
             return mesh
         points, faces = mesh.points.astype(np.float32), mesh.faces.astype(np.int32)
-        points, faces = fast_simplification.simplify(points, faces, target_count=limit, agg=CARE)
+        points, faces = fast_simplification.simplify(points, faces, target_count=limit, agg=AGGRESSIVENESS)
         mesh = Mesh(points.astype(np.float64), faces.astype(np.int64))
     largest = np.argsort(-_areas(mesh), kind="stable")[:limit]
     return Mesh(mesh.points, mesh.faces[np.sort(largest)])
 
 
-def _clustered(mesh: Mesh, cell: float) -> Mesh:
+def _cluster_vertices(mesh: Mesh, cell: float) -> Mesh:
     """With all points of a cube of this edge (m) in their mean."""
-    _, which = np.unique(np.floor(mesh.points / cell).astype(np.int64), axis=0, return_inverse=True)
-    which = which.ravel()
-    count = np.bincount(which)
-    points = np.stack([np.bincount(which, mesh.points[:, i]) / count for i in range(3)], axis=1)
-    faces = which[mesh.faces]
-    return _seen_once(Mesh(points, faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]))
+    _, cluster = np.unique(np.floor(mesh.points / cell).astype(np.int64), axis=0, return_inverse=True)
+    cluster = cluster.ravel()
+    count = np.bincount(cluster)
+    points = np.stack([np.bincount(cluster, mesh.points[:, i]) / count for i in range(3)], axis=1)
+    faces = cluster[mesh.faces]
+    return _without_duplicates(Mesh(points, faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]))
 
 
-def _joined(meshes: list[Mesh]) -> Mesh:
+def _join(meshes: list[Mesh]) -> Mesh:
     """Meshes as one, with a point on an edge once for each side."""
     starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes)])
     faces = np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)])
-    whole = surface(0, (), Mesh(np.concatenate([mesh.points for mesh in meshes]), faces))
+    whole = surface_with_normals(0, (), Mesh(np.concatenate([mesh.points for mesh in meshes]), faces))
     return Mesh(whole.points, whole.faces)

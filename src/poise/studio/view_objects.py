@@ -11,12 +11,12 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.plants import Box
-from poise.rendering import COLORS, box
+from poise.plants import SolidBox
+from poise.rendering import MARK_COLORS, box
 from poise.robots import Robot
-from poise.studio.scenery import Point, finite
-from poise.studio.view_marks import linear, seen
-from poise.studio.view_meshes import Piece
+from poise.studio.view_frame import Point, finite_array
+from poise.studio.view_marks import linear_color, set_visible
+from poise.studio.view_meshes import MeshPart
 
 if TYPE_CHECKING:
     from viser import FrameHandle, MeshHandle, TransformControlsEvent, TransformControlsHandle, ViserServer
@@ -26,103 +26,107 @@ Tint = tuple[float, float, float, float]
 #: Opacity of feet that what is under them can be seen through.
 FOOT_OPACITY = 0.3
 #: A joint so near before that of a foot, as a share of the robot's height, is of the ankle, and goes with the foot.
-NEAR = 0.05
+ANKLE_DISTANCE = 0.05
 
 
-class Shown:
+class RobotFigure:
     """One robot in the view.
 
     Args:
         root: name of the scene node under which it stands.
-        found: its shapes.
+        parts: its shapes.
         tint: colour and opacity of all of it; None: its own colours.
     """
 
-    def __init__(self, server: ViserServer, root: str, robot: Robot, found: Sequence[Piece], tint: Tint | None) -> None:
+    def __init__(
+        self, server: ViserServer, root: str, robot: Robot, parts: Sequence[MeshPart], tint: Tint | None
+    ) -> None:
         self.robot, self.tint = robot, tint
         self._root = server.scene.add_frame(root, show_axes=False)
         self._frames: dict[int, FrameHandle] = {}
         self._feet: list[tuple[MeshHandle, float | None]] = []
-        self._glass, feet = False, _feet(robot)
-        for number, piece in enumerate(found):
-            if piece.joint not in self._frames:
-                frame = server.scene.add_frame(f"{root}/{piece.joint}", show_axes=False, visible=piece.joint == 0)
-                self._frames[piece.joint] = frame
-            r, g, b, a = piece.color if tint is None else tint
+        self._feet_transparent, feet = False, _foot_joints(robot)
+        for number, part in enumerate(parts):
+            if part.joint not in self._frames:
+                frame = server.scene.add_frame(f"{root}/{part.joint}", show_axes=False, visible=part.joint == 0)
+                self._frames[part.joint] = frame
+            r, g, b, a = part.color if tint is None else tint
             mesh = server.scene.add_mesh_simple(
-                f"{root}/{piece.joint}/{number}",
-                piece.points,
-                piece.faces,
+                f"{root}/{part.joint}/{number}",
+                part.points,
+                part.faces,
                 color=(r, g, b),
                 opacity=a if a < 1.0 else None,
                 side="double" if tint is None else "front",
                 cast_shadow=False,
                 receive_shadow=False,
             )
-            if piece.joint in feet:
+            if part.joint in feet:
                 self._feet.append((mesh, mesh.opacity))
         self._moving = np.array(sorted(joint for joint in self._frames if joint > 0), dtype=np.int64)
         self._last = np.full((robot.model.njoints, 7), np.nan)
-        self.extent = _extent(robot, found)
+        self.height_range = _height_range(robot, parts)
 
-    def place(self, poses: Array) -> None:
+    def set_poses(self, poses: Array) -> None:
         """Moves all joints, njoints x 7; joints that did not move by what can be seen are left alone."""
-        if finite(poses, len(self._last), 7) is None:
+        if finite_array(poses, len(self._last), 7) is None:
             return
         moving = self._moving
         # A hundredth of a millimetre and of a milliradian: far below a pixel.
-        moved = moving[~(np.abs(poses[moving] - self._last[moving]).max(axis=1, initial=0.0) < 1e-5)]
-        self._last[moved] = poses[moved]
-        for joint in moved.tolist():
+        changed_joints = moving[~(np.abs(poses[moving] - self._last[moving]).max(axis=1, initial=0.0) < 1e-5)]
+        self._last[changed_joints] = poses[changed_joints]
+        for joint in changed_joints.tolist():
             frame = self._frames[joint]
             frame.position, frame.wxyz = poses[joint, :3], poses[joint, 3:]
             frame.visible = True
 
-    def present(self, there: bool) -> None:
+    def set_visible(self, visible: bool) -> None:
         """Whether it is there at all."""
-        seen(self._root, there)
+        set_visible(self._root, visible)
 
-    def bare(self, soles: bool) -> None:
+    def show_soles(self, transparent: bool) -> None:
         """Whether what is under its soles is seen, through its feet."""
-        if soles != self._glass:
-            self._glass = soles
+        if transparent != self._feet_transparent:
+            self._feet_transparent = transparent
             for mesh, opacity in self._feet:
-                mesh.opacity = min(FOOT_OPACITY, opacity or 1.0) if soles else opacity
+                mesh.opacity = min(FOOT_OPACITY, opacity or 1.0) if transparent else opacity
 
     def remove(self) -> None:
         self._root.remove()
 
 
-def _feet(robot: Robot) -> set[int]:
+def _foot_joints(robot: Robot) -> set[int]:
     """Joints that carry feet, and those of the ankles."""
     joints = {foot.joint for foot in robot.feet}
-    arms = {joint: float(np.linalg.norm(robot.model.jointPlacements[joint].translation)) for joint in joints}
-    return joints | {int(robot.model.parents[joint]) for joint, arm in arms.items() if arm < NEAR * robot.height}
+    offsets = {joint: float(np.linalg.norm(robot.model.jointPlacements[joint].translation)) for joint in joints}
+    return joints | {
+        int(robot.model.parents[joint]) for joint, offset in offsets.items() if offset < ANKLE_DISTANCE * robot.height
+    }
 
 
-def _extent(robot: Robot, found: Sequence[Piece]) -> tuple[float, float]:
+def _height_range(robot: Robot, parts: Sequence[MeshPart]) -> tuple[float, float]:
     """Lowest and highest point at rest (m)."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, robot.rest)
-    heights = [p.points @ data.oMi[p.joint].rotation[2] + data.oMi[p.joint].translation[2] for p in found]
-    every = np.concatenate([np.zeros(1), *heights])
-    return float(every.min()), float(every.max())
+    heights = [p.points @ data.oMi[p.joint].rotation[2] + data.oMi[p.joint].translation[2] for p in parts]
+    all_heights = np.concatenate([np.zeros(1), *heights])
+    return float(all_heights.min()), float(all_heights.max())
 
 
 # -- What robots stand on, in the view -------------------------------------------------------------------------------
 
 
 #: Squares of the grid, and their thick lines (m).
-CELL, SECTION = 0.25, 1.0
+GRID_CELL, GRID_SECTION = 0.25, 1.0
 #: The grid has faded at this distance from the camera (m).
-FADE = 25.0
+GRID_FADE_DISTANCE = 25.0
 #: Colour of boxes (0 to 255): that of steps and blocks in exported scenes.
-STONE = (189, 194, 201)
+BOX_COLOR = (189, 194, 201)
 #: Colour of the upper edges of boxes, and the corners between which they run, see `poise.rendering.scene_geometry.box`.
-EDGE = (120, 128, 138)
-TOP = np.array([[1, 3], [3, 7], [7, 5], [5, 1]])
+EDGE_COLOR = (120, 128, 138)
+TOP_EDGES = np.array([[1, 3], [3, 7], [7, 5], [5, 1]])
 #: All of them: corners whose numbers differ in one bit.
-ALL = np.array([[i, i | bit] for i in range(8) for bit in (1, 2, 4) if not i & bit])
+ALL_EDGES = np.array([[i, i | bit] for i in range(8) for bit in (1, 2, 4) if not i & bit])
 #: Opacity of what stands around.
 OBSTACLE_OPACITY = 0.3
 
@@ -136,10 +140,10 @@ class Floor:
         self._grid = server.scene.add_grid(
             f"{root}/grid",
             infinite_grid=True,
-            fade_distance=FADE,
+            fade_distance=GRID_FADE_DISTANCE,
             fade_strength=1.5,
-            cell_size=CELL,
-            section_size=SECTION,
+            cell_size=GRID_CELL,
+            section_size=GRID_SECTION,
             cell_color=(214, 218, 223),
             section_color=(182, 189, 198),
             plane_color=(228, 231, 235),
@@ -147,25 +151,25 @@ class Floor:
             shadow_opacity=0.0,
         )
         self._boxes = server.scene.add_frame(f"{root}/boxes0", show_axes=False)
-        self._laid = 0
+        self._ground_number = 0
 
-    def lay(self, boxes: Sequence[Box], plane: pinocchio.SE3, things: Sequence[Box] = ()) -> None:
+    def set_ground(self, boxes: Sequence[SolidBox], plane: pinocchio.SE3, obstacles: Sequence[SolidBox] = ()) -> None:
         """Another ground: boxes on an endless plane (world_from_plane, z its normal), and things that are seen
         through."""
         self._plane = plane
         turn = pinocchio.Quaternion(plane.rotation)
         self._grid.wxyz = (turn.w, turn.x, turn.y, turn.z)
-        self.under(np.zeros(3))
+        self.follow(np.zeros(3))
         self._boxes.remove()
-        self._laid += 1
-        root = f"{self._root}/boxes{self._laid}"
+        self._ground_number += 1
+        root = f"{self._root}/boxes{self._ground_number}"
         self._boxes = self._server.scene.add_frame(root, show_axes=False)
         if boxes:
-            self._draw((f"{root}/all", f"{root}/edges"), boxes, TOP, None)
-        if things:
-            self._draw((f"{root}/things", f"{root}/outlines"), things, ALL, OBSTACLE_OPACITY)
+            self._draw((f"{root}/all", f"{root}/edges"), boxes, TOP_EDGES, None)
+        if obstacles:
+            self._draw((f"{root}/things", f"{root}/outlines"), obstacles, ALL_EDGES, OBSTACLE_OPACITY)
 
-    def _draw(self, names: tuple[str, str], boxes: Sequence[Box], lines: Array, opacity: float | None) -> None:
+    def _draw(self, names: tuple[str, str], boxes: Sequence[SolidBox], lines: Array, opacity: float | None) -> None:
         points, faces, edges = [], [], []
         for i, block in enumerate(boxes):
             x, y, z = (float(length) / 2 for length in np.asarray(block.size))
@@ -177,19 +181,19 @@ class Floor:
             names[0],
             np.concatenate(points),
             np.concatenate(faces),
-            color=STONE,
+            color=BOX_COLOR,
             opacity=opacity,
             flat_shading=True,
             cast_shadow=False,
             receive_shadow=False,
         )
         self._server.scene.add_line_segments(
-            names[1], np.concatenate(edges), EDGE, thickness=1.5, thickness_units="screen"
+            names[1], np.concatenate(edges), EDGE_COLOR, thickness=1.5, thickness_units="screen"
         )
 
-    def under(self, place: Array) -> None:
+    def follow(self, position: Array) -> None:
         """Moves the grid along its plane, by whole sections so that nobody sees it: it fades out around its middle."""
-        x, y = (SECTION * math.floor(c / SECTION + 0.5) for c in self._plane.actInv(place)[:2])
+        x, y = (GRID_SECTION * math.floor(c / GRID_SECTION + 0.5) for c in self._plane.actInv(position)[:2])
         # A millimetre below the ground, lest it flickers through soles and polygons.
         self._grid.position = self._plane.act(np.array([x, y, -0.001]))
 
@@ -197,57 +201,58 @@ class Floor:
 # -- Points that can be dragged in the view --------------------------------------------------------------------------
 
 
-Moved = Callable[[str, Point], None]
+DragCallback = Callable[[str, Point], None]
 
 #: Name of the point that stands for a push: dragged off its body, it pushes; let go, it returns.
 PUSH = "push"
 #: Size on the screen (pixels): fingers find it.
-SIZE = 70.0
+HANDLE_SIZE = 70.0
 #: No point is dragged further from the origin than this (m); what a client sends from beyond is not believed.
-FAR = 1000.0
+MAX_DISTANCE = 1000.0
 #: A point that was let go is left alone so long (s), until the simulation has heard where it is.
-REST = 0.5
-ARROW = COLORS[3]
+RELEASE_DELAY = 0.5
+PUSH_COLOR = MARK_COLORS[3]
 
 
-class Gizmos:
+class DragHandles:
     """Draggable points under a scene node.
 
     Args:
         points: where they are, by name.
-        moved: told name and place of what is dragged, from viser's thread or that of `insist`; it must return at once.
+        on_drag: told name and place of what is dragged, from viser's thread or that of `repeat_push`; it must return at
+            once.
             A push is told again and again as long as it is held, and when it is let go once more, where it began on the
             body: no push.
         size: height of the robot (m).
     """
 
     def __init__(
-        self, server: ViserServer, root: str, points: Mapping[str, Point], moved: Moved, size: float = 1.5
+        self, server: ViserServer, root: str, points: Mapping[str, Point], on_drag: DragCallback, size: float = 1.5
     ) -> None:
         self._root = server.scene.add_frame(root, show_axes=False)
-        self._moved, self._gone = moved, False
+        self._on_drag, self._removed = on_drag, False
         self._handles: dict[str, TransformControlsHandle] = {}
-        self._held: dict[str, set[int | None]] = {name: set() for name in points}
-        self._rest: dict[str, float] = {}
-        self._told: dict[str, Array] = {name: np.array(point, dtype=np.float64) for name, point in points.items()}
-        self._at = {name: point.copy() for name, point in self._told.items()}
-        self._body = np.zeros(3)  # what moves with the body, and where the push begins from there
-        self._grip = np.zeros(3)
+        self._holders: dict[str, set[int | None]] = {name: set() for name in points}
+        self._release_times: dict[str, float] = {}
+        self._simulated: dict[str, Array] = {name: np.array(point, dtype=np.float64) for name, point in points.items()}
+        self._positions = {name: point.copy() for name, point in self._simulated.items()}
+        self._body_position = np.zeros(3)  # what moves with the body, and where the push begins from there
+        self._grip_offset = np.zeros(3)
         for number, (name, point) in enumerate(points.items()):
             handle = server.scene.add_transform_controls(
                 f"{root}/{number}",
-                scale=SIZE,
+                scale=HANDLE_SIZE,
                 fixed=True,
                 line_width=3.5,
                 disable_rotations=True,
                 depth_test=False,
-                translation_limits=((-FAR, FAR),) * 3,
+                translation_limits=((-MAX_DISTANCE, MAX_DISTANCE),) * 3,
                 position=point,
             )
             server.scene.add_icosphere(
                 f"{root}/{number}/ball",
                 radius=0.014 * size,
-                color=COLORS[number % 3] if name != PUSH else ARROW,
+                color=MARK_COLORS[number % 3] if name != PUSH else PUSH_COLOR,
                 cast_shadow=False,
                 receive_shadow=False,
             )
@@ -256,7 +261,7 @@ class Gizmos:
         self._arrow = server.scene.add_arrows(
             f"{root}/arrow",
             np.zeros((1, 2, 3)),
-            linear(ARROW),
+            linear_color(PUSH_COLOR),
             shaft_radius=0.008 * size,
             head_radius=0.02 * size,
             head_length=0.05 * size,
@@ -264,63 +269,63 @@ class Gizmos:
         )
 
     @property
-    def held(self) -> bool:
+    def is_dragging(self) -> bool:
         """Whether somebody is dragging something."""
-        return any(self._held.values())
+        return any(self._holders.values())
 
     def show(self, places: Mapping[str, Array], body: Array | None) -> None:
         """Where the simulation has the points, and what moves with the body; what is dragged stays with the hand."""
-        now, body = time.monotonic(), finite(body, 3)
+        now, body = time.monotonic(), finite_array(body, 3)
         if body is not None:
-            self._body = body
+            self._body_position = body
         for name, handle in self._handles.items():
-            told = finite(places.get(name), 3)
-            if told is not None:
-                self._told[name] = told
-            if not self._held[name] and now > self._rest.get(name, 0.0) and told is not None:
-                self._at[name] = told.copy()
+            simulated = finite_array(places.get(name), 3)
+            if simulated is not None:
+                self._simulated[name] = simulated
+            if not self._holders[name] and now > self._release_times.get(name, 0.0) and simulated is not None:
+                self._positions[name] = simulated.copy()
                 if np.shape(handle.position) == (3,):
-                    handle.position = told
-        pushed = bool(self._held.get(PUSH))
-        if pushed:
-            self._arrow.points = np.array([[self._body + self._grip, self._at[PUSH]]])
-        if self._arrow.visible != pushed:
-            self._arrow.visible = pushed
+                    handle.position = simulated
+        is_pushing = bool(self._holders.get(PUSH))
+        if is_pushing:
+            self._arrow.points = np.array([[self._body_position + self._grip_offset, self._positions[PUSH]]])
+        if self._arrow.visible != is_pushing:
+            self._arrow.visible = is_pushing
 
-    def insist(self) -> None:
+    def repeat_push(self) -> None:
         """Tells of a push that is held, also while it does not move."""
-        if self._held.get(PUSH):
-            self._moved(PUSH, _point(self._at[PUSH]))
+        if self._holders.get(PUSH):
+            self._on_drag(PUSH, _point(self._positions[PUSH]))
 
     def _listener(self, name: str, handle: TransformControlsHandle) -> Any:
-        async def heard(event: TransformControlsEvent) -> None:  # async: viser then keeps their order
-            if self._gone:
+        async def on_update(event: TransformControlsEvent) -> None:  # async: viser then keeps their order
+            if self._removed:
                 return
             if event.phase == "start":
-                if name == PUSH and not self._held[name]:
-                    self._grip = self._told[name] - self._body
-                self._held[name].add(event.client_id)
-            place = finite(handle._impl.position, 3)
-            if place is None or np.abs(place).max() > FAR:
-                handle._impl.position = self._at[name].copy()  # what viser sends on to others
-                place = None
+                if name == PUSH and not self._holders[name]:
+                    self._grip_offset = self._simulated[name] - self._body_position
+                self._holders[name].add(event.client_id)
+            position = finite_array(handle._impl.position, 3)
+            if position is None or np.abs(position).max() > MAX_DISTANCE:
+                handle._impl.position = self._positions[name].copy()  # what viser sends on to others
+                position = None
             if event.phase == "end":
-                self._held[name].discard(event.client_id)
+                self._holders[name].discard(event.client_id)
                 if name == PUSH:
-                    place = self._body + self._grip
+                    position = self._body_position + self._grip_offset
                 else:
-                    self._rest[name] = time.monotonic() + REST
-            if place is not None and event.phase != "start":
-                self._at[name] = place.copy()
-                self._moved(name, _point(place))
+                    self._release_times[name] = time.monotonic() + RELEASE_DELAY
+            if position is not None and event.phase != "start":
+                self._positions[name] = position.copy()
+                self._on_drag(name, _point(position))
 
-        return heard
+        return on_update
 
     def remove(self) -> None:
-        self._gone = True
-        self._held.clear()
+        self._removed = True
+        self._holders.clear()
         self._root.remove()
 
 
-def _point(place: Array) -> Point:
-    return float(place[0]), float(place[1]), float(place[2])
+def _point(position: Array) -> Point:
+    return float(position[0]), float(position[1]), float(position[2])

@@ -1,11 +1,11 @@
 """Viewer: robots, ground, forces and draggable points in the browser, drawn by viser.
 
-`Scenery` is plain arrays, so that a simulation can make it; `Viewer` draws it, and brings viser with it only when asked
-for.
+`ViewFrame` is plain arrays, so that a simulation can make it; `Viewer` draws it, and brings viser with it only when
+asked for.
 
 >>> viewer = Viewer()
->>> viewer.figures({"robot": (robot, None)})
->>> viewer.show(Scenery.of(robot.stance("standing")))
+>>> viewer.set_figures({"robot": (robot, None)})
+>>> viewer.show(ViewFrame.from_state(robot.stance("standing")))
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import pinocchio
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.extras import rich, viser
-from poise.plants import Box
+from poise.plants import SolidBox
 from poise.robots import Robot
-from poise.studio.scenery import Point, Scenery, finite
-from poise.studio.view_marks import Markers, Marks, Plans, Soles
-from poise.studio.view_meshes import pieces
-from poise.studio.view_objects import Floor, Gizmos, Moved, Shown, Tint
+from poise.studio.view_frame import Point, ViewFrame, finite_array
+from poise.studio.view_marks import BalanceMarks, MarkerSpheres, PlanMarks, SolePressureMarks
+from poise.studio.view_meshes import mesh_parts
+from poise.studio.view_objects import DragCallback, DragHandles, Floor, RobotFigure, Tint
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -38,24 +38,26 @@ if TYPE_CHECKING:
 
 
 #: Colours of the background, above and below (0 to 255): a light grey with a breath of blue, as in the pictures.
-ABOVE, BELOW = (214, 221, 229), (240, 242, 244)
+BACKGROUND_TOP, BACKGROUND_BOTTOM = (214, 221, 229), (240, 242, 244)
 #: Messages that may go out at once. viser's 128 would tear a picture of two robots, which are two for each joint.
-TOGETHER = 1024
+MESSAGE_WINDOW = 1024
 
 #: What viser's page shows beside the scene: panel (a sheet below where it is narrow), notes, palette, dialogs. All
 #: controls are in the studio's own page.
-SELECTORS = ("Paper-root", "Notifications-root", "Spotlight-root", "Modal-root")
-HIDDEN = f"{', '.join(f'.mantine-{name}' for name in SELECTORS)}, [data-dock-region] {{ display: none !important; }}"
+HIDDEN_ELEMENTS = ("Paper-root", "Notifications-root", "Spotlight-root", "Modal-root")
+HIDING_STYLE = (
+    f"{', '.join(f'.mantine-{name}' for name in HIDDEN_ELEMENTS)}, [data-dock-region] {{ display: none !important; }}"
+)
 
 
-def serve(port: int) -> ViserServer:
+def start_viser(port: int) -> ViserServer:
     """A server on 127.0.0.1; port 0 takes any that is free."""
-    with _silent():
+    with _quiet_console():
         server = viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
-    server._websock_server.get_message_buffer().max_window_size = TOGETHER
-    _close(server)
+    server._websock_server.get_message_buffer().max_window_size = MESSAGE_WINDOW
+    _restrict_access(server)
     server.gui.configure_theme(show_logo=False, show_share_button=False)
-    server.gui.add_html(f"<style>{HIDDEN}</style>")
+    server.gui.add_html(f"<style>{HIDING_STYLE}</style>")
     server.scene.world_axes.visible = False
     server.scene.configure_default_lights(enabled=False)
     server.scene.configure_environment_map(None)  # light from a picture takes seconds without a graphics card
@@ -66,13 +68,13 @@ def serve(port: int) -> ViserServer:
     server.scene.add_light_directional(
         "/lights/sun", color=(255, 252, 246), intensity=2.6, position=(3.0, -0.5, 4.0), cast_shadow=False
     )
-    rows = np.linspace(ABOVE, BELOW, 64).round().astype(np.uint8)
+    rows = np.linspace(BACKGROUND_TOP, BACKGROUND_BOTTOM, 64).round().astype(np.uint8)
     server.scene.set_background_image(np.repeat(rows[:, None], 8, axis=1), format="png")
     return server
 
 
 @contextlib.contextmanager
-def _silent() -> Iterator[None]:
+def _quiet_console() -> Iterator[None]:
     """viser says on the console where it listens, which is not where the studio is."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
@@ -82,12 +84,12 @@ def _silent() -> Iterator[None]:
         console.quiet = before
 
 
-def stop(server: ViserServer) -> None:
-    with _silent():
+def stop_viser(server: ViserServer) -> None:
+    with _quiet_console():
         server.stop()
 
 
-def _close(server: ViserServer) -> None:
+def _restrict_access(server: ViserServer) -> None:
     """Any client could ask for a tunnel to the outside, and any web page may knock at a port of this machine.
 
     Browsers always say which site a page that connects is from; the studio's own server, which carries messages between
@@ -95,14 +97,14 @@ def _close(server: ViserServer) -> None:
     """
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     websockets = server._websock_server
-    own = {f"http://{host}:{server.get_port()}" for host in ("127.0.0.1", "localhost")}
+    own_origins = {f"http://{host}:{server.get_port()}" for host in ("127.0.0.1", "localhost")}
 
     async def check(connection: Any) -> None:
-        came = websockets._live_connections.get(connection.client_id)
-        if came is not None and came.request is not None:
-            origin = came.request.headers.get("Origin")
-            if origin is not None and origin not in own:
-                await came.close(1008, "this site may not look into the studio")
+        client = websockets._live_connections.get(connection.client_id)
+        if client is not None and client.request is not None:
+            origin = client.request.headers.get("Origin")
+            if origin is not None and origin not in own_origins:
+                await client.close(1008, "this site may not look into the studio")
 
     websockets.on_client_connect(check)
 
@@ -112,16 +114,16 @@ def _close(server: ViserServer) -> None:
 
 #: Everything stands under this node. It moves against what is followed, so that the camera stays with the robot while
 #: every client may turn and shift its own view.
-WORLD = "/world"
+WORLD_NODE = "/world"
 #: Angle between the upper and the lower edge of the view (rad): a calm lens that still shows some ground.
-FIELD = 0.6
+FIELD_OF_VIEW = 0.6
 #: Share of the view's height that the robot fills at first, and from where it is seen: from its front and right, and so
 #: much from above that its soles are seen on stairs that it climbs.
-FILL, DIRECTION = 0.62, (0.8, -0.9, 0.45)
+VIEW_FILL, DEFAULT_DIRECTION = 0.62, (0.8, -0.9, 0.45)
 #: The view follows with this lag (s): longer than a step sways, short enough to keep a walk in sight.
-LAG = 0.5
+CAMERA_LAG = 0.5
 #: A robot that is suddenly further away than this (m) was put there, and the view goes with it at once.
-JUMP = 1.0
+CAMERA_JUMP = 1.0
 
 
 class Viewer:
@@ -137,147 +139,158 @@ class Viewer:
     def __init__(self, port: int = 0) -> None:
         if not (isinstance(port, int) and 0 <= port < 65536):
             raise PoiseError(f"the port of the view is {port!r}; expected a whole number below 65536, 0 for any")
-        self._server = serve(port)
+        self._server = start_viser(port)
         self.port: int = self._server.get_port()
         self._lock = threading.Lock()
-        self._world = self._server.scene.add_frame(WORLD, show_axes=False)
-        self._floor = Floor(self._server, f"{WORLD}/ground")
-        self._figures: dict[str, Shown] = {}
-        self._marks: Marks | None = None
-        self._plans: Plans | None = None
-        self._soles: Soles | None = None
-        self._markers: Markers | None = None
-        self._gizmos: Gizmos | None = None
-        self._size = 1.5  # m, until there is a robot
-        self._direction: Point = DIRECTION
-        self._middle: Array | None = None
-        self._last = 0.0
+        self._world = self._server.scene.add_frame(WORLD_NODE, show_axes=False)
+        self._floor = Floor(self._server, f"{WORLD_NODE}/ground")
+        self._figures: dict[str, RobotFigure] = {}
+        self._balance_marks: BalanceMarks | None = None
+        self._plan_marks: PlanMarks | None = None
+        self._sole_marks: SolePressureMarks | None = None
+        self._marker_spheres: MarkerSpheres | None = None
+        self._drag_handles: DragHandles | None = None
+        self._robot_height = 1.5  # m, until there is a robot
+        self._direction: Point = DEFAULT_DIRECTION
+        self._followed_point: Array | None = None
+        self._last_time = 0.0
         self._nodes = 0
         self._closed = False
-        self._frame(self._size, move=False)
+        self._frame_cameras(self._robot_height, move=False)
 
-    def figures(self, figures: Mapping[str, tuple[Robot, Tint | None]]) -> None:
+    def set_figures(self, figures: Mapping[str, tuple[Robot, Tint | None]]) -> None:
         """Which robots are shown, by name: in their own colours (None), or in one, with its opacity.
 
-        >>> viewer.figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
+        >>> viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
         """
-        found = {name: pieces(robot) for name, (robot, _) in figures.items()}  # before the lock: it may take seconds
+        parts = {
+            name: mesh_parts(robot) for name, (robot, _) in figures.items()
+        }  # before the lock: it may take seconds
         with self._lock, self._server.atomic():
             before, self._figures = self._figures, {}
             for name, (robot, tint) in figures.items():
-                kept = before.get(name)
-                if kept is not None and (kept.robot, kept.tint) == (robot, tint):  # meshes take long to send
+                unchanged = before.get(name)
+                if unchanged is not None and (unchanged.robot, unchanged.tint) == (
+                    robot,
+                    tint,
+                ):  # meshes take long to send
                     self._figures[name] = before.pop(name)
                 else:
-                    self._figures[name] = Shown(self._server, self._fresh("figure"), robot, found[name], tint)
-            for shown in before.values():
-                shown.remove()
-            size = max((shown.extent[1] for shown in self._figures.values()), default=self._size)
-            for drawn in (self._marks, self._plans, self._soles, self._markers):
-                if drawn is not None:
-                    drawn.remove()
-            self._marks = Marks(self._server, self._fresh("marks"), size)
-            self._plans = Plans(self._server, self._fresh("plans"), size)
-            self._soles = Soles(self._server, self._fresh("soles"), size)
-            self._markers = Markers(self._server, self._fresh("markers"))
-            self._middle = None
-            if size != self._size:
-                self._frame(size, move=True)
+                    self._figures[name] = RobotFigure(self._server, self._new_node("figure"), robot, parts[name], tint)
+            for figure in before.values():
+                figure.remove()
+            size = max((figure.height_range[1] for figure in self._figures.values()), default=self._robot_height)
+            for marks in (self._balance_marks, self._plan_marks, self._sole_marks, self._marker_spheres):
+                if marks is not None:
+                    marks.remove()
+            self._balance_marks = BalanceMarks(self._server, self._new_node("marks"), size)
+            self._plan_marks = PlanMarks(self._server, self._new_node("plans"), size)
+            self._sole_marks = SolePressureMarks(self._server, self._new_node("soles"), size)
+            self._marker_spheres = MarkerSpheres(self._server, self._new_node("markers"))
+            self._followed_point = None
+            if size != self._robot_height:
+                self._frame_cameras(size, move=True)
 
-    def ground(self, boxes: Sequence[Box], plane: pinocchio.SE3, things: Sequence[Box] = ()) -> None:
+    def set_ground(self, boxes: Sequence[SolidBox], plane: pinocchio.SE3, obstacles: Sequence[SolidBox] = ()) -> None:
         """What the robots stand on: boxes on an endless plane (world_from_plane, z its normal); and what stands around
         them, which is seen through: a wall may be between the camera and a robot."""
         with self._lock, self._server.atomic():
-            self._floor.lay(boxes, plane, things)
+            self._floor.set_ground(boxes, plane, obstacles)
 
-    def look(self, direction: Point | None) -> None:
+    def set_camera_direction(self, direction: Point | None) -> None:
         """From where robots are seen, for clients to come and for those that are there; None: as usual. Who has turned
         his own view keeps it until that changes."""
         with self._lock:
-            if (direction or DIRECTION) == self._direction or self._closed:
+            if (direction or DEFAULT_DIRECTION) == self._direction or self._closed:
                 return
-            self._direction = direction or DIRECTION
-            self._frame(self._size, move=False)
+            self._direction = direction or DEFAULT_DIRECTION
+            self._frame_cameras(self._robot_height, move=False)
             camera = self._server.initial_camera
             for client in self._server.get_clients().values():
                 with contextlib.suppress(Exception):  # it may be gone
                     client.camera.position = camera.position
                     client.camera.look_at = camera.look_at
 
-    def gizmos(self, gizmos: Mapping[str, Point], moved: Moved) -> None:
+    def set_drag_handles(self, drag_handles: Mapping[str, Point], on_drag: DragCallback) -> None:
         """Points that can be dragged, and who is told; see `poise.studio.view_objects`. "push" is an arrow."""
         with self._lock, self._server.atomic():
-            if self._gizmos is not None:
-                self._gizmos.remove()
-            self._gizmos = Gizmos(self._server, self._fresh("gizmos"), gizmos, moved, self._size)
+            if self._drag_handles is not None:
+                self._drag_handles.remove()
+            self._drag_handles = DragHandles(
+                self._server, self._new_node("gizmos"), drag_handles, on_drag, self._robot_height
+            )
 
-    def show(self, scenery: Scenery) -> None:
+    def show(self, view_frame: ViewFrame) -> None:
         """The present moment; the last one is what counts, and clients that are slow miss those between."""
         with self._lock, self._server.atomic():
             if self._closed:
                 return
-            self._follow(scenery)
-            for name, shown in self._figures.items():
-                shown.present(name in scenery.poses)
-                if name in scenery.poses:
-                    shown.place(scenery.poses[name])
-                    shown.bare(scenery.underfoot is not None)
-            if self._marks is not None:
-                self._marks.show(scenery)
-            if self._plans is not None:
-                self._plans.show(scenery.plans)
-            if self._soles is not None:
-                self._soles.show(scenery.underfoot)
-            if self._markers is not None:
-                self._markers.show(scenery.markers)
-            if self._gizmos is not None:
-                self._gizmos.show(scenery.gizmos, scenery.follow)
-            gizmos = self._gizmos
-        if gizmos is not None:
-            gizmos.insist()  # without the lock: it calls others
+            self._follow_robot(view_frame)
+            for name, figure in self._figures.items():
+                figure.set_visible(name in view_frame.poses)
+                if name in view_frame.poses:
+                    figure.set_poses(view_frame.poses[name])
+                    figure.show_soles(view_frame.sole_pressure is not None)
+            if self._balance_marks is not None:
+                self._balance_marks.show(view_frame)
+            if self._plan_marks is not None:
+                self._plan_marks.show(view_frame.plans)
+            if self._sole_marks is not None:
+                self._sole_marks.show(view_frame.sole_pressure)
+            if self._marker_spheres is not None:
+                self._marker_spheres.show(view_frame.markers)
+            if self._drag_handles is not None:
+                self._drag_handles.show(view_frame.drag_handles, view_frame.camera_target)
+            drag_handles = self._drag_handles
+        if drag_handles is not None:
+            drag_handles.repeat_push()  # without the lock: it calls others
 
     def close(self) -> None:
         """Ends it; clients that are still there lose their view."""
         with self._lock:
             self._closed = True
-        stop(self._server)
+        stop_viser(self._server)
 
-    def _fresh(self, kind: str) -> str:
+    def _new_node(self, kind: str) -> str:
         """Name of a node that was never there: clients keep the poses of those that were."""
         self._nodes += 1
-        return f"{WORLD}/{kind}{self._nodes}"
+        return f"{WORLD_NODE}/{kind}{self._nodes}"
 
-    def _follow(self, scenery: Scenery) -> None:
+    def _follow_robot(self, view_frame: ViewFrame) -> None:
         """Moves the world against what is followed:  m' = (p - m) / LAG."""
-        now, before = time.monotonic(), self._last
-        self._last = now
-        place = finite(scenery.follow, 3)
-        if place is None or (self._gizmos is not None and self._gizmos.held):  # what is dragged stays under the hand
+        now, before = time.monotonic(), self._last_time
+        self._last_time = now
+        position = finite_array(view_frame.camera_target, 3)
+        if position is None or (
+            self._drag_handles is not None and self._drag_handles.is_dragging
+        ):  # what is dragged stays under the hand
             return
-        support = finite(scenery.support, -1, 3)
-        height = 0.0 if self._middle is None else float(self._middle[2])
+        support = finite_array(view_frame.support, -1, 3)
+        height = 0.0 if self._followed_point is None else float(self._followed_point[2])
         if support is not None and len(support):
             height = float(support[:, 2].mean())
-        goal = np.array([place[0], place[1], height])
-        if self._middle is None or float(np.linalg.norm(goal - self._middle)) > JUMP:
-            self._middle = goal
+        goal = np.array([position[0], position[1], height])
+        if self._followed_point is None or float(np.linalg.norm(goal - self._followed_point)) > CAMERA_JUMP:
+            self._followed_point = goal
         else:
-            self._middle = self._middle + (1.0 - math.exp(-min(now - before, 1.0) / LAG)) * (goal - self._middle)
-        self._world.position = -self._middle
-        self._floor.under(self._middle)
+            self._followed_point = self._followed_point + (1.0 - math.exp(-min(now - before, 1.0) / CAMERA_LAG)) * (
+                goal - self._followed_point
+            )
+        self._world.position = -self._followed_point
+        self._floor.follow(self._followed_point)
 
-    def _frame(self, size: float, move: bool) -> None:
+    def _frame_cameras(self, size: float, move: bool) -> None:
         """Cameras for a robot of this height (m): of clients to come, and of those that are there, in proportion."""
-        ratio, self._size = size / self._size, size
+        ratio, self._robot_height = size / self._robot_height, size
         direction = np.array(self._direction) / np.linalg.norm(self._direction)
         target = np.array([0.0, 0.0, 0.5 * size])
         camera = self._server.initial_camera
-        camera.fov = FIELD
+        camera.fov = FIELD_OF_VIEW
         camera.look_at = target
-        camera.position = target + direction * size / (2.0 * FILL * math.tan(FIELD / 2.0))
+        camera.position = target + direction * size / (2.0 * VIEW_FILL * math.tan(FIELD_OF_VIEW / 2.0))
         for client in self._server.get_clients().values() if move else ():
             with contextlib.suppress(Exception):  # a client may have said nonsense about its camera, or be gone
-                away = client.camera.position - client.camera.look_at
+                offset = client.camera.position - client.camera.look_at
                 middle = client.camera.look_at * ratio
-                client.camera.position = middle + ratio * away
+                client.camera.position = middle + ratio * offset
                 client.camera.look_at = middle

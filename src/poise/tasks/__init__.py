@@ -12,9 +12,10 @@
 | `JointTorque` | of motors; with forces only | N m |
 | `ContactForce`, `ForceDistribution`, `CenterOfPressure` | of contacts; with forces only | N, N, N m |
 
-Every task works at velocity and at acceleration order, as an equality or (`within=`) as an interval, at any level.
-How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `Path`, a `Passage` or,
-where somebody else moves it, `Live`. To write a new one, derive from `MotionTask` and define `value` and `jacobian`.
+Every task works at velocity and at acceleration order, as an equality or (`tolerance=`) as an interval, at any level.
+How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `SplineTarget`, a `MinimumJerkTarget`
+or, where something else moves it, a `LiveTarget`. To write a new one, derive from `MotionTask` and define `value` and
+`jacobian`.
 """
 
 from poise.tasks.aim import Direction, Gaze, unit_vector
@@ -27,41 +28,41 @@ from poise.tasks.forces import (
     ForceUnknowns,
     JointTorque,
     WrenchTask,
-    bind_generalised,
+    bind_generalised_forces,
 )
 from poise.tasks.frame import FrameTask, HoldPose, Orientation, Pose, Position, frame_name
 from poise.tasks.motion_task import MotionTask
-from poise.tasks.posture import Configuration, JointComfort, Joints, LeastVelocity, Posture, checked_joints
+from poise.tasks.posture import Configuration, JointComfort, JointSelection, LeastVelocity, Posture, check_joints
 from poise.tasks.relative import RelativePose
 from poise.tasks.target import (
     Decay,
-    Given,
-    Led,
-    Live,
+    FeedForward,
+    FeedForwardTarget,
+    LiveTarget,
     MinimumJerk,
-    Oscillation,
-    Passage,
-    Path,
-    Reference,
+    MinimumJerkTarget,
+    SinusoidTarget,
+    SplineTarget,
     Target,
-    moving,
+    TaskDynamics,
+    is_moving,
 )
 from poise.tasks.task import (
     ACCELERATION,
     VELOCITY,
     Assembly,
-    Dial,
-    Layout,
-    Memory,
     Task,
     TaskLabel,
+    TaskRows,
+    TunableWeight,
+    VariableLayout,
     Writer,
-    checked_weight,
+    check_task_number,
+    check_task_positive,
+    check_task_vector,
+    check_weight,
     component_indices,
-    number,
-    numbers,
-    positive,
-    selection,
+    selection_matrix,
 )
 
 __all__ = [
@@ -74,49 +75,49 @@ __all__ = [
     "Configuration",
     "ContactForce",
     "Decay",
-    "Dial",
     "Direction",
+    "FeedForward",
+    "FeedForwardTarget",
     "ForceDistribution",
     "ForceTask",
     "ForceUnknowns",
     "FrameTask",
     "Gaze",
-    "Given",
     "HoldPose",
     "JointComfort",
+    "JointSelection",
     "JointTorque",
-    "Joints",
-    "Layout",
     "LeastVelocity",
-    "Led",
     "LinearMomentum",
-    "Live",
-    "Memory",
+    "LiveTarget",
     "MinimumJerk",
+    "MinimumJerkTarget",
     "MotionTask",
     "Orientation",
-    "Oscillation",
-    "Passage",
-    "Path",
     "Pose",
     "Position",
     "Posture",
-    "Reference",
     "RelativePose",
+    "SinusoidTarget",
+    "SplineTarget",
     "Target",
     "Task",
+    "TaskDynamics",
     "TaskLabel",
+    "TaskRows",
+    "TunableWeight",
+    "VariableLayout",
     "WrenchTask",
     "Writer",
-    "bind_generalised",
-    "checked_joints",
-    "checked_weight",
+    "bind_generalised_forces",
+    "check_joints",
+    "check_task_number",
+    "check_task_positive",
+    "check_task_vector",
+    "check_weight",
     "component_indices",
     "frame_name",
-    "moving",
-    "number",
-    "numbers",
-    "positive",
-    "selection",
+    "is_moving",
+    "selection_matrix",
     "unit_vector",
 ]

@@ -12,29 +12,28 @@ from pinocchio import skew
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief
-from poise.robots import Frame, Robot
-from poise.robots import Gaze as GazeFrame
+from poise.parsing import format_value
+from poise.robots import Frame, GazeFrame, Robot
 from poise.state import FRAMES, Snapshot
 from poise.tasks.frame import frame_name
-from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.target import Reference, checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer, numbers
+from poise.tasks.motion_task import MotionTask, Tolerance
+from poise.tasks.target import TaskDynamics, check_target, is_moving
+from poise.tasks.task import ACCELERATION, TaskRows, VariableLayout, Writer, check_task_vector
 
 #: Cosine of the angle, 172 degrees, beyond which an axis points away and the error bends too much to be followed.
-AWAY = -0.99
+OPPOSITE_COSINE = -0.99
 #: A target at the eye itself has no direction: distances below a micron (m) count as one.
-NEAREST = 1e-6
+MIN_DISTANCE = 1e-6
 #: Taylor coefficients of acos(1 - x) / sqrt(1 - (1 - x)²) in x = 1 - c.
-SERIES = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
+TAYLOR_COEFFICIENTS = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
 
 
-class Seen(NamedTuple):
-    """A unit vector n in the axes of a frame that moves: ``ṅ = J v + shift``; the shift is what its target moves."""
+class DirectionKinematics(NamedTuple):
+    """A unit vector n in the axes of a frame that moves: ``ṅ = J v + target_rate``."""
 
     n: Array
     J: Array
-    shift: Array
+    target_rate: Array
 
 
 class Aim(MotionTask):
@@ -49,12 +48,18 @@ class Aim(MotionTask):
     """
 
     unit = "rad"
-    needs = FRAMES
+    required_terms = FRAMES
 
     def __init__(
-        self, frame: Frame, axis: ArrayLike, name: str, weight: ArrayLike, within: Within, reference: Reference | None
+        self,
+        frame: Frame,
+        axis: ArrayLike,
+        name: str,
+        weight: ArrayLike,
+        tolerance: Tolerance,
+        dynamics: TaskDynamics | None,
     ) -> None:
-        super().__init__(name, weight, within, reference, 2)
+        super().__init__(name, weight, tolerance, dynamics, 2)
         self.frame = frame
         self.axis = unit_vector(axis, "axis", name)
         self.B = np.ascontiguousarray(np.linalg.svd(self.axis[None, :])[2][1:].T)
@@ -66,21 +71,21 @@ class Aim(MotionTask):
         return (self.frame,)
 
     @abstractmethod
-    def seen(self, snapshot: Snapshot) -> Seen:
+    def direction(self, snapshot: Snapshot) -> DirectionKinematics:
         """The direction as the frame sees it."""
 
     @abstractmethod
-    def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
+    def direction_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
         """n̈ when no joint accelerates, given ṅ."""
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         def write() -> None:
-            n, J, shift = self.seen(snapshot)
-            error, E, bend = self._error(n)
-            memory.error[:], memory.A[:], memory.target_rate[:] = error, E @ J, -E @ shift
+            n, J, target_rate = self.direction(snapshot)
+            error, E, error_curvature = self._error(n)
+            task_rows.error[:], task_rows.A[:], task_rows.target_rate[:] = error, E @ J, -E @ target_rate
             if layout.order == ACCELERATION:  # with the acceleration of the target
-                rate = J @ snapshot.v + shift
-                memory.drift[:] = E @ self.seen_drift(snapshot, rate) + bend(rate)
+                rate = J @ snapshot.v + target_rate
+                task_rows.drift[:] = E @ self.direction_drift(snapshot, rate) + error_curvature(rate)
 
         return [write]
 
@@ -88,15 +93,15 @@ class Aim(MotionTask):
         """e, the matrix E with ``ė = E ṅ``, and ``Ė ṅ`` as a function of ṅ."""
         a, B = self.axis, self.B.T
         c, across = float(a @ n), B @ n
-        if c < AWAY:
-            return *_away(c, across, a, B), lambda n_rate: np.zeros(2)
-        f, f1, f2 = _stretch(c)
+        if c < OPPOSITE_COSINE:
+            return *_error_near_opposite(c, across, a, B), lambda n_rate: np.zeros(2)
+        f, f1, f2 = _angle_over_sine(c)
 
-        def bend(n_rate: Array) -> Array:
+        def error_curvature(n_rate: Array) -> Array:
             c_rate = float(a @ n_rate)
             return 2.0 * f1 * c_rate * (B @ n_rate) + f2 * c_rate**2 * across
 
-        return f * across, f * B + f1 * np.outer(across, a), bend
+        return f * across, f * B + f1 * np.outer(across, a), error_curvature
 
 
 class Direction(Aim):
@@ -115,21 +120,21 @@ class Direction(Aim):
         frame: Frame,
         axis: ArrayLike,
         target: ArrayLike = (0.0, 0.0, 1.0),
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"direction of {frame_name(frame)}"
-        super().__init__(frame, axis, name, weight, within, reference)
+        super().__init__(frame, axis, name, weight, tolerance, dynamics)
         self.target = unit_vector(target, "target", name)
 
-    def seen(self, snapshot: Snapshot) -> Seen:
+    def direction(self, snapshot: Snapshot) -> DirectionKinematics:
         # n = Rᵀ d, so ṅ = -Rᵀ (ω x d).
         R, J = snapshot.rotation(self.frame), snapshot.jacobian(self.frame)[3:]
-        return Seen(R.T @ self.target, R.T @ skew(self.target) @ J, np.zeros(3))
+        return DirectionKinematics(R.T @ self.target, R.T @ skew(self.target) @ J, np.zeros(3))
 
-    def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
+    def direction_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
         # Rᵀ (ω x (ω x d) - ω̇ x d), with the drift of the frame in place of ω̇.
         w, turning = skew(snapshot.velocity(self.frame)[3:]), skew(snapshot.drift(self.frame)[3:])
         drift: Array = snapshot.rotation(self.frame).T @ (w @ w - turning) @ self.target
@@ -154,9 +159,9 @@ class Gaze(Aim):
         frame: Frame,
         target: Any,
         axis: ArrayLike | None = None,
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"gaze of {frame_name(frame)}"
@@ -164,40 +169,44 @@ class Gaze(Aim):
             if not isinstance(frame, GazeFrame):
                 raise TaskError(f"{name}: no axis; give one, or robot.gaze, which has its own", name)
             axis = frame.axis
-        super().__init__(frame, axis, name, weight, within, reference)
-        self.target: Any = checked_target(target, (3,), name) if moving(target) else numbers(target, 3, "target", name)
+        super().__init__(frame, axis, name, weight, tolerance, dynamics)
+        self.target: Any = (
+            check_target(target, (3,), name) if is_moving(target) else check_task_vector(target, 3, "target", name)
+        )
 
-    def seen(self, snapshot: Snapshot) -> Seen:
+    def direction(self, snapshot: Snapshot) -> DirectionKinematics:
         R, J = snapshot.rotation(self.frame), snapshot.jacobian(self.frame)
         g, g_rate, _ = self._sample(snapshot.time)
         r = g - snapshot.position(self.frame)
-        n, across = _direction(R.T @ r)
+        n, across = _unit_direction(R.T @ r)
         turn = across @ R.T
-        return Seen(n, turn @ (skew(r) @ J[3:] - J[:3]), turn @ g_rate)
+        return DirectionKinematics(n, turn @ (skew(r) @ J[3:] - J[:3]), turn @ g_rate)
 
-    def seen_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
+    def direction_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
         # y = Rᵀ (g - p): a point that moves, seen from a frame that moves.
         R, v, d = snapshot.rotation(self.frame), snapshot.velocity(self.frame), snapshot.drift(self.frame)
         g, g_rate, g_acceleration = self._sample(snapshot.time)
-        r, apart, w = g - snapshot.position(self.frame), g_rate - v[:3], skew(v[3:])
-        y_drift = R.T @ (g_acceleration - d[:3] - skew(d[3:]) @ r - 2.0 * w @ apart + w @ w @ r)
-        n, across = _direction(R.T @ r)
-        closer = (R @ n) @ apart / max(float(np.linalg.norm(r)), NEAREST)  # how fast the distance grows, of itself
-        drift: Array = across @ y_drift - 2.0 * closer * n_rate - (n_rate @ n_rate) * n
+        r, relative_velocity, w = g - snapshot.position(self.frame), g_rate - v[:3], skew(v[3:])
+        y_drift = R.T @ (g_acceleration - d[:3] - skew(d[3:]) @ r - 2.0 * w @ relative_velocity + w @ w @ r)
+        n, across = _unit_direction(R.T @ r)
+        distance_rate = (
+            (R @ n) @ relative_velocity / max(float(np.linalg.norm(r)), MIN_DISTANCE)
+        )  # how fast the distance grows, of itself
+        drift: Array = across @ y_drift - 2.0 * distance_rate * n_rate - (n_rate @ n_rate) * n
         return drift
 
     def _sample(self, time: float) -> tuple[Array, Array, Array]:
-        return self.target.sample(time) if moving(self.target) else (self.target, np.zeros(3), np.zeros(3))
+        return self.target.sample(time) if is_moving(self.target) else (self.target, np.zeros(3), np.zeros(3))
 
 
-def _direction(y: Array) -> tuple[Array, Array]:
+def _unit_direction(y: Array) -> tuple[Array, Array]:
     """The unit vector n along y, and the matrix with ``ṅ = across ẏ``."""
-    length = max(float(np.linalg.norm(y)), NEAREST)
+    length = max(float(np.linalg.norm(y)), MIN_DISTANCE)
     n = y / length
     return n, (np.eye(3) - np.outer(n, n)) / length
 
 
-def _away(c: float, across: Array, a: Array, B: Array) -> tuple[Array, Array]:
+def _error_near_opposite(c: float, across: Array, a: Array, B: Array) -> tuple[Array, Array]:
     """Error and E of an axis that points nearly away, in the direction u of the way back and across it.
 
     ``e = θ u`` and ``θ̇ = (c Bᵀu - s a)ᵀ ṅ`` with s = sin θ. Exactly opposite, every way is equally short: the first is
@@ -210,25 +219,25 @@ def _away(c: float, across: Array, a: Array, B: Array) -> tuple[Array, Array]:
     return angle * u, np.outer(u, c * (u @ B) - s * a) + angle / max(s, 2e-3) * np.outer(t, t @ B)
 
 
-def unit_vector(values: ArrayLike, what: str, task: str) -> Array:
+def unit_vector(values: ArrayLike, label: str, task: str) -> Array:
     """A direction of unit length."""
-    vector = numbers(values, 3, what, task)
+    vector = check_task_vector(values, 3, label, task)
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
-        raise TaskError(f"{task}: {what} is {brief(values)}; expected a direction, not zero", task)
+        raise TaskError(f"{task}: {label} is {format_value(values)}; expected a direction, not zero", task)
     return vector / length
 
 
-def _stretch(c: float) -> tuple[float, float, float]:
+def _angle_over_sine(c: float) -> tuple[float, float, float]:
     """f = θ / sin θ as a function of c = cos θ, and its first and second derivative.
 
     From (1 - c²) f' = c f - 1; near c = 1 by series. It grows without bound where the axis points away.
     """
     x = 1.0 - c
     if x < 1e-2:
-        value = sum(a * x**i for i, a in enumerate(SERIES))
-        first = -sum(i * a * x ** (i - 1) for i, a in enumerate(SERIES) if i > 0)
-        return value, first, sum(i * (i - 1) * a * x ** (i - 2) for i, a in enumerate(SERIES) if i > 1)
+        value = sum(a * x**i for i, a in enumerate(TAYLOR_COEFFICIENTS))
+        first = -sum(i * a * x ** (i - 1) for i, a in enumerate(TAYLOR_COEFFICIENTS) if i > 0)
+        return value, first, sum(i * (i - 1) * a * x ** (i - 2) for i, a in enumerate(TAYLOR_COEFFICIENTS) if i > 1)
     f = np.arccos(c) / np.sqrt(1.0 - c * c)
     f1 = (c * f - 1.0) / (1.0 - c * c)
     return float(f), float(f1), float((f + 3.0 * c * f1) / (1.0 - c * c))

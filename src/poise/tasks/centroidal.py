@@ -12,10 +12,18 @@ from poise.arrays import Array
 from poise.robots import Frame, Robot
 from poise.state import CENTER_OF_MASS, FRAMES, MOMENTUM, Snapshot, _motion
 from poise.tasks.frame import frame_name
-from poise.tasks.motion_task import MotionTask, Within
+from poise.tasks.motion_task import MotionTask, Tolerance
 from poise.tasks.relative import relative_point
-from poise.tasks.target import Live, Reference, Target, checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer, axis_indices, numbers, selection
+from poise.tasks.target import LiveTarget, Target, TaskDynamics, check_target, is_moving
+from poise.tasks.task import (
+    ACCELERATION,
+    TaskRows,
+    VariableLayout,
+    Writer,
+    axis_indices,
+    check_task_vector,
+    selection_matrix,
+)
 
 
 class CenterOfMass(MotionTask):
@@ -31,35 +39,35 @@ class CenterOfMass(MotionTask):
     """
 
     unit = "m"
-    needs = CENTER_OF_MASS | FRAMES
-    massive = True
+    required_terms = CENTER_OF_MASS | FRAMES
+    whole_body = True
 
     def __init__(
         self,
         target: Any,
         axes: str = "xyz",
         frame: Frame | None = None,
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "center of mass",
     ) -> None:
         self.axes = axes
         self.indices = list(axis_indices(axes, name))
-        super().__init__(name, weight, within, reference, len(self.indices))
+        super().__init__(name, weight, tolerance, dynamics, len(self.indices))
         if frame is not None:
             frame_name(frame)
         self.frame = frame
-        values = target.sample(0.0)[0] if moving(target) else target
+        values = target.sample(0.0)[0] if is_moving(target) else target
         size = 3 if np.size(values) == 3 else len(axes)
-        self._spatial = size == 3
+        self._has_three_axes = size == 3
         first, last = self.indices[0], self.indices[-1]
-        together = self.indices == list(range(first, last + 1))
-        self._chosen: slice | list[int] = slice(first, last + 1) if together else self.indices
+        contiguous = self.indices == list(range(first, last + 1))
+        self._axis_slice: slice | list[int] = slice(first, last + 1) if contiguous else self.indices
         self.target: Any = (
-            checked_target(target, (size,), name)
-            if moving(target)
-            else self._spread(numbers(target, size, "target", name))
+            check_target(target, (size,), name)
+            if is_moving(target)
+            else self._expand_axes(check_task_vector(target, size, "target", name))
         )
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -68,35 +76,39 @@ class CenterOfMass(MotionTask):
     def frames(self) -> tuple[Frame, ...]:
         return () if self.frame is None else (self.frame,)
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         point = np.zeros(3)
         # Where what the target gives stands among x, y and z, and what of it the rows are about.
-        into, of_rows = (slice(None), self._chosen) if self._spatial else (self._chosen, slice(None))
-        all_of_them = of_rows in (slice(None), slice(0, 3))
+        target_axes, row_axes = (
+            (slice(None), self._axis_slice) if self._has_three_axes else (self._axis_slice, slice(None))
+        )
+        all_rows = row_axes in (slice(None), slice(0, 3))
 
         def write_target() -> None:
             value, rate, acceleration = self.target.sample(snapshot.time)
-            point[into] = value
-            memory.target_rate[:] = rate if all_of_them else np.asarray(rate)[of_rows]
-            memory.target_acceleration[:] = acceleration if all_of_them else np.asarray(acceleration)[of_rows]
+            point[target_axes] = value
+            task_rows.target_rate[:] = rate if all_rows else np.asarray(rate)[row_axes]
+            task_rows.target_acceleration[:] = acceleration if all_rows else np.asarray(acceleration)[row_axes]
 
-        if moving(self.target):
+        if is_moving(self.target):
             write_target()
         else:
             point[:] = self.target
-        writer = self._writer(snapshot, point, memory)
-        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        writer = self._writer(snapshot, point, task_rows)
+        writers = [write_target, writer.write] if is_moving(self.target) else [writer.write]
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
-    def _writer(self, snapshot: Snapshot, point: Array, memory: Memory) -> Any:
+    def _writer(self, snapshot: Snapshot, point: Array, task_rows: TaskRows) -> Any:
         """The compiled writer of error, rows and drift."""
-        moved = (snapshot.center_of_mass_jacobian, snapshot.center_of_mass, snapshot.center_of_mass_drift)
-        written = (point, memory.error, memory.A, memory.drift)
+        kinematics = (snapshot.center_of_mass_jacobian, snapshot.center_of_mass, snapshot.center_of_mass_drift)
+        outputs = (point, task_rows.error, task_rows.A, task_rows.drift)
         if self.frame is None:
-            return _motion.PointWriter(*moved, selection(tuple(self.indices), 3), *written)
+            return _motion.PointWriter(*kinematics, selection_matrix(tuple(self.indices), 3), *outputs)
         components = np.array(self.indices, dtype=np.int32)
         base = 6  # columns of v that move the whole body
-        return _motion.RelativePointWriter(*moved, snapshot.v, snapshot.frame(self.frame), base, components, *written)
+        return _motion.RelativePointWriter(
+            *kinematics, snapshot.v, snapshot.frame(self.frame), base, components, *outputs
+        )
 
     # -- seen from a frame -------------------------------------------------------------------------------------------
 
@@ -120,18 +132,18 @@ class CenterOfMass(MotionTask):
         return relative_point(snapshot, self.frame, c, J, snapshot.center_of_mass_drift)[1][self.indices]
 
     def target_rate(self, time: float) -> Array | None:
-        return self._sample(time)[1][self.indices] if moving(self.target) else None
+        return self._sample(time)[1][self.indices] if is_moving(self.target) else None
 
     def target_acceleration(self, time: float) -> Array | None:
-        return self._sample(time)[2][self.indices] if moving(self.target) else None
+        return self._sample(time)[2][self.indices] if is_moving(self.target) else None
 
     def _sample(self, time: float) -> tuple[Array, Array, Array]:
-        if not moving(self.target):
+        if not is_moving(self.target):
             return self.target, np.zeros(3), np.zeros(3)
-        value, rate, acceleration = (self._spread(np.asarray(x, dtype=float)) for x in self.target.sample(time))
+        value, rate, acceleration = (self._expand_axes(np.asarray(x, dtype=float)) for x in self.target.sample(time))
         return value, rate, acceleration
 
-    def _spread(self, values: Array) -> Array:
+    def _expand_axes(self, values: Array) -> Array:
         """Three components from those of the chosen axes."""
         if len(values) == 3:
             return values
@@ -148,30 +160,30 @@ class Momentum(MotionTask):
 
     At acceleration order ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` ([Dalibard2012])."""
 
-    needs = MOMENTUM
-    wants_rate = True
+    required_terms = MOMENTUM
+    velocity_only = True
     curvature = 0.0
-    first = 0
+    first_row = 0
 
     def __init__(
         self,
         target: ArrayLike | Target = 0.0,
         axes: str = "xyz",
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or self.default_name
         self.axes = axes
-        self.indices = [self.first + i for i in axis_indices(axes, name)]
-        super().__init__(name, weight, within, reference, len(self.indices))
-        if isinstance(target, Live):
+        self.indices = [self.first_row + i for i in axis_indices(axes, name)]
+        super().__init__(name, weight, tolerance, dynamics, len(self.indices))
+        if isinstance(target, LiveTarget):
             self.target: Any = target.value  # read where it stands, at every tick
-        elif moving(target):
-            self.target = checked_target(target, (len(axes),), name)  # type: ignore[arg-type]
+        elif is_moving(target):
+            self.target = check_target(target, (len(axes),), name)  # type: ignore[arg-type]
         else:
-            self.target = numbers(target, len(axes), "target", name)  # type: ignore[arg-type]
+            self.target = check_task_vector(target, len(axes), "target", name)  # type: ignore[arg-type]
 
     default_name = "momentum"
 
@@ -189,11 +201,11 @@ class Momentum(MotionTask):
         return snapshot.momentum_drift[self.indices]
 
     def target_rate(self, time: float) -> Array | None:
-        rate: Array = self.target.sample(time)[0] if moving(self.target) else self.target
+        rate: Array = self.target.sample(time)[0] if is_moving(self.target) else self.target
         return rate
 
     def target_acceleration(self, time: float) -> Array | None:
-        if not moving(self.target):
+        if not is_moving(self.target):
             return None
         acceleration: Array = self.target.sample(time)[1]
         return acceleration
@@ -217,4 +229,4 @@ class AngularMomentum(Momentum):
 
     unit = "kg m²/s"
     default_name = "angular momentum"
-    first = 3
+    first_row = 3

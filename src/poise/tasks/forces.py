@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Frame, Robot
 from poise.state import DYNAMICS, FRAMES, Contact, ContactForces, Snapshot, _motion, contact_of, frame_rows
-from poise.tasks.posture import Joints, checked_joints
-from poise.tasks.task import Layout, Memory, Task, Writer, checked_weight, numbers
+from poise.tasks.posture import JointSelection, check_joints
+from poise.tasks.task import Task, TaskRows, VariableLayout, Writer, check_task_vector, check_weight
 
 
 class ForceUnknowns:
@@ -33,10 +33,10 @@ class ForceUnknowns:
         self.unit = snapshot.robot.mass
         nv = snapshot.model.nv
         ends = [nv, *(nv + np.cumsum([contact.size for contact in self.contacts], dtype=int)).tolist()]
-        self.spans = {c: slice(ends[i], ends[i + 1]) for i, c in enumerate(self.contacts)}
+        self.slices = {c: slice(ends[i], ends[i + 1]) for i, c in enumerate(self.contacts)}
         self.size = ends[-1] - nv
         #: Per unknown what it adds to the generalised forces: (J_cᵀ W_c u)ᵀ, size x nv.
-        self.lines: Array = np.zeros((self.size, nv))
+        self.force_jacobian: Array = np.zeros((self.size, nv))
         bases = [
             _motion.ForceBasis(
                 frame_rows(snapshot.robot, snapshot.data, c.frame, c.frame_from_contact),
@@ -44,12 +44,12 @@ class ForceUnknowns:
             )
             for c in self.contacts
         ]
-        self._map = _motion.ForceMap(bases, self.lines)
+        self._map = _motion.ForceMap(bases, self.force_jacobian)
         self.write: Writer = self._map.write
         #: Whether each contact is there; a force cannot act where nothing touches.
-        self.present: Array = np.ones(len(self.contacts))
+        self.in_contact: Array = np.ones(len(self.contacts))
         #: Whether each contact should bear a force and does not: it then seeks the surface.
-        self.sought: Array = np.zeros(len(self.contacts))
+        self.seeking: Array = np.zeros(len(self.contacts))
 
     def forces(self, x: Array) -> ContactForces:
         """The wrenches that a solution stands for, in the world."""
@@ -57,27 +57,28 @@ class ForceUnknowns:
         self._map.wrenches(x[len(x) - self.size :], wrenches, points)
         return ContactForces(self.names, wrenches, points)
 
-    def generalised(self, x: Array, out: Array) -> Array:
+    def generalised_forces(self, x: Array, out: Array) -> Array:
         """``M v̇ + h - Σ J_cᵀ φ_c``: six zeros and the joint torques."""
         data = self.snapshot.data
-        _motion.generalised_forces(data.M, data.nle, self.lines, x, out)
+        _motion.generalised_forces(data.M, data.nle, self.force_jacobian, x, out)
         return out
 
     def even_share(self) -> Array:
         """Unknowns at which contacts that can, share the weight evenly: where forces go that nothing else decides."""
         snapshot, weight = self.snapshot, -self.snapshot.robot.mass * np.array(self.snapshot.model.gravity.linear)
-        snapshot.fill(FRAMES)
-        ups = [(snapshot.pose(c.frame) * c.frame_from_contact).rotation.T @ weight for c in self.contacts]
-        bearing = [
-            up[2] > 0.0 and np.hypot(*up[:2]) < c.friction * up[2] for c, up in zip(self.contacts, ups, strict=True)
+        snapshot.compute(FRAMES)
+        gravity_loads = [(snapshot.pose(c.frame) * c.frame_from_contact).rotation.T @ weight for c in self.contacts]
+        bears_weight = [
+            gravity_load[2] > 0.0 and np.hypot(*gravity_load[:2]) < c.friction * gravity_load[2]
+            for c, gravity_load in zip(self.contacts, gravity_loads, strict=True)
         ]
         share = np.zeros(self.size)
-        for contact, up, bears in zip(self.contacts, ups, bearing, strict=True):
+        for contact, gravity_load, bears in zip(self.contacts, gravity_loads, bears_weight, strict=True):
             if bears:
-                span = self.spans[contact]
-                wrench = np.append(up / sum(bearing), np.zeros(3))
+                span = self.slices[contact]
+                wrench = np.append(gravity_load / sum(bears_weight), np.zeros(3))
                 at = slice(span.start - snapshot.model.nv, span.stop - snapshot.model.nv)
-                share[at] = _spread(contact, wrench) / self.unit
+                share[at] = _distribute_wrench(contact, wrench) / self.unit
         return share
 
 
@@ -87,14 +88,14 @@ class ForceTask(Task):
     def row_unit(self, order: int) -> str:
         return self.unit
 
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         if layout.forces is None:
-            memory.lower[:], memory.upper[:] = -np.inf, np.inf
+            task_rows.lower[:], task_rows.upper[:] = -np.inf, np.inf
             return ()
-        return self.bind_forces(snapshot, memory, layout, layout.forces)
+        return self.bind_forces(snapshot, task_rows, layout, layout.forces)
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
         """As `bind`, with forces among the unknowns."""
         raise NotImplementedError
@@ -108,7 +109,7 @@ class WrenchTask(ForceTask):
     def __init__(self, contact: Contact | Frame, weight: ArrayLike, name: str, rows: int | None = None) -> None:
         self.contact = contact_of(contact)
         self.name = name
-        self.weight = checked_weight(weight, name, rows)
+        self.weight = check_weight(weight, name, rows)
 
     def contacts(self) -> tuple[Contact, ...]:
         return (self.contact,)
@@ -121,10 +122,10 @@ class WrenchTask(ForceTask):
         raise NotImplementedError
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
-        C, memory.lower[:], memory.upper[:] = self.coefficients(snapshot.robot)
-        memory.whole[:, forces.spans[self.contact]] = forces.unit * C @ self.contact.basis
+        C, task_rows.lower[:], task_rows.upper[:] = self.coefficients(snapshot.robot)
+        task_rows.A_full[:, forces.slices[self.contact]] = forces.unit * C @ self.contact.basis
         return ()
 
 
@@ -146,19 +147,19 @@ class ContactForce(WrenchTask):
     ) -> None:
         name = name or f"force at {contact_of(contact).name}"
         size = 6 if np.size(target) == 6 else 3
-        self.target = numbers(target, size, "target", name)
-        self.words = ("x", "y", "z", "about x", "about y", "about z") if size == 6 else tuple(axes)
+        self.target = check_task_vector(target, size, "target", name)
+        self.row_labels = ("x", "y", "z", "about x", "about y", "about z") if size == 6 else tuple(axes)
         if size == 3 and not (axes and set(axes) <= set("xyz") and len(set(axes)) == len(axes)):
-            raise TaskError(f"{name}: axes is {brief(axes)}; expected letters of 'xyz'", name)
+            raise TaskError(f"{name}: axes is {format_value(axes)}; expected letters of 'xyz'", name)
         self.indices = list(range(6)) if size == 6 else ["xyz".index(axis) for axis in axes]
         if size == 6:
             self.unit = "N, N m"
-        super().__init__(contact, weight, name, len(self.words))
+        super().__init__(contact, weight, name, len(self.row_labels))
         if self.contact.point_like and size == 6:
             raise TaskError(f"{name}: a contact in a point bears no moment; give three components", name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return self.words
+        return self.row_labels
 
     def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
         target = self.target[self.indices]
@@ -181,7 +182,7 @@ class CenterOfPressure(WrenchTask):
     ) -> None:
         name = name or f"center of pressure of {contact_of(contact).name}"
         super().__init__(contact, weight, name, 2)
-        self.target = numbers(target, 2, "target", name)
+        self.target = check_task_vector(target, 2, "target", name)
         if self.contact.point_like:
             raise TaskError(f"{name}: a contact in a point has its pressure there; give a contact with corners", name)
 
@@ -214,34 +215,40 @@ class ForceDistribution(ForceTask):
         name: str = "force distribution",
     ) -> None:
         self.name = name
-        self.parts = tuple(contact_of(contact) for contact in contacts)
-        if len(self.parts) < 2:
-            raise TaskError(f"{name}: {len(self.parts)} contact to share between; give two or more", name)
-        given = np.ones(len(self.parts)) if shares is None else numbers(shares, len(self.parts), "shares", name)
+        self._contacts = tuple(contact_of(contact) for contact in contacts)
+        if len(self._contacts) < 2:
+            raise TaskError(f"{name}: {len(self._contacts)} contact to share between; give two or more", name)
+        given = (
+            np.ones(len(self._contacts))
+            if shares is None
+            else check_task_vector(shares, len(self._contacts), "shares", name)
+        )
         if not ((given >= 0.0).all() and given.sum() > 0.0):
-            raise TaskError(f"{name}: shares are {brief(shares)}; expected numbers, none negative, not all zero", name)
+            raise TaskError(
+                f"{name}: shares are {format_value(shares)}; expected numbers, none negative, not all zero", name
+            )
         self.shares: Array = given / given.sum()
-        self.weight = checked_weight(weight, name, len(self.parts))
+        self.weight = check_weight(weight, name, len(self._contacts))
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return tuple(contact.name for contact in self.parts)
+        return tuple(contact.name for contact in self._contacts)
 
     def contacts(self) -> tuple[Contact, ...]:
-        return self.parts
+        return self._contacts
 
     def frames(self) -> tuple[Frame, ...]:
-        return tuple(contact.frame for contact in self.parts)
+        return tuple(contact.frame for contact in self._contacts)
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
         for i, share in enumerate(self.shares):
-            for k, contact in enumerate(self.parts):
-                memory.whole[i, forces.spans[contact]] = forces.unit * (float(i == k) - share) * contact.normal_row
+            for k, contact in enumerate(self._contacts):
+                task_rows.A_full[i, forces.slices[contact]] = forces.unit * (float(i == k) - share) * contact.normal_row
         return ()
 
 
-def _spread(contact: Contact, wrench: Array) -> Array:
+def _distribute_wrench(contact: Contact, wrench: Array) -> Array:
     """The unknowns nearest to zero that make a wrench, those that stand for forces at corners evenly."""
     if contact.forces == "normals":
         corners = len(contact.outline)
@@ -252,9 +259,9 @@ def _spread(contact: Contact, wrench: Array) -> Array:
 # -- JointTorque: what the motors do, as a task ----------------------------------------------------------------------
 
 
-def bind_generalised(
+def bind_generalised_forces(
     snapshot: Snapshot,
-    memory: Memory,
+    task_rows: TaskRows,
     forces: ForceUnknowns,
     rows: Sequence[int],
     scale: Array,
@@ -266,14 +273,14 @@ def bind_generalised(
     writer = _motion.DynamicsWriter(
         data.M,
         data.nle,
-        forces.lines,
+        forces.force_jacobian,
         np.array(rows, dtype=np.int32),
         np.ascontiguousarray(scale, dtype=np.float64),
         np.ascontiguousarray(low, dtype=np.float64),
         np.ascontiguousarray(high, dtype=np.float64),
-        memory.whole,
-        memory.lower,
-        memory.upper,
+        task_rows.A_full,
+        task_rows.lower,
+        task_rows.upper,
     )
     return [writer.write]
 
@@ -291,25 +298,29 @@ class JointTorque(ForceTask):
     """
 
     unit = "N m"
-    needs = DYNAMICS
+    required_terms = DYNAMICS
 
     def __init__(
-        self, joints: Joints = None, target: ArrayLike = 0.0, weight: ArrayLike = 1.0, name: str = "joint torque"
+        self,
+        joints: JointSelection = None,
+        target: ArrayLike = 0.0,
+        weight: ArrayLike = 1.0,
+        name: str = "joint torque",
     ) -> None:
         self.name = name
-        self.joints = checked_joints(joints, name)
-        self.given = target
-        self.weight = checked_weight(weight, name, None if self.joints is None else len(self.joints))
+        self.joints = check_joints(joints, name)
+        self.target = target
+        self.weight = check_weight(weight, name, None if self.joints is None else len(self.joints))
         if np.ndim(target) == 0 or self.joints is not None:
-            numbers(target, 1 if self.joints is None else len(self.joints), "target", name)
+            check_task_vector(target, 1 if self.joints is None else len(self.joints), "target", name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.joints or robot.joints)
 
     def bind_forces(
-        self, snapshot: Snapshot, memory: Memory, layout: Layout, forces: ForceUnknowns
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
         joints = self.joints or snapshot.robot.joints
-        target = numbers(self.given, len(joints), "target", self.name)
+        target = check_task_vector(self.target, len(joints), "target", self.name)
         rows = [joint.v for joint in joints]
-        return bind_generalised(snapshot, memory, forces, rows, np.ones(len(rows)), target, target)
+        return bind_generalised_forces(snapshot, task_rows, forces, rows, np.ones(len(rows)), target, target)

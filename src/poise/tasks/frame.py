@@ -10,25 +10,25 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Frame, Robot, State
 from poise.state import FRAMES, Snapshot, _motion
-from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.target import Decay, Live, Reference, checked_target, moving
+from poise.tasks.motion_task import MotionTask, Tolerance
+from poise.tasks.target import Decay, LiveTarget, TaskDynamics, check_target, is_moving
 from poise.tasks.task import (
     ACCELERATION,
-    Layout,
-    Memory,
+    TaskRows,
+    VariableLayout,
     Writer,
     axis_indices,
+    check_task_vector,
     component_indices,
-    numbers,
     pose_of,
     rotation_of,
-    selection,
+    selection_matrix,
 )
 
-Place = tuple[Array | None, Array | None, Array | None, Array | None]
+TargetSample = tuple[Array | None, Array | None, Array | None, Array | None]
 
 
 class FrameTask(MotionTask):
@@ -38,64 +38,64 @@ class FrameTask(MotionTask):
     combines components. Its rows are ``S J``, with J the frame's Jacobian in world axes.
     """
 
-    needs = FRAMES
+    required_terms = FRAMES
 
     #: Which of the six components (linear, angular) the rates of its target speak of.
-    rates = slice(0, 6)
+    rate_components = slice(0, 6)
 
     def __init__(
         self,
         frame: Frame,
         S: Array,
-        words: Sequence[str],
+        row_labels: Sequence[str],
         target: Any,
         name: str,
         weight: ArrayLike,
-        within: Within,
-        reference: Reference | None,
+        tolerance: Tolerance,
+        dynamics: TaskDynamics | None,
     ) -> None:
-        super().__init__(name, weight, within, reference, len(S))
+        super().__init__(name, weight, tolerance, dynamics, len(S))
         self.frame = frame
         self.S = S
-        self.words = tuple(words)
+        self.row_labels = tuple(row_labels)
         self.target = target
         linear = int(np.any(S[:, :3] != 0.0, axis=1).sum())
-        self.parts = (linear, len(S) - linear)
+        self.part_sizes = (linear, len(S) - linear)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return self.words
+        return self.row_labels
 
     def frames(self) -> tuple[Frame, ...]:
         return (self.frame,)
 
-    def place(self, time: float) -> Place:
-        """Position and rotation of the target, None for what does not matter; its `rates` and their derivatives, None
-        for a target at rest."""
+    def sample_target(self, time: float) -> TargetSample:
+        """Position and rotation of the target, None for what does not matter; its rates and their
+        derivatives, None for a target at rest."""
         raise NotImplementedError
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         position, rotation = np.zeros(3), np.eye(3)
-        pick = self.S[:, self.rates]
-        all_of_them = np.array_equal(pick, np.eye(len(pick)))
+        rate_rows = self.S[:, self.rate_components]
+        all_rows = np.array_equal(rate_rows, np.eye(len(rate_rows)))
 
         def write_target() -> None:
-            where, turned, rate, acceleration = self.place(snapshot.time)
-            if where is not None:
-                position[:] = where
-            if turned is not None:
-                rotation[:] = turned
+            target_position, target_rotation, rate, acceleration = self.sample_target(snapshot.time)
+            if target_position is not None:
+                position[:] = target_position
+            if target_rotation is not None:
+                rotation[:] = target_rotation
             if rate is not None and acceleration is not None:
-                memory.target_rate[:] = rate if all_of_them else pick @ rate
-                memory.target_acceleration[:] = acceleration if all_of_them else pick @ acceleration
+                task_rows.target_rate[:] = rate if all_rows else rate_rows @ rate
+                task_rows.target_acceleration[:] = acceleration if all_rows else rate_rows @ acceleration
 
         write_target()
-        if isinstance(self.target, Live):
+        if isinstance(self.target, LiveTarget):
             position = self.target.value  # read where it is written
         writer = _motion.FrameWriter(
-            snapshot.frame(self.frame), self.S, position, rotation, memory.error, memory.A, memory.drift
+            snapshot.frame(self.frame), self.S, position, rotation, task_rows.error, task_rows.A, task_rows.drift
         )
-        still = isinstance(self.target, Live) or not moving(self.target)
-        writers = [writer.write] if still else [write_target, writer.write]
+        fixed = isinstance(self.target, LiveTarget) or not is_moving(self.target)
+        writers = [writer.write] if fixed else [write_target, writer.write]
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
 
@@ -106,32 +106,32 @@ class Position(FrameTask):
         frame: e.g. ``robot.hand("left")``.
         target: point in the world (m), or a `Target` of points.
         axes: which components matter.
-        within: half-widths of a box around the target that will do (m), or a pair of bounds; None: the point itself.
+        tolerance: half-widths of a box around the target that will do (m), or a pair of bounds; None: the point itself.
 
     >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10))
-    >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10), within=0.05)
+    >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10), tolerance=0.05)
     """
 
     unit = "m"
-    rates = slice(0, 3)
+    rate_components = slice(0, 3)
 
     def __init__(
         self,
         frame: Frame,
         target: Any,
         axes: str = "xyz",
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"position of {frame_name(frame)}"
         indices = axis_indices(axes, name)
-        target = checked_target(target, (3,), name) if moving(target) else numbers(target, 3, "target", name)
-        super().__init__(frame, selection(indices, 6), tuple(axes), target, name, weight, within, reference)
+        target = check_target(target, (3,), name) if is_moving(target) else check_task_vector(target, 3, "target", name)
+        super().__init__(frame, selection_matrix(indices, 6), tuple(axes), target, name, weight, tolerance, dynamics)
 
-    def place(self, time: float) -> Place:
-        if not moving(self.target):
+    def sample_target(self, time: float) -> TargetSample:
+        if not is_moving(self.target):
             return self.target, None, None, None
         value, rate, acceleration = self.target.sample(time)
         return value, None, rate, acceleration
@@ -150,27 +150,27 @@ class Orientation(FrameTask):
     """
 
     unit = "rad"
-    rates = slice(3, 6)
+    rate_components = slice(3, 6)
 
     def __init__(
         self,
         frame: Frame,
         target: Any,
         axes: str = "xyz",
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"orientation of {frame_name(frame)}"
         indices = tuple(3 + i for i in axis_indices(axes, name))
-        target = checked_target(target, (3, 3), name) if moving(target) else rotation_of(target, name)
+        target = check_target(target, (3, 3), name) if is_moving(target) else rotation_of(target, name)
         super().__init__(
-            frame, selection(indices, 6), [f"about {a}" for a in axes], target, name, weight, within, reference
+            frame, selection_matrix(indices, 6), [f"about {a}" for a in axes], target, name, weight, tolerance, dynamics
         )
 
-    def place(self, time: float) -> Place:
-        if not moving(self.target):
+    def sample_target(self, time: float) -> TargetSample:
+        if not is_moving(self.target):
             return None, self.target, None, None
         value, rate, acceleration = self.target.sample(time)
         return None, value, rate, acceleration
@@ -183,7 +183,7 @@ class Pose(FrameTask):
         frame: e.g. ``robot.foot("left")``.
         target: `pinocchio.SE3` world_from_frame, a 4 x 4 matrix, or a `Target` of poses.
         axes: which components of the position matter; "" for none.
-        turns: rotations about which axes matter; "" for none.
+        rotation_axes: rotations about which axes matter; "" for none.
 
     >>> tasks.Pose(robot.foot("left"), target=start.pose(robot.foot("left")))
     """
@@ -195,20 +195,22 @@ class Pose(FrameTask):
         frame: Frame,
         target: Any,
         axes: str = "xyz",
-        turns: str = "xyz",
-        within: Within = None,
+        rotation_axes: str = "xyz",
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"pose of {frame_name(frame)}"
-        linear, angular = component_indices(axes, turns, name)
-        target = checked_target(target, (4, 4), name) if moving(target) else pose_of(target, name)
-        words = [*axes, *(f"about {a}" for a in turns)]
-        super().__init__(frame, selection(linear + angular, 6), words, target, name, weight, within, reference)
+        linear, angular = component_indices(axes, rotation_axes, name)
+        target = check_target(target, (4, 4), name) if is_moving(target) else pose_of(target, name)
+        row_labels = [*axes, *(f"about {a}" for a in rotation_axes)]
+        super().__init__(
+            frame, selection_matrix(linear + angular, 6), row_labels, target, name, weight, tolerance, dynamics
+        )
 
-    def place(self, time: float) -> Place:
-        if not moving(self.target):
+    def sample_target(self, time: float) -> TargetSample:
+        if not is_moving(self.target):
             return self.target.translation, self.target.rotation, None, None
         value, rate, acceleration = self.target.sample(time)
         return value.translation, value.rotation, rate, acceleration
@@ -227,10 +229,10 @@ class HoldPose(Pose):
         frame: Frame,
         at: State,
         axes: str = "xyz",
-        turns: str = "xyz",
-        within: Within = None,
+        rotation_axes: str = "xyz",
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
         name = name or f"hold {frame_name(frame)}"
@@ -238,11 +240,11 @@ class HoldPose(Pose):
             raise TaskError(f"{name}: at is {type(at).__name__}; expected a State, e.g. robot.stance('standing')", name)
         if at.robot.name != frame.robot_name:
             raise TaskError(f"{name}: the frame is of {frame.robot_name}, the state of {at.robot.name}", name)
-        super().__init__(frame, at.pose(frame), axes, turns, within, weight, reference or Decay(50.0), name)
+        super().__init__(frame, at.pose(frame), axes, rotation_axes, tolerance, weight, dynamics or Decay(50.0), name)
 
 
 def frame_name(frame: Any) -> str:
     """Name of a frame, or an error for what is none."""
     if not isinstance(frame, Frame):
-        raise TaskError(f"{brief(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
+        raise TaskError(f"{format_value(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
     return frame.name

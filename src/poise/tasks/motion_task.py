@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Frame, Robot, State
 from poise.state import DRIFT, Snapshot
-from poise.tasks.target import Decay, Reference, limits
-from poise.tasks.task import ACCELERATION, Assembly, Layout, Memory, Task, Writer, checked_weight, interval
+from poise.tasks.target import Decay, TaskDynamics, part_limits
+from poise.tasks.task import ACCELERATION, Assembly, Task, TaskRows, VariableLayout, Writer, check_weight, error_bounds
 
-Within = ArrayLike | tuple[ArrayLike, ArrayLike] | None
+Tolerance = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 
 
 class MotionTask(Task):
     """A task given by its error e(q, t) and the Jacobian J with ``ė = J v - target rate``.
 
     To write one, define `value` and `jacobian`; it then works at both orders, as an equality or as an interval, with
-    any reference behaviour. All else has a default, which a class or an instance may replace: `name` (the class name in
-    words), `unit`, `weight`, `within`, `reference`, `labels`, and `drift` (``J̇ v`` by a central difference of ``J v``
+    any task dynamics. All else has a default, which a class or an instance may replace: `name` (the class name in
+    words), `unit`, `weight`, `tolerance`, `dynamics`, `labels`, and `drift` (``J̇ v`` by a central difference of ``J v``
     along the motion). A constructor of your own need not call this one.
 
     J may be the derivative of e only up to a map that leaves e itself unchanged, as for rotations, where J gives
@@ -33,28 +33,28 @@ class MotionTask(Task):
 
     Args:
         name, weight: see `Task`.
-        within: None wants e = 0; a number, an array or a pair of bounds wants e inside that interval.
-        reference: how the error vanishes.
+        tolerance: None wants e = 0; a number, an array or a pair of bounds wants e inside that interval.
+        dynamics: how the error vanishes.
         dimension: number of rows, where that does not depend on the robot; weight and within are then checked at once.
             None: as many as `value` returns.
     """
 
     weight: Any = 1.0
-    within: Within = None
-    reference: Reference = Decay()
+    tolerance: Tolerance = None
+    dynamics: TaskDynamics = Decay()
     target: Any = None
     dimension: int | None = None
     curvature = 1.0
 
     #: Sizes of the parts of the error that share a limit on speed: (3, 0) for a position, (0, 3) for an orientation,
     #: (3, 3) for a pose; None: one.
-    parts: tuple[int, ...] | None = None
+    part_sizes: tuple[int, ...] | None = None
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        named = any(vars(base).get("name", _words(base)) != _words(base) for base in cls.__mro__)
+        named = any(vars(base).get("name", _class_words(base)) != _class_words(base) for base in cls.__mro__)
         if not named:
-            cls.name = _words(cls)
+            cls.name = _class_words(cls)
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         if cls.bind_error is MotionTask.bind_error:
@@ -65,31 +65,31 @@ class MotionTask(Task):
         self,
         name: str = "",
         weight: ArrayLike = 1.0,
-        within: Within = None,
-        reference: Reference | None = None,
+        tolerance: Tolerance = None,
+        dynamics: TaskDynamics | None = None,
         dimension: int | None = None,
     ) -> None:
         self.name = name = name or self.name
-        self.weight = checked_weight(weight, name, dimension)
-        self.within = within
-        self.reference = self._checked_reference(Decay() if reference is None else reference)
+        self.weight = check_weight(weight, name, dimension)
+        self.tolerance = tolerance
+        self.dynamics = self._check_dynamics(Decay() if dynamics is None else dynamics)
         self.dimension = dimension
-        interval(within, dimension, name)
+        error_bounds(tolerance, dimension, name)
 
     # -- what a task gives -----------------------------------------------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
         """The error e, present minus wanted."""
-        return self._alone(snapshot)[0]
+        return self._evaluate(snapshot)[0]
 
     def jacobian(self, snapshot: Snapshot) -> Array:
         """J, one line per row."""
-        return self._alone(snapshot)[1]
+        return self._evaluate(snapshot)[1]
 
     def drift(self, snapshot: Snapshot) -> Array:
         """J̇ v: asked for at acceleration order only; unless defined, a central difference of ``J v``."""
         if type(self).bind_error is not MotionTask.bind_error:
-            return self._alone(snapshot)[2]
+            return self._evaluate(snapshot)[2]
         later, earlier, seconds = snapshot.stencil()
         difference: Array = self.jacobian(later) @ later.v - self.jacobian(earlier) @ earlier.v
         return difference / seconds
@@ -107,7 +107,7 @@ class MotionTask(Task):
         if rows is None:
             self._require_methods()
             at_rest = Snapshot(robot).at(State(robot, robot.rest, contacts=robot.feet))
-            rows = len(self._checked_array("value", self.value(at_rest), None))
+            rows = len(self._check_array("value", self.value(at_rest), None))
         return tuple(f"row {i + 1}" for i in range(rows))
 
     def frames(self) -> tuple[Frame, ...]:
@@ -120,34 +120,34 @@ class MotionTask(Task):
     # -- what follows ----------------------------------------------------------------------------------------------
 
     def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
-        parts = self.parts or (len(self.labels(robot)),)
-        speeds, accelerations = (limits(v, len(parts)) for v in (self.reference.speed, self.reference.acceleration))
+        parts = self.part_sizes or (len(self.labels(robot)),)
+        speeds, accelerations = (part_limits(v, len(parts)) for v in (self.dynamics.speed, self.dynamics.acceleration))
         return [group for group in zip(parts, speeds, accelerations, strict=True) if group[0]]
 
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
-        memory.low[:], memory.high[:] = interval(self.within, len(memory.low), self.name)
-        return [*self.bind_error(snapshot, memory, layout), *self._bind_gains(snapshot, memory)]
+    def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
+        task_rows.low[:], task_rows.high[:] = error_bounds(self.tolerance, len(task_rows.low), self.name)
+        return [*self.bind_error(snapshot, task_rows, layout), *self.bind_gains(snapshot, task_rows)]
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         """Writers of error, rows and drift, from what the methods above return; compiled tasks replace this one.
 
         Here, before anything moves, each method is called once, and a `TaskError` tells of what cannot be used.
         """
         self._require_methods()
-        self._checked_reference(self.reference)
-        self._check_returns(snapshot, len(memory.error), layout)
+        self._check_dynamics(self.dynamics)
+        self._check_returns(snapshot, len(task_rows.error), layout)
 
         def write() -> None:
-            memory.error[:] = self.value(snapshot)
-            memory.A[:] = self.jacobian(snapshot)
+            task_rows.error[:] = self.value(snapshot)
+            task_rows.A[:] = self.jacobian(snapshot)
 
         def write_drift() -> None:
-            memory.drift[:] = self.drift(snapshot)
+            task_rows.drift[:] = self.drift(snapshot)
 
         def write_target() -> None:
             rate, acceleration = self.target_rate(snapshot.time), self.target_acceleration(snapshot.time)
-            memory.target_rate[:] = 0.0 if rate is None else rate
-            memory.target_acceleration[:] = 0.0 if acceleration is None else acceleration
+            task_rows.target_rate[:] = 0.0 if rate is None else rate
+            task_rows.target_acceleration[:] = 0.0 if acceleration is None else acceleration
 
         writers = [write] if self.target_rate(snapshot.time) is None else [write, write_target]
         return [*writers, write_drift] if layout.order == ACCELERATION else writers
@@ -156,26 +156,26 @@ class MotionTask(Task):
         """Multiplies the gain, per row; a task whose rows want different gains says so here."""
         return 1.0
 
-    def _bind_gains(self, snapshot: Snapshot, memory: Memory) -> Sequence[Writer]:
+    def bind_gains(self, snapshot: Snapshot, task_rows: TaskRows) -> Sequence[Writer]:
         factors = self.gain_factors(snapshot.robot)
 
         def write() -> None:
-            gain, gain_rate, damping = self.reference.gains(snapshot.time)
-            memory.gain[:] = memory.coupling[:] = gain * factors
-            memory.gain_rate[:] = gain_rate * factors
-            memory.damping[:] = damping
+            gain, gain_rate, damping = self.dynamics.gains(snapshot.time)
+            task_rows.gain[:] = task_rows.coupling[:] = gain * factors
+            task_rows.gain_rate[:] = gain_rate * factors
+            task_rows.damping[:] = damping
 
-        if self.wants_rate:
-            _, _, damping = self.reference.gains(snapshot.time)
-            memory.gain[:], memory.damping[:] = 1.0, damping
+        if self.velocity_only:
+            _, _, damping = self.dynamics.gains(snapshot.time)
+            task_rows.gain[:], task_rows.damping[:] = 1.0, damping
             return ()
         write()
-        return [write] if self.reference.varies else ()
+        return [write] if self.dynamics.time_varying else ()
 
-    def _alone(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
+    def _evaluate(self, snapshot: Snapshot) -> tuple[Array, Array, Array]:
         nv = snapshot.model.nv
-        assembly = Assembly(snapshot, [(self.name, [self])], Layout(ACCELERATION, 1.0, nv, nv))
-        snapshot.fill(DRIFT)
+        assembly = Assembly(snapshot, [(self.name, [self])], VariableLayout(ACCELERATION, 1.0, nv, nv))
+        snapshot.compute(DRIFT)
         assembly.write()
         return assembly.column("error"), assembly.stack.program().A, assembly.column("drift")
 
@@ -189,28 +189,28 @@ class MotionTask(Task):
             needed = "a motion task is value(snapshot), its error, and jacobian(snapshot)"
             raise TaskError(f"{cls.__name__} does not define {' and '.join(missing)}; {needed}", cls.__name__)
 
-    def _checked_reference(self, reference: Any) -> Reference:
-        if not isinstance(reference, Reference):
-            given = f"{self.name}: reference is {brief(reference)}"
+    def _check_dynamics(self, dynamics: Any) -> TaskDynamics:
+        if not isinstance(dynamics, TaskDynamics):
+            given = f"{self.name}: dynamics is {format_value(dynamics)}"
             raise TaskError(f"{given}; expected Decay(...) or MinimumJerk(...)", self.name)
-        return reference
+        return dynamics
 
-    def _check_returns(self, snapshot: Snapshot, rows: int, layout: Layout) -> None:
+    def _check_returns(self, snapshot: Snapshot, rows: int, layout: VariableLayout) -> None:
         """A TaskError unless every method returns finite arrays of one line per row."""
-        self._checked_array("value", self.value(snapshot), (rows,))
-        self._checked_array("jacobian", self.jacobian(snapshot), (rows, layout.motion))
+        self._check_array("value", self.value(snapshot), (rows,))
+        self._check_array("jacobian", self.jacobian(snapshot), (rows, layout.nv))
         if layout.order == ACCELERATION:
-            self._checked_array("drift", self.drift(snapshot), (rows,))
+            self._check_array("drift", self.drift(snapshot), (rows,))
         for method in (self.target_rate, self.target_acceleration):
             returned = method(snapshot.time)
             if returned is not None and np.ndim(returned):  # a single number serves all rows
-                self._checked_array(method.__name__, np.asarray(returned), (rows,))
+                self._check_array(method.__name__, np.asarray(returned), (rows,))
 
-    def _checked_array(self, method: str, returned: Any, shape: tuple[int, ...] | None) -> Array:
+    def _check_array(self, method: str, returned: Any, shape: tuple[int, ...] | None) -> Array:
         """What a method returned, if it is an array of this shape (None: any vector) with finite entries."""
         array: Array = returned
         if not isinstance(returned, np.ndarray):
-            problem = f"{brief(returned)}, which is a {type(returned).__name__} and no array"
+            problem = f"{format_value(returned)}, which is a {type(returned).__name__} and no array"
         elif returned.dtype.kind not in "fiu":
             problem = f"an array of {returned.dtype}"
         elif (shape is None and (returned.ndim != 1 or not len(returned))) or shape not in (None, returned.shape):
@@ -224,6 +224,6 @@ class MotionTask(Task):
         raise TaskError(f"{type(self).__name__}.{method} returned {problem}; expected {size}, {wanted}", self.name)
 
 
-def _words(kind: type) -> str:
+def _class_words(kind: type) -> str:
     """The name of a class in words: "same height" for SameHeight."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", kind.__name__).lower()

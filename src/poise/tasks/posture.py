@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief
+from poise.parsing import format_value
 from poise.robots import Joint, Robot, State
 from poise.state import Snapshot, _motion
-from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.target import Decay, Live, Reference, moving
-from poise.tasks.task import Layout, Memory, Writer, positive
+from poise.tasks.motion_task import MotionTask, Tolerance
+from poise.tasks.target import Decay, LiveTarget, TaskDynamics, is_moving
+from poise.tasks.task import TaskRows, VariableLayout, Writer, check_task_positive
 
-Joints = Iterable[Joint] | None
+JointSelection = Iterable[Joint] | None
 
 #: The velocities of the base among the unknowns, which come first.
-BASE = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
+BASE_LABELS = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
 
 
 class JointTask(MotionTask):
@@ -32,33 +32,33 @@ class JointTask(MotionTask):
     joints: tuple[Joint, ...] | None = None
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return tuple(joint.name for joint in self.chosen(robot))
+        return tuple(joint.name for joint in self.selected_joints(robot))
 
-    def chosen(self, robot: Robot) -> tuple[Joint, ...]:
+    def selected_joints(self, robot: Robot) -> tuple[Joint, ...]:
         """The joints of the task: those given, or all of the robot."""
-        return checked_joints(self.joints, self.name, robot) or robot.joints
+        return check_joints(self.joints, self.name, robot) or robot.joints
 
-    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
-        return [joint.v for joint in self.chosen(robot)]
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
+        return [joint.v for joint in self.selected_joints(robot)]
 
-    def wanted(self, robot: Robot) -> Array:
+    def target_angles(self, robot: Robot) -> Array:
         """q*, one per chosen joint."""
         raise NotImplementedError
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         robot = snapshot.robot
-        places = np.array([joint.q for joint in self.chosen(robot)], dtype=np.int32)
-        return [_motion.JointWriter(snapshot.q, places, self.wanted(robot), memory.error).write]
+        places = np.array([joint.q for joint in self.selected_joints(robot)], dtype=np.int32)
+        return [_motion.JointWriter(snapshot.q, places, self.target_angles(robot), task_rows.error).write]
 
 
 class Posture(JointTask):
     """Joints take given angles: ``e = q - q*``, in rad. Usually the last level, which settles what is left.
 
     Args:
-        target: a State or a configuration q; or, with `joints`, one angle each, which may be `Live`.
+        target: a State or a configuration q; or, with `joints`, one angle each, which may be `LiveTarget`.
         joints: which joints; None: all.
         weight: a number, or one per joint.
-        reference: slower than other tasks by default (2/s): a posture is a preference.
+        dynamics: slower than other tasks by default (2/s): a posture is a preference.
 
     >>> tasks.Posture(target=start)
     >>> tasks.Posture(target=(0.0, 0.3), joints=(robot.joint("waist_yaw_joint"), robot.joint("waist_pitch_joint")))
@@ -68,28 +68,28 @@ class Posture(JointTask):
 
     def __init__(
         self,
-        target: State | ArrayLike | Live,
-        joints: Joints = None,
-        within: Within = None,
+        target: State | ArrayLike | LiveTarget,
+        joints: JointSelection = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "posture",
     ) -> None:
         self.robot = target.robot if isinstance(target, State) else None
-        self.joints = checked_joints(joints, name, self.robot)
+        self.joints = check_joints(joints, name, self.robot)
         rows = None if self.joints is None else len(self.joints)
-        super().__init__(name, weight, within, reference or Decay(2.0), rows)
+        super().__init__(name, weight, tolerance, dynamics or Decay(2.0), rows)
         values: Any = target.q if isinstance(target, State) else target
         try:
             # What is live is read where it stands, at every tick.
-            self.target = target.value if isinstance(target, Live) else np.array(values, dtype=np.float64)
+            self.target = target.value if isinstance(target, LiveTarget) else np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise TaskError(f"{name}: target is {brief(values)}; expected a State or angles", name) from None
+            raise TaskError(f"{name}: target is {format_value(values)}; expected a State or angles", name) from None
         if self.target.ndim != 1 or not np.isfinite(self.target).all():
             raise TaskError(f"{name}: target is not a vector of finite angles; give a State, a q, or angles", name)
 
-    def wanted(self, robot: Robot) -> Array:
-        joints = self.chosen(robot)
+    def target_angles(self, robot: Robot) -> Array:
+        joints = self.selected_joints(robot)
         if len(self.target) == robot.model.nq != len(joints):
             return self.target[[joint.q for joint in joints]]
         if len(self.target) != len(joints):
@@ -118,25 +118,25 @@ class JointComfort(JointTask):
         self,
         robot: Robot,
         beta: float = 1.0,
-        joints: Joints = None,
+        joints: JointSelection = None,
         weight: ArrayLike = 1.0,
         name: str = "joint comfort",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {brief(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
         self.robot = robot
-        self.joints = checked_joints(joints, name, robot)
+        self.joints = check_joints(joints, name, robot)
         rows = len(self.joints or robot.joints)
-        super().__init__(name, weight, None, Decay(positive(beta, "beta", name)), rows)
+        super().__init__(name, weight, None, Decay(check_task_positive(beta, "beta", name)), rows)
 
-    def _places(self, robot: Robot) -> list[int]:
-        return [joint.v - 6 for joint in self.chosen(robot)]
+    def _joint_indices(self, robot: Robot) -> list[int]:
+        return [joint.v - 6 for joint in self.selected_joints(robot)]
 
-    def wanted(self, robot: Robot) -> Array:
-        return (0.5 * (robot.limits.lower + robot.limits.upper))[self._places(robot)]
+    def target_angles(self, robot: Robot) -> Array:
+        return (0.5 * (robot.limits.lower + robot.limits.upper))[self._joint_indices(robot)]
 
     def gain_factors(self, robot: Robot) -> Array | float:
-        return 2.0 / ((robot.limits.upper - robot.limits.lower) ** 2)[self._places(robot)]
+        return 2.0 / ((robot.limits.upper - robot.limits.lower) ** 2)[self._joint_indices(robot)]
 
 
 class LeastVelocity(MotionTask):
@@ -152,41 +152,43 @@ class LeastVelocity(MotionTask):
     """
 
     unit = "rad/s"
-    wants_rate = True
+    velocity_only = True
     curvature = 0.0
 
     def __init__(
         self,
-        joints: Joints = None,
+        joints: JointSelection = None,
         damping: float = 10.0,
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
         name: str = "least velocity",
     ) -> None:
-        self.joints = checked_joints(joints, name)
+        self.joints = check_joints(joints, name)
         rows = None if self.joints is None else len(self.joints)
-        super().__init__(name, weight, within, Decay(positive(damping, "damping", name)), rows)
+        super().__init__(name, weight, tolerance, Decay(check_task_positive(damping, "damping", name)), rows)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if self.joints is not None:
-            return tuple(joint.name for joint in checked_joints(self.joints, self.name, robot) or ())
-        return BASE + tuple(joint.name for joint in robot.joints)
+            return tuple(joint.name for joint in check_joints(self.joints, self.name, robot) or ())
+        return BASE_LABELS + tuple(joint.name for joint in robot.joints)
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         return ()
 
-    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
         return range(robot.model.nv) if self.joints is None else [joint.v for joint in self.joints]
 
 
-def checked_joints(joints: Joints, task: str, robot: Robot | None = None) -> tuple[Joint, ...] | None:
+def check_joints(joints: JointSelection, task: str, robot: Robot | None = None) -> tuple[Joint, ...] | None:
     """A tuple of joints, of the robot if one is given, or None for all."""
     if joints is None:
         return None
     chosen = tuple(joints) if isinstance(joints, Iterable) else (joints,)
     for joint in chosen:
         if not isinstance(joint, Joint):
-            raise TaskError(f"{task}: {brief(joint)} is not a joint; give e.g. robot.joint('left_knee_joint')", task)
+            raise TaskError(
+                f"{task}: {format_value(joint)} is not a joint; give e.g. robot.joint('left_knee_joint')", task
+            )
         if robot is not None and joint not in robot.joints:
             raise TaskError(f"{task}: {robot.name} has no joint '{joint.name}'; give joints of that robot", task)
     if not chosen:
@@ -209,7 +211,7 @@ class Configuration(MotionTask):
     Args:
         target: a State, a configuration q (nq), or something with ``sample(time) -> (q, v, a)``.
         weight: a number, or one per row.
-        reference: as slow as `Posture` by default (2/s).
+        dynamics: as slow as `Posture` by default (2/s).
 
     >>> tasks.Configuration(start)
     """
@@ -220,14 +222,14 @@ class Configuration(MotionTask):
     def __init__(
         self,
         target: Any,
-        within: Within = None,
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "configuration",
     ) -> None:
-        super().__init__(name, weight, within, reference or Decay(2.0))
+        super().__init__(name, weight, tolerance, dynamics or Decay(2.0))
         self.robot = target.robot if isinstance(target, State) else None
-        if moving(target):
+        if is_moving(target):
             self.target: Any = target
             q = np.asarray(target.sample(0.0)[0])
         else:
@@ -236,34 +238,36 @@ class Configuration(MotionTask):
             except (TypeError, ValueError):
                 q = np.zeros(0)
         if q.ndim != 1 or len(q) < 7 or not np.isfinite(q).all():
-            given = brief(target)
+            given = format_value(target)
             raise TaskError(f"{name}: target is {given}; expected a State, a whole q, or what samples q, v, a", name)
         self._size = len(q)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if self._size != robot.model.nq:
-            wanted = f"{robot.name} has {robot.model.nq}; give one for this robot"
-            raise TaskError(f"{self.name}: a configuration of {self._size} numbers, {wanted}", self.name)
-        return BASE + tuple(joint.name for joint in robot.joints)
+            target_text = f"{robot.name} has {robot.model.nq}; give one for this robot"
+            raise TaskError(f"{self.name}: a configuration of {self._size} numbers, {target_text}", self.name)
+        return BASE_LABELS + tuple(joint.name for joint in robot.joints)
 
-    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
         return range(robot.model.nv)
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         model, target = snapshot.model, self.target
 
         def write() -> None:
-            memory.error[:] = pinocchio.difference(model, target, snapshot.q)
+            task_rows.error[:] = pinocchio.difference(model, target, snapshot.q)
 
         def write_moving() -> None:
             q, v, a = target.sample(snapshot.time)
-            memory.error[:] = e = pinocchio.difference(model, q, snapshot.q)
-            memory.target_rate[:], memory.target_acceleration[:] = v, a
+            task_rows.error[:] = e = pinocchio.difference(model, q, snapshot.q)
+            task_rows.target_rate[:], task_rows.target_acceleration[:] = v, a
             # Seen from the base as it is, which is not where it should be.
             here_from_there = pinocchio.exp6(-e[:6])
             rate = here_from_there.act(pinocchio.Motion(v[:6]))
             ahead = pinocchio.Motion(snapshot.v[:6]) - rate
-            memory.target_rate[:6] = rate.vector
-            memory.target_acceleration[:6] = (here_from_there.act(pinocchio.Motion(a[:6])) - ahead.cross(rate)).vector
+            task_rows.target_rate[:6] = rate.vector
+            task_rows.target_acceleration[:6] = (
+                here_from_there.act(pinocchio.Motion(a[:6])) - ahead.cross(rate)
+            ).vector
 
-        return [write_moving] if moving(target) else [write]
+        return [write_moving] if is_moving(target) else [write]

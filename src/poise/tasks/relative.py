@@ -14,9 +14,9 @@ from poise.geometry import so3
 from poise.robots import Frame, Robot
 from poise.state import FRAMES, Snapshot, _motion
 from poise.tasks.frame import frame_name
-from poise.tasks.motion_task import MotionTask, Within
-from poise.tasks.target import Reference, checked_target, moving
-from poise.tasks.task import ACCELERATION, Layout, Memory, Writer, component_indices, pose_of
+from poise.tasks.motion_task import MotionTask, Tolerance
+from poise.tasks.target import TaskDynamics, check_target, is_moving
+from poise.tasks.task import ACCELERATION, TaskRows, VariableLayout, Writer, component_indices, pose_of
 
 
 class RelativePose(MotionTask):
@@ -30,97 +30,97 @@ class RelativePose(MotionTask):
 
     Args:
         frame: b.
-        seen_from: a.
+        reference_frame: a.
         target: a_from_b, as `pinocchio.SE3` or 4 x 4 matrix, or a `Target` of poses (rates in the axes of a).
-        axes, turns: components that matter, in the axes of a.
+        axes, rotation_axes: components that matter, in the axes of a.
 
-    >>> tasks.RelativePose(robot.foot("right"), seen_from=robot.foot("left"), target=left_from_right)
+    >>> tasks.RelativePose(robot.foot("right"), reference_frame=robot.foot("left"), target=left_from_right)
     """
 
     unit = "m, rad"
-    needs = FRAMES
+    required_terms = FRAMES
 
     def __init__(
         self,
         frame: Frame,
-        seen_from: Frame,
+        reference_frame: Frame,
         target: Any,
         axes: str = "xyz",
-        turns: str = "xyz",
-        within: Within = None,
+        rotation_axes: str = "xyz",
+        tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
-        reference: Reference | None = None,
+        dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
-        name = name or f"pose of {frame_name(frame)} seen from {frame_name(seen_from)}"
-        linear, angular = component_indices(axes, turns, name)
+        name = name or f"pose of {frame_name(frame)} seen from {frame_name(reference_frame)}"
+        linear, angular = component_indices(axes, rotation_axes, name)
         self.indices = [*linear, *angular]
-        super().__init__(name, weight, within, reference, len(self.indices))
-        self.frame, self.seen_from = frame, seen_from
-        self.words = (*axes, *(f"about {a}" for a in turns))
-        self.parts = (len(linear), len(angular))
-        self.target: Any = checked_target(target, (4, 4), name) if moving(target) else pose_of(target, name)
+        super().__init__(name, weight, tolerance, dynamics, len(self.indices))
+        self.frame, self.reference_frame = frame, reference_frame
+        self.row_labels = (*axes, *(f"about {a}" for a in rotation_axes))
+        self.part_sizes = (len(linear), len(angular))
+        self.target: Any = check_target(target, (4, 4), name) if is_moving(target) else pose_of(target, name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return self.words
+        return self.row_labels
 
     def frames(self) -> tuple[Frame, ...]:
-        return (self.frame, self.seen_from)
+        return (self.frame, self.reference_frame)
 
-    def bind_error(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         position, rotation = np.zeros(3), np.eye(3)
-        indices, all_of_them = self.indices, self.indices == list(range(6))
+        indices, all_rows = self.indices, self.indices == list(range(6))
 
         def write_target() -> None:
-            wanted, rate, acceleration = self.target.sample(snapshot.time)
-            position[:], rotation[:] = wanted.translation, wanted.rotation
-            memory.target_rate[:] = rate if all_of_them else np.asarray(rate)[indices]
-            memory.target_acceleration[:] = acceleration if all_of_them else np.asarray(acceleration)[indices]
+            target, rate, acceleration = self.target.sample(snapshot.time)
+            position[:], rotation[:] = target.translation, target.rotation
+            task_rows.target_rate[:] = rate if all_rows else np.asarray(rate)[indices]
+            task_rows.target_acceleration[:] = acceleration if all_rows else np.asarray(acceleration)[indices]
 
-        if moving(self.target):
+        if is_moving(self.target):
             write_target()
         else:
             position[:], rotation[:] = self.target.translation, self.target.rotation
         writer = _motion.RelativePoseWriter(
             snapshot.frame(self.frame),
-            snapshot.frame(self.seen_from),
+            snapshot.frame(self.reference_frame),
             np.array(indices, dtype=np.int32),
             position,
             rotation,
-            memory.error,
-            memory.A,
-            memory.drift,
+            task_rows.error,
+            task_rows.A,
+            task_rows.drift,
         )
-        writers = [write_target, writer.write] if moving(self.target) else [writer.write]
+        writers = [write_target, writer.write] if is_moving(self.target) else [writer.write]
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
     # -- the definition that the compiled rows are tested against --------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
-        a_from_b = snapshot.pose(self.seen_from).actInv(snapshot.pose(self.frame))
-        wanted: pinocchio.SE3 = self.target.sample(snapshot.time)[0] if moving(self.target) else self.target
-        turn = so3.log(a_from_b.rotation @ wanted.rotation.T)
-        return np.concatenate([a_from_b.translation - wanted.translation, turn])[self.indices]
+        a_from_b = snapshot.pose(self.reference_frame).actInv(snapshot.pose(self.frame))
+        target: pinocchio.SE3 = self.target.sample(snapshot.time)[0] if is_moving(self.target) else self.target
+        turn = so3.log(a_from_b.rotation @ target.rotation.T)
+        return np.concatenate([a_from_b.translation - target.translation, turn])[self.indices]
 
     def jacobian(self, snapshot: Snapshot) -> Array:
-        R, b = snapshot.rotation(self.seen_from), snapshot.jacobian(self.frame)
-        linear, _ = relative_point(snapshot, self.seen_from, snapshot.position(self.frame), b[:3])
-        return np.vstack([linear, R.T @ (b[3:] - snapshot.jacobian(self.seen_from)[3:])])[self.indices]
+        R, b = snapshot.rotation(self.reference_frame), snapshot.jacobian(self.frame)
+        linear, _ = relative_point(snapshot, self.reference_frame, snapshot.position(self.frame), b[:3])
+        return np.vstack([linear, R.T @ (b[3:] - snapshot.jacobian(self.reference_frame)[3:])])[self.indices]
 
     def drift(self, snapshot: Snapshot) -> Array:
-        R, b = snapshot.rotation(self.seen_from), snapshot.drift(self.frame)
+        R, b = snapshot.rotation(self.reference_frame), snapshot.drift(self.frame)
         J, p = snapshot.jacobian(self.frame), snapshot.position(self.frame)
-        _, linear = relative_point(snapshot, self.seen_from, p, J[:3], b[:3])
-        w = snapshot.velocity(self.seen_from)[3:]
-        turning = (J @ snapshot.v)[3:] - w
-        angular = R.T @ (b[3:] - snapshot.drift(self.seen_from)[3:] - np.cross(w, turning))
+        _, linear = relative_point(snapshot, self.reference_frame, p, J[:3], b[:3])
+        w = snapshot.velocity(self.reference_frame)[3:]
+        relative_spin = (J @ snapshot.v)[3:] - w
+        angular = R.T @ (b[3:] - snapshot.drift(self.reference_frame)[3:] - np.cross(w, relative_spin))
         return np.concatenate([linear, angular])[self.indices]
 
     def target_rate(self, time: float) -> Array | None:
-        return np.asarray(self.target.sample(time)[1])[self.indices] if moving(self.target) else None
+        return np.asarray(self.target.sample(time)[1])[self.indices] if is_moving(self.target) else None
 
     def target_acceleration(self, time: float) -> Array | None:
-        return np.asarray(self.target.sample(time)[2])[self.indices] if moving(self.target) else None
+        return np.asarray(self.target.sample(time)[2])[self.indices] if is_moving(self.target) else None
 
 
 def relative_point(
@@ -142,5 +142,5 @@ def relative_point(
         return jacobian, np.zeros(3)
     d, w = snapshot.drift(frame), f[3:] @ snapshot.v
     rate = (J - f[:3]) @ snapshot.v
-    turning = np.cross(d[3:], r) + 2.0 * np.cross(w, rate) - np.cross(w, np.cross(w, r))
-    return jacobian, R.T @ (point_drift - d[:3] - turning)
+    relative_spin = np.cross(d[3:], r) + 2.0 * np.cross(w, rate) - np.cross(w, np.cross(w, r))
+    return jacobian, R.T @ (point_drift - d[:3] - relative_spin)

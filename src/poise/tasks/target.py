@@ -14,8 +14,8 @@ from poise.arrays import Array
 from poise.errors import TaskError
 from poise.extras import scipy
 from poise.geometry import minimum_jerk
-from poise.parsing import brief
-from poise.tasks.task import number, numbers, pose_of, positive, rotation_of
+from poise.parsing import format_value
+from poise.tasks.task import check_task_number, check_task_positive, check_task_vector, pose_of, rotation_of
 
 
 @runtime_checkable
@@ -29,30 +29,34 @@ class Target(Protocol):
     def sample(self, time: float) -> tuple[Any, Array, Array]: ...
 
 
-class Path:
+class SplineTarget:
     """A vector that moves through points at given times: a cubic spline, at rest at its ends.
 
     Its acceleration is continuous between them. Before the first time it waits at the first point, after the last at
     the last. Points that are numbers stand for vectors of one component.
 
-    >>> tasks.Position(hand, target=tasks.Path([0.0, 1.0, 2.0], [p0, p1, p2]))
+    >>> tasks.Position(hand, target=tasks.SplineTarget([0.0, 1.0, 2.0], [p0, p1, p2]))
     """
 
     def __init__(self, times: ArrayLike, points: ArrayLike) -> None:
         try:
             self.times, self.points = np.array(times, dtype=np.float64), np.array(points, dtype=np.float64)
         except (TypeError, ValueError):
-            given = f"{brief(times)} and {brief(points)}"
-            raise TaskError(f"Path: times and points are {given}; expected numbers, points of one size") from None
+            given = f"{format_value(times)} and {format_value(points)}"
+            raise TaskError(
+                f"SplineTarget: times and points are {given}; expected numbers, points of one size"
+            ) from None
         if self.points.ndim == 1:
             self.points = self.points[:, np.newaxis]
         if self.times.ndim != 1 or len(self.times) < 2 or self.points.ndim != 2 or len(self.points) != len(self.times):
             given = f"{self.times.shape} and points {self.points.shape}"
-            raise TaskError(f"Path: times have shape {given}; expected two or more of each, as many")
+            raise TaskError(f"SplineTarget: times have shape {given}; expected two or more of each, as many")
         if not (np.isfinite(self.times).all() and np.isfinite(self.points).all()):
-            raise TaskError("Path: a time or a point is NaN or infinite; give finite numbers")
+            raise TaskError("SplineTarget: a time or a point is NaN or infinite; give finite numbers")
         if not (np.diff(self.times) > 0).all():
-            raise TaskError(f"Path: times are {brief(times)}; expected each to be later than the one before")
+            raise TaskError(
+                f"SplineTarget: times are {format_value(times)}; expected each to be later than the one before"
+            )
         self._spline = scipy.interpolate.CubicSpline(self.times, self.points, bc_type="clamped")
         self._rate, self._acceleration = self._spline.derivative(1), self._spline.derivative(2)
 
@@ -64,46 +68,46 @@ class Path:
         return value, np.asarray(self._rate(t)), np.asarray(self._acceleration(t))
 
 
-class Live:
+class LiveTarget:
     """A point that someone else moves: a joystick, a mouse, another program.
 
     It has no rate: a task follows it at a distance of speed / gain. Where it may jump, give the task a speed limit.
 
-    >>> point = tasks.Live((0.4, 0.2, 1.0))
-    >>> task = tasks.Position(hand, target=point, reference=tasks.Decay(20.0, speed=0.5))
-    >>> point.move((0.5, 0.2, 1.0))
+    >>> point = tasks.LiveTarget((0.4, 0.2, 1.0))
+    >>> task = tasks.Position(hand, target=point, dynamics=tasks.Decay(20.0, speed=0.5))
+    >>> point.set((0.5, 0.2, 1.0))
     """
 
     def __init__(self, value: ArrayLike) -> None:
         self.value = np.array(value, dtype=np.float64)
         if self.value.ndim != 1 or not np.isfinite(self.value).all():
-            raise TaskError(f"Live: starts at {value!r}; expected a vector of finite numbers")
-        self._still = np.zeros_like(self.value)
+            raise TaskError(f"LiveTarget: starts at {value!r}; expected a vector of finite numbers")
+        self._zero = np.zeros_like(self.value)
 
-    def move(self, value: ArrayLike) -> None:
+    def set(self, value: ArrayLike) -> None:
         """Goes elsewhere at once; what is not finite or of another size is refused."""
         new = value if type(value) is np.ndarray else np.asarray(value, dtype=np.float64)
         if new.shape != self.value.shape or not math.isfinite(new.dot(new)):
-            raise TaskError(f"Live: moved to {value!r}; expected {len(self.value)} finite numbers")
+            raise TaskError(f"LiveTarget: set to {value!r}; expected {len(self.value)} finite numbers")
         self.value[:] = new
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
-        return self.value, self._still, self._still
+        return self.value, self._zero, self._zero
 
 
-class Led:
+class FeedForwardTarget:
     """A value that someone else moves and knows the rate and acceleration of: a plan that is made anew at every tick.
 
-    >>> foot = tasks.Led(start.pose(robot.foot("left")))
-    >>> foot.lead(pose, twist, twist_rate)
+    >>> foot = tasks.FeedForwardTarget(start.pose(robot.foot("left")))
+    >>> foot.set(pose, twist, twist_rate)
     """
 
     def __init__(self, value: Any) -> None:
-        self.value, shape = _value(value)
+        self.value, shape = _check_value(value)
         size = 6 if shape == (4, 4) else 3 if shape == (3, 3) else len(self.value)
         self.rate, self.acceleration = np.zeros(size), np.zeros(size)
 
-    def lead(self, value: Any, rate: ArrayLike = 0.0, acceleration: ArrayLike = 0.0) -> None:
+    def set(self, value: Any, rate: ArrayLike = 0.0, acceleration: ArrayLike = 0.0) -> None:
         """Where it is now; of rotations and poses the rate is a twist in world axes, linear part first."""
         self.value = value
         self.rate[:], self.acceleration[:] = rate, acceleration
@@ -112,7 +116,7 @@ class Led:
         return self.value, self.rate, self.acceleration
 
 
-class Passage:
+class MinimumJerkTarget:
     """From one value to another in a given time, with minimum jerk, straight (vectors) or by one rotation (poses).
 
     Args:
@@ -120,15 +124,17 @@ class Passage:
         duration: seconds.
         begin: when it starts.
 
-    >>> tasks.Pose(hand, target=tasks.Passage(start.pose(hand), goal, duration=1.5))
+    >>> tasks.Pose(hand, target=tasks.MinimumJerkTarget(start.pose(hand), goal, duration=1.5))
     """
 
     def __init__(self, start: Any, goal: Any, duration: float, begin: float = 0.0) -> None:
-        self.duration = positive(duration, "duration", "Passage")
-        self.begin = number(begin, "begin", "Passage")
-        (self.start, kind), (self.goal, other) = _value(start), _value(goal)
+        self.duration = check_task_positive(duration, "duration", "MinimumJerkTarget")
+        self.begin = check_task_number(begin, "begin", "MinimumJerkTarget")
+        (self.start, kind), (self.goal, other) = _check_value(start), _check_value(goal)
         if kind != other:
-            raise TaskError(f"Passage: from shape {kind} to {other}; expected two vectors, two rotations or two poses")
+            raise TaskError(
+                f"MinimumJerkTarget: from shape {kind} to {other}; expected two vectors, two rotations or two poses"
+            )
         if kind == (4, 4):
             turn = pinocchio.log3(self.goal.rotation @ self.start.rotation.T)
             self._change = np.concatenate([self.goal.translation - self.start.translation, turn])
@@ -152,7 +158,7 @@ class Passage:
         return self.start + s * self._change
 
 
-class Oscillation:
+class SinusoidTarget:
     """A vector that goes to and fro between two values: ``start + (far - start) (1 - cos 2πft) / 2``.
 
     Args:
@@ -161,18 +167,18 @@ class Oscillation:
         cycles: after how many it stays at the start; infinite by default.
         begin: when it starts (s).
 
-    >>> tasks.CenterOfMass(tasks.Oscillation(high, low, frequency=0.5, cycles=10))
+    >>> tasks.CenterOfMass(tasks.SinusoidTarget(high, low, frequency=0.5, cycles=10))
     """
 
     def __init__(
         self, start: ArrayLike, far: ArrayLike, frequency: float, cycles: float = math.inf, begin: float = 0.0
     ) -> None:
-        self.start = numbers(start, np.size(start), "start", "Oscillation")
-        self._change = numbers(far, np.size(start), "far", "Oscillation") - self.start
-        self.frequency = positive(frequency, "frequency", "Oscillation")
-        self.begin = number(begin, "begin", "Oscillation")
+        self.start = check_task_vector(start, np.size(start), "start", "SinusoidTarget")
+        self._change = check_task_vector(far, np.size(start), "far", "SinusoidTarget") - self.start
+        self.frequency = check_task_positive(frequency, "frequency", "SinusoidTarget")
+        self.begin = check_task_number(begin, "begin", "SinusoidTarget")
         if not (isinstance(cycles, (int, float)) and cycles > 0):
-            raise TaskError(f"Oscillation: cycles is {brief(cycles)}; expected a positive number")
+            raise TaskError(f"SinusoidTarget: cycles is {format_value(cycles)}; expected a positive number")
         self.cycles = float(cycles)
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
@@ -184,23 +190,23 @@ class Oscillation:
         return value, (0.5 * w * math.sin(angle)) * self._change, (0.5 * w * w * math.cos(angle)) * self._change
 
 
-def _value(value: Any) -> tuple[Any, tuple[int, ...]]:
+def _check_value(value: Any) -> tuple[Any, tuple[int, ...]]:
     """A vector, a rotation or a pose, and its shape."""
     if isinstance(value, pinocchio.SE3) or np.shape(value) == (4, 4):
-        return pose_of(value, "Passage"), (4, 4)
+        return pose_of(value, "MinimumJerkTarget"), (4, 4)
     if np.shape(value) == (3, 3):
-        return rotation_of(value, "Passage"), (3, 3)
-    vector = numbers(value, np.size(value), "value", "Passage")
+        return rotation_of(value, "MinimumJerkTarget"), (3, 3)
+    vector = check_task_vector(value, np.size(value), "value", "MinimumJerkTarget")
     return vector, vector.shape
 
 
-def moving(target: Any) -> bool:
+def is_moving(target: Any) -> bool:
     """Whether a target has to be asked at every tick."""
     # What moves is told from arrays and poses; isinstance(target, Target) takes a microsecond, and ticks ask this, too.
     return hasattr(target, "sample")
 
 
-def checked_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
+def check_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
     """The target, if what it gives at time zero has the shape that a task needs: (4, 4) for a pose."""
     value, rate, acceleration = target.sample(0.0)
     given = (4, 4) if isinstance(value, pinocchio.SE3) else np.shape(value)
@@ -217,7 +223,7 @@ def checked_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
     return target
 
 
-# -- Reference behaviours: how the error of a task should vanish -----------------------------------------------------
+# -- Task dynamics: how the error of a task should vanish -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -234,7 +240,7 @@ class Decay:
             and orientation apart.
         acceleration: greatest acceleration that it may ask for, m/s² or rad/s², likewise.
 
-    >>> tasks.Position(hand, target=goal, reference=tasks.Decay(rate=3.0, speed=0.5))
+    >>> tasks.Position(hand, target=goal, dynamics=tasks.Decay(rate=3.0, speed=0.5))
     """
 
     rate: float = 5.0
@@ -243,10 +249,10 @@ class Decay:
     acceleration: float | tuple[float, float] = np.inf
 
     def __post_init__(self) -> None:
-        _check(self, ("rate",) if self.damping is None else ("rate", "damping"))
+        _check_dynamics(self, ("rate",) if self.damping is None else ("rate", "damping"))
 
     @property
-    def varies(self) -> bool:
+    def time_varying(self) -> bool:
         """Whether the gains change with time."""
         return False
 
@@ -271,7 +277,7 @@ class MinimumJerk:
         damping: how fast deviations from the curve vanish at acceleration order, 1/s.
         speed, acceleration: as for `Decay`.
 
-    >>> tasks.Position(hand, target=goal, reference=tasks.MinimumJerk(duration=1.5, begin=0.5))
+    >>> tasks.Position(hand, target=goal, dynamics=tasks.MinimumJerk(duration=1.5, begin=0.5))
     """
 
     duration: float
@@ -282,11 +288,11 @@ class MinimumJerk:
     acceleration: float | tuple[float, float] = np.inf
 
     def __post_init__(self) -> None:
-        number(self.begin, "begin", "MinimumJerk")
-        _check(self, ("duration", "rate", "damping"))
+        check_task_number(self.begin, "begin", "MinimumJerk")
+        _check_dynamics(self, ("duration", "rate", "damping"))
 
     @property
-    def varies(self) -> bool:
+    def time_varying(self) -> bool:
         return True
 
     def gains(self, time: float) -> tuple[float, float, float]:
@@ -301,19 +307,19 @@ class MinimumJerk:
 
 
 @dataclass(frozen=True)
-class Given:
+class FeedForward:
     """The task does exactly what its target says, without feedback: its rate, or its acceleration.
 
     For plans that bring their own feedback, such as that of the divergent component of motion.
 
-    >>> tasks.CenterOfMass(plan, axes="xy", reference=tasks.Given())
+    >>> tasks.CenterOfMass(plan, axes="xy", dynamics=tasks.FeedForward())
     """
 
     speed: float = np.inf
     acceleration: float = np.inf
 
     @property
-    def varies(self) -> bool:
+    def time_varying(self) -> bool:
         return False
 
     def gains(self, time: float) -> tuple[float, float, float]:
@@ -322,7 +328,7 @@ class Given:
 
 
 @runtime_checkable
-class Reference(Protocol):
+class TaskDynamics(Protocol):
     """What a task asks: `gains`, whether they change with time, and limits; those above, or one of your own."""
 
     @property
@@ -330,26 +336,26 @@ class Reference(Protocol):
     @property
     def acceleration(self) -> float | tuple[float, float]: ...
     @property
-    def varies(self) -> bool: ...
+    def time_varying(self) -> bool: ...
     def gains(self, time: float) -> tuple[float, float, float]: ...
 
 
-def limits(value: float | tuple[float, float], parts: int) -> list[float]:
+def part_limits(value: float | tuple[float, float], parts: int) -> list[float]:
     """One limit for each part of a task: position and orientation may differ, a single number serves all."""
     values = [float(v) for v in np.atleast_1d(value)]
     return values[:parts] if len(values) >= parts else values * parts
 
 
-def _check(reference: Decay | MinimumJerk, finite: tuple[str, ...]) -> None:
+def _check_dynamics(dynamics: Decay | MinimumJerk, finite: tuple[str, ...]) -> None:
     """A TaskError unless these are positive numbers, and the limits one or two, which may be infinite."""
-    kind = type(reference).__name__
+    kind = type(dynamics).__name__
     for name in finite:
-        positive(getattr(reference, name), name, kind)
+        check_task_positive(getattr(dynamics, name), name, kind)
     for name in ("speed", "acceleration"):
-        value = getattr(reference, name)
+        value = getattr(dynamics, name)
         try:
             values = np.atleast_1d(np.asarray(value, dtype=np.float64))
         except (TypeError, ValueError):
             values = np.zeros(0)
         if values.shape not in ((1,), (2,)) or not (values > 0.0).all():
-            raise TaskError(f"{kind}: {name} is {brief(value)}; expected a positive number, or two for a pose")
+            raise TaskError(f"{kind}: {name} is {format_value(value)}; expected a positive number, or two for a pose")

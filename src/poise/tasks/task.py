@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.errors import TaskError
-from poise.parsing import brief, check_number, check_positive, check_vector
+from poise.parsing import check_number, check_positive, check_vector, format_value
 from poise.robots import Frame, Robot
 from poise.solvers import Block, BlockShape, Rows, Stack
 from poise.state import DRIFT, DYNAMICS, Contact, Snapshot, _motion
@@ -27,13 +27,13 @@ VELOCITY, ACCELERATION = 1, 2
 
 
 @dataclass(frozen=True)
-class Layout:
+class VariableLayout:
     """What x stands for: velocities v or accelerations v̇ of the robot first, whatever else a controller adds after.
 
     Args:
         order: VELOCITY or ACCELERATION.
         period: seconds that a command lasts.
-        motion: nv, the size of v.
+        nv: size of v.
         variables: size of x, nv or more.
         forces: the contact forces among the unknowns; None in kinematics, where tasks that speak of forces or torques
             ask for nothing.
@@ -41,22 +41,22 @@ class Layout:
 
     order: int
     period: float
-    motion: int
+    nv: int
     variables: int
     forces: ForceUnknowns | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class TaskRows:
     """What one task writes: its rows, and for motion tasks the columns from which their bounds follow.
 
     All are views with one entry per row. In the words of `native/motion/references.hpp`: error e in [low, high],
     gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v, curvature.
     A task whose rows are single unknowns has no A to write, see `Task.unknowns`. A stands for the columns of the
-    motion, `whole` for those of all unknowns.
+    motion, `A_full` for those of all unknowns.
     """
 
-    whole: Array
+    A_full: Array
     A: Array
     lower: Array
     upper: Array
@@ -74,14 +74,14 @@ class Memory:
     curvature: Array
 
 
-#: Columns of `Memory` that a program does not know.
-COLUMNS = tuple(field.name for field in fields(Memory))[5:]
+#: Columns of `TaskRows` that a program does not know.
+COLUMNS = tuple(field.name for field in fields(TaskRows))[5:]
 
 
-def memory_of(block: Block, columns: Sequence[Array], motion: int) -> Memory:
+def view_task_rows(block: Block, columns: Sequence[Array], nv: int) -> TaskRows:
     """The memory of a task: its block of the stack, and its part of the columns (one line each, as in COLUMNS)."""
-    A = block.A[:, :motion]
-    return Memory(block.A, A, block.lower, block.upper, block.weight, *(column[block.rows] for column in columns))
+    A = block.A[:, :nv]
+    return TaskRows(block.A, A, block.lower, block.upper, block.weight, *(column[block.rows] for column in columns))
 
 
 # -- Task ------------------------------------------------------------------------------------------------------------
@@ -91,29 +91,31 @@ def memory_of(block: Block, columns: Sequence[Array], motion: int) -> Memory:
 Writer = Callable[[], None]
 
 
-class Dial:
+class TunableWeight:
     """A weight that somebody turns while the robot moves, like a slider: the tasks that it is given to follow at once.
 
-    >>> dial = tasks.Dial(1.0)
-    >>> task = tasks.AngularMomentum(weight=dial)
-    >>> dial.turn(20.0)
+    >>> weight = tasks.TunableWeight(1.0)
+    >>> task = tasks.AngularMomentum(weight=weight)
+    >>> weight.set(20.0)
     """
 
     def __init__(self, value: ArrayLike) -> None:
-        self.value: Array = np.array(checked_weight(value, "Dial"), dtype=np.float64)
+        self.value: Array = np.array(check_weight(value, "TunableWeight"), dtype=np.float64)
 
-    def turn(self, value: ArrayLike) -> None:
+    def set(self, value: ArrayLike) -> None:
         """To another weight, or weights of as many rows as before."""
-        new = np.asarray(checked_weight(value, "Dial"), dtype=np.float64)
+        new = np.asarray(check_weight(value, "TunableWeight"), dtype=np.float64)
         if new.ndim and new.shape != self.value.shape:
-            raise TaskError(f"Dial: turned to {brief(value)}; expected a number, or as many as before", "Dial")
+            raise TaskError(
+                f"TunableWeight: set to {format_value(value)}; expected a number, or as many as before", "TunableWeight"
+            )
         self.value[...] = new
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.value, dtype=dtype)
 
     def __repr__(self) -> str:
-        return f"Dial({self.value})"
+        return f"TunableWeight({self.value})"
 
 
 class Task(ABC):
@@ -125,25 +127,25 @@ class Task(ABC):
     Attributes:
         name: what a reader sees in tables, explanations and recordings.
         unit: of its error; of its rate for tasks that want one; "" where there is none.
-        weight: importance inside its level, 1/unit²; a number, one per row, or a `Dial` of these.
-        needs: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...); what they ask a snapshot's
-            methods for need not be named.
+        weight: importance inside its level, 1/unit²; a number, one per row, or a `TunableWeight` of these.
+        required_terms: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...); what they get from
+            methods of the snapshot need not be named.
         curvature: size of the second derivative of its error in q, per rad² and m of the robot's height: about 1 for
             points and directions, 0 where the error is linear; it decides how carefully an error that can hardly
             vanish is approached.
-        massive: it moves all of the body. Under torques it is then followed without care: it cannot whip, and a balance
-            that is held back survives a quarter less of a push.
-        wants_rate: the task speaks of velocities only and has no error in position.
+        whole_body: it moves all of the body: no singularity damping under torques, with which balance survives a
+            quarter less of a push.
+        velocity_only: the task speaks of velocities only and has no error in position.
         robot: that it is made for; None if it does not say, or says it by its frames.
     """
 
     name: str
     unit: str = ""
     weight: Any = 1.0
-    needs: int = 0
-    wants_rate = False
+    required_terms: int = 0
+    velocity_only = False
     curvature = 0.0
-    massive = False
+    whole_body = False
     robot: Robot | None = None
 
     @abstractmethod
@@ -151,11 +153,11 @@ class Task(ABC):
         """One word per row; their number is the size of the task on this robot."""
 
     @abstractmethod
-    def bind(self, snapshot: Snapshot, memory: Memory, layout: Layout) -> Sequence[Writer]:
+    def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         """Writers that fill the memory from the snapshot, called in order at every tick. What never changes is
         written here, once."""
 
-    def unknowns(self, robot: Robot, layout: Layout) -> Sequence[int] | None:
+    def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
         """For rows that are single unknowns, which ones: limits of joints, a posture. None for all others."""
         return None
 
@@ -166,7 +168,7 @@ class Task(ABC):
     def row_unit(self, order: int) -> str:
         """Unit of its rows, and of their slack: a rate of its unit at velocity order, an acceleration at the other."""
         per = "/s" if order == VELOCITY else "/s²"
-        if self.wants_rate:
+        if self.velocity_only:
             per = "" if order == VELOCITY else "/s"
         if not self.unit:
             return f"1{per}" if per else ""
@@ -183,7 +185,7 @@ class Task(ABC):
         """The frames that it speaks of, so that a hierarchy can see that all are of one robot."""
         return ()
 
-    def rows(self, snapshot: Snapshot, layout: Layout) -> Rows:
+    def rows(self, snapshot: Snapshot, layout: VariableLayout) -> Rows:
         """The rows at this snapshot, as a value: for a look, a test, or another solver."""
 
         assembly = Assembly(snapshot, [(self.name, [self])], layout)
@@ -195,17 +197,19 @@ class Task(ABC):
         return f"{type(self).__name__}({self.name!r})"
 
 
-def checked_weight(weight: ArrayLike | Dial, task: str, rows: int | None = None) -> Any:
+def check_weight(weight: ArrayLike | TunableWeight, task: str, rows: int | None = None) -> Any:
     """The weight, if it is one; where the number of rows is known, of that many."""
-    if isinstance(weight, Dial):
-        checked_weight(weight.value, task, rows)
+    if isinstance(weight, TunableWeight):
+        check_weight(weight.value, task, rows)
         return weight
     try:
         values = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if values.ndim > 1 or not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise TaskError(f"{task}: weight is {brief(weight)}; expected a number, or one per row, not negative", task)
+        raise TaskError(
+            f"{task}: weight is {format_value(weight)}; expected a number, or one per row, not negative", task
+        )
     if values.ndim and rows not in (None, len(values)):
         raise TaskError(f"{task}: {len(values)} weights for {rows} rows; give one, or one per row", task)
     return values
@@ -215,9 +219,9 @@ def checked_weight(weight: ArrayLike | Dial, task: str, rows: int | None = None)
 
 
 #: The first columns, error, low and high, are kept with each program: what every task still misses.
-KEPT = 3
+STORED_COLUMNS = 3
 #: K of [Saab2012] eq. 7, v̇ = -K v, 1/s: what no task decides comes to rest within half a second.
-DRAG = 10.0
+REST_DAMPING = 10.0
 
 
 class TaskLabel(NamedTuple):
@@ -243,29 +247,29 @@ class Assembly:
         self,
         snapshot: Snapshot,
         levels: Sequence[tuple[str, Sequence[Task]]],
-        layout: Layout,
+        layout: VariableLayout,
         damping: Sequence[float] = (),
     ) -> None:
         robot = snapshot.robot
         self.snapshot, self.layout = snapshot, layout
         self.tasks = [task for _, tasks in levels for task in tasks]
         order = layout.order
-        shapes = [(name, [_shape(task, robot, layout) for task in tasks]) for name, tasks in levels]
-        self.stack = Stack(shapes, layout.variables, notes=KEPT)
+        shapes = [(name, [_block_shape(task, robot, layout) for task in tasks]) for name, tasks in levels]
+        self.stack = Stack(shapes, layout.variables, extra_columns=STORED_COLUMNS)
         forces = layout.forces
-        self.needs = DYNAMICS if forces is not None else DRIFT if order == ACCELERATION else 0
-        rest = np.zeros((len(COLUMNS) - KEPT, len(self.stack.weight)))
-        self.columns: list[Array] = [*self.stack.notes, *rest]
+        self.required_terms = DYNAMICS if forces is not None else DRIFT if order == ACCELERATION else 0
+        rest = np.zeros((len(COLUMNS) - STORED_COLUMNS, len(self.stack.weight)))
+        self.columns: list[Array] = [*self.stack.extra_columns, *rest]
         writers: list[Writer] = [] if forces is None else [forces.write]
         groups: list[tuple[int, int, float, float]] = []
         for task, block in zip(self.tasks, self.stack.blocks, strict=True):
-            self.needs |= task.needs
-            memory = memory_of(block, self.columns, layout.motion)
-            memory.weight[:] = _weights(task, len(block.labels))
-            if isinstance(task.weight, Dial):
-                writers.append(partial(memory.weight.__setitem__, slice(None), task.weight.value))
-            memory.curvature[:] = 0.0 if forces is not None and task.massive else task.curvature * robot.height
-            writers += task.bind(snapshot, memory, layout)
+            self.required_terms |= task.required_terms
+            task_rows = view_task_rows(block, self.columns, layout.nv)
+            task_rows.weight[:] = _weights(task, len(block.labels))
+            if isinstance(task.weight, TunableWeight):
+                writers.append(partial(task_rows.weight.__setitem__, slice(None), task.weight.value))
+            task_rows.curvature[:] = 0.0 if forces is not None and task.whole_body else task.curvature * robot.height
+            writers += task.bind(snapshot, task_rows, layout)
             begin = block.rows.start
             for count, speed, acceleration in task.groups(robot):
                 groups.append((begin, begin + count, speed, acceleration))
@@ -276,18 +280,18 @@ class Assembly:
                     f"{task.name}: parts of {parts} rows in all, but {rows} rows; give sizes of all", task.name
                 )
         self.stack.damping[:] = damping if len(damping) else 0.0
-        references = self._references(groups)
-        self._bounds: Callable[[], bool] = references.acceleration if order == ACCELERATION else references.velocity
+        bounds = self._compiled_bounds(groups)
+        self._write_bounds: Callable[[], bool] = bounds.acceleration if order == ACCELERATION else bounds.velocity
         if forces is not None:
-            self.stack.center[layout.motion :] = forces.even_share()
+            self.stack.center[layout.nv :] = forces.even_share()
         self._writers = tuple(writers)
 
     def write(self) -> bool:
         """Fills the stack for the state that the snapshot is at; whether all that is asked for is finite."""
-        self.snapshot.fill(self.needs)
+        self.snapshot.compute(self.required_terms)
         for writer in self._writers:
             writer()
-        return self._bounds()
+        return self._write_bounds()
 
     def column(self, name: str) -> Array:
         """One value per row, e.g. ``"error"``."""
@@ -299,7 +303,7 @@ class Assembly:
         pairs = zip(self.tasks, self.stack.blocks, strict=True)
         return tuple(TaskLabel(names[b.level], b.name, task.unit, b.labels) for task, b in pairs)
 
-    def _references(self, groups: list[tuple[int, int, float, float]]) -> _motion.References:
+    def _compiled_bounds(self, groups: list[tuple[int, int, float, float]]) -> _motion.References:
         begin, end, speed, acceleration = zip(*groups, strict=True) if groups else ((), (), (), ())
         columns = {name: self.column(name) for name in COLUMNS}
         return _motion.References(
@@ -315,20 +319,20 @@ class Assembly:
             v=self.snapshot.v,
             weight=self.stack.weight,
             level_begin=np.array(self.stack.level_begin, dtype=np.int32),
-            caution=self.stack.caution,
+            caution=self.stack.singularity_damping,
             period=self.layout.period,
             center=self.stack.center,
-            drag=DRAG,
+            drag=REST_DAMPING,
         )
 
 
-def _shape(task: Task, robot: Robot, layout: Layout) -> BlockShape:
+def _block_shape(task: Task, robot: Robot, layout: VariableLayout) -> BlockShape:
     labels = tuple(task.labels(robot))
     return BlockShape(task.name, task.row_unit(layout.order), labels, task.unknowns(robot, layout))
 
 
 def _weights(task: Task, rows: int) -> Array:
-    weight = np.asarray(checked_weight(task.weight, task.name, rows), dtype=np.float64)
+    weight = np.asarray(check_weight(task.weight, task.name, rows), dtype=np.float64)
     return np.broadcast_to(weight, (rows,))
 
 
@@ -342,55 +346,61 @@ def axis_indices(axes: str, task: str) -> tuple[int, ...]:
     return tuple("xyz".index(axis) for axis in axes)
 
 
-def component_indices(axes: str, turns: str, task: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Components of a pose, (0, 1) and (5,) for ``"xy"`` and turns about ``"z"``; one of the two may be empty."""
-    if axes == "" == turns:
-        raise TaskError(f"{task}: neither axes nor turns; expected some letters of x, y, z in one of them", task)
+def component_indices(axes: str, rotation_axes: str, task: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Components of a pose, (0, 1) and (5,) for ``"xy"`` and rotations about ``"z"``; one of the two may be empty."""
+    if axes == "" == rotation_axes:
+        raise TaskError(
+            f"{task}: neither axes nor rotation_axes; expected some letters of x, y, z in one of them", task
+        )
     linear = () if axes == "" else axis_indices(axes, task)
-    return linear, () if turns == "" else tuple(3 + i for i in axis_indices(turns, task))
+    return linear, () if rotation_axes == "" else tuple(3 + i for i in axis_indices(rotation_axes, task))
 
 
-def selection(indices: tuple[int, ...], components: int) -> Array:
+def selection_matrix(indices: tuple[int, ...], components: int) -> Array:
     """The matrix that picks these components out of a vector."""
     return np.ascontiguousarray(np.eye(components)[list(indices)])
 
 
-def numbers(values: ArrayLike, size: int, what: str, task: str) -> Array:
+def check_task_vector(values: ArrayLike, size: int, label: str, task: str) -> Array:
     """A vector of finite numbers of the given size, or a TaskError; a single number stands for all."""
-    return check_vector(values, size, f"{task}: {what}", lambda message: TaskError(message, task), broadcast=True)
+    return check_vector(values, size, f"{task}: {label}", lambda message: TaskError(message, task), broadcast=True)
 
 
-def number(value: Any, what: str, task: str) -> float:
+def check_task_number(value: Any, label: str, task: str) -> float:
     """A finite number, or a TaskError."""
-    return check_number(value, f"{task}: {what}", lambda message: TaskError(message, task))
+    return check_number(value, f"{task}: {label}", lambda message: TaskError(message, task))
 
 
-def positive(value: Any, what: str, task: str) -> float:
+def check_task_positive(value: Any, label: str, task: str) -> float:
     """A positive finite number, or a TaskError."""
-    return check_positive(value, f"{task}: {what}", lambda message: TaskError(message, task))
+    return check_positive(value, f"{task}: {label}", lambda message: TaskError(message, task))
 
 
-def interval(
-    within: ArrayLike | tuple[ArrayLike, ArrayLike] | None, size: int | None, task: str
+def error_bounds(
+    tolerance: ArrayLike | tuple[ArrayLike, ArrayLike] | None, size: int | None, task: str
 ) -> tuple[Array, Array]:
     """Bounds of an error: None is an equality, a number or array e stands for [-e, e], a pair for itself.
 
     Without a size, as many bounds as were given.
     """
-    if within is None:
+    if tolerance is None:
         return np.zeros(size or 1), np.zeros(size or 1)
-    pair = within if isinstance(within, tuple) and len(within) == 2 else None
+    pair = tolerance if isinstance(tolerance, tuple) and len(tolerance) == 2 else None
     try:
-        low, high = (np.asarray(b, dtype=np.float64) for b in pair or (within, within))
+        low, high = (np.asarray(b, dtype=np.float64) for b in pair or (tolerance, tolerance))
         low = low if pair else -np.abs(low)
         high = high if pair else np.abs(high)
         shape = np.broadcast_shapes(low.shape, high.shape, (1,)) if size is None else (size,)
         lower, upper = (np.broadcast_to(b, shape).copy() for b in (low, high))
     except (TypeError, ValueError):
         count = "one number per row" if size is None else f"{size} numbers"
-        raise TaskError(f"{task}: within is {brief(within)}; expected a number, {count}, or a pair", task) from None
+        raise TaskError(
+            f"{task}: tolerance is {format_value(tolerance)}; expected a number, {count}, or a pair", task
+        ) from None
     if not (lower <= upper).all() or (lower == np.inf).any() or (upper == -np.inf).any():
-        raise TaskError(f"{task}: within is {brief(within)}; expected lower bounds below upper bounds", task)
+        raise TaskError(
+            f"{task}: tolerance is {format_value(tolerance)}; expected lower bounds below upper bounds", task
+        )
     return lower, upper
 
 
@@ -405,7 +415,8 @@ def rotation_of(value: Any, task: str) -> Array:
         matrix = np.zeros(0)
     if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
         raise TaskError(
-            f"{task}: target {brief(value)} is no rotation; expected an orthonormal 3 x 3 matrix world_from_frame",
+            f"{task}: target {format_value(value)} is no rotation; "
+            "expected an orthonormal 3 x 3 matrix world_from_frame",
             task,
         )
     return np.ascontiguousarray(matrix)
@@ -416,6 +427,6 @@ def pose_of(value: Any, task: str) -> pinocchio.SE3:
     if isinstance(value, pinocchio.SE3):
         value = value.homogeneous
     if np.shape(value) != (4, 4):
-        raise TaskError(f"{task}: target is {brief(value)}; expected a pinocchio.SE3 or a 4 x 4 matrix", task)
+        raise TaskError(f"{task}: target is {format_value(value)}; expected a pinocchio.SE3 or a 4 x 4 matrix", task)
     matrix = np.asarray(value)
-    return pinocchio.SE3(rotation_of(matrix[:3, :3], task), numbers(matrix[:3, 3], 3, "target", task))
+    return pinocchio.SE3(rotation_of(matrix[:3, :3], task), check_task_vector(matrix[:3, 3], 3, "target", task))

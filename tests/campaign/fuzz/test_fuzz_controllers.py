@@ -11,7 +11,7 @@ import pytest
 import poise.constraints
 import poise.tasks
 from poise.campaign.kinds.fuzz_controllers import FuzzControllers
-from poise.campaign.kinds.fuzz_hierarchies import MAKERS, Choice
+from poise.campaign.kinds.fuzz_hierarchies import TASK_FACTORIES, RandomSource
 from poise.control import Command, KinematicController, TorqueController
 from poise.errors import PoiseError, UsageError
 from poise.robots import State, load_robot
@@ -20,39 +20,39 @@ from poise.solvers import Solution
 KIND = FuzzControllers()
 
 
-def perform(controller: str, seed: int, **more: Any) -> Any:
-    return KIND.perform(KIND.read({"robot": "mighty", "controller": controller, **more}, Path()), seed)
+def run_seed(controller: str, seed: int, **more: Any) -> Any:
+    return KIND.run(KIND.check_parameters({"robot": "mighty", "controller": controller, **more}, Path()), seed)
 
 
 @pytest.mark.parametrize("controller", ["kinematic", "torque"])
 def test_any_hierarchy_is_driven_or_refused_in_one_clear_line(controller: str) -> None:
-    failed = {seed: why for seed in range(12) if (why := perform(controller, seed).reason)}
+    failed = {seed: why for seed in range(12) if (why := run_seed(controller, seed).reason)}
     assert failed == {}
 
 
 #: Seeds that once failed: the robot, and what was wrong.
-ONCE = {("g1", 164): "a ramp softened the range of joints", ("talos", 401): "a ramp softened their speed"}
+FIXED_FAILURES = {("g1", 164): "a ramp softened the range of joints", ("talos", 401): "a ramp softened their speed"}
 
 
-@pytest.mark.parametrize("case", ONCE, ids=str)
+@pytest.mark.parametrize("case", FIXED_FAILURES, ids=str)
 def test_what_once_failed_does_so_no_more(case: tuple[str, int]) -> None:
     robot, seed = case
-    assert perform("kinematic", seed, robot=robot).reason == "", ONCE[case]
+    assert run_seed("kinematic", seed, robot=robot).reason == "", FIXED_FAILURES[case]
 
 
 @pytest.mark.parametrize("controller", ["kinematic", "torque"])
 def test_a_seed_gives_the_same_row_each_time(controller: str) -> None:
-    rows = [dict(perform(controller, 5).values) for _ in range(2)]
+    rows = [dict(run_seed(controller, 5).values) for _ in range(2)]
     assert rows[0] == rows[1]
 
 
 def test_every_task_and_constraint_can_be_drawn() -> None:
     start, random = load_robot("mighty").stance("standing"), np.random.default_rng(0)
     drawn = set()
-    for maker in MAKERS.values():
+    for factory in TASK_FACTORIES.values():
         for _ in range(150):
             try:
-                drawn.add(type(maker(Choice(start, random))).__name__)
+                drawn.add(type(factory(RandomSource(start, random))).__name__)
             except PoiseError:
                 continue
     bases = {"Task", "MotionTask", "FrameTask", "ForceTask", "WrenchTask", "JointLimit"}
@@ -65,7 +65,7 @@ def test_every_task_and_constraint_can_be_drawn() -> None:
     assert known - bases - drawn == {"EquationOfMotion"}, "which the controller adds by itself"
 
 
-def changed(controller: type[Any], monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], Command]) -> None:
+def patch_step(controller: type[Any], monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], Command]) -> None:
     """Lets a controller answer something else."""
     step = controller.step
 
@@ -75,8 +75,8 @@ def changed(controller: type[Any], monkeypatch: pytest.MonkeyPatch, change: Call
     monkeypatch.setattr(controller, "step", answer)
 
 
-def reasons(controller: str) -> str:
-    return "; ".join(perform(controller, seed).reason for seed in range(8))
+def all_reasons(controller: str) -> str:
+    return "; ".join(run_seed(controller, seed).reason for seed in range(8))
 
 
 def test_a_command_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,8 @@ def test_a_command_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
         command.velocity = np.full_like(command.velocity, np.nan)
         return command
 
-    changed(KinematicController, monkeypatch, change)
-    assert "a command at tick 0 that is not finite" in reasons("kinematic")
+    patch_step(KinematicController, monkeypatch, change)
+    assert "a command at tick 0 that is not finite" in all_reasons("kinematic")
 
 
 def test_a_speed_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,8 +93,8 @@ def test_a_speed_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> 
         command.velocity = np.full_like(command.velocity, 1e3)
         return command
 
-    changed(KinematicController, monkeypatch, change)
-    assert "speed beyond its limit by" in reasons("kinematic")
+    patch_step(KinematicController, monkeypatch, change)
+    assert "speed beyond its limit by" in all_reasons("kinematic")
 
 
 def test_a_torque_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +103,8 @@ def test_a_torque_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) ->
         command.torque = command.torque + 1e4
         return command
 
-    changed(TorqueController, monkeypatch, change)
-    assert "torque beyond its limit by" in reasons("torque")
+    patch_step(TorqueController, monkeypatch, change)
+    assert "torque beyond its limit by" in all_reasons("torque")
 
 
 def test_a_fallback_without_a_name_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,24 +112,24 @@ def test_a_fallback_without_a_name_is_caught(monkeypatch: pytest.MonkeyPatch) ->
         command.fallback = ""
         return command
 
-    changed(KinematicController, monkeypatch, change)
-    assert "at which the state is not finite" in reasons("kinematic")
+    patch_step(KinematicController, monkeypatch, change)
+    assert "at which the state is not finite" in all_reasons("kinematic")
 
 
 def test_a_controller_that_raises_on_the_way_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def change(command: Command) -> Command:
         raise ZeroDivisionError("by nothing")
 
-    changed(KinematicController, monkeypatch, change)
-    assert "tick 0 raises ZeroDivisionError" in reasons("kinematic")
+    patch_step(KinematicController, monkeypatch, change)
+    assert "tick 0 raises ZeroDivisionError" in all_reasons("kinematic")
 
 
 def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Solution, "explain", lambda self: "")
-    assert "explain() at tick 0 says nothing" in reasons("kinematic")
+    assert "explain() at tick 0 says nothing" in all_reasons("kinematic")
 
 
 @pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])
 def test_settings_that_make_no_sense_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        KIND.read(given, Path())
+        KIND.check_parameters(given, Path())

@@ -13,24 +13,24 @@ from poise.solvers import Cascade, Lexicographic, Program, Solution
 KIND = SolverPrograms()
 
 
-def perform(generator: str, seed: int, solver: str = "strict") -> Any:
-    return KIND.perform(KIND.read({"generator": generator, "solver": solver}, Path()), seed)
+def run_seed(generator: str, seed: int, solver: str = "strict") -> Any:
+    return KIND.run(KIND.check_parameters({"generator": generator, "solver": solver}, Path()), seed)
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_programs_are_solved_and_proven(generator: str) -> None:
-    failed = {seed: why for seed in range(14) if (why := perform(generator, seed).reason)}
+    failed = {seed: why for seed in range(14) if (why := run_seed(generator, seed).reason)}
     assert failed == {}
 
 
 @pytest.mark.parametrize("seed", [24, 75])
 def test_limits_that_stop_a_joint_contradict_no_other(seed: int) -> None:
-    assert perform("id", seed).reason == ""
+    assert run_seed("id", seed).reason == ""
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_a_program_gives_the_same_row_each_time(generator: str) -> None:
-    rows = [dict(perform(generator, 3).values) for _ in range(2)]
+    rows = [dict(run_seed(generator, 3).values) for _ in range(2)]
     assert rows[0] == rows[1]
 
 
@@ -42,7 +42,7 @@ def test_a_wrong_answer_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(answer, x=answer.x + 0.1)
 
     monkeypatch.setattr(Lexicographic, "solve", wrong)
-    assert "the cold answer is not optimal: residual" in perform("random", 1).reason
+    assert "the cold answer is not optimal: residual" in run_seed("random", 1).reason
 
 
 def test_a_reference_that_differs_and_is_not_proven_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,14 +50,14 @@ def test_a_reference_that_differs_and_is_not_proven_is_caught(monkeypatch: pytes
     monkeypatch.setattr(
         Cascade, "solve", lambda self, program: replace((found := solve(self, program)), x=found.x + 0.1)
     )
-    seed = next(seed for seed in range(20) if perform("small", seed).values["worst_gap"] is not None)
-    assert "from that of the reference" in perform("small", seed).reason
+    seed = next(seed for seed in range(20) if run_seed("small", seed).values["worst_gap"] is not None)
+    assert "from that of the reference" in run_seed("small", seed).reason
 
 
 @pytest.mark.parametrize("seed", [1560, 1734, 2277])
 def test_two_answers_that_are_proven_are_told_as_such(seed: int) -> None:
     """Rows of one level pull by forces that differ by twelve orders of magnitude: which ones give way is rounding."""
-    outcome = perform("random", seed)
+    outcome = run_seed("random", seed)
     assert outcome.reason == ""
     assert outcome.values["worst_residual"] < 1e-12
     if outcome.values["worst_gap"] > 1e-6:  # it is rounding: other machines may see one answer
@@ -72,10 +72,10 @@ def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
         return replace(answer, x=answer.x * float("nan"))
 
     monkeypatch.setattr(Lexicographic, "solve", wrong)
-    assert "the cold answer is not finite" in perform("random", 1).reason
+    assert "the cold answer is not finite" in run_seed("random", 1).reason
 
 
 @pytest.mark.parametrize("given", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
 def test_a_generator_or_solver_that_is_not_there_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="there"):
-        KIND.read(given, Path())
+        KIND.check_parameters(given, Path())

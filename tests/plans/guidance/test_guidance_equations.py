@@ -8,7 +8,7 @@ from guidance_checks import limits_of, start_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.plans import Stick, guided
+from poise.plans import OperatorCommand, guided_goal
 from poise.plans.guidance.guiding_modes import (
     distance_from_shoulder,
     goal_center_of_one_foot_standing,
@@ -61,33 +61,33 @@ def test_equations_5_to_7_of_the_traction(hand, shoulder, center, longest) -> No
 
 def test_a_goal_of_the_foot_guided_mode_obeys_equation_3() -> None:
     points, (workspace, legs) = start_of("talos"), limits_of("talos")
-    stepped = guided(points, Stick("left foot", (0.5, 0.1, 0, 0, 0, 0)), workspace, legs).points
+    stepped = guided_goal(points, OperatorCommand("left foot", (0.5, 0.1, 0, 0, 0, 0)), workspace, legs).points
     left, right = (stepped.feet[side].position for side in ("left", "right"))
     expected = (left + right) / 2.0 + ((points.center - right) @ GRAVITY) * GRAVITY
     assert stepped.center == pytest.approx(expected, abs=1e-9)
-    lifted = guided(points, Stick("left foot", (0, 0, 1, 0, 0, 0)), workspace, legs).points
+    lifted = guided_goal(points, OperatorCommand("left foot", (0, 0, 1, 0, 0, 0)), workspace, legs).points
     assert lifted.lifted == "left"
     assert lifted.center == pytest.approx(right + ((points.center - right) @ GRAVITY) * GRAVITY, abs=1e-9)
 
 
 def test_a_step_of_the_trunk_guided_mode_obeys_equation_4() -> None:
     points, (workspace, legs) = start_of("g1"), limits_of("g1")
-    goal = guided(points, Stick("trunk", (1, 0, 0, 0, 0, 0)), workspace, legs)
+    goal = guided_goal(points, OperatorCommand("trunk", (1, 0, 0, 0, 0, 0)), workspace, legs)
     assert goal.step is not None
     assert not goal.projected
     stance = points.feet["right" if goal.step == "left" else "left"]
-    wanted = points.center[:2] + np.array([workspace.trunk[0], 0.0])
-    assert goal.points.feet[goal.step].point == pytest.approx(2.0 * wanted - stance.point, abs=1e-9)
-    assert goal.points.center[:2] == pytest.approx(wanted, abs=1e-9)
+    target = points.center[:2] + np.array([workspace.trunk_displacement[0], 0.0])
+    assert goal.points.feet[goal.step].position_xy == pytest.approx(2.0 * target - stance.position_xy, abs=1e-9)
+    assert goal.points.center[:2] == pytest.approx(target, abs=1e-9)
 
 
 def test_a_hand_pulls_the_body_by_equations_5_to_7() -> None:
     points, (workspace, legs) = start_of("talos"), limits_of("talos")
-    hand = points.hand("left") + np.array([0.4 * workspace.hand, 0.0, 0.0])
+    hand = points.hand_position("left") + np.array([0.4 * workspace.hand_displacement, 0.0, 0.0])
     shoulder = points.center + workspace.shoulders["left"]
-    assert np.linalg.norm(hand - shoulder) > workspace.arm
-    goal = guided(points, Stick("left hand", (0.4, 0, 0, 0, 0, 0)), workspace, legs)
-    excess = 1.0 - workspace.arm / np.linalg.norm(hand - shoulder)
+    assert np.linalg.norm(hand - shoulder) > workspace.arm_reach
+    goal = guided_goal(points, OperatorCommand("left hand", (0.4, 0, 0, 0, 0, 0)), workspace, legs)
+    excess = 1.0 - workspace.arm_reach / np.linalg.norm(hand - shoulder)
     assert goal.step is None
     assert goal.points.center - points.center == pytest.approx(excess * (hand - shoulder), abs=1e-9)
-    assert goal.points.hand("left") == pytest.approx(hand, abs=1e-9)
+    assert goal.points.hand_position("left") == pytest.approx(hand, abs=1e-9)

@@ -19,12 +19,12 @@ def test_a_guided_foot_steps_in_the_heading_of_the_stance_foot(name: str) -> Non
     points = start_of(name)
     turned = {side: replace(foot, yaw=0.5) for side, foot in points.feet.items()}
     right = turned["right"]
-    turned["left"] = turned["left"].moved(right.place + 1j * workspace.width * right.heading)
+    turned["left"] = turned["left"].with_place(right.place + 1j * workspace.width * right.heading)
     goal = led(points.replace(feet=turned, attitude=np.array([0.0, 0.0, 0.5])), name, "left foot", 0.5)
     moved = (goal.points.feet["left"].place - turned["left"].place) * right.heading.conjugate()
     assert goal.step == "left"
     assert goal.points.lifted is None
-    assert moved == pytest.approx(0.5 * workspace.foot[0], abs=1e-9)
+    assert moved == pytest.approx(0.5 * workspace.foot_displacement[0], abs=1e-9)
     assert workspace.lift[0] < goal.lift < workspace.lift[1]
 
 
@@ -34,11 +34,11 @@ def test_a_foot_is_lifted_moved_in_the_air_and_landed(name: str) -> None:
     start = start_of(name)
     up = led(start, name, "left foot", 0, 0, 1).points
     assert up.lifted == "left"
-    assert up.feet["left"].z == pytest.approx(workspace.foot[2], abs=1e-6)
-    assert up.center[:2] == pytest.approx(up.feet["right"].point)
+    assert up.feet["left"].z == pytest.approx(workspace.foot_displacement[2], abs=1e-6)
+    assert up.center[:2] == pytest.approx(up.feet["right"].position_xy)
     ahead = led(up, name, "left foot", 0.5).points
     assert ahead.lifted == "left"
-    assert ahead.feet["left"].x - up.feet["left"].x == pytest.approx(0.5 * workspace.foot[0])
+    assert ahead.feet["left"].x - up.feet["left"].x == pytest.approx(0.5 * workspace.foot_displacement[0])
     still = led(ahead, name, "left foot")
     assert still.step is None
     assert still.points.lifted == "left"
@@ -46,7 +46,7 @@ def test_a_foot_is_lifted_moved_in_the_air_and_landed(name: str) -> None:
     assert down.lifted is None
     assert down.feet["left"].z == pytest.approx(0.0, abs=1e-9)
     assert down.feet["left"].place == pytest.approx(ahead.feet["left"].place)
-    assert down.center[:2] == pytest.approx(sum(foot.point for foot in down.feet.values()) / 2.0)
+    assert down.center[:2] == pytest.approx(sum(foot.position_xy for foot in down.feet.values()) / 2.0)
 
 
 @each_robot
@@ -64,7 +64,7 @@ def test_a_still_stick_on_grounded_feet_is_no_step(name: str) -> None:
     goal = led(start_of(name), name, "right foot")
     assert goal.step is None
     assert goal.notes == ()
-    assert goal.points.center[:2] == pytest.approx(sum(foot.point for foot in goal.points.feet.values()) / 2.0)
+    assert goal.points.center[:2] == pytest.approx(sum(foot.position_xy for foot in goal.points.feet.values()) / 2.0)
 
 
 @each_robot
@@ -90,13 +90,13 @@ def test_the_trunk_turns_to_the_middle_of_the_feet(name: str) -> None:
 @each_robot
 def test_known_ground_moves_a_step_and_gives_its_height(name: str) -> None:
     workspace, _ = limits_of(name)
-    rise, forward = 0.1 * workspace.leg, 0.5 * workspace.foot[0]
+    rise, forward = 0.1 * workspace.leg, 0.5 * workspace.foot_displacement[0]
 
     def ground(step: Footstep) -> Footstep:
         return (
-            step.moved(step.place + 0.002, rise)
+            step.with_place(step.place + 0.002, rise)
             if step.x > start.feet["left"].x + 0.001
-            else step.moved(step.place, 0.0)
+            else step.with_place(step.place, 0.0)
         )
 
     start = start_of(name)

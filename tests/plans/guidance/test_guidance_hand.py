@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from guidance_checks import ROBOTS, led, limits_of, start_of
 
-from poise.plans import MODES, Stick, Workspace, guided
+from poise.plans import GUIDING_MODES, OperatorCommand, Workspace, guided_goal
 from poise.plans.guidance.guiding_modes import GUIDES
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 
 
 def test_every_mode_has_its_map() -> None:
-    assert set(GUIDES) == set(MODES)
+    assert set(GUIDES) == set(GUIDING_MODES)
 
 
 @each_robot
@@ -25,8 +25,8 @@ def test_a_hand_within_reach_moves_alone(name: str) -> None:
     goal = led(points, name, "left hand", 0.1, 0, 0.5)
     assert goal.step is None
     assert goal.points.center == pytest.approx(points.center, abs=1e-9)
-    moved = goal.points.hand("left") - points.hand("left")
-    assert moved == pytest.approx([0.1 * workspace.hand, 0.0, 0.5 * workspace.hand], abs=1e-9)
+    moved = goal.points.hand_position("left") - points.hand_position("left")
+    assert moved == pytest.approx([0.1 * workspace.hand_displacement, 0.0, 0.5 * workspace.hand_displacement], abs=1e-9)
     assert np.array_equal(goal.points.hands["right"].position, points.hands["right"].position)
 
 
@@ -46,9 +46,11 @@ def test_the_attitude_of_a_hand_is_guided_or_said_to_be_ignored() -> None:
 def test_a_robot_without_hands_says_so_and_does_not_move() -> None:
     workspace, legs = limits_of("g1")
     points = start_of("g1").replace(hands={})
-    handless: Workspace = replace(workspace, homes={}, shoulders={}, hand_box={}, arm=0.0)
-    goal = guided(points, Stick("left hand", (1.0,) * 6), handless, legs)
+    handless: Workspace = replace(workspace, home_hands={}, shoulders={}, hand_box={}, arm_reach=0.0)
+    goal = guided_goal(points, OperatorCommand("left hand", (1.0,) * 6), handless, legs)
     assert goal.points is points
     assert goal.notes == ("left hand: this robot has none; nothing moves",)
-    for mode in MODES:
-        assert not guided(points, Stick(mode, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), handless, legs).points.hands
+    for mode in GUIDING_MODES:
+        assert not guided_goal(
+            points, OperatorCommand(mode, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), handless, legs
+        ).points.hands

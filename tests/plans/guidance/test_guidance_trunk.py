@@ -17,7 +17,9 @@ def test_a_trunk_that_stays_in_the_stand_on_region_needs_no_step(name: str) -> N
     points = start_of(name)
     goal = led(points, name, "trunk", 0.3, 0, 0, 0, 0.5, 0.5)
     assert goal.step is None
-    assert goal.points.center - points.center == pytest.approx([0.3 * workspace.trunk[0], 0.0, 0.0], abs=1e-9)
+    assert goal.points.center - points.center == pytest.approx(
+        [0.3 * workspace.trunk_displacement[0], 0.0, 0.0], abs=1e-9
+    )
     assert goal.points.attitude == pytest.approx([0.0, 0.5 * workspace.trunk_turn[1], 0.5 * workspace.trunk_turn[2]])
 
 
@@ -29,7 +31,7 @@ def test_a_still_trunk_does_not_move(name: str) -> None:
     assert np.array_equal(goal.points.center, points.center)
     away = points.replace(center=points.center + np.array([1.0, 0.0, 0.0]))
     assert led(away, name, "trunk").points.center[:2] == pytest.approx(
-        sum(foot.point for foot in points.feet.values()) / 2.0
+        sum(foot.position_xy for foot in points.feet.values()) / 2.0
     )
 
 
@@ -37,7 +39,7 @@ def test_a_still_trunk_does_not_move(name: str) -> None:
 def test_feet_abreast_take_turns(name: str) -> None:
     points = start_of(name)
     for last, first in (("left", "right"), ("right", "left")):
-        goal = Goal(points.replace(last=last))
+        goal = Goal(points.replace(last_moved=last))
         while goal.step is None:
             goal = led(goal.points, name, "trunk", 1)
         assert goal.step == first
@@ -71,9 +73,9 @@ def test_hands_go_home_with_the_trunk_and_stay_with_the_feet(name: str) -> None:
     workspace, _ = limits_of(name)
     points = led(start_of(name), name, "left hand", 0.2, 0, 1).points
     moved = points.hands["left"].position
-    assert np.linalg.norm(moved - workspace.homes["left"].position) > 0.01
+    assert np.linalg.norm(moved - workspace.home_hands["left"].position) > 0.01
     assert np.array_equal(led(points, name, "right foot", 0.5).points.hands["left"].position, moved)
-    assert led(points, name, "trunk", 0.1).points.hands["left"] is workspace.homes["left"]
+    assert led(points, name, "trunk", 0.1).points.hands["left"] is workspace.home_hands["left"]
 
 
 @each_robot
@@ -83,7 +85,7 @@ def test_a_trunk_that_goes_too_low_is_projected_onto_its_lowest(name: str) -> No
     for _ in range(20):
         goal = led(points, name, "trunk", 0, 0, -1)
         points = goal.points
-    assert points.center[2] >= workspace.heights[0] - 1e-9
+    assert points.center[2] >= workspace.com_heights[0] - 1e-9
     assert any(note.startswith("trunk height") and note.endswith("projected") for note in goal.notes)
 
 
@@ -93,8 +95,8 @@ def test_a_body_that_is_too_high_for_its_feet_crouches_and_says_so() -> None:
         goal = led(points, "nao", "left foot", 1)
         points = goal.points
     workspace, legs = limits_of("nao")
-    tall = points.replace(center=np.array([*points.center[:2], workspace.heights[1]]))
+    tall = points.replace(center=np.array([*points.center[:2], workspace.com_heights[1]]))
     goal = led(tall, "nao", "left foot")
-    assert goal.points.center[2] == pytest.approx(legs.highest(goal.points), abs=1e-9)
+    assert goal.points.center[2] == pytest.approx(legs.highest_com(goal.points), abs=1e-9)
     assert any(note.startswith("trunk: lowered by") for note in goal.notes)
     assert not goal.projected

@@ -13,8 +13,8 @@ from guidance_checks import ROBOTS, limits_of, random_goals, robot_of, separatio
 import poise
 from poise import constraints, tasks
 from poise.errors import RobotError
-from poise.hierarchy import Posed, solve_pose
-from poise.plans import Footstep, Points, Workspace
+from poise.hierarchy import PoseSolution, solve_pose
+from poise.plans import Footstep, NavigationPoints, Workspace
 from poise.state import Snapshot
 
 each_robot = pytest.mark.parametrize("name", ROBOTS)
@@ -23,8 +23,8 @@ each_robot = pytest.mark.parametrize("name", ROBOTS)
 @each_robot
 def test_two_displacements_from_the_edge_of_the_stand_on_region_make_a_step_at_most(name: str) -> None:
     workspace, _ = limits_of(name)
-    r, d = workspace.stand_on * workspace.sole.real, workspace.trunk[0]
-    assert 0.0 < 2.0 * (r + d) <= workspace.step + 1e-9
+    r, d = workspace.stand_on * workspace.sole_half.real, workspace.trunk_displacement[0]
+    assert 0.0 < 2.0 * (r + d) <= workspace.longest_step + 1e-9
 
 
 @each_robot
@@ -33,13 +33,13 @@ def test_standing_is_inside_all_boundaries(name: str) -> None:
     points = start_of(name)
     assert workspace.widths[0] <= workspace.width <= workspace.widths[1]
     height = points.center[2] - points.feet["left"].z
-    assert workspace.heights[0] < height <= workspace.heights[1]
+    assert workspace.com_heights[0] < height <= workspace.com_heights[1]
     assert legs.shortest < legs.longest < legs.hip_to_ankle
     for side, hand in points.hands.items():
         low, high = workspace.hand_box[side]
         assert (hand.position > low).all()
         assert (hand.position < high).all()
-        assert math.dist(hand.position, workspace.shoulders[side]) < workspace.arm
+        assert math.dist(hand.position, workspace.shoulders[side]) < workspace.arm_reach
 
 
 @each_robot
@@ -47,10 +47,10 @@ def test_standing_is_inside_all_boundaries(name: str) -> None:
 def test_feet_at_the_narrowest_width_do_not_touch_wherever_they_are(name: str, yaw: float) -> None:
     workspace, _ = limits_of(name)
     points = start_of(name)
-    for forward in np.linspace(-workspace.step, workspace.step, 21):
-        left = Footstep("left", float(forward), workspace.narrowest(yaw), yaw)
+    for forward in np.linspace(-workspace.longest_step, workspace.longest_step, 21):
+        left = Footstep("left", float(forward), workspace.least_width(yaw), yaw)
         feet = points.replace(feet={"left": left, "right": Footstep("right", 0.0, 0.0)})
-        assert separation(feet, workspace.outline) >= workspace.gap - 1e-9
+        assert separation(feet, workspace.foot_half) >= workspace.gap - 1e-9
 
 
 def test_numbers_of_a_prototype() -> None:
@@ -76,10 +76,12 @@ def test_slack_is_what_the_longest_leg_has_left(name: str) -> None:
     """The highest centre of mass leaves the spare and no more, in the leg that reaches less far."""
     _, legs = limits_of(name)
     points = start_of(name)
-    points = points.replace(feet={**points.feet, "left": points.feet["left"].moved(points.feet["left"].place + 0.05)})
-    points = points.replace(center=np.array([*points.center[:2], legs.highest(points)]))
+    points = points.replace(
+        feet={**points.feet, "left": points.feet["left"].with_place(points.feet["left"].place + 0.05)}
+    )
+    points = points.replace(center=np.array([*points.center[:2], legs.highest_com(points)]))
     least = min(
-        float(legs.slack(points.center[None], points.attitude[2:], foot.position[None], side)[0])
+        float(legs.extension_margin(points.center[None], points.attitude[2:], foot.position[None], side)[0])
         for side, foot in points.feet.items()
     )
     assert least == pytest.approx(0.02 * legs.hip_to_ankle, abs=1e-9)
@@ -91,7 +93,7 @@ def test_slack_and_roll_of_many_are_those_of_each(name: str) -> None:
     random = np.random.default_rng(0)
     center, soles = random.normal(size=(5, 3)) + np.array([0.0, 0.0, 2.0]), random.normal(size=(5, 3))
     yaw, heading = random.normal(size=5), random.normal(size=5)
-    for measure in (legs.slack, legs.roll, legs.pitch):
+    for measure in (legs.extension_margin, legs.leg_roll, legs.leg_pitch):
         many = measure(center, yaw, soles, "left", heading)
         each = [
             measure(center[i : i + 1], yaw[i : i + 1], soles[i : i + 1], "left", heading[i : i + 1])[0]
@@ -100,7 +102,7 @@ def test_slack_and_roll_of_many_are_those_of_each(name: str) -> None:
         assert many == pytest.approx(each)
 
 
-def posed(name: str, points: Points) -> Posed:
+def posed(name: str, points: NavigationPoints) -> PoseSolution:
     """The posture of navigation points: feet < centre of mass < hands < trunk < posture."""
     robot = robot_of(name)
     start = robot.stance("standing")
@@ -119,7 +121,9 @@ def posed(name: str, points: Points) -> Posed:
         levels=[
             poise.Level("feet", feet),
             poise.Level("center", [tasks.CenterOfMass(target=points.center)]),
-            poise.Level("hands", [tasks.Position(robot.hand(side), points.hand(side)) for side in points.hands]),
+            poise.Level(
+                "hands", [tasks.Position(robot.hand(side), points.hand_position(side)) for side in points.hands]
+            ),
             poise.Level("trunk", [tasks.Orientation(robot.chest, upright)]),
             poise.Level("posture", [tasks.Posture(start)]),
         ],
@@ -148,8 +152,8 @@ def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str
             hip = moved.act(world_from_base.actInv(start.center_of_mass + legs.hips[side]))
             line = foot.rotation.T @ (hip - foot.position) - legs.ankles[side]
             where = points.center[None], points.attitude[2:], foot.position[None], side, np.array([foot.yaw])
-            lengths.append(np.linalg.norm(line) - (legs.longest - legs.slack(*where)[0]))
-            leans.append(math.atan2(line[1], line[2]) - legs.roll(*where)[0])
+            lengths.append(np.linalg.norm(line) - (legs.longest - legs.extension_margin(*where)[0]))
+            leans.append(math.atan2(line[1], line[2]) - legs.leg_roll(*where)[0])
     assert missed <= 2
     assert np.percentile(np.abs(lengths), 95) < 0.1 * legs.hip_to_ankle
     assert np.percentile(np.abs(leans), 95) < 0.15

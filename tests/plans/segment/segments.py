@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 
 import poise
-from poise.plans import Beginning, Body, Footstep, Goal, Legs, Planner, Points, SegmentSettings, Workspace, standing
+from poise.plans import (
+    Footstep,
+    Goal,
+    InitialState,
+    LegReach,
+    NavigationPoints,
+    Planner,
+    SegmentSettings,
+    ThreeMassModel,
+    Workspace,
+    standing_points,
+)
 from poise.robots import Side
 
 ROBOTS = ("mighty", "nao", "g1", "talos")
@@ -20,8 +31,8 @@ def robot_of(name: str) -> poise.Robot:
 
 
 @cache
-def legs_of(name: str) -> Legs:
-    return Legs.of(robot_of(name))
+def legs_of(name: str) -> LegReach:
+    return LegReach.of(robot_of(name))
 
 
 @cache
@@ -30,26 +41,28 @@ def workspace_of(name: str) -> Workspace:
 
 
 @cache
-def body_of(name: str) -> Body:
-    return Body.of(robot_of(name))
+def body_of(name: str) -> ThreeMassModel:
+    return ThreeMassModel.of(robot_of(name))
 
 
 def planner_of(name: str, **settings: Any) -> Planner:
     return Planner(body_of(name), SegmentSettings(**settings), legs_of(name))
 
 
-def points_of(name: str) -> Points:
-    return standing(robot_of(name))
+def points_of(name: str) -> NavigationPoints:
+    return standing_points(robot_of(name))
 
 
-def at_rest(name: str) -> Beginning:
-    return Beginning.at_rest(points_of(name))
+def at_rest(name: str) -> InitialState:
+    return InitialState.at_rest(points_of(name))
 
 
-def step(points: Points, side: Side, forward: float, left: float, lift: float = 0.015, rise: float = 0.0) -> Goal:
+def step(
+    points: NavigationPoints, side: Side, forward: float, left: float, lift: float = 0.015, rise: float = 0.0
+) -> Goal:
     """One foot goes somewhere else, the body over the middle of both."""
     foot = points.feet[side]
     feet = {**points.feet, side: Footstep(side, foot.x + forward, foot.y + left, foot.yaw, foot.z + rise)}
     middle = 0.5 * (feet["left"].place + feet["right"].place)
     center = np.array([middle.real, middle.imag, points.center[2] + 0.5 * rise])
-    return Goal(points.replace(feet=feet, center=center, lifted=None, last=side), side, lift)
+    return Goal(points.replace(feet=feet, center=center, lifted=None, last_moved=side), side, lift)

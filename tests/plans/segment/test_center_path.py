@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from poise.plans.segment.center_path import CenterPath, Severity, basis
+from poise.plans.segment.center_path import CenterPath, RelaxationWeights, linear_maps
 
 OMEGA = 6.0
 START = np.array([[0.01, -0.02, 0.27], [0.05, 0.1, -0.02]])
 GOAL = np.array([0.04, 0.02, 0.26])
 
 
-def path(severity: Severity | None = None) -> CenterPath:
-    maps = basis((0.15, 0.25, 0.15), (False, True, False), OMEGA, severity or Severity())
+def path(relaxation: RelaxationWeights | None = None) -> CenterPath:
+    maps = linear_maps((0.15, 0.25, 0.15), (False, True, False), OMEGA, relaxation or RelaxationWeights())
     middle = np.tile([0.02, 0.04, 0.27], (len(maps.knots), 1))
-    return CenterPath.relaxed(maps, OMEGA, START, GOAL, middle, START[0])
+    return CenterPath.least_relaxation(maps, OMEGA, START, GOAL, middle, START[0])
 
 
 def test_it_begins_exactly_where_and_as_fast_as_it_must() -> None:
@@ -49,17 +49,17 @@ def test_its_samples_are_its_closed_form() -> None:
 
 def test_the_knots_are_the_least_squares_of_the_severities() -> None:
     """The gain against numpy's own least squares of the same residuals."""
-    severity = Severity()
-    found = path(severity)
+    relaxation = RelaxationWeights()
+    found = path(relaxation)
     maps, K = found.maps, len(found.u)
     ends = np.array(
         [maps.knot_place[-1] + maps.knot_speed[-1] / OMEGA, maps.knot_place[-1] - maps.knot_speed[-1] / OMEGA]
     )
     bends = np.diff(np.eye(K), 2, axis=0)
     for axis in range(3):
-        weights = np.full(K, severity.double)
+        weights = np.full(K, relaxation.double)
         if axis < 2:
-            weights[3:7] = severity.single
+            weights[3:7] = relaxation.single
         A = np.vstack([ends[:, 2:], np.eye(K), np.eye(K)[:1], bends])
         b = np.concatenate(
             [
@@ -71,7 +71,12 @@ def test_the_knots_are_the_least_squares_of_the_severities() -> None:
         )
         w = np.sqrt(
             np.concatenate(
-                [[severity.divergent, severity.convergent], weights, [severity.before], np.full(K - 2, severity.smooth)]
+                [
+                    [relaxation.divergent, relaxation.convergent],
+                    weights,
+                    [relaxation.before],
+                    np.full(K - 2, relaxation.smooth),
+                ]
             )
         )
         u = np.linalg.lstsq(w[:, None] * A, w * b, rcond=None)[0]
@@ -82,21 +87,25 @@ def test_the_divergent_component_arrives_before_the_convergent_one() -> None:
     found = path()
     p, v = found.end
     assert np.linalg.norm(p + v / OMEGA - GOAL) < 0.002
-    assert np.linalg.norm(found.divergent_end - (p + v / OMEGA)) < 1e-12
+    assert np.linalg.norm(found.dcm_at_end - (p + v / OMEGA)) < 1e-12
 
 
 def test_a_rising_body_keeps_the_same_time_constant() -> None:
     """Symmetric: what x does for a goal in x, y does for the same in y."""
-    maps = basis((0.5,), (False,), OMEGA, Severity())
+    maps = linear_maps((0.5,), (False,), OMEGA, RelaxationWeights())
     still = np.zeros((2, 3))
-    x = CenterPath.relaxed(maps, OMEGA, still, np.array([0.03, 0.0, 0.0]), np.zeros((len(maps.knots), 3)), np.zeros(3))
-    z = CenterPath.relaxed(maps, OMEGA, still, np.array([0.0, 0.0, 0.03]), np.zeros((len(maps.knots), 3)), np.zeros(3))
+    x = CenterPath.least_relaxation(
+        maps, OMEGA, still, np.array([0.03, 0.0, 0.0]), np.zeros((len(maps.knots), 3)), np.zeros(3)
+    )
+    z = CenterPath.least_relaxation(
+        maps, OMEGA, still, np.array([0.0, 0.0, 0.03]), np.zeros((len(maps.knots), 3)), np.zeros(3)
+    )
     assert np.allclose(x.u[:, 0], z.u[:, 2])
 
 
 @pytest.mark.parametrize("array", ["place", "gain"])
 def test_the_maps_that_are_remembered_cannot_be_written(array: str) -> None:
-    maps = basis((0.5,), (False,), OMEGA, Severity())
+    maps = linear_maps((0.5,), (False,), OMEGA, RelaxationWeights())
     with pytest.raises(ValueError, match="read-only"):
         getattr(maps, array)[0, 0] = 1.0
 
@@ -104,11 +113,13 @@ def test_the_maps_that_are_remembered_cannot_be_written(array: str) -> None:
 @pytest.mark.parametrize("seconds", [0.3, 1.0, 3.0])
 def test_a_long_segment_is_as_exact_as_a_short_one(seconds: float) -> None:
     """e^{ωT} is 6e7 in three seconds."""
-    maps = basis((0.3 * seconds, 0.45 * seconds, 0.25 * seconds), (False, True, False), OMEGA, Severity())
+    maps = linear_maps(
+        (0.3 * seconds, 0.45 * seconds, 0.25 * seconds), (False, True, False), OMEGA, RelaxationWeights()
+    )
     middle = np.tile([0.02, 0.04, 0.27], (len(maps.knots), 1))
-    found = CenterPath.relaxed(maps, OMEGA, np.array([START[0], np.zeros(3)]), GOAL, middle, START[0])
+    found = CenterPath.least_relaxation(maps, OMEGA, np.array([START[0], np.zeros(3)]), GOAL, middle, START[0])
     p, a, _ = found.samples()
-    assert np.linalg.norm(found.divergent_end - GOAL) < 0.001
+    assert np.linalg.norm(found.dcm_at_end - GOAL) < 0.001
     assert np.abs(p).max() < 0.35
     h = maps.times[1]
     assert np.allclose(np.diff(p, 2, axis=0)[:, 2] / h**2, a[1:-1, 2], atol=0.02)

@@ -7,15 +7,15 @@ import pytest
 
 from poise.geometry import cycloid, minimum_jerk, quintic
 from poise.geometry.curves import cycloid_lift
-from poise.plans.segment.limb_curves import FootCourse, QuinticCurve, slowest_swing
+from poise.plans.segment.limb_curves import QuinticCurve, SwingCurve, shortest_lift
 
 START, GOAL = np.array([0.1, -0.04, 0.0, 0.1]), np.array([0.2, -0.05, 0.0, 0.3])
 RATE = np.array([0.1, 0.0, -0.05, 0.2])
 
 
-def foot(rise: float = 0.0, curve: str = "quintic", rate: np.ndarray | None = None) -> FootCourse:
+def foot(rise: float = 0.0, curve: str = "quintic", rate: np.ndarray | None = None) -> SwingCurve:
     goal = GOAL + np.array([0.0, 0.0, rise, 0.0])
-    return FootCourse(START, np.zeros(4) if rate is None else rate, goal, 0.02, 0.1, 0.4, curve)
+    return SwingCurve(START, np.zeros(4) if rate is None else rate, goal, 0.02, 0.1, 0.4, curve)
 
 
 def test_a_course_from_rest_is_that_of_least_jerk() -> None:
@@ -84,13 +84,13 @@ def test_the_cycloid_is_that_of_a_rolling_wheel() -> None:
 
 
 def test_a_higher_lift_takes_longer_and_a_faster_knee_less() -> None:
-    assert slowest_swing(0.03, 0.0, 0.05, 0.2) > slowest_swing(0.02, 0.0, 0.05, 0.2)
-    assert slowest_swing(0.02, -0.02, 0.05, 0.2) > slowest_swing(0.02, 0.0, 0.05, 0.2)
-    assert slowest_swing(0.02, 0.0, 0.05, 0.4) == pytest.approx(0.5 * slowest_swing(0.02, 0.0, 0.05, 0.2))
+    assert shortest_lift(0.03, 0.0, 0.05, 0.2) > shortest_lift(0.02, 0.0, 0.05, 0.2)
+    assert shortest_lift(0.02, -0.02, 0.05, 0.2) > shortest_lift(0.02, 0.0, 0.05, 0.2)
+    assert shortest_lift(0.02, 0.0, 0.05, 0.4) == pytest.approx(0.5 * shortest_lift(0.02, 0.0, 0.05, 0.2))
 
 
 def test_the_fastest_lift_is_the_one_that_the_least_time_assumes() -> None:
     lift, shortening = 0.02, 0.2
-    seconds = slowest_swing(lift, 0.0, 0.0, shortening)
-    course = FootCourse(START, np.zeros(4), START, lift, 0.0, seconds)
+    seconds = shortest_lift(lift, 0.0, 0.0, shortening)
+    course = SwingCurve(START, np.zeros(4), START, lift, 0.0, seconds)
     assert np.abs(course.at(np.linspace(0.0, seconds, 2000))[1][:, 2]).max() == pytest.approx(shortening, rel=2e-3)

@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 from segments import ROBOTS, at_rest, body_of, planner_of, points_of, step
 
 from poise.geometry import polygon
-from poise.plans import Footstep, Support, zero_moment_way
-from poise.plans.segment.three_masses import moment, zero_moment_points
-from poise.plans.segment.verification import outside
+from poise.plans import Footstep, SupportRegion, zmp_path
+from poise.plans.segment.three_masses import angular_momentum_rate, zero_moment_points
+from poise.plans.segment.verification import zmp_excess
 
 HALF = (0.05, 0.03)
 
@@ -28,38 +28,39 @@ def test_about_the_zero_moment_point_no_horizontal_moment_is_left() -> None:
     p, a = random.normal(size=(1, 3)) * 0.02 + [0, 0, body.height], random.normal(size=(1, 3))
     feet = [(random.normal(size=(1, 3)) * 0.05, random.normal(size=(1, 3))) for _ in range(2)]
     hips = [np.array(body.hips[side]) for side in ("left", "right")]
-    zmp, _ = zero_moment_points(p, a, 0.0, moment(body, hips, feet, (p, a), np.zeros((1, 2))))
+    zmp, _ = zero_moment_points(p, a, 0.0, angular_momentum_rate(body, hips, feet, (p, a), np.zeros((1, 2))))
     z = np.array([*zmp[0], 0.0])
-    share, gravity = body.hanging, np.array([0.0, 0.0, 9.81])
+    share, gravity = body.leg_mass_position, np.array([0.0, 0.0, 9.81])
     places = [p[0] + share * (f[0] - p[0]) + (1 - share) * h for (f, _), h in zip(feet, hips, strict=True)]
     faster = [a[0] + share * (f[0] - a[0]) for _, f in feet]
-    trunk = body.mass - 2 * body.leg
-    places.append((body.mass * p[0] - body.leg * (places[0] + places[1])) / trunk)
-    faster.append((body.mass * a[0] - body.leg * (faster[0] + faster[1])) / trunk)
+    trunk = body.mass - 2 * body.leg_mass
+    places.append((body.mass * p[0] - body.leg_mass * (places[0] + places[1])) / trunk)
+    faster.append((body.mass * a[0] - body.leg_mass * (faster[0] + faster[1])) / trunk)
     total = sum(
-        m * np.cross(r - z, f + gravity) for m, r, f in zip((body.leg, body.leg, trunk), places, faster, strict=True)
+        m * np.cross(r - z, f + gravity)
+        for m, r, f in zip((body.leg_mass, body.leg_mass, trunk), places, faster, strict=True)
     )
     assert np.allclose(total[:2], 0.0, atol=1e-12)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_the_compiled_judge_agrees_with_numpy(robot: str) -> None:
-    planner, begin = planner_of(robot), at_rest(robot)
+    planner, initial = planner_of(robot), at_rest(robot)
     wide = 0.1 * body_of(robot).height
     for goal in (
-        step(begin.points, "right", wide, -0.3 * wide),
-        step(begin.points, "left", 0.5 * wide, 0.0, rise=-0.02),
+        step(initial.points, "right", wide, -0.3 * wide),
+        step(initial.points, "left", 0.5 * wide, 0.0, rise=-0.02),
     ):
         for T in (0.4, 0.9, 1.4):
-            segment = planner.attempt(begin, goal, T, 0)
+            segment = planner.attempt(initial, goal, T, 0)
             times = segment.center.maps.times
-            worst = outside(segment, body_of(robot), times, zero_moment_way(body_of(robot), segment, times)[0])
+            worst = zmp_excess(segment, body_of(robot), times, zmp_path(body_of(robot), segment, times)[0])
             assert segment.margin == pytest.approx(-worst, abs=1e-9)
 
 
 def test_margins_on_level_ground_are_those_of_the_polygon() -> None:
     feet = (Footstep("left", 0.0, 0.05, 0.1), Footstep("right", 0.03, -0.05, -0.1))
-    support, random = Support(feet, HALF, 0.005), np.random.default_rng(1)
+    support, random = SupportRegion(feet, HALF, 0.005), np.random.default_rng(1)
     points = random.uniform(-0.1, 0.1, (200, 2))
     center = np.tile([0.0, 0.0, 0.3], (200, 1))
     found = support.margins(points, center)
@@ -71,13 +72,13 @@ def test_margins_on_level_ground_are_those_of_the_polygon() -> None:
 def test_on_two_levels_a_force_is_borne_if_contact_forces_can_sum_to_it() -> None:
     """The oracle: nonnegative forces at the corners, along lines through the centre of mass, by linear programming."""
     feet = (Footstep("left", 0.0, 0.05, 0.1, 0.0), Footstep("right", 0.06, -0.05, 0.0, -0.03))
-    support, random = Support(feet, HALF, 0.0), np.random.default_rng(2)
+    support, random = SupportRegion(feet, HALF, 0.0), np.random.default_rng(2)
     corners = support._points
     center = np.array([0.03, 0.0, 0.25])
     count = 0
     for _ in range(150):
         zmp = random.uniform([-0.1, -0.12], [0.16, 0.12])
-        margin = support.inside(zmp, center)
+        margin = support.margin(zmp, center)
         if abs(margin) < 1e-3:
             continue
         down = np.array([*zmp, support.ground]) - center
@@ -93,22 +94,22 @@ def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
     """The zero moment point of the whole body, from its momentum, along inverse kinematics of random segments."""
     import poise
     from poise.behaviors import Navigate
-    from poise.devices import RandomStick
+    from poise.devices import RandomDevice
     from poise.plants import steps
     from poise.state import Snapshot
     from poise.state import zmp as of_momentum
 
     robot = poise.load_robot("mighty")
-    navigate = Navigate(robot, RandomStick(3))
+    navigate = Navigate(robot, RandomDevice(3))
     controller, plant = poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start)
     snapshot, momentum, center, plan, one, whose = Snapshot(robot), [], [], [], [], []
     for tick in steps(controller, plant, 6.0):
         snapshot.at(tick.state)
         momentum.append(snapshot.momentum.copy())
         center.append(snapshot.center_of_mass.copy())
-        segment, elapsed = navigate.segment, tick.state.time - navigate.begun
+        segment, elapsed = navigate.segment, tick.state.time - navigate.segment_begin
         assert segment is not None
-        plan.append(zero_moment_way(navigate.body, segment, np.array([elapsed]))[0][0])
+        plan.append(zmp_path(navigate.body, segment, np.array([elapsed]))[0][0])
         p, _, a = segment.center.at(elapsed)
         one.append(zero_moment_points(p[None], a[None], 0.0, np.zeros((1, 2)))[0][0])
         whose.append(id(segment))
@@ -123,7 +124,7 @@ def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
 
 def test_a_standing_body_has_its_pressure_inside() -> None:
     assert (
-        Support(points_of("g1").standing, body_of("g1").half, 0.005).inside(
+        SupportRegion(points_of("g1").stance_feet, body_of("g1").sole_half, 0.005).margin(
             points_of("g1").center[:2], points_of("g1").center
         )
         > 0.02

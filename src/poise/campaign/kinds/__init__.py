@@ -1,6 +1,6 @@
 """What campaigns do: one module a kind of run.
 
->>> kind_named("walk").columns["distance_m"].unit
+>>> find_run_kind("walk").columns["distance_m"].unit
 'm'
 """
 
@@ -8,37 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value
 from poise.errors import UsageError, suggestion
 
-__all__ = ["KINDS", "Column", "Kind", "Outcome", "Value", "kind_named"]
+__all__ = ["RUN_KINDS", "Column", "RunKind", "RunOutput", "Value", "find_run_kind"]
 
 
-def _motion(name: str) -> Kind:
+def _motion_runs(name: str) -> RunKind:
     from poise.campaign.kinds.motion_runs import MotionRuns
 
     return MotionRuns(name)
 
 
-def _people(name: str) -> Kind:
-    from poise.campaign.kinds.human_trials import People
+def _human_trials(name: str) -> RunKind:
+    from poise.campaign.kinds.human_trials import HumanTrials
 
-    return People(name)
-
-
-def _drill(_: str) -> Kind:
-    from poise.campaign.kinds.kind import Drill
-
-    return Drill()
+    return HumanTrials(name)
 
 
-def _programs(_: str) -> Kind:
+def _fault_drill(_: str) -> RunKind:
+    from poise.campaign.kinds.kind import FaultDrill
+
+    return FaultDrill()
+
+
+def _solver_programs(_: str) -> RunKind:
     from poise.campaign.kinds.solver_programs import SolverPrograms
 
     return SolverPrograms()
 
 
-def _fuzz(name: str) -> Kind:
+def _fuzz_runs(name: str) -> RunKind:
     from poise.campaign.kinds.fuzz_controllers import FuzzControllers
     from poise.campaign.kinds.fuzz_files import FuzzFiles
 
@@ -46,17 +46,17 @@ def _fuzz(name: str) -> Kind:
 
 
 #: Names in specs, and what makes their kinds.
-KINDS: dict[str, Callable[[str], Kind]] = {
-    **dict.fromkeys(("reach", "stand", "squat", "walk", "navigate"), _motion),
-    **dict.fromkeys(("human fit", "human gait"), _people),
-    "solver programs": _programs,
-    **dict.fromkeys(("fuzz controllers", "fuzz files"), _fuzz),
-    "drill": _drill,
+RUN_KINDS: dict[str, Callable[[str], RunKind]] = {
+    **dict.fromkeys(("reach", "stand", "squat", "walk", "navigate"), _motion_runs),
+    **dict.fromkeys(("human fit", "human gait"), _human_trials),
+    "solver programs": _solver_programs,
+    **dict.fromkeys(("fuzz controllers", "fuzz files"), _fuzz_runs),
+    "drill": _fault_drill,
 }
 
 
-def kind_named(name: str) -> Kind:
+def find_run_kind(name: str) -> RunKind:
     """The kind of runs that a spec calls so."""
-    if name not in KINDS:
-        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, KINDS)}")
-    return KINDS[name](name)
+    if name not in RUN_KINDS:
+        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, RUN_KINDS)}")
+    return RUN_KINDS[name](name)

@@ -10,9 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from poise.arrays import Array
-from poise.campaign.kinds.fuzz_hierarchies import LEVELS, Made, broken, random_hierarchy, random_start
-from poise.campaign.kinds.fuzz_verdict import brief, innermost, judged
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
+from poise.campaign.kinds.fuzz_call_check import check_call, innermost_location, shorten
+from poise.campaign.kinds.fuzz_hierarchies import (
+    MAX_LEVELS,
+    RandomHierarchy,
+    corrupt_state,
+    random_hierarchy,
+    random_start,
+)
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value, check_choice, with_defaults
 from poise.control import Command, KinematicController, TorqueController
 from poise.errors import PoiseError, UsageError
 from poise.plants import IdealPlant
@@ -21,12 +27,12 @@ from poise.tasks import ACCELERATION, VELOCITY
 
 CONTROLLERS = ("kinematic", "torque")
 #: How far beyond a limit rounding may take a joint: shares of the limit, and rad.
-ROUNDING = 1e-6
+LIMIT_TOLERANCE = 1e-6
 #: What stands above everything counts as met up to this slack, in the unit of its rows.
-MET = 1e-9
+SLACK_TOLERANCE = 1e-9
 
 
-class FuzzControllers(Kind):
+class FuzzControllers(RunKind):
     """Parameters: ``robot``; ``controller``, of `CONTROLLERS`; ``levels``, 0 for one to seven; ``ticks``.
 
     A run builds a hierarchy, drives a controller with it on an ideal plant and breaks the state at some ticks. It
@@ -51,11 +57,11 @@ class FuzzControllers(Kind):
         "first_fallback": Column("text", "", "the first fallback"),
     }
 
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        usual: dict[str, Value] = {"robot": "g1", "controller": "kinematic", "levels": 0, "ticks": 20}
-        parameters = filled_in(self.name, given, usual)
-        check_word("controller", parameters["controller"], CONTROLLERS)
-        for name, low, high in (("levels", 0, LEVELS), ("ticks", 1, 10_000)):
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
+        defaults: dict[str, Value] = {"robot": "g1", "controller": "kinematic", "levels": 0, "ticks": 20}
+        parameters = with_defaults(self.name, values, defaults)
+        check_choice("controller", parameters["controller"], CONTROLLERS)
+        for name, low, high in (("levels", 0, MAX_LEVELS), ("ticks", 1, 10_000)):
             count = parameters[name]
             if isinstance(count, bool) or not isinstance(count, int) or not low <= count <= high:
                 raise UsageError(f"{name}: {count!r}; expected a whole number from {low} to {high}")
@@ -65,48 +71,48 @@ class FuzzControllers(Kind):
             raise UsageError(f"robot: {error}") from None
         return parameters
 
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         random = np.random.default_rng([seed, CONTROLLERS.index(str(parameters["controller"]))])
         robot = _robot(str(parameters["robot"]))
         with np.errstate(all="ignore"):
             start = random_start(robot, random)
-            made = random_hierarchy(start, random, int(parameters["levels"] or 0))
-            trial = Trial(made, start, str(parameters["controller"]), random)
+            sample = random_hierarchy(start, random, int(parameters["levels"] or 0))
+            trial = ControllerTrial(sample, start, str(parameters["controller"]), random)
             trial.run(int(parameters["ticks"] or 0))
-        return Outcome(trial.values(), "; ".join(dict.fromkeys(trial.faults)))
+        return RunOutput(trial.values(), "; ".join(dict.fromkeys(trial.faults)))
 
 
-class Trial:
+class ControllerTrial:
     """One controller on one body, and what is seen of it."""
 
-    def __init__(self, made: Made, start: State, controller: str, random: np.random.Generator) -> None:
-        self.made, self.random, self.robot = made, random, start.robot
+    def __init__(self, sample: RandomHierarchy, start: State, controller: str, random: np.random.Generator) -> None:
+        self.sample, self.random, self.robot = sample, random, start.robot
         self.order = VELOCITY if random.random() < 0.5 else ACCELERATION
         ramp = float(random.choice([0.0, 0.02, 0.2]))
         self.controller: KinematicController | TorqueController
         if controller == "torque":
-            self.controller = TorqueController(made.hierarchy, ramp=ramp)
+            self.controller = TorqueController(sample.hierarchy, ramp=ramp)
         else:
-            self.controller = KinematicController(made.hierarchy, order=self.order, ramp=ramp)
+            self.controller = KinematicController(sample.hierarchy, order=self.order, ramp=ramp)
         self.plant = IdealPlant(start)
-        self.faults = list(made.faults)
-        self.counts: Counter[str] = Counter(refused=made.refused)
+        self.faults = list(sample.faults)
+        self.counts: Counter[str] = Counter({"refused": sample.rejected})
         self.statuses: Counter[str] = Counter()
-        self.excess, self.rows, self.first = 0.0, 0, ""
+        self.excess, self.rows, self.first_fallback = 0.0, 0, ""
 
     def run(self, ticks: int) -> None:
         """Some ticks, at a tenth of which the state is no state."""
         for tick in range(ticks):
             state = self.plant.state()
-            lies = tick > 0 and self.random.random() < 0.1
-            seen = broken(state, self.random) if lies else state
+            is_corrupt = tick > 0 and self.random.random() < 0.1
+            input_state = corrupt_state(state, self.random) if is_corrupt else state
             try:
-                command = self.controller.step(seen)
+                command = self.controller.step(input_state)
             except Exception as error:
-                self._raised(error, tick)
+                self._check_exception(error, tick)
                 return
-            self._look(command, seen, tick)
-            if not all(np.isfinite(part).all() for part in _numbers(command)):
+            self._check_command(command, input_state, tick)
+            if not all(np.isfinite(part).all() for part in _command_arrays(command)):
                 return
             self.plant.apply(command)
             self.plant.advance()
@@ -115,81 +121,88 @@ class Trial:
         return {
             **{name: self.counts[name] for name in ("commands", "fallbacks", "nonfinite", "beyond_limits", "violated")},
             "worst_excess": float(self.excess),
-            "hierarchy_levels": len(self.made.hierarchy.levels),
-            "tasks": sum(len(level.tasks) for level in self.made.hierarchy.levels) + len(self.made.hierarchy.always),
+            "hierarchy_levels": len(self.sample.hierarchy.levels),
+            "tasks": sum(len(level.tasks) for level in self.sample.hierarchy.levels)
+            + len(self.sample.hierarchy.always),
             "rows": self.rows,
             "refused": self.counts["refused"],
             "statuses": ", ".join(f"{name} {count}" for name, count in sorted(self.statuses.items())),
-            "first_fallback": self.first,
+            "first_fallback": self.first_fallback,
         }
 
-    def _raised(self, error: Exception, tick: int) -> None:
+    def _check_exception(self, error: Exception, tick: int) -> None:
         """Only the first tick may raise, and only in one clear line: the hierarchy does not fit the robot."""
 
-        def again() -> None:
+        def raise_error() -> None:
             raise error
 
-        verdict = judged(again)
+        outcome = check_call(raise_error)
         self.counts["refused"] += 1
-        if verdict.fault:
-            self.faults.append(f"tick {tick} raises {verdict.fault}")
+        if outcome.fault:
+            self.faults.append(f"tick {tick} raises {outcome.fault}")
         elif tick:
-            self.faults.append(f"tick {tick} raises {type(error).__name__} in {innermost(error)}: {brief(str(error))}")
+            self.faults.append(
+                f"tick {tick} raises {type(error).__name__} in {innermost_location(error)}: {shorten(str(error))}"
+            )
 
-    def _look(self, command: Command, seen: State, tick: int) -> None:
+    def _check_command(self, command: Command, input_state: State, tick: int) -> None:
         self.counts["commands"] += 1
         if command.fallback:
             self.counts["fallbacks"] += 1
-            self.first = self.first or brief(command.fallback, 100)
-        if not all(np.isfinite(part).all() for part in _numbers(command)):
+            self.first_fallback = self.first_fallback or shorten(command.fallback, 100)
+        if not all(np.isfinite(part).all() for part in _command_arrays(command)):
             self.counts["nonfinite"] += 1
             self.faults.append(f"a command at tick {tick} that is not finite")
-        elif not (np.isfinite(seen.q).all() and np.isfinite(seen.v).all()) and not command.fallback:
+        elif not (np.isfinite(input_state.q).all() and np.isfinite(input_state.v).all()) and not command.fallback:
             self.faults.append(f"no fallback at tick {tick}, at which the state is not finite")
-        self._limits(command, seen, tick)
+        self._check_limits(command, input_state, tick)
         if command.solution is not None:
-            self._solution(command, tick)
+            self._check_solution(command, tick)
 
-    def _limits(self, command: Command, seen: State, tick: int) -> None:
-        limits, moving = self.robot.limits, [joint.v for joint in self.robot.joints]
-        excess, what = 0.0, ""
+    def _check_limits(self, command: Command, input_state: State, tick: int) -> None:
+        limits, joint_v = self.robot.limits, [joint.v for joint in self.robot.joints]
+        excess, quantity = 0.0, ""
         if command.torque is not None:
-            excess, what = float(np.max(np.abs(command.torque) / limits.torque - 1.0, initial=0.0)), "torque"
-        elif self._kept(command):
-            before, v = seen.v[moving], command.velocity[moving]
-            slow = np.abs(before) <= limits.velocity
-            excess, what = float(np.max((np.abs(v) / limits.velocity - 1.0)[slow], initial=0.0)), "speed"
-            q = seen.q[[joint.q for joint in self.robot.joints]]
+            excess, quantity = float(np.max(np.abs(command.torque) / limits.torque - 1.0, initial=0.0)), "torque"
+        elif self._limits_apply(command):
+            v_before, v = input_state.v[joint_v], command.velocity[joint_v]
+            slow = np.abs(v_before) <= limits.velocity
+            excess, quantity = float(np.max((np.abs(v) / limits.velocity - 1.0)[slow], initial=0.0)), "speed"
+            q = input_state.q[[joint.q for joint in self.robot.joints]]
             # A joint that could not have stopped in time has no limit that is to be kept.
-            stop = q + np.where(before > 0.0, 1.0, -1.0) * before**2 / (2.0 * limits.acceleration)
+            stop = q + np.where(v_before > 0.0, 1.0, -1.0) * v_before**2 / (2.0 * limits.acceleration)
             inside = slow & (np.minimum(q, stop) >= limits.lower) & (np.maximum(q, stop) <= limits.upper)
-            q_next = q + command.period * (v if command.acceleration is None else 0.5 * (before + v))
+            q_next = q + command.period * (v if command.acceleration is None else 0.5 * (v_before + v))
             out = float(np.max(np.maximum(limits.lower - q_next, q_next - limits.upper)[inside], initial=0.0))
-            excess, what = (out, "range") if out > excess else (excess, what)
+            excess, quantity = (out, "range") if out > excess else (excess, quantity)
         self.excess = max(self.excess, excess)
-        if excess > ROUNDING:
+        if excess > LIMIT_TOLERANCE:
             self.counts["beyond_limits"] += 1
-            self.faults.append(f"{what} beyond its limit by {excess:.3g} at tick {tick}")
+            self.faults.append(f"{quantity} beyond its limit by {excess:.3g} at tick {tick}")
 
-    def _kept(self, command: Command) -> bool:
+    def _limits_apply(self, command: Command) -> bool:
         """Whether the limits of joints stand above everything and are met there, so that the command must keep them."""
         solution = command.solution
-        met = solution is not None and not command.fallback and float(np.abs(solution.slack[0]).max(initial=0.0)) < MET
-        return self.made.guarded and met
+        limits_met = (
+            solution is not None
+            and not command.fallback
+            and float(np.abs(solution.slack[0]).max(initial=0.0)) < SLACK_TOLERANCE
+        )
+        return self.sample.has_joint_limits and limits_met
 
-    def _solution(self, command: Command, tick: int) -> None:
+    def _check_solution(self, command: Command, tick: int) -> None:
         solution = command.solution
         assert solution is not None
         self.statuses[solution.status] += 1
         self.rows = max(self.rows, solution.program.rows)
-        told = np.concatenate([np.zeros(0), *solution.slack])
-        self.counts["violated"] += bool(np.abs(told).max(initial=0.0) > MET)
-        if not np.isfinite(told).all():
+        slack = np.concatenate([np.zeros(0), *solution.slack])
+        self.counts["violated"] += bool(np.abs(slack).max(initial=0.0) > SLACK_TOLERANCE)
+        if not np.isfinite(slack).all():
             self.faults.append(f"slack at tick {tick} that is not finite")
         try:
             text = solution.explain()
         except Exception as error:
-            self.faults.append(f"explain() at tick {tick}: {type(error).__name__} in {innermost(error)}")
+            self.faults.append(f"explain() at tick {tick}: {type(error).__name__} in {innermost_location(error)}")
             return
         if not isinstance(text, str) or not text.strip():
             self.faults.append(f"explain() at tick {tick} says nothing")
@@ -200,5 +213,5 @@ def _robot(name: str) -> Robot:
     return load_robot(name)
 
 
-def _numbers(command: Command) -> list[Array]:
+def _command_arrays(command: Command) -> list[Array]:
     return [part for part in (command.velocity, command.acceleration, command.torque) if part is not None]

@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from poise.campaign.kinds import fuzz_samples as bases
+from poise.campaign.kinds import fuzz_samples as samples
+from poise.campaign.kinds.fuzz_call_check import check_call, shorten
 from poise.campaign.kinds.fuzz_mutations import MUTATIONS
-from poise.campaign.kinds.fuzz_samples import base
-from poise.campaign.kinds.fuzz_structures import structure
-from poise.campaign.kinds.fuzz_verdict import brief, judged
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
+from poise.campaign.kinds.fuzz_samples import valid_file
+from poise.campaign.kinds.fuzz_structures import random_structure
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value, check_choice, with_defaults
 from poise.devices import Script
 from poise.human import (
     Trial,
-    filled,
+    fill_gaps,
     load_marker_set,
-    match,
+    low_pass_markers,
+    match_markers,
     read_bvh,
     read_motion,
     read_skeleton,
     read_trial,
-    smoothed,
 )
 from poise.plans import NEUTRAL, Style
 from poise.recording import load_recording
@@ -38,153 +38,158 @@ Reader = Callable[[Path], Any]
 
 
 @dataclass(frozen=True)
-class Format:
+class FuzzFormat:
     """A kind of file.
 
     Attributes:
-        file: how a file is called, with its suffix.
+        file_name: how a file is called, with its suffix.
         readers: by name; each reads a file and touches the result as a user would.
-        beside: files that must lie beside it, by name.
+        companion_files: files that must lie beside it, by name.
     """
 
-    file: str
+    file_name: str
     readers: dict[str, Reader]
-    beside: dict[str, str]
+    companion_files: dict[str, str]
 
     @property
     def suffix(self) -> str:
-        return Path(self.file).suffix
+        return Path(self.file_name).suffix
 
 
-def _touched(*values: object) -> None:
+def _access(*values: object) -> None:
     """Values that are only asked for."""
 
 
-def _robot(robot: Robot) -> None:
-    _touched(repr(robot), robot.mass, robot.height, [str(note) for note in robot.notes])
+def _exercise_robot(robot: Robot) -> None:
+    _access(repr(robot), robot.mass, robot.height, [str(note) for note in robot.notes])
     for name in robot.stances:
         state = robot.stance(name)
-        _touched(state.center_of_mass, state.support_polygon)
+        _access(state.center_of_mass, state.support_polygon)
     for foot in robot.feet:
-        _touched(foot.corners)
+        _access(foot.corners)
 
 
-def _shapes(robot: Robot) -> None:
-    _touched(robot.visual_geometry, robot.collision_geometry)
+def _exercise_shapes(robot: Robot) -> None:
+    _access(robot.visual_geometry, robot.collision_geometry)
 
 
-def _trial(trial: Trial) -> None:
-    _touched(trial.duration, trial.notes)
+def _exercise_trial(trial: Trial) -> None:
+    _access(trial.duration, trial.notes)
     for label in trial.labels[:3]:
         trial.marker(label)
     trial.cut(0.0, trial.duration / 2.0)
-    filled(trial)
+    fill_gaps(trial)
 
 
-def _recording(path: Path, partial: bool = False) -> None:
+def _exercise_recording(path: Path, partial: bool = False) -> None:
     recording = load_recording(path, partial=partial)
     recording.summary()
-    _touched(recording.duration, recording.period, recording.fallbacks(), recording.nonfinite_commands())
+    _access(recording.duration, recording.period, recording.fallbacks(), recording.nonfinite_commands())
     for name in recording.channels:
-        _touched(recording[name], recording.units[name], recording.labels[name])
+        _access(recording[name], recording.units[name], recording.labels[name])
 
 
-def _script(path: Path) -> None:
+def _exercise_script(path: Path) -> None:
     script = Script.load(path)
     for time in (0.0, 0.5 * script.seconds, script.seconds, float("nan")):
         script.read(time)
 
 
-def _style(path: Path) -> None:
+def _exercise_style(path: Path) -> None:
     style = Style.load(path)
-    _touched(style.text(), style.mixed(NEUTRAL, 0.5), style.but(turn=0.1))
+    _access(style.to_toml(), style.blend(NEUTRAL, 0.5), style.replace(turn=0.1))
 
 
-def _motion(path: Path) -> None:
+def _exercise_motion(path: Path) -> None:
     motion = read_motion(path)
-    _touched(motion.angular, motion.values_in_degrees)
+    _access(motion.angle_columns, motion.values_in_degrees)
     for name in motion.names[:3]:
         motion.column(name)
 
 
-def _bvh(path: Path) -> None:
+def _exercise_bvh(path: Path) -> None:
     read_bvh(path, scale=0.01, skip=1).positions()
 
 
-def _campaign(path: Path) -> None:
+def _exercise_spec(path: Path) -> None:
     from poise.campaign.spec import Spec  # which needs the kinds, of which this is one
 
     for size in ("full", "short", "check"):
         spec = Spec.load(path, size)
-        _touched(spec.columns, spec.plan)
+        _access(spec.columns, spec.plan_digest)
 
 
-FORMATS: dict[str, Format] = {
-    "urdf": Format(
+FORMATS: dict[str, FuzzFormat] = {
+    "urdf": FuzzFormat(
         "robot.urdf",
         {
-            "load_robot": lambda path: _robot(load_robot(path)),
-            "load_robot with parts": lambda path: _robot(load_robot(path, repair_inertias=True, **bases.PARTS)),
-            "shapes": lambda path: _shapes(load_robot(path)),
+            "load_robot": lambda path: _exercise_robot(load_robot(path)),
+            "load_robot with parts": lambda path: _exercise_robot(
+                load_robot(path, repair_inertias=True, **samples.ROBOT_PARTS)
+            ),
+            "shapes": lambda path: _exercise_shapes(load_robot(path)),
         },
         {},
     ),
-    "robot_toml": Format(
+    "robot_toml": FuzzFormat(
         "robot.toml",
         {
-            "load_robot": lambda path: _robot(load_robot(path)),
-            "load_robot beside": lambda path: _robot(load_robot(path.with_suffix(".urdf"))),
+            "load_robot": lambda path: _exercise_robot(load_robot(path)),
+            "load_robot beside": lambda path: _exercise_robot(load_robot(path.with_suffix(".urdf"))),
         },
-        {"robot.urdf": bases.urdf_text()},
+        {"robot.urdf": samples.urdf_text()},
     ),
-    "c3d": Format(
+    "c3d": FuzzFormat(
         "trial.c3d",
         {
-            "read_trial": lambda path: _trial(read_trial(path)),
-            "match": lambda path: match(read_trial(path, up="z")),
-            "smoothed": lambda path: smoothed(filled(read_trial(path))),
+            "read_trial": lambda path: _exercise_trial(read_trial(path)),
+            "match": lambda path: match_markers(read_trial(path, up="z")),
+            "smoothed": lambda path: low_pass_markers(fill_gaps(read_trial(path))),
         },
         {},
     ),
-    "trc": Format(
+    "trc": FuzzFormat(
         "trial.trc",
         {
-            "read_trial": lambda path: _trial(read_trial(path)),
-            "match": lambda path: match(read_trial(path, up="y")),
-            "smoothed": lambda path: smoothed(filled(read_trial(path))),
+            "read_trial": lambda path: _exercise_trial(read_trial(path)),
+            "match": lambda path: match_markers(read_trial(path, up="y")),
+            "smoothed": lambda path: low_pass_markers(fill_gaps(read_trial(path))),
         },
         {},
     ),
-    "mot": Format("motion.mot", {"read_motion": _motion}, {}),
-    "bvh": Format(
+    "mot": FuzzFormat("motion.mot", {"read_motion": _exercise_motion}, {}),
+    "bvh": FuzzFormat(
         "skeleton.bvh",
         {
-            "read_bvh": _bvh,
-            "read_skeleton": lambda path: _trial(read_skeleton(path)),
-            "read_trial": lambda path: match(read_trial(path), "skeleton"),
+            "read_bvh": _exercise_bvh,
+            "read_skeleton": lambda path: _exercise_trial(read_skeleton(path)),
+            "read_trial": lambda path: match_markers(read_trial(path), "skeleton"),
         },
         {},
     ),
-    "poise": Format(
+    "poise": FuzzFormat(
         "motion.poise",
-        {"load_recording": _recording, "load_recording partial": lambda path: _recording(path, partial=True)},
+        {
+            "load_recording": _exercise_recording,
+            "load_recording partial": lambda path: _exercise_recording(path, partial=True),
+        },
         {},
     ),
-    "style": Format("style.toml", {"Style.load": _style}, {}),
-    "script": Format("script.json", {"Script.load": _script}, {}),
-    "marker_set": Format(
+    "style": FuzzFormat("style.toml", {"Style.load": _exercise_style}, {}),
+    "script": FuzzFormat("script.json", {"Script.load": _exercise_script}, {}),
+    "marker_set": FuzzFormat(
         "markers.toml",
         {
             "load_marker_set": load_marker_set,
-            "match": lambda path: match(bases.trial(), path),
+            "match": lambda path: match_markers(samples.trial(), path),
         },
         {},
     ),
-    "campaign": Format("campaign.toml", {"Spec.load": _campaign}, {}),
+    "campaign": FuzzFormat("campaign.toml", {"Spec.load": _exercise_spec}, {}),
 }
 
 
-def quietly(reader: Reader, path: Path) -> None:
+def read_quietly(reader: Reader, path: Path) -> None:
     """Reads, without the warnings of numpy about numbers that a file has."""
     with np.errstate(all="ignore"):
         reader(path)
@@ -194,10 +199,10 @@ def quietly(reader: Reader, path: Path) -> None:
 
 
 #: What can be done to a file; "none" is nothing, and then every reader must read it.
-WAYS = (*MUTATIONS, "structure", "none")
+MUTATION_NAMES = (*MUTATIONS, "structure", "none")
 
 
-class FuzzFiles(Kind):
+class FuzzFiles(RunKind):
     """Parameters: ``format``, one of `FORMATS`, and ``mutation``, one of `WAYS`.
 
     A run makes a file, hands it to every reader of its format and touches what comes out. It succeeds if each reader
@@ -213,56 +218,56 @@ class FuzzFiles(Kind):
         "message": Column("text", "", "of the first that refused it"),
     }
 
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        parameters = filled_in(self.name, given, {"format": None, "mutation": None})
-        check_word("format", parameters["format"], FORMATS)
-        check_word("mutation", parameters["mutation"], WAYS)
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
+        parameters = with_defaults(self.name, values, {"format": None, "mutation": None})
+        check_choice("format", parameters["format"], FORMATS)
+        check_choice("mutation", parameters["mutation"], MUTATION_NAMES)
         return parameters
 
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
-        form, way = str(parameters["format"]), str(parameters["mutation"])
-        data = mutated(form, way, seed)
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
+        format_name, mutation = str(parameters["format"]), str(parameters["mutation"])
+        data = mutated_file(format_name, mutation, seed)
         faults, messages, results = [], [], 0
         with tempfile.TemporaryDirectory() as folder:
-            for name, reader in FORMATS[form].readers.items():
-                verdict = judged(partial(quietly, reader, written(form, data, Path(folder))))
-                results += verdict.result
-                if not verdict.result:
-                    messages.append(_placeless(verdict.message, folder))
-                if verdict.fault:
-                    faults.append(_placeless(f"{name}: {verdict.fault}", folder))
-        if way == "none" and results < len(FORMATS[form].readers) and not faults:
+            for name, reader in FORMATS[format_name].readers.items():
+                outcome = check_call(partial(read_quietly, reader, write_files(format_name, data, Path(folder))))
+                results += outcome.has_result
+                if not outcome.has_result:
+                    messages.append(_without_folder(outcome.message, folder))
+                if outcome.fault:
+                    faults.append(_without_folder(f"{name}: {outcome.fault}", folder))
+        if mutation == "none" and results < len(FORMATS[format_name].readers) and not faults:
             faults.append(f"a sound file is refused: {messages[0]}")
         values: dict[str, Value] = {
             "bytes": len(data),
-            "readers": len(FORMATS[form].readers),
+            "readers": len(FORMATS[format_name].readers),
             "results": results,
             "refusals": len(messages) - len(faults),
             "message": messages[0] if messages else None,
         }
-        return Outcome(values, "; ".join(faults), partial(_save, data), FORMATS[form].suffix)
+        return RunOutput(values, "; ".join(faults), partial(_save, data), FORMATS[format_name].suffix)
 
 
-def mutated(form: str, way: str, seed: int) -> bytes:
+def mutated_file(format_name: str, mutation: str, seed: int) -> bytes:
     """The file of a seed."""
-    random = np.random.default_rng([seed, zlib.crc32(form.encode()), zlib.crc32(way.encode())])
-    if way == "structure":
-        return structure(form, random)
-    return MUTATIONS[way](random, base(form)) if way in MUTATIONS else base(form)
+    random = np.random.default_rng([seed, zlib.crc32(format_name.encode()), zlib.crc32(mutation.encode())])
+    if mutation == "structure":
+        return random_structure(format_name, random)
+    return MUTATIONS[mutation](random, valid_file(format_name)) if mutation in MUTATIONS else valid_file(format_name)
 
 
-def written(form: str, data: bytes, folder: Path) -> Path:
+def write_files(format_name: str, data: bytes, folder: Path) -> Path:
     """The file in a folder, with all that must lie beside it."""
-    for name, text in FORMATS[form].beside.items():
+    for name, text in FORMATS[format_name].companion_files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    path = folder / FORMATS[form].file
+    path = folder / FORMATS[format_name].file_name
     path.write_bytes(data)
     return path
 
 
-def _placeless(message: str, folder: str) -> str:
+def _without_folder(message: str, folder: str) -> str:
     """A message without the folder of this run, which is another each time."""
-    return brief(message.replace(f"{folder}/", "").replace(folder, ""), 300)
+    return shorten(message.replace(f"{folder}/", "").replace(folder, ""), 300)
 
 
 def _save(data: bytes, path: Path) -> None:

@@ -11,37 +11,37 @@ Random = np.random.Generator
 Mutation = Callable[[Random, bytes], bytes]
 
 #: A number as texts write it.
-NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+NUMBER_PATTERN = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 #: What stands instead of a number in a text: no number, beyond every range, the wrong sign, a count that nobody has.
-NUMBERS = (
+ODD_NUMBER_TEXTS = (
     b"nan", b"-nan", b"inf", b"-inf", b"1e308", b"-1e308", b"1e400", b"5e-324", b"-1", b"0", b"-0.0", b"1e-300",
     b"2147483647", b"2147483648", b"-2147483649", b"18446744073709551616", b"1000000000", b"65536", b"255", b"256",
     b"0x10", b"1_000", b"1,5", b"1.5.2", b"--1", b"", b"x", b"9" * 400, b"9" * 5000, b"0." + b"3" * 400,
 )  # fmt: skip
 #: The same for fields of bytes: whole numbers of every size and the floats that are none.
-FIELDS = (
+ODD_FIELDS = (
     b"\x00", b"\x01", b"\x7f", b"\x80", b"\xff", b"\x00\x00", b"\xff\x7f", b"\x00\x80", b"\xff\xff", b"\xfe\xff",
     b"\x00\x00\x00\x00", b"\xff\xff\xff\x7f", b"\x00\x00\x00\x80", b"\xff\xff\xff\xff", b"\x00\x00\xc0\x7f",
     b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff", b"\xff\xff\x7f\x7f", b"\x00" * 8, b"\xff" * 7 + b"\x7f", b"\xff" * 8,
     b"\x00" * 6 + b"\xf8\x7f", b"\x00" * 6 + b"\xf0\x7f", b"\x00\x00\x00\x00\x01\x00\x00\x00",
 )  # fmt: skip
 #: Largest file that a mutation makes (bytes): readers are to be surprised by claims, not by weight.
-LARGEST = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 
 
-def bits(random: Random, data: bytes) -> bytes:
+def flip_bits(random: Random, data: bytes) -> bytes:
     """Some bits are flipped."""
     changed = bytearray(data)
-    for place in _places(random, len(data)):
-        changed[place] ^= 1 << int(random.integers(8))
+    for position in _random_positions(random, len(data)):
+        changed[position] ^= 1 << int(random.integers(8))
     return bytes(changed)
 
 
-def some_bytes(random: Random, data: bytes) -> bytes:
+def replace_bytes(random: Random, data: bytes) -> bytes:
     """Some bytes are others."""
     changed = bytearray(data)
-    for place in _places(random, len(data)):
-        changed[place] = int(random.choice([0, 9, 10, 13, 32, 34, 45, 46, 60, 255, int(random.integers(256))]))
+    for position in _random_positions(random, len(data)):
+        changed[position] = int(random.choice([0, 9, 10, 13, 32, 34, 45, 46, 60, 255, int(random.integers(256))]))
     return bytes(changed)
 
 
@@ -53,42 +53,42 @@ def truncate(random: Random, data: bytes) -> bytes:
 
 def splice(random: Random, data: bytes) -> bytes:
     """A piece of it stands in place of another."""
-    source, piece = _piece(random, data)
-    place, gone = _piece(random, data)
-    gone = 0 if random.random() < 0.3 else gone
-    return data[:place] + data[source : source + piece] + data[place + gone :]
+    source, piece = _random_block(random, data)
+    position, removed = _random_block(random, data)
+    removed = 0 if random.random() < 0.3 else removed
+    return data[:position] + data[source : source + piece] + data[position + removed :]
 
 
-def repeat(random: Random, data: bytes) -> bytes:
+def repeat_block(random: Random, data: bytes) -> bytes:
     """A piece of it is there many times."""
-    start, length = _piece(random, data)
+    start, length = _random_block(random, data)
     times = int(10.0 ** random.uniform(0.3, 4.0))
-    times = max(1, min(times, LARGEST // max(length, 1)))
+    times = max(1, min(times, MAX_FILE_BYTES // max(length, 1)))
     return data[:start] + data[start : start + length] * times + data[start + length :]
 
 
-def numbers(random: Random, data: bytes) -> bytes:
+def replace_numbers(random: Random, data: bytes) -> bytes:
     """Numbers are no numbers, or too large, too small, of the wrong sign."""
     if not _is_text(data):
-        return _fields(random, data)
-    found = list(NUMBER.finditer(data))
-    for match in sorted(_chosen(random, found), key=lambda match: -match.start()):
-        word = NUMBERS[int(random.integers(len(NUMBERS)))]
-        data = data[: match.start()] + word + data[match.end() :]
+        return _replace_fields(random, data)
+    matches = list(NUMBER_PATTERN.finditer(data))
+    for match in sorted(_random_matches(random, matches), key=lambda match: -match.start()):
+        replacement = ODD_NUMBER_TEXTS[int(random.integers(len(ODD_NUMBER_TEXTS)))]
+        data = data[: match.start()] + replacement + data[match.end() :]
     return data
 
 
-def words(random: Random, data: bytes) -> bytes:
+def shuffle_words(random: Random, data: bytes) -> bytes:
     """Words or lines are missing, there twice, or in another order; of bytes, blocks of them."""
     if not _is_text(data):
         size = int(random.choice([4, 8, 16, 64, 512]))
         parts = [data[i : i + size] for i in range(0, len(data), size)]
     else:
         parts = re.findall(rb"[^\n]*\n|[^\n]+" if random.random() < 0.5 else rb"\w+|\s+|[^\w\s]", data)
-    for _ in range(_few(random)):
+    for _ in range(_small_count(random)):
         if not parts:
             break
-        i, j = (int(place) for place in random.integers(len(parts), size=2))
+        i, j = (int(position) for position in random.integers(len(parts), size=2))
         match int(random.integers(4)):
             case 0:
                 del parts[i]
@@ -101,17 +101,17 @@ def words(random: Random, data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def noise(random: Random, data: bytes) -> bytes:
+def random_content(random: Random, data: bytes) -> bytes:
     """Nothing of it is left; at times the first bytes are, by which a reader knows it."""
     length = int(10.0 ** random.uniform(0.0, 4.5))
-    kept = data[: int(random.choice([0, 0, 2, 8, 64, 512]))]
+    header = data[: int(random.choice([0, 0, 2, 8, 64, 512]))]
     if _is_text(data) and random.random() < 0.5:
         letters = np.frombuffer(b" \t\n\r0123456789.-+eEnaif<>/\"=[]{}#:,\\'_abcxyz", dtype=np.uint8)
-        return kept + letters[random.integers(len(letters), size=length)].tobytes()
-    return kept + random.integers(256, size=length, dtype=np.uint8).tobytes()
+        return header + letters[random.integers(len(letters), size=length)].tobytes()
+    return header + random.integers(256, size=length, dtype=np.uint8).tobytes()
 
 
-def empty(random: Random, data: bytes) -> bytes:
+def empty_file(random: Random, data: bytes) -> bytes:
     """There is nothing in it, or nothing but blanks."""
     blanks = (b"", b"\n", b" " * 10, b"\0" * 600, b"\xef\xbb\xbf", b"\xff\xfe", b"\r\n\r\n", b"\t")
     return blanks[int(random.integers(len(blanks)))]
@@ -119,15 +119,15 @@ def empty(random: Random, data: bytes) -> bytes:
 
 #: By the name that a spec calls them; one more, ``structure``, is made by the format itself.
 MUTATIONS: dict[str, Mutation] = {
-    "bits": bits,
-    "bytes": some_bytes,
+    "bits": flip_bits,
+    "bytes": replace_bytes,
     "truncate": truncate,
     "splice": splice,
-    "repeat": repeat,
-    "numbers": numbers,
-    "words": words,
-    "random": noise,
-    "empty": empty,
+    "repeat": repeat_block,
+    "numbers": replace_numbers,
+    "words": shuffle_words,
+    "random": random_content,
+    "empty": empty_file,
 }
 
 
@@ -135,33 +135,33 @@ def _is_text(data: bytes) -> bool:
     return b"\0" not in data
 
 
-def _few(random: Random) -> int:
+def _small_count(random: Random) -> int:
     """Mostly one, at times dozens."""
     return int(10.0 ** random.uniform(0.0, 1.7))
 
 
-def _places(random: Random, size: int) -> list[int]:
-    return [int(place) for place in random.integers(size, size=_few(random))] if size else []
+def _random_positions(random: Random, size: int) -> list[int]:
+    return [int(position) for position in random.integers(size, size=_small_count(random))] if size else []
 
 
-def _piece(random: Random, data: bytes) -> tuple[int, int]:
+def _random_block(random: Random, data: bytes) -> tuple[int, int]:
     """Where a piece begins and how long it is."""
     start = int(random.integers(len(data) + 1))
     return start, int(10.0 ** random.uniform(0.0, np.log10(max(len(data) - start, 1)) + 1e-9))
 
 
-def _chosen(random: Random, found: list[re.Match[bytes]]) -> list[re.Match[bytes]]:
-    count = min(_few(random), len(found))
-    return [found[int(i)] for i in random.choice(len(found), size=count, replace=False)] if found else []
+def _random_matches(random: Random, matches: list[re.Match[bytes]]) -> list[re.Match[bytes]]:
+    count = min(_small_count(random), len(matches))
+    return [matches[int(i)] for i in random.choice(len(matches), size=count, replace=False)] if matches else []
 
 
-def _fields(random: Random, data: bytes) -> bytes:
+def _replace_fields(random: Random, data: bytes) -> bytes:
     """Fields of bytes take extreme values; half of them near the beginning, where files count what follows."""
     changed = bytearray(data)
-    for _ in range(_few(random)):
-        value = FIELDS[int(random.integers(len(FIELDS)))]
+    for _ in range(_small_count(random)):
+        value = ODD_FIELDS[int(random.integers(len(ODD_FIELDS)))]
         last = min(len(data), 2048) if random.random() < 0.5 else len(data)
-        place = int(random.integers(max(last - len(value), 1)))
-        place -= place % min(len(value), 4) if random.random() < 0.7 else 0
-        changed[place : place + len(value)] = value
+        position = int(random.integers(max(last - len(value), 1)))
+        position -= position % min(len(value), 4) if random.random() < 0.7 else 0
+        changed[position : position + len(value)] = value
     return bytes(changed)

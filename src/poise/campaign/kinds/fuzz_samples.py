@@ -10,27 +10,27 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.control import KinematicController, Step
+from poise.control import ControlStep, KinematicController
 from poise.hierarchy import Hierarchy, Level
-from poise.human import Event, Motion, Plate, Subject, Trial, write_c3d, write_motion, write_trc
+from poise.human import ForcePlate, GaitEvent, OpenSimMotion, Subject, Trial, write_c3d, write_motion, write_trc
 from poise.plans import Style
 from poise.plants import IdealPlant
 from poise.recording import Channel, Recording, record_steps
 from poise.robots import Robot, load_robot
 from poise.tasks import Posture
 
-_LIMIT = '<limit lower="-1.5" upper="1.5" effort="50" velocity="8"/>'
-_BODY = (
+_LIMIT_XML = '<limit lower="-1.5" upper="1.5" effort="50" velocity="8"/>'
+_INERTIAL_XML = (
     '<inertial><origin xyz="0 0 -0.1" rpy="0 0 0"/><mass value="{mass}"/>'
     '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial>'
 )
-_SHAPES = (
+_SHAPES_XML = (
     '<visual><origin xyz="0 0 -0.1"/><geometry><box size="0.1 0.1 0.2"/></geometry>'
     '<material name="grey"/></visual>'
     '<collision><geometry><cylinder radius="0.05" length="0.2"/></geometry></collision>'
     '<collision><geometry><sphere radius="0.06"/></geometry></collision>'
 )
-_LEG = (
+_LEG_JOINTS = (
     ("hip", "1 0 0", "0 {y} 0"),
     ("thigh", "0 1 0", "0 0 0"),
     ("shank", "0 1 0", "0 0 -0.4"),
@@ -39,7 +39,7 @@ _LEG = (
 )
 
 #: What the URDF below does not say, as `load_robot` takes it.
-PARTS = {
+ROBOT_PARTS = {
     "feet": {"frame": "{side}_foot", "position": [0.0, 0.0, -0.05], "sole": [-0.08, 0.12, -0.04, 0.05]},
     "hands": {"left": {"frame": "arm", "position": [0.0, 0.2, 0.0]}},
     "gaze": {"frame": "head", "axis": [2.0, 0.0, 0.0]},
@@ -50,7 +50,7 @@ PARTS = {
         },
     },
 }
-DESCRIPTION = """\
+ROBOT_TOML = """\
 name = "fuzzed"
 urdf = "robot.urdf"
 packages = ["meshes"]
@@ -100,7 +100,7 @@ joints."{side}_ankle_joint" = -0.3
 [stances.straight]
 balanced = false
 """
-MARKER_SET = """\
+MARKER_SET_TOML = """\
 name = "my_lab"
 description = "what it is"
 
@@ -114,7 +114,7 @@ SACR = "sacrum"
 "{S}KNM" = "{side}_medial_knee"
 "{S}ANK" = { segment = "{side}_shank" }
 """
-SPEC = """\
+CAMPAIGN_TOML = """\
 title = "Walks"
 behavior = "walk"
 seeds = 2
@@ -150,21 +150,21 @@ seeds = 1
 [check]
 seeds = [3]
 """
-_ROTATIONS = "CHANNELS 3 Zrotation Xrotation Yrotation"
+_ROTATION_CHANNELS = "CHANNELS 3 Zrotation Xrotation Yrotation"
 
 
 def urdf_text() -> str:
     """A biped with an arm, a finger that follows it and a head: twelve joints, simple shapes."""
     links = ['<material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>', _link("pelvis", 10.0)]
     for side, y in (("left", 0.1), ("right", -0.1)):
-        above = "pelvis"
-        for part, axis, at in _LEG:
+        parent = "pelvis"
+        for part, axis, at in _LEG_JOINTS:
             name = f"{side}_{part}"
-            links += [_link(name, 1.5), _joint(f"{name}_joint", above, name, axis, at.format(y=y))]
-            above = name
+            links += [_link(name, 1.5), _joint(f"{name}_joint", parent, name, axis, at.format(y=y))]
+            parent = name
     links += [_link("arm", 1.0), _joint("arm_joint", "pelvis", "arm", "0 1 0", "0 0.2 0.3")]
-    follows = '<mimic joint="arm_joint" multiplier="0.5" offset="0"/>'
-    links += [_link("finger", 0.2), _joint("finger_joint", "arm", "finger", "0 0 1", "0 0 -0.3", follows)]
+    mimic = '<mimic joint="arm_joint" multiplier="0.5" offset="0"/>'
+    links += [_link("finger", 0.2), _joint("finger_joint", "arm", "finger", "0 0 1", "0 0 -0.3", mimic)]
     links += ['<link name="head"/>', _joint("neck", "pelvis", "head", "0 0 1", "0.05 0 0.6", kind="fixed")]
     return '<?xml version="1.0"?>\n<robot name="fuzzed">\n' + "\n".join(links) + "\n</robot>\n"
 
@@ -173,7 +173,7 @@ def small_robot(folder: Path) -> Robot:
     """The robot of that text with all its parts."""
     path = folder / "robot.urdf"
     path.write_text(urdf_text(), encoding="utf-8")
-    return load_robot(path, **PARTS)
+    return load_robot(path, **ROBOT_PARTS)
 
 
 def trial() -> Trial:
@@ -188,25 +188,27 @@ def trial() -> Trial:
     positions[5:8, 3] = np.nan
     corners = np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [0.4, 0.6, 0.0], [0.0, 0.6, 0.0]])
     force = np.tile([3.0, -2.0, 700.0], (n, 1))
-    plate = Plate("plate 1", corners, force, np.tile([0.2, 0.3, 0.0], (n, 1)), np.tile([0.0, 0.0, 2.0], (n, 1)))
-    events = (Event(0.02, "left", "strike"), Event(0.12, "right", "off"))
+    plate = ForcePlate("plate 1", corners, force, np.tile([0.2, 0.3, 0.0], (n, 1)), np.tile([0.0, 0.0, 2.0], (n, 1)))
+    events = (GaitEvent(0.02, "left", "strike"), GaitEvent(0.12, "right", "off"))
     who = Subject("somebody", 70.0, 1.75, "male")
     return Trial("made", 100.0, np.arange(n) / 100.0, labels, positions, events, (plate,), who)
 
 
 @cache
-def base(form: str) -> bytes:
+def valid_file(format_name: str) -> bytes:
     """The sound file of a format; one for all runs of a process."""
     with tempfile.TemporaryDirectory() as folder:
-        return BASES[form](Path(folder))
+        return VALID_FILES[format_name](Path(folder))
 
 
 def _link(name: str, mass: float) -> str:
-    return f'<link name="{name}">{_BODY.format(mass=mass)}{_SHAPES}</link>'
+    return f'<link name="{name}">{_INERTIAL_XML.format(mass=mass)}{_SHAPES_XML}</link>'
 
 
-def _joint(name: str, parent: str, child: str, axis: str, at: str, more: str = _LIMIT, kind: str = "revolute") -> str:
-    limit = more if _LIMIT in more else _LIMIT + more
+def _joint(
+    name: str, parent: str, child: str, axis: str, at: str, more: str = _LIMIT_XML, kind: str = "revolute"
+) -> str:
+    limit = more if _LIMIT_XML in more else _LIMIT_XML + more
     ends = f'<parent link="{parent}"/><child link="{child}"/>'
     return (
         f'<joint name="{name}" type="{kind}">{ends}<origin xyz="{at}" rpy="0 0 0"/><axis xyz="{axis}"/>{limit}</joint>'
@@ -224,7 +226,7 @@ def _trc(folder: Path) -> bytes:
 def _mot(folder: Path) -> bytes:
     time = 0.01 * np.arange(12, dtype=np.float64)
     columns = np.column_stack([30.0 * np.sin(10.0 * time), 60.0 * time, np.full(12, 0.95)])
-    motion = Motion(("hip_flexion_r", "knee_angle_r", "pelvis_ty"), time, columns)
+    motion = OpenSimMotion(("hip_flexion_r", "knee_angle_r", "pelvis_ty"), time, columns)
     return write_motion(motion, folder / "motion.mot").read_bytes()
 
 
@@ -233,11 +235,22 @@ def _bvh(folder: Path) -> bytes:
     moves = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
     lines = ["HIERARCHY", "ROOT Hips", "{", "OFFSET 0.0 0.0 0.0", moves]
     for side, x in (("Left", 9.0), ("Right", -9.0)):
-        lines += [f"JOINT {side}UpLeg", "{", f"OFFSET {x} 0.0 0.0", _ROTATIONS]
-        lines += [f"JOINT {side}Leg", "{", "OFFSET 0.0 -42.0 0.0", _ROTATIONS]
-        lines += [f"JOINT {side}Foot", "{", "OFFSET 0.0 -40.0 0.0", _ROTATIONS]
+        lines += [f"JOINT {side}UpLeg", "{", f"OFFSET {x} 0.0 0.0", _ROTATION_CHANNELS]
+        lines += [f"JOINT {side}Leg", "{", "OFFSET 0.0 -42.0 0.0", _ROTATION_CHANNELS]
+        lines += [f"JOINT {side}Foot", "{", "OFFSET 0.0 -40.0 0.0", _ROTATION_CHANNELS]
         lines += ["End Site", "{", "OFFSET 0.0 -5.0 12.0", "}", "}", "}", "}"]
-    lines += ["JOINT Spine", "{", "OFFSET 0.0 45.0 0.0", _ROTATIONS, "End Site", "{", "OFFSET 0 25.5 0", "}", "}", "}"]
+    lines += [
+        "JOINT Spine",
+        "{",
+        "OFFSET 0.0 45.0 0.0",
+        _ROTATION_CHANNELS,
+        "End Site",
+        "{",
+        "OFFSET 0 25.5 0",
+        "}",
+        "}",
+        "}",
+    ]
     lines += ["MOTION", "Frames: 6", "Frame Time: 0.008333"]
     lines += [" ".join(f"{number:.4f}" for number in row) for row in 10.0 * np.sin(np.arange(6 * 27)).reshape(6, 27)]
     return "\n".join([*lines, ""]).encode()
@@ -248,14 +261,14 @@ def _poise(folder: Path) -> bytes:
     robot = small_robot(folder)
     start = robot.stance("standing")
     controller = KinematicController(Hierarchy(levels=[Level("posture", [Posture(start)])]))
-    plant, found = IdealPlant(start), []
+    plant, steps = IdealPlant(start), []
     for _ in range(6):
         state = plant.state()
         command = controller.step(state)
         plant.apply(command)
         plant.advance()
-        found.append(Step(state, command, 0.1))
-    whole = record_steps(found, robot)
+        steps.append(ControlStep(state, command, 0.1))
+    whole = record_steps(steps, robot)
     channels = [
         Channel(name, channel.unit, np.zeros(len(channel))) if name.endswith("milliseconds") else channel
         for name, channel in whole.channels.items()
@@ -274,21 +287,21 @@ def _script(folder: Path) -> bytes:
     return json.dumps(entries, indent=1).encode()
 
 
-def _text(text: str) -> Callable[[Path], bytes]:
+def _encode_text(text: str) -> Callable[[Path], bytes]:
     return lambda folder: text.encode()
 
 
 #: What makes the sound file of each format, in a folder of its own.
-BASES: dict[str, Callable[[Path], bytes]] = {
-    "urdf": _text(urdf_text()),
-    "robot_toml": _text(DESCRIPTION),
+VALID_FILES: dict[str, Callable[[Path], bytes]] = {
+    "urdf": _encode_text(urdf_text()),
+    "robot_toml": _encode_text(ROBOT_TOML),
     "c3d": _c3d,
     "trc": _trc,
     "mot": _mot,
     "bvh": _bvh,
     "poise": _poise,
-    "style": _text(Style(name="mine", rest={"left_elbow": 0.5, "right_elbow": 0.5}).text()),
+    "style": _encode_text(Style(name="mine", rest={"left_elbow": 0.5, "right_elbow": 0.5}).to_toml()),
     "script": _script,
-    "marker_set": _text(MARKER_SET),
-    "campaign": _text(SPEC),
+    "marker_set": _encode_text(MARKER_SET_TOML),
+    "campaign": _encode_text(CAMPAIGN_TOML),
 }

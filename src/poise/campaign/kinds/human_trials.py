@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise import parsing as words
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise import parsing
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value
 from poise.errors import GaitError, PoiseError, UsageError
 
 if TYPE_CHECKING:
     from poise.human import Fit, Variant
 
-FIT: dict[str, Column] = {
+FIT_COLUMNS: dict[str, Column] = {
     "frames": Column("count", "", "frames of the walk"),
     "seconds": Column("number", "s", "how long it lasts"),
     "used_set": Column("text", "", "which marker set was used"),
@@ -30,8 +30,8 @@ FIT: dict[str, Column] = {
 }
 #: Columns that have another name than in `Fit.summary`, where a parameter has that name.
 SUMMARY_KEYS = {"used_set": "marker_set"}
-GAIT: dict[str, Column] = {
-    **FIT,
+GAIT_COLUMNS: dict[str, Column] = {
+    **FIT_COLUMNS,
     "cadence": Column("number", "steps/min", "steps a minute"),
     "stride_m": Column("number", "m", "length of a stride"),
     "speed_m_s": Column("number", "m/s", "speed of the walk"),
@@ -43,10 +43,10 @@ GAIT: dict[str, Column] = {
     "worst_rotation": Column("text", "", "of which joint"),
     "zmp_inside": Column("number", "share", "of the cycle with the ZMP inside the soles"),
 }
-READERS: dict[str, Callable[[str], Any]] = {
-    "height": words.positive,
-    "mass": words.positive,
-    "cutoff": words.positive,
+PARAMETER_PARSERS: dict[str, Callable[[str], Any]] = {
+    "height": parsing.positive,
+    "mass": parsing.positive,
+    "cutoff": parsing.positive,
     "sex": str,
     "marker_set": str,
     "static": str,
@@ -54,7 +54,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-class People(Kind):
+class HumanTrials(RunKind):
     """Runs of ``human fit`` or ``human gait``, one for each trial of the parameter ``folder``.
 
     Parameters: ``folder`` (or ``trial``, one file), ``static``, ``height``, ``mass``, ``sex``, ``marker_set``,
@@ -63,51 +63,51 @@ class People(Kind):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.gait = name.endswith("gait")
-        self.columns: Mapping[str, Column] = GAIT if self.gait else FIT
+        self.is_gait = name.endswith("gait")
+        self.columns: Mapping[str, Column] = GAIT_COLUMNS if self.is_gait else FIT_COLUMNS
 
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        found: dict[str, Value] = {}
-        for name, value in given.items():
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
+        parameters: dict[str, Value] = {}
+        for name, value in values.items():
             if name == "folder":  # the trials in it are parameters of their own
                 continue
-            if name == "variant" and self.gait:
-                found[name] = _variant(str(value)).name
+            if name == "variant" and self.is_gait:
+                parameters[name] = _find_variant(str(value)).name
                 continue
-            if name not in READERS:
-                known = ["folder", *READERS, *(["variant"] if self.gait else [])]
+            if name not in PARAMETER_PARSERS:
+                known = ["folder", *PARAMETER_PARSERS, *(["variant"] if self.is_gait else [])]
                 raise UsageError(f"there is no parameter '{name}' of '{self.name}'; there are {', '.join(known)}")
             try:
-                found[name] = None if value is None else READERS[name](str(value))
+                parameters[name] = None if value is None else PARAMETER_PARSERS[name](str(value))
             except UsageError as error:
                 raise UsageError(f"{name}: {error}") from None
-        if not found.get("trial"):
+        if not parameters.get("trial"):
             raise UsageError(f"'{self.name}' needs trials; give folder = \"where they are\" among the fixed parameters")
-        if found.get("sex") not in (None, "male", "female"):
-            raise UsageError(f"sex: '{found['sex']}'; expected male or female")
+        if parameters.get("sex") not in (None, "male", "female"):
+            raise UsageError(f"sex: '{parameters['sex']}'; expected male or female")
         for name in ("trial", "static"):
-            if found.get(name):
-                path = base / str(found[name])
+            if parameters.get(name):
+                path = spec_folder / str(parameters[name])
                 if not path.is_file():
                     raise UsageError(f"{name}: there is no file '{path}'")
-                found[name] = str(path.resolve())
-        if found.get("marker_set"):
-            found["marker_set"] = _marker_set(str(found["marker_set"]), base)
-        return found
+                parameters[name] = str(path.resolve())
+        if parameters.get("marker_set"):
+            parameters["marker_set"] = _resolve_marker_set(str(parameters["marker_set"]), spec_folder)
+        return parameters
 
     def files(self, parameters: Mapping[str, Value]) -> list[str]:
-        named = [str(parameters[name]) for name in ("trial", "static", "marker_set") if parameters.get(name)]
-        return [path for path in named if Path(path).is_absolute()]
+        paths = [str(parameters[name]) for name in ("trial", "static", "marker_set") if parameters.get(name)]
+        return [path for path in paths if Path(path).is_absolute()]
 
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
+    def expand(self, fixed: Mapping[str, Value], spec_folder: Path) -> dict[str, list[Value]]:
         from poise.human import find_trials
 
         folder = fixed.get("folder")
         if folder is None:
             return {}
-        if not (base / str(folder)).is_dir():
-            raise UsageError(f"folder: there is no folder '{base / str(folder)}'")
-        return {"trial": [str(files.path) for files in find_trials([base / str(folder)])]}
+        if not (spec_folder / str(folder)).is_dir():
+            raise UsageError(f"folder: there is no folder '{spec_folder / str(folder)}'")
+        return {"trial": [str(files.path) for files in find_trials([spec_folder / str(folder)])]}
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         options = [
@@ -118,7 +118,7 @@ class People(Kind):
         ]
         return shlex.join(["poise", *self.name.split(), str(parameters["trial"]), *options])
 
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         from poise.human import FitOptions, fit_trial
 
         options: Any = {
@@ -128,29 +128,29 @@ class People(Kind):
         try:
             fit = fit_trial(str(parameters["trial"]), None if static is None else str(static), **options)
         except PoiseError as error:
-            return Outcome({}, str(error))
+            return RunOutput({}, str(error))
         summary = fit.summary()
-        values: dict[str, Value] = {name: summary[SUMMARY_KEYS.get(name, name)] for name in FIT}
+        values: dict[str, Value] = {name: summary[SUMMARY_KEYS.get(name, name)] for name in FIT_COLUMNS}
         reason = ""
-        if self.gait:
+        if self.is_gait:
             try:
-                values |= _gait(fit, parameters.get("variant"))
+                values |= _gait_values(fit, parameters.get("variant"))
             except PoiseError as error:
                 reason = str(error)
-        return Outcome(values, reason, lambda path: fit.recording().save(path))
+        return RunOutput(values, reason, lambda path: fit.recording().save(path))
 
 
 @cache
-def _marker_set(name: str, base: Path) -> str:
+def _resolve_marker_set(name: str, spec_folder: Path) -> str:
     """A marker set, by its name or as a file that is found from a folder; UsageError if there is none."""
     from poise.human import load_marker_set, marker_sets
 
-    where = name if name in marker_sets() or not Path(name).suffix else str((base / name).resolve())
-    load_marker_set(where)
-    return where
+    resolved = name if name in marker_sets() or not Path(name).suffix else str((spec_folder / name).resolve())
+    load_marker_set(resolved)
+    return resolved
 
 
-def _variant(name: str) -> Variant:
+def _find_variant(name: str) -> Variant:
     from poise.human import gait
 
     try:
@@ -159,18 +159,18 @@ def _variant(name: str) -> Variant:
         raise UsageError(f"variant: {error}") from None
 
 
-def _gait(fit: Fit, variant: Value) -> dict[str, Value]:
+def _gait_values(fit: Fit, variant: Value) -> dict[str, Value]:
     from poise.human import BEST, reproduce_walk
 
-    trial = reproduce_walk(fit, variants=[BEST if variant is None else _variant(str(variant))])
-    walk, measures = trial.spatiotemporal, trial.best
+    trial = reproduce_walk(fit, variants=[BEST if variant is None else _find_variant(str(variant))])
+    walk, measures = trial.spatiotemporal_parameters, trial.best_quality
     return {
         "cadence": walk["cadence"],
         "stride_m": walk["stride"],
         "speed_m_s": walk["speed"],
         "rotation_error_deg": float(np.mean(measures.errors)),
         "mean_difference_deg": float(np.abs(measures.differences).mean()),
-        "worst_difference_deg": float(measures.worst[1]),
-        "worst_rotation": measures.worst[0],
-        "zmp_inside": float(measures.inside),
+        "worst_difference_deg": float(measures.worst_joint[1]),
+        "worst_rotation": measures.worst_joint[0],
+        "zmp_inside": float(measures.zmp_inside),
     }

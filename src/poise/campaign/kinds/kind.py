@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise import parsing as words
+from poise import parsing
 from poise.errors import PoiseError, UsageError, suggestion
 
 #: What a parameter or a cell of the table can be.
@@ -25,16 +25,16 @@ class Column(NamedTuple):
     Attributes:
         type: ``"number"``, ``"count"``, ``"flag"`` or ``"text"``.
         unit: of a number; "" if it has none.
-        about: a sentence.
+        description: a sentence.
     """
 
     type: str
     unit: str
-    about: str
+    description: str
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutput:
     """What one run gave.
 
     Attributes:
@@ -53,8 +53,8 @@ class Outcome:
     times: Mapping[str, float] = field(default_factory=dict)
 
 
-class Kind(ABC):
-    """One kind of run. All but `perform` is asked in the process that plans; `perform` in a worker.
+class RunKind(ABC):
+    """One kind of run. All but `run` is asked in the process that plans; `run` in a worker.
 
     Attributes:
         name: as specs call it.
@@ -65,30 +65,30 @@ class Kind(ABC):
     columns: Mapping[str, Column]
 
     @abstractmethod
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
         """The parameters of one run, checked; UsageError for one that is not known or makes no sense.
 
         Args:
-            given: by name; names of the command line, with ``_`` for ``-``.
-            base: folder of the spec: files that it names are found from there.
+            values: by name; names of the command line, with ``_`` for ``-``.
+            spec_folder: folder of the spec: files that it names are found from there.
         """
 
     @abstractmethod
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run.
 
         Args:
-            parameters: that `read` checked.
+            parameters: that `check_parameters` checked.
             seed: of all that is random.
-            along: a ``.poise`` file to write along, if anything is recorded: it is what remains of a run that crashes
-                or hangs. A run that writes it needs no `Outcome.save`.
+            recording_path: a ``.poise`` file to write along, if anything is recorded: it is what remains of a run
+                that crashes or hangs. A run that writes it needs no `RunOutput.save`.
         """
 
     def files(self, parameters: Mapping[str, Value]) -> list[str]:
         """Files that a run reads: when one of them changes, it is another campaign."""
         return []
 
-    def spread(self, fixed: Mapping[str, Value], base: Path) -> dict[str, list[Value]]:
+    def expand(self, fixed: Mapping[str, Value], spec_folder: Path) -> dict[str, list[Value]]:
         """Parameters over which the kind itself spreads its runs, such as the trials of a folder; mostly none."""
         return {}
 
@@ -97,66 +97,66 @@ class Kind(ABC):
         return ""
 
 
-def filled_in(kind: str, given: Mapping[str, Value], usual: Mapping[str, Value]) -> dict[str, Value]:
+def with_defaults(kind: str, values: Mapping[str, Value], defaults: Mapping[str, Value]) -> dict[str, Value]:
     """Parameters, with what is usual for those left out; UsageError for one that is not among the usual."""
-    for name in given:
-        if name not in usual:
-            raise UsageError(f"there is no parameter '{name}' of '{kind}'; there are {', '.join(usual)}")
-    return {**usual, **given}
+    for name in values:
+        if name not in defaults:
+            raise UsageError(f"there is no parameter '{name}' of '{kind}'; there are {', '.join(defaults)}")
+    return {**defaults, **values}
 
 
-def check_word(name: str, given: Value, known: Iterable[str]) -> None:
+def check_choice(name: str, value: Value, choices: Iterable[str]) -> None:
     """UsageError if a parameter is none of the words that it can be."""
-    words = list(known)
-    if given not in words:
-        raise UsageError(f"{name}: there is no '{given}'; {suggestion(given, words)}")
+    known = list(choices)
+    if value not in known:
+        raise UsageError(f"{name}: there is no '{value}'; {suggestion(value, known)}")
 
 
 # -- Drill -----------------------------------------------------------------------------------------------------------
 
 
 #: What a drill can do.
-DEEDS = ("nothing", "sleep", "fail", "raise", "crash", "exit", "hang", "memory", "chatter")
+DRILL_ACTIONS = ("nothing", "sleep", "fail", "raise", "crash", "exit", "hang", "memory", "chatter")
 #: A piece of memory that is asked for at a time, bytes.
-PIECE = 64 * 2**20
+ALLOCATION_BYTES = 64 * 2**20
 
 
-class Drill(Kind):
+class FaultDrill(RunKind):
     """Parameters: ``do``, one of `DEEDS`; ``seconds`` to sleep; any number called ``x``."""
 
     name = "drill"
     columns: Mapping[str, Column] = {"drawn": Column("number", "", "a random number of the seed")}
 
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        parameters = filled_in(self.name, given, {"do": "nothing", "seconds": None, "x": None})
-        check_word("do", parameters["do"], DEEDS)
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
+        parameters = with_defaults(self.name, values, {"do": "nothing", "seconds": None, "x": None})
+        check_choice("do", parameters["do"], DRILL_ACTIONS)
         if parameters["seconds"] is not None:
-            parameters["seconds"] = words.positive(str(parameters["seconds"]))
+            parameters["seconds"] = parsing.positive(str(parameters["seconds"]))
         return {name: value for name, value in parameters.items() if value is not None}
 
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
-        deed = parameters["do"]
-        if deed == "fail":
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
+        action = parameters["do"]
+        if action == "fail":
             raise PoiseError("it was told to fail")
-        if deed == "raise":
+        if action == "raise":
             raise ZeroDivisionError("it was told to raise")
-        if deed == "crash":
+        if action == "crash":
             os.abort()
-        if deed == "exit":
+        if action == "exit":
             os._exit(3)
-        if deed == "memory":
-            taken = []
+        if action == "memory":
+            blocks = []
             while True:
-                taken.append(np.ones(PIECE, np.uint8))
-        if deed == "chatter":  # what a library prints must not disturb anybody
+                blocks.append(np.ones(ALLOCATION_BYTES, np.uint8))
+        if action == "chatter":  # what a library prints must not disturb anybody
             print("hello, I am a library", flush=True)
             os.write(1, b"so am I\n")
-        if deed == "sleep":
+        if action == "sleep":
             time.sleep(float(parameters.get("seconds") or 0.0))
-        while deed == "hang":
+        while action == "hang":
             time.sleep(1.0)
-        return Outcome({"drawn": float(np.random.default_rng(seed).uniform())}, save=_note, suffix=".txt")
+        return RunOutput({"drawn": float(np.random.default_rng(seed).uniform())}, save=_save_note, suffix=".txt")
 
 
-def _note(path: Path) -> None:
+def _save_note(path: Path) -> None:
     path.write_text("a drill\n", encoding="utf-8")

@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value
 from poise.errors import RecordingError
-from poise.runs import COMMON_COLUMNS, Motion, Run, campaign_parameters, command_line, motion_from, motion_named
+from poise.runs import COMMON_COLUMNS, Motion, MotionRun, campaign_parameters, command_line, motion_from, motion_named
 
 
-class MotionRuns(Kind):
+class MotionRuns(RunKind):
     """Runs of one motion. Parameters and columns are those of its definition, see `poise.runs`.
 
     Args:
@@ -26,50 +26,50 @@ class MotionRuns(Kind):
             name: Column(each.type, each.unit, each.about) for name, each in declared.items()
         }
 
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        found = {name: self._located(base, name, value) for name, value in given.items()}
-        motion_from(self.motion, found).check_names()
-        return {name: self._typed(name, value) for name, value in found.items()}
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
+        parameters = {name: self._resolve_path(spec_folder, name, value) for name, value in values.items()}
+        motion_from(self.motion, parameters).check_names()
+        return {name: self._to_parameter_type(name, value) for name, value in parameters.items()}
 
     def files(self, parameters: Mapping[str, Value]) -> list[str]:
-        named = [str(parameters[name]) for name in self.motion.file_parameters if parameters.get(name)]
-        beside = [str(Path(path).with_suffix(suffix)) for path in named for suffix in (".urdf", ".toml")]
-        return [path for path in dict.fromkeys([*named, *beside]) if os.path.isabs(path) and os.path.isfile(path)]
+        paths = [str(parameters[name]) for name in self.motion.file_parameters if parameters.get(name)]
+        companions = [str(Path(path).with_suffix(suffix)) for path in paths for suffix in (".urdf", ".toml")]
+        return [path for path in dict.fromkeys([*paths, *companions]) if os.path.isabs(path) and os.path.isfile(path)]
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
         return command_line(self.motion, parameters, seed)
 
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         motion = motion_from(self.motion, parameters, seed)
-        recording, result = _run(motion, along)
+        recording, result = _run_recorded(motion, recording_path)
         times = {f"control_ms_{name}": value for name, value in (result["control_ms"] or {}).items()}
         if result["realtime_factor"] is not None:
             times["realtime_factor"] = result["realtime_factor"]
-        return Outcome(motion.row(recording, result), result["reason"] or "", recording.save, times=times)
+        return RunOutput(motion.row(recording, result), result["reason"] or "", recording.save, times=times)
 
-    def _located(self, base: Path, name: str, value: Value) -> Value:
+    def _resolve_path(self, spec_folder: Path, name: str, value: Value) -> Value:
         """A file that the spec names is found from where the spec lies, and nowhere else."""
         known = self.motion.file_parameters
         if name in known and isinstance(value, str) and value and value not in known[name]():
-            path = (base / value).resolve()
+            path = (spec_folder / value).resolve()
             return str(path) if Path(value).suffix or os.path.isfile(path) else value
         return value
 
-    def _typed(self, name: str, value: Value) -> Value:
+    def _to_parameter_type(self, name: str, value: Value) -> Value:
         """A number where the parameter is one, even if the spec has it as text."""
         parameter = campaign_parameters(self.motion).get(name)
         if parameter is not None and isinstance(value, (str, int)) and not isinstance(value, bool):
-            meant = parameter.parse(str(value))
-            if isinstance(meant, (int, float)):
-                return meant
+            number = parameter.parse(str(value))
+            if isinstance(number, (int, float)):
+                return number
         return float(value) if parameter is None and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _run(motion: Motion, along: Path | None) -> Run:
+def _run_recorded(motion: Motion, recording_path: Path | None) -> MotionRun:
     try:
-        return motion.run(along)
+        return motion.run(recording_path)
     except RecordingError:  # a disk that is full is not the motion's fault
-        if along is None:
+        if recording_path is None:
             raise
-        along.unlink(missing_ok=True)
+        recording_path.unlink(missing_ok=True)
         return motion.run()

@@ -10,13 +10,13 @@ import numpy as np
 
 from poise import constraints, tasks
 from poise.arrays import Array
-from poise.campaign.kinds.kind import Column, Kind, Outcome, Value, check_word, filled_in
+from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value, check_choice, with_defaults
 from poise.control import KinematicController, TorqueController
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State, load_robot
 from poise.solvers import Cascade, Lexicographic, Program, Rows, Solution, certificate
 
-MATRICES = ("plain", "scaled", "deficient", "singular", "duplicated", "dependent", "sparse", "unit")
+MATRIX_KINDS = ("plain", "scaled", "deficient", "singular", "duplicated", "dependent", "sparse", "unit")
 
 
 def _matrix(rng: np.random.Generator, kind: str, m: int, n: int, above: Array) -> Array:
@@ -56,8 +56,8 @@ def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple
             stack.append([])
             continue
         m = int(rng.integers(1, max(2, min(n + 5, int(2 + 1.5 * n / depth) + 2))))
-        kind_of_matrix = str(rng.choice(MATRICES))
-        A = _matrix(rng, kind_of_matrix, m, n, above)
+        matrix_kind = str(rng.choice(MATRIX_KINDS))
+        A = _matrix(rng, matrix_kind, m, n, above)
         center = A @ feasible if rng.random() < 0.5 else 2.0 * rng.standard_normal(m)
         lower, upper = center.copy(), center.copy()
         kind = rng.choice(["equality", "upper", "interval", "mixed"])
@@ -69,7 +69,7 @@ def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple
             else:
                 lower[loose] -= rng.uniform(0.0, 1.0, loose.sum())
                 upper[loose] += rng.uniform(0.0, 1.0, loose.sum())
-        if kind_of_matrix == "scaled" or (kind_of_matrix != "singular" and rng.random() < 0.3):
+        if matrix_kind == "scaled" or (matrix_kind != "singular" and rng.random() < 0.3):
             scale = 10.0 ** rng.uniform(-3, 3, m)
             A, lower, upper = A * scale[:, None], lower * scale, upper * scale
         weight = rng.uniform(0.1, 10.0, m) if rng.random() < 0.3 else 1.0
@@ -79,13 +79,13 @@ def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple
     return Program(stack, variables=n)
 
 
-SMALL_KINDS = ["plain", "integers", "duplicated", "scaled", "rank one", "weighted", "touching"]
+SMALL_PROGRAM_KINDS = ["plain", "integers", "duplicated", "scaled", "rank one", "weighted", "touching"]
 
 
 def small_program(kind: str, seed: int) -> Program:
     """Up to 6 variables, 3 levels and 8 inequalities; one sided, two sided and equality rows mixed."""
-    rng = np.random.default_rng([SMALL_KINDS.index(kind), seed])
-    n, left = int(rng.integers(1, 7)), 8
+    rng = np.random.default_rng([SMALL_PROGRAM_KINDS.index(kind), seed])
+    n, inequalities_left = int(rng.integers(1, 7)), 8
     levels: list[Rows | list[Rows]] = []
     for _ in range(int(rng.integers(1, 4))):
         m = int(rng.integers(0, 5))
@@ -102,8 +102,8 @@ def small_program(kind: str, seed: int) -> Program:
         lower = np.zeros(m) if kind == "touching" else rng.standard_normal(m) * size
         upper = lower.copy()
         for i in range(m):
-            side = int(rng.integers(0, 4)) if left else 0
-            left -= side > 0
+            side = int(rng.integers(0, 4)) if inequalities_left else 0
+            inequalities_left -= side > 0
             if side == 1:
                 lower[i] = -np.inf
             elif side == 2:
@@ -120,18 +120,18 @@ def small_program(kind: str, seed: int) -> Program:
 
 #: Residual of a certificate up to which an answer counts as proven, and the same where rows are nearly dependent: there
 #: a double does not tell which of them gives way.
-CERTIFIED, CERTIFIED_NEAR = 1e-8, 1e-4
+CERTIFICATE_TOLERANCE, NEARLY_DEPENDENT_TOLERANCE = 1e-8, 1e-4
 #: Smallest singular value, relative to the largest, of the rows of a level below which they are nearly dependent.
-NEARLY = 1e-6
+DEPENDENCE_RATIO = 1e-6
 #: An answer so long, of programs whose numbers are of order one, shows the same.
-FAR = 1e4
+LARGE_SOLUTION_NORM = 1e4
 #: Difference of slacks, per length of a row and relative to the size of x, beyond which two solvers do not agree.
-AGREED = 1e-6
+AGREEMENT_TOLERANCE = 1e-6
 #: Rows up to which the reference, which is slow, solves the program, too.
-SMALL = 60
+REFERENCE_MAX_ROWS = 60
 
 
-class SolverPrograms(Kind):
+class SolverPrograms(RunKind):
     """Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
 
     A run solves a program from its seed, cold and then warm, and proves the answer by its certificate, which knows
@@ -159,21 +159,25 @@ class SolverPrograms(Kind):
         ),
     }
 
-    def read(self, given: Mapping[str, Value], base: Path) -> dict[str, Value]:
-        parameters = filled_in(self.name, given, {"generator": "random", "solver": "strict"})
-        check_word("generator", parameters["generator"], GENERATORS)
-        check_word("solver", parameters["solver"], SOLVERS)
+    def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
+        parameters = with_defaults(self.name, values, {"generator": "random", "solver": "strict"})
+        check_choice("generator", parameters["generator"], GENERATORS)
+        check_choice("solver", parameters["solver"], SOLVERS)
         return parameters
 
-    def perform(self, parameters: Mapping[str, Value], seed: int, along: Path | None = None) -> Outcome:
+    def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         program = GENERATORS[str(parameters["generator"])](seed)
         solver = SOLVERS[str(parameters["solver"])]()
         cold, warm = solver.solve(program), solver.solve(program)
-        near = nearly_dependent(program) or bool(np.linalg.norm(cold.x) > FAR)
-        gap, doubt = _gap(program, cold)
-        faults = [fault for name, answer in (("cold", cold), ("warm", warm)) for fault in _faults(name, answer, near)]
-        differs = gap is not None and gap > AGREED and not near
-        if differs and doubt > CERTIFIED:
+        ill_conditioned = nearly_dependent(program) or bool(np.linalg.norm(cold.x) > LARGE_SOLUTION_NORM)
+        gap, reference_residual = _reference_gap(program, cold)
+        faults = [
+            fault
+            for name, answer in (("cold", cold), ("warm", warm))
+            for fault in _answer_faults(name, answer, ill_conditioned)
+        ]
+        disagrees = gap is not None and gap > AGREEMENT_TOLERANCE and not ill_conditioned
+        if disagrees and reference_residual > CERTIFICATE_TOLERANCE:
             faults.append(f"slack differs by {gap:.3g} from that of the reference")
         residual = certificate(program, cold).residual if np.isfinite(cold.x).all() else np.nan
         values: dict[str, Value] = {
@@ -186,11 +190,11 @@ class SolverPrograms(Kind):
             "warm_iterations": int(warm.iterations),
             "worst_residual": float(residual),
             "worst_gap": gap,
-            "nearly_dependent": near,
-            "undecided": differs and not faults,
+            "nearly_dependent": ill_conditioned,
+            "undecided": disagrees and not faults,
         }
         times = {"milliseconds": cold.milliseconds, "warm_milliseconds": warm.milliseconds}
-        return Outcome(values, "; ".join(faults), times=times)
+        return RunOutput(values, "; ".join(faults), times=times)
 
 
 def nearly_dependent(program: Program) -> bool:
@@ -200,32 +204,32 @@ def nearly_dependent(program: Program) -> bool:
     for k in range(len(program)):
         values = np.linalg.svd(unit[: program.slice(k).stop], compute_uv=False)
         top = float(values.max(initial=0.0))
-        if ((values < NEARLY * top) & (values > 1e-14 * top)).any():
+        if ((values < DEPENDENCE_RATIO * top) & (values > 1e-14 * top)).any():
             return True
     return False
 
 
-def _faults(name: str, answer: Solution, near: bool) -> list[str]:
+def _answer_faults(name: str, answer: Solution, ill_conditioned: bool) -> list[str]:
     """What is wrong with an answer."""
     if not np.isfinite(answer.x).all():
         return [f"the {name} answer is not finite"]
     if answer.status != "optimal":
         return [f"the {name} answer is '{answer.status}', not optimal"]
     residual = certificate(answer.program, answer).residual
-    if not residual <= (CERTIFIED_NEAR if near else CERTIFIED):
+    if not residual <= (NEARLY_DEPENDENT_TOLERANCE if ill_conditioned else CERTIFICATE_TOLERANCE):
         return [f"the {name} answer is not optimal: residual {residual:.3g}"]
     return []
 
 
-def _gap(program: Program, answer: Solution) -> tuple[float | None, float]:
+def _reference_gap(program: Program, answer: Solution) -> tuple[float | None, float]:
     """The largest difference of a slack to that of the reference, and the residual of the certificate of this."""
-    if program.rows > SMALL or not np.isfinite(answer.x).all():
+    if program.rows > REFERENCE_MAX_ROWS or not np.isfinite(answer.x).all():
         return None, 0.0
     reference = Cascade().solve(program)
     size = np.maximum(np.linalg.norm(program.A, axis=1), 1e-12) * (1.0 + float(np.linalg.norm(reference.x)))
     difference = np.abs(program.slack(reference.x) - program.slack(answer.x)) / size
     gap = float(difference[program.weight > 0.0].max(initial=0.0))
-    return gap, certificate(program, reference).residual if gap > AGREED else 0.0
+    return gap, certificate(program, reference).residual if gap > AGREEMENT_TOLERANCE else 0.0
 
 
 # -- programs of a robot -----------------------------------------------------------------------------------------------
@@ -236,7 +240,7 @@ def _robot() -> Robot:
     return load_robot("g1")
 
 
-def _moving(seed: int) -> tuple[State, Hierarchy]:
+def _random_state_and_hierarchy(seed: int) -> tuple[State, Hierarchy]:
     """A robot near standing that moves, and is asked for more than it can do."""
     random, robot = np.random.default_rng(seed), _robot()
     start = robot.stance("standing")
@@ -249,26 +253,26 @@ def _moving(seed: int) -> tuple[State, Hierarchy]:
     center = start.center_of_mass + random.normal(0.0, 0.05, 3)
     levels = [
         Level("feet", [constraints.RigidContact(foot) for foot in robot.feet]),
-        Level("balance", [tasks.CenterOfMass(center, within=float(random.uniform(0.0, 0.02)))]),
+        Level("balance", [tasks.CenterOfMass(center, tolerance=float(random.uniform(0.0, 0.02)))]),
         Level("reach", [tasks.Position(hand, place)]),
         Level("look", [tasks.Gaze(robot.gaze, place)]),
         Level("posture", [tasks.Posture(start)]),
     ]
-    below = [levels[0], *(levels[1 + int(i)] for i in random.permutation(3)), levels[4]]
-    return state, Hierarchy([constraints.JointRange(robot), constraints.JointSpeed(robot)], below)
+    shuffled = [levels[0], *(levels[1 + int(i)] for i in random.permutation(3)), levels[4]]
+    return state, Hierarchy([constraints.JointRange(robot), constraints.JointSpeed(robot)], shuffled)
 
 
-def _kinematic(seed: int) -> Program:
-    state, hierarchy = _moving(seed)
-    return _asked(KinematicController(hierarchy, ramp=0.0).step(state).solution)
+def _inverse_kinematics_program(seed: int) -> Program:
+    state, hierarchy = _random_state_and_hierarchy(seed)
+    return _program_of(KinematicController(hierarchy, ramp=0.0).step(state).solution)
 
 
-def _dynamic(seed: int) -> Program:
-    state, hierarchy = _moving(seed)
-    return _asked(TorqueController(hierarchy, ramp=0.0).step(state).solution)
+def _inverse_dynamics_program(seed: int) -> Program:
+    state, hierarchy = _random_state_and_hierarchy(seed)
+    return _program_of(TorqueController(hierarchy, ramp=0.0).step(state).solution)
 
 
-def _asked(solution: Solution | None) -> Program:
+def _program_of(solution: Solution | None) -> Program:
     """The question behind an answer, without what keeps controllers calm near singularities: that is no optimum."""
     assert solution is not None, "a body near standing has a solution"
     return Program(solution.program.levels, variables=solution.program.variables)
@@ -277,8 +281,10 @@ def _asked(solution: Solution | None) -> Program:
 #: Programs of a seed: any, small ones with every degeneracy, inverse kinematics and inverse dynamics of G1.
 GENERATORS: dict[str, Callable[[int], Program]] = {
     "random": random_program,
-    "small": lambda seed: small_program(SMALL_KINDS[seed % len(SMALL_KINDS)], seed // len(SMALL_KINDS)),
-    "ik": _kinematic,
-    "id": _dynamic,
+    "small": lambda seed: small_program(
+        SMALL_PROGRAM_KINDS[seed % len(SMALL_PROGRAM_KINDS)], seed // len(SMALL_PROGRAM_KINDS)
+    ),
+    "ik": _inverse_kinematics_program,
+    "id": _inverse_dynamics_program,
 }
 SOLVERS: dict[str, Callable[[], Lexicographic | Cascade]] = {"strict": Lexicographic, "cascade": Cascade}

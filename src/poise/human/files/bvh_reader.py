@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from poise.arrays import Array
-from poise.human.files.file_conventions import Z_UP, checked_up
-from poise.human.files.text_tables import check_stillness, number, number_table, text_lines
-from poise.human.files.trial_reader import beginning
-from poise.human.trial import Trial, TrialError, refused
+from poise.human.files.file_conventions import ROTATION_TO_Z_UP, check_up_axis
+from poise.human.files.text_tables import check_joint_count, number_table, parse_number, text_lines
+from poise.human.files.trial_reader import read_file_head
+from poise.human.trial import Trial, TrialError, trial_error
 
 #: Rotation of any joint from one frame to the next (rad) that no person manages, even at 30 frames a second, and how
 #: many times the usual one of the same file it must be.
-JUMP, TIMES = np.radians(15.0), 10.0
+FIRST_FRAME_ANGLE, FIRST_FRAME_RATIO = np.radians(15.0), 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +56,10 @@ class BvhMotion:
             if p >= 0:
                 x[:, j] = x[:, p] + np.einsum("nij,nj->ni", G[:, p], self.translations[:, j])
                 G[:, j] = G[:, p] @ self.rotations[:, j]
-        world: Array = x @ Z_UP[self.up].T
+        world: Array = x @ ROTATION_TO_Z_UP[self.up].T
         return world
 
-    def as_trial(self) -> Trial:
+    def to_trial(self) -> Trial:
         """The joint centres as if they were markers, with the names of the joints as labels."""
         rate = 1.0 / float(self.time[1] - self.time[0]) if len(self.time) > 1 else 1.0
         return Trial(
@@ -72,7 +72,7 @@ class BvhMotion:
         )
 
 
-def turns(axis: int, angles: Array) -> Array:
+def axis_rotations(axis: int, angles: Array) -> Array:
     """Rotations about a coordinate axis, n angles (rad) to n x 3 x 3."""
     c, s = np.cos(angles), np.sin(angles)
     R = np.zeros((len(angles), 3, 3))
@@ -82,24 +82,24 @@ def turns(axis: int, angles: Array) -> Array:
     return R
 
 
-def first_frame_apart(rotations: Array) -> bool:
+def is_first_frame_outlier(rotations: Array) -> bool:
     """Whether the first frame is far from the second, n x k x 3 x 3: a pose that somebody put there."""
     if len(rotations) < 4:
         return False
     cosine = (np.einsum("nkij,nkij->nk", rotations[:-1], rotations[1:]) - 1.0) / 2.0
     largest = np.arccos(np.clip(cosine, -1.0, 1.0)).max(axis=1)
-    return bool(largest[0] > max(JUMP, TIMES * np.median(largest[1:])))
+    return bool(largest[0] > max(FIRST_FRAME_ANGLE, FIRST_FRAME_RATIO * np.median(largest[1:])))
 
 
 # -- BVH: skeletons over time as animation software has them ---------------------------------------------------------
 
 
-MOVES = ("xposition", "yposition", "zposition")
-TURNS = ("xrotation", "yrotation", "zrotation")
+POSITION_CHANNELS = ("xposition", "yposition", "zposition")
+ROTATION_CHANNELS = ("xrotation", "yrotation", "zrotation")
 
 
 @dataclass
-class _Joint:
+class _BvhJoint:
     name: str
     parent: int
     offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
@@ -120,26 +120,28 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
     array([0.5, 1.79, 0.89])
     """
     path = Path(path)
-    beginning(path)
-    checked_up(up, path)
+    read_file_head(path)
+    check_up_axis(up, path)
     if not (math.isfinite(scale) and scale > 0.0):
-        raise refused(path, f"scale is {scale!r}; expected a positive number of m per unit", "scale")
+        raise trial_error(path, f"scale is {scale!r}; expected a positive number of m per unit", "scale")
     lines = text_lines(path)
     if not lines[0].strip().upper().startswith("HIERARCHY"):
-        raise refused(path, "not a BVH file: it does not begin with HIERARCHY")
-    joints, motion_line = _hierarchy(path, lines)
-    said, period, start = _motion_header(path, lines, motion_line)
+        raise trial_error(path, "not a BVH file: it does not begin with HIERARCHY")
+    joints, motion_line = _parse_hierarchy(path, lines)
+    stated_frames, period, start = _parse_motion_header(path, lines, motion_line)
     columns = sum(len(joint.channels) for joint in joints)
     numbers = number_table(path, lines, start, columns)
-    check_stillness(path, lines, len(numbers), len(joints))
+    check_joint_count(path, lines, len(numbers), len(joints))
     if not np.isfinite(numbers).all():
         line = start + 1 + int(np.argmax(~np.isfinite(numbers).all(axis=1)))
-        raise refused(path, f"line {line}: fewer numbers than the {columns} channels", f"line {line}")
-    notes = [] if said == len(numbers) else [f"The file says {said} frames and has {len(numbers)}."]
+        raise trial_error(path, f"line {line}: fewer numbers than the {columns} channels", f"line {line}")
+    notes = [] if stated_frames == len(numbers) else [f"The file says {stated_frames} frames and has {len(numbers)}."]
     if not 0 <= skip < len(numbers):
-        raise refused(path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, fewer than there are frames", "skip")
-    moves, rotations = _channels(joints, numbers)
-    if first_frame_apart(rotations):
+        raise trial_error(
+            path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, fewer than there are frames", "skip"
+        )
+    translations, rotations = _channel_motion(joints, numbers)
+    if is_first_frame_outlier(rotations):
         notes.append(
             "The first frame is far from the second, perhaps a pose that was added"
             + (" and is left out." if skip else ": skip=1 leaves it out.")
@@ -148,10 +150,10 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
         notes.append(f"Frames left out at the beginning: {skip}.")
     return BvhMotion(
         path=str(path),
-        joints=tuple(_names(joints)),
+        joints=tuple(_unique_names(joints)),
         parents=tuple(joint.parent for joint in joints),
         offsets=scale * np.array([joint.offset for joint in joints]),
-        translations=scale * moves[skip:],
+        translations=scale * translations[skip:],
         rotations=rotations[skip:],
         time=np.arange(len(numbers) - skip) * np.float64(period),
         up=up,
@@ -159,9 +161,9 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
     )
 
 
-def _hierarchy(path: Path, lines: list[str]) -> tuple[list[_Joint], int]:
+def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int]:
     """Joints, each behind its parent, and the number of the line MOTION."""
-    joints: list[_Joint] = []
+    joints: list[_BvhJoint] = []
     open_joints: list[int] = []
     current = -1
     for i, line in enumerate(lines[1:], 1):
@@ -169,62 +171,64 @@ def _hierarchy(path: Path, lines: list[str]) -> tuple[list[_Joint], int]:
         word = words[0].upper() if words else ""
         if word == "MOTION":
             if open_joints or not joints:
-                raise _broken(path, i, "MOTION before the last brace of the skeleton")
+                raise _line_error(path, i, "MOTION before the last brace of the skeleton")
             return joints, i
         if word in ("ROOT", "JOINT", "END"):
             parent = open_joints[-1] if open_joints else -1
             name = f"{joints[parent].name}_end" if word == "END" and joints else "_".join(words[1:])
             if (word != "ROOT" and parent < 0) or not name:
-                raise _broken(path, i, f"{word} without a name or a parent")
-            joints.append(_Joint(name, parent))
+                raise _line_error(path, i, f"{word} without a name or a parent")
+            joints.append(_BvhJoint(name, parent))
             current = len(joints) - 1
         elif word == "{":
             open_joints.append(current)
         elif word == "}":
             if not open_joints:
-                raise _broken(path, i, "a brace too many")
+                raise _line_error(path, i, "a brace too many")
             open_joints.pop()
         elif word == "OFFSET" and current >= 0:
-            joints[current].offset = _offset(path, words[1:], i)
+            joints[current].offset = _parse_offset(path, words[1:], i)
         elif word == "CHANNELS" and current >= 0:
-            joints[current].channels = _channel_words(path, words[1:], i)
+            joints[current].channels = _parse_channels(path, words[1:], i)
         elif word:
-            raise _broken(path, i, f"{words[0][:30]!r} is not a word of a skeleton")
-    raise refused(path, "BVH file without MOTION: truncated or damaged")
+            raise _line_error(path, i, f"{words[0][:30]!r} is not a word of a skeleton")
+    raise trial_error(path, "BVH file without MOTION: truncated or damaged")
 
 
-def _motion_header(path: Path, lines: list[str], line: int) -> tuple[int, float, int]:
+def _parse_motion_header(path: Path, lines: list[str], line: int) -> tuple[int, float, int]:
     """Frames that the file says it has, seconds a frame, and the first line of numbers."""
     values: dict[str, float] = {}
     for i in range(line + 1, min(line + 10, len(lines))):
         name, colon, value = lines[i].partition(":")
         if colon:
-            values[" ".join(name.lower().split())] = number(path, value.strip(), i + 1)
+            values[" ".join(name.lower().split())] = parse_number(path, value.strip(), i + 1)
         if "frame time" in values:
-            period, said = values["frame time"], values.get("frames", math.nan)
+            period, stated_frames = values["frame time"], values.get("frames", math.nan)
             if not period > 0.0:
-                raise _broken(path, i, f"a frame time of {period:g} s; expected a positive number")
-            return int(said) if math.isfinite(said) else -1, period, i + 1
-    raise refused(path, "BVH file without 'Frame Time:' under MOTION")
+                raise _line_error(path, i, f"a frame time of {period:g} s; expected a positive number")
+            return int(stated_frames) if math.isfinite(stated_frames) else -1, period, i + 1
+    raise trial_error(path, "BVH file without 'Frame Time:' under MOTION")
 
 
-def _channels(joints: list[_Joint], numbers: Array) -> tuple[Array, Array]:
+def _channel_motion(joints: list[_BvhJoint], numbers: Array) -> tuple[Array, Array]:
     """Positions in and rotations to the parent, n x k x 3 and n x k x 3 x 3; a position replaces the offset."""
     n = len(numbers)
-    moves = np.tile(np.array([joint.offset for joint in joints]), (n, 1, 1))
+    translations = np.tile(np.array([joint.offset for joint in joints]), (n, 1, 1))
     rotations = np.tile(np.eye(3), (n, len(joints), 1, 1))
     column = 0
     for j, joint in enumerate(joints):
         for channel in joint.channels:
-            if channel in MOVES:
-                moves[:, j, MOVES.index(channel)] = numbers[:, column]
+            if channel in POSITION_CHANNELS:
+                translations[:, j, POSITION_CHANNELS.index(channel)] = numbers[:, column]
             else:
-                rotations[:, j] = rotations[:, j] @ turns(TURNS.index(channel), np.radians(numbers[:, column]))
+                rotations[:, j] = rotations[:, j] @ axis_rotations(
+                    ROTATION_CHANNELS.index(channel), np.radians(numbers[:, column])
+                )
             column += 1
-    return moves, rotations
+    return translations, rotations
 
 
-def _names(joints: list[_Joint]) -> list[str]:
+def _unique_names(joints: list[_BvhJoint]) -> list[str]:
     """Names, each once: a second one of the same name gets a number."""
     names: dict[str, None] = {}
     counts: dict[str, int] = {}
@@ -237,56 +241,56 @@ def _names(joints: list[_Joint]) -> list[str]:
     return list(names)
 
 
-def _offset(path: Path, words: list[str], line: int) -> list[float]:
-    values = [number(path, word, line + 1) for word in words]
+def _parse_offset(path: Path, words: list[str], line: int) -> list[float]:
+    values = [parse_number(path, word, line + 1) for word in words]
     if len(values) != 3 or not all(math.isfinite(value) for value in values):
-        raise _broken(path, line, f"OFFSET {' '.join(words)[:40]!r}; expected three numbers")
+        raise _line_error(path, line, f"OFFSET {' '.join(words)[:40]!r}; expected three numbers")
     return values
 
 
-def _channel_words(path: Path, words: list[str], line: int) -> list[str]:
+def _parse_channels(path: Path, words: list[str], line: int) -> list[str]:
     channels = [word.lower() for word in words[1:]]
-    known = set(channels) <= {*MOVES, *TURNS}
+    known = set(channels) <= {*POSITION_CHANNELS, *ROTATION_CHANNELS}
     if not words or words[0].lstrip("0") != (str(len(channels)) if channels else "") or not known:
-        raise _broken(
+        raise _line_error(
             path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and so many of Xposition .."
         )
     return channels
 
 
-def _broken(path: Path, line: int, complaint: str) -> TrialError:
-    return refused(path, f"line {line + 1}: {complaint}", f"line {line + 1}")
+def _line_error(path: Path, line: int, complaint: str) -> TrialError:
+    return trial_error(path, f"line {line + 1}: {complaint}", f"line {line + 1}")
 
 
 # -- Skeletons as trials ---------------------------------------------------------------------------------------------
 
 
 #: Units that BVH files are in (m): their format does not say which. The last is that of the files of CMU.
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "0.45 inch": 0.0254 / 0.45}
+UNIT_LENGTHS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "0.45 inch": 0.0254 / 0.45}
 #: Height of a skeleton, from its lowest to its highest joint, of a person of usual stature (m).
-TALL = 1.65
+TYPICAL_HEIGHT = 1.65
 
 
 def read_skeleton(path: str | Path, up: str | None = None) -> Trial:
     """The joint centres of a BVH file as a trial, which `fit` takes with the marker set ``skeleton``.
 
-    The unit is the one of `UNITS` in which the skeleton is as tall as a person; a first frame that is far from the
-    second, the T-pose that is added to many files, is left out. The notes tell of both.
+    The unit is the one of `UNIT_LENGTHS` in which the skeleton is as tall as a person; a first frame that is far from
+    the second, the T-pose that is added to many files, is left out. The notes tell of both.
 
     >>> human.fit(read_skeleton("07_01.bvh")).rms
     """
-    whole = read_bvh(path, up=up or "y")
-    skip = int(first_frame_apart(whole.rotations))
-    motion = read_bvh(path, up=up or "y", skip=skip) if skip else whole
-    length = _length(motion)
-    unit = min(UNITS, key=lambda name: abs(np.log(UNITS[name] * length / TALL)))
+    full_motion = read_bvh(path, up=up or "y")
+    skip = int(is_first_frame_outlier(full_motion.rotations))
+    motion = read_bvh(path, up=up or "y", skip=skip) if skip else full_motion
+    length = _skeleton_height(motion)
+    unit = min(UNIT_LENGTHS, key=lambda name: abs(np.log(UNIT_LENGTHS[name] * length / TYPICAL_HEIGHT)))
     trial = replace(
-        motion, offsets=UNITS[unit] * motion.offsets, translations=UNITS[unit] * motion.translations
-    ).as_trial()
+        motion, offsets=UNIT_LENGTHS[unit] * motion.offsets, translations=UNIT_LENGTHS[unit] * motion.translations
+    ).to_trial()
     return trial.replace(notes=(*trial.notes, f"Lengths taken to be in units of {unit}, by the size of the skeleton."))
 
 
-def _length(motion: BvhMotion) -> float:
+def _skeleton_height(motion: BvhMotion) -> float:
     """From the lowest to the highest joint, median over the frames, in units of the file."""
     heights = motion.positions()[:, :, 2]
     return float(np.median(heights.max(axis=1) - heights.min(axis=1))) or 1.0

@@ -13,19 +13,19 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from poise.human.trial import TrialError, refused
+from poise.human.trial import TrialError, trial_error
 
-BLOCK = 512
-KEY = 0x50
+BLOCK_BYTES = 512
+C3D_KEY = 0x50
 INTEL, DEC, MIPS = 84, 85, 86
 #: Records that a section can hold at most: its 255 blocks are 130 kB, and the shortest record has 6 bytes.
-RECORDS = 255 * BLOCK // 6
+MAX_RECORDS = 255 * BLOCK_BYTES // 6
 
 
-class Parameter(NamedTuple):
+class C3dParameter(NamedTuple):
     """A parameter where it lies: bytes per element (-1 for text), dimensions, first byte of its values."""
 
-    kind: int
+    data_type: int
     dimensions: tuple[int, ...]
     start: int
 
@@ -38,57 +38,59 @@ def check_layout(path: Path) -> None:
     """Raises a `TrialError` unless header, parameters and samples fit into the file and into each other."""
     data = path.read_bytes()
     if not data:
-        raise refused(path, "is empty; expected a C3D file")
-    if len(data) < BLOCK or data[1] != KEY:
-        raise refused(path, "not a C3D file: its second byte is not 50 hex, or it is shorter than a header")
-    first = (data[0] - 1) * BLOCK
+        raise trial_error(path, "is empty; expected a C3D file")
+    if len(data) < BLOCK_BYTES or data[1] != C3D_KEY:
+        raise trial_error(path, "not a C3D file: its second byte is not 50 hex, or it is shorter than a header")
+    first = (data[0] - 1) * BLOCK_BYTES
     if first < 0 or first + 4 > len(data):
-        raise refused(path, f"damaged C3D file: its parameters are said to begin in block {data[0]}, beyond its end")
+        raise trial_error(
+            path, f"damaged C3D file: its parameters are said to begin in block {data[0]}, beyond its end"
+        )
     processor = data[first + 3]
     if processor == MIPS:
-        raise refused(path, "C3D file in MIPS byte order, which is not read; save it again in Intel byte order")
+        raise trial_error(path, "C3D file in MIPS byte order, which is not read; save it again in Intel byte order")
     if processor not in (INTEL, DEC):
-        raise refused(path, f"damaged C3D file: processor type {processor}, expected 84 (Intel) or 85 (DEC)")
-    _check_samples(data, _parameters(data, first + 4, path), path, sign=1 if processor == DEC else 3)
+        raise trial_error(path, f"damaged C3D file: processor type {processor}, expected 84 (Intel) or 85 (DEC)")
+    _check_samples(data, _read_parameters(data, first + 4, path), path, sign=1 if processor == DEC else 3)
 
 
-def _parameters(data: bytes, position: int, path: Path) -> dict[str, Parameter]:
+def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dParameter]:
     groups: dict[int, str] = {}
-    found: list[tuple[int, str, Parameter]] = []
-    for _ in range(RECORDS):
+    found: list[tuple[int, str, C3dParameter]] = []
+    for _ in range(MAX_RECORDS):
         if position + 2 > len(data):
-            raise _damaged(path, "its parameters run beyond its end")
-        letters, number = struct.unpack_from("<bb", data, position)
-        if letters == 0 or number == 0:
+            raise _damaged_error(path, "its parameters run beyond its end")
+        name_length, group_id = struct.unpack_from("<bb", data, position)
+        if name_length == 0 or group_id == 0:
             break
-        name = data[position + 2 : position + 2 + abs(letters)].decode("ascii", "replace").upper()
-        at = position + 2 + abs(letters)
+        name = data[position + 2 : position + 2 + abs(name_length)].decode("ascii", "replace").upper()
+        at = position + 2 + abs(name_length)
         if at + 2 > len(data):
-            raise _damaged(path, "its parameters run beyond its end")
+            raise _damaged_error(path, "its parameters run beyond its end")
         (offset,) = struct.unpack_from("<H", data, at)
         end = at + offset if offset else len(data)
         if end > len(data) or (offset and offset < 3):
-            raise _damaged(path, f"parameter {name!r} is said to end at byte {end}, beyond its end")
-        if number < 0:
-            groups[number] = name
+            raise _damaged_error(path, f"parameter {name!r} is said to end at byte {end}, beyond its end")
+        if group_id < 0:
+            groups[group_id] = name
             _check_description(data, at + 2, end, name, path)
         else:
-            found.append((-number, name, _parameter(data, at + 2, end, name, path)))
+            found.append((-group_id, name, _read_parameter(data, at + 2, end, name, path)))
         if not offset:
             break
         position = end
     return {f"{groups.get(group, group)}:{name}": parameter for group, name, parameter in found}
 
 
-def _parameter(data: bytes, position: int, end: int, name: str, path: Path) -> Parameter:
+def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path) -> C3dParameter:
     if position + 2 > end:
-        raise _damaged(path, f"parameter {name!r} has no room for itself")
-    kind, dimensions = struct.unpack_from("<bB", data, position)
+        raise _damaged_error(path, f"parameter {name!r} has no room for itself")
+    data_type, dimensions = struct.unpack_from("<bB", data, position)
     start = position + 2 + dimensions
-    if kind not in (-1, 1, 2, 4) or dimensions > 7 or start > end:
-        raise _damaged(path, f"parameter {name!r} is of type {kind} with {dimensions} dimensions")
-    parameter = Parameter(kind, tuple(data[position + 2 : start]), start)
-    _check_description(data, start + parameter.elements * abs(kind), end, name, path)
+    if data_type not in (-1, 1, 2, 4) or dimensions > 7 or start > end:
+        raise _damaged_error(path, f"parameter {name!r} is of type {data_type} with {dimensions} dimensions")
+    parameter = C3dParameter(data_type, tuple(data[position + 2 : start]), start)
+    _check_description(data, start + parameter.elements * abs(data_type), end, name, path)
     return parameter
 
 
@@ -96,51 +98,51 @@ def _check_description(data: bytes, position: int, end: int, name: str, path: Pa
     """A byte behind the values says how long the description is that follows it, and with it the record must end; only
     the last record does not say where it ends."""
     if position >= end:
-        raise _damaged(path, f"parameter {name!r} claims more bytes than it has")
+        raise _damaged_error(path, f"parameter {name!r} claims more bytes than it has")
     after = position + 1 + data[position]
     if after > end or (after < end and end != len(data)):
-        raise _damaged(path, f"parameter {name!r} does not end where its parts do")
+        raise _damaged_error(path, f"parameter {name!r} does not end where its parts do")
 
 
-def _check_samples(data: bytes, parameters: dict[str, Parameter], path: Path, sign: int) -> None:
+def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path, sign: int) -> None:
     """Compares what header and parameters claim with the room that there is; ``sign``: which byte of a float has it."""
 
-    def number(name: str) -> int | None:
+    def read_integer(name: str) -> int | None:
         parameter = parameters.get(name)
-        if parameter is None or not parameter.elements or parameter.kind not in (1, 2):
+        if parameter is None or not parameter.elements or parameter.data_type not in (1, 2):
             return None
-        return int.from_bytes(data[parameter.start : parameter.start + parameter.kind], "little")
+        return int.from_bytes(data[parameter.start : parameter.start + parameter.data_type], "little")
 
-    def pair(name: str) -> int | None:
+    def read_long(name: str) -> int | None:
         parameter = parameters.get(name)
-        if parameter is None or parameter.elements < 2 or parameter.kind != 2:
+        if parameter is None or parameter.elements < 2 or parameter.data_type != 2:
             return None
         low, high = struct.unpack_from("<HH", data, parameter.start)
         return int(low + 65536 * high)
 
-    channels = number("ANALOG:USED") or 0
+    channels = read_integer("ANALOG:USED") or 0
     for name in ("ANALOG:SCALE", "ANALOG:OFFSET") if channels else ():
         # Beyond 255 channels they go on in SCALE2, SCALE3 ...
         if sum(parameters[key].elements for key in parameters if re.fullmatch(rf"{name}\d*", key)) < channels:
-            raise _damaged(path, f"{name} does not have a number for each of {channels} channels")
+            raise _damaged_error(path, f"{name} does not have a number for each of {channels} channels")
     points, analog, first, last = struct.unpack_from("<HHHH", data, 2)
     start = struct.unpack_from("<H", data, 16)[0]
-    begin, end = pair("TRIAL:ACTUAL_START_FIELD"), pair("TRIAL:ACTUAL_END_FIELD")
-    frames = end - begin + 1 if begin is not None and end is not None else number("POINT:FRAMES")
-    points = number("POINT:USED") or points
+    begin, end = read_long("TRIAL:ACTUAL_START_FIELD"), read_long("TRIAL:ACTUAL_END_FIELD")
+    frames = end - begin + 1 if begin is not None and end is not None else read_integer("POINT:FRAMES")
+    points = read_integer("POINT:USED") or points
     frames = last - first + 1 if frames is None else frames
     # Samples are 16-bit integers if the scale is positive, else floats.
     scale = parameters.get("POINT:SCALE")
-    at = scale.start if scale is not None and scale.kind == 4 and scale.elements else 12
+    at = scale.start if scale is not None and scale.data_type == 4 and scale.elements else 12
     size = 4 if data[at + sign] & 0x80 else 2
-    room = max(0, len(data) - (max(start, 1) - 1) * BLOCK)
+    room = max(0, len(data) - (max(start, 1) - 1) * BLOCK_BYTES)
     claimed = frames * (4 * points + analog) * size
     # A last frame that was cut off in the middle is the writer's carelessness; more is a damaged or truncated file.
     if claimed - room > (4 * points + analog) * size:
-        raise refused(
+        raise trial_error(
             path, f"claims {frames} frames of {points} points ({claimed} bytes) but has {room}: truncated or damaged"
         )
 
 
-def _damaged(path: Path, complaint: str) -> TrialError:
-    return refused(path, f"damaged C3D file: {complaint}")
+def _damaged_error(path: Path, complaint: str) -> TrialError:
+    return trial_error(path, f"damaged C3D file: {complaint}")

@@ -9,28 +9,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from poise.analysis import LOADED_FORCE, EventKind, GaitEvent
 from poise.arrays import Array
 from poise.extras import ezc3d, require
 from poise.human.files.c3d_layout import check_layout
-from poise.human.files.file_conventions import METRES, Z_UP, kept, metres, upwards
-from poise.human.markers import bare
-from poise.human.trial import Event, Kind, Plate, Subject, Trial, refused
+from poise.human.files.file_conventions import (
+    METRES_PER_UNIT,
+    ROTATION_TO_Z_UP,
+    find_up_axis,
+    length_unit,
+    select_markers,
+)
+from poise.human.markers import label_without_subject
+from poise.human.trial import ForcePlate, Subject, Trial, trial_error
 from poise.robots import Side
 
 #: Parameters of the group POINT that list the labels of results; long lists go on in ANGLES2, ANGLES3 ...
-GROUPS = {"ANGLES": "angle", "MOMENTS": "moment", "FORCES": "other", "POWERS": "other", "SCALARS": "other"}
+RESULT_GROUPS = {"ANGLES": "angle", "MOMENTS": "moment", "FORCES": "other", "POWERS": "other", "SCALARS": "other"}
 #: The same by name, for files that do not list them; some end with a V.
-NAMES = {
+RESULT_NAMES = {
     "angle": re.compile(r".*Angles?V?", flags=re.IGNORECASE),
     "moment": re.compile(r".*Moments?V?", flags=re.IGNORECASE),
     "other": re.compile(r".*(Forces?|Powers?|GRF|Torques?|Work)V?", flags=re.IGNORECASE),
 }
-CENTER = re.compile(r"(whole_?body_?)?cent(re|er)_?of_?mass(_?floor)?", flags=re.IGNORECASE)
+CENTER_OF_MASS = re.compile(r"(whole_?body_?)?cent(re|er)_?of_?mass(_?floor)?", flags=re.IGNORECASE)
 #: Plug-in Gait stores the axes of each segment as four points: its origin and one along each axis.
-SEGMENT = re.compile(r"(?P<segment>HED|PEL|TRX|[LR](CL|FE|FO|HN|HU|RA|TI|TO))(?P<end>[OALP])")
+SEGMENT_POINT = re.compile(r"(?P<segment>HED|PEL|TRX|[LR](CL|FE|FO|HN|HU|RA|TI|TO))(?P<end>[OALP])")
 
 
-class Channels(NamedTuple):
+class PointChannels(NamedTuple):
     """Columns of the points by what they are: markers, then angles, moments and computed points by name."""
 
     markers: list[int]
@@ -40,37 +47,40 @@ class Channels(NamedTuple):
     notes: list[str]
 
 
-def separated(labels: Sequence[str], parameters: Mapping[str, Any]) -> Channels:
+def classify_points(labels: Sequence[str], parameters: Mapping[str, Any]) -> PointChannels:
     """Sorts the labels of points; ``parameters`` is the group POINT as `ezc3d` gives it."""
-    listed = {
-        label.strip(): kind for group, kind in GROUPS.items() for label in _texts(parameters, group) if label.strip()
+    listed_kinds = {
+        label.strip(): kind
+        for group, kind in RESULT_GROUPS.items()
+        for label in _parameter_texts(parameters, group)
+        if label.strip()
     }
-    frames = _segments(bare(label) for label in labels)
+    frames = _complete_segments(label_without_subject(label) for label in labels)
     found: dict[str, dict[str, int]] = {"angle": {}, "moment": {}, "computed": {}}
     markers: list[int] = []
     others = 0
     for column, label in enumerate(labels):
-        kind = listed.get(label) or _by_name(bare(label), frames)
+        kind = listed_kinds.get(label) or _kind_by_name(label_without_subject(label), frames)
         if kind is None:
             markers.append(column)
         elif kind == "other":
             others += 1
         else:
-            name = bare(label)
+            name = label_without_subject(label)
             name = name[:-1] if kind != "computed" and name.endswith("V") else name
             found[kind].setdefault(name, column)
     notes = []
     if others:
         notes.append(f"{others} channels of forces and powers stored as points left out.")
-    return Channels(markers, found["angle"], found["moment"], found["computed"], notes)
+    return PointChannels(markers, found["angle"], found["moment"], found["computed"], notes)
 
 
 def point_labels(parameters: Mapping[str, Any]) -> list[str]:
     """Labels of all points; those beyond 255 stand in LABELS2, LABELS3 ..."""
-    return _texts(parameters, "LABELS")
+    return _parameter_texts(parameters, "LABELS")
 
 
-def _texts(parameters: Mapping[str, Any], name: str) -> list[str]:
+def _parameter_texts(parameters: Mapping[str, Any], name: str) -> list[str]:
     """Texts of a parameter and of its continuations."""
     words: list[str] = []
     number = 1
@@ -80,19 +90,19 @@ def _texts(parameters: Mapping[str, Any], name: str) -> list[str]:
     return words
 
 
-def _by_name(name: str, frames: set[str]) -> str | None:
-    for kind, pattern in NAMES.items():
+def _kind_by_name(name: str, frames: set[str]) -> str | None:
+    for kind, pattern in RESULT_NAMES.items():
         if pattern.fullmatch(name):
             return kind
-    match = SEGMENT.fullmatch(name)
-    return "computed" if CENTER.fullmatch(name) or (match and match["segment"] in frames) else None
+    match = SEGMENT_POINT.fullmatch(name)
+    return "computed" if CENTER_OF_MASS.fullmatch(name) or (match and match["segment"] in frames) else None
 
 
-def _segments(names: Iterable[str]) -> set[str]:
+def _complete_segments(names: Iterable[str]) -> set[str]:
     """Segments whose four points are all there: one such name alone may be anybody's marker."""
     ends: dict[str, set[str]] = {}
     for name in names:
-        if match := SEGMENT.fullmatch(name):
+        if match := SEGMENT_POINT.fullmatch(name):
             ends.setdefault(match["segment"], set()).add(match["end"])
     return {segment for segment, found in ends.items() if found == set("OALP")}
 
@@ -100,17 +110,20 @@ def _segments(names: Iterable[str]) -> set[str]:
 # -- Foot strikes and foot offs of C3D files -------------------------------------------------------------------------
 
 
-STRIKE = re.compile(
+INITIAL_CONTACT = re.compile(
     r"(foot|heel|toe|ball|initial)[\s_\-]*(strike|contact|down|on)|touch[\s_\-]*down|[lr]?(fs|hs|ic|fc|td)"
 )
-OFF = re.compile(r"(foot|toe|heel)[\s_\-]*off|lift[\s_\-]*off|[lr]?(fo|to)")
+TOE_OFF = re.compile(r"(foot|toe|heel)[\s_\-]*off|lift[\s_\-]*off|[lr]?(fo|to)")
 #: Whole words, or the letter in front of short forms such as RHS.
-SIDE = {"left": re.compile(r"left|l|l(fs|hs|ic|fc|td|fo|to)"), "right": re.compile(r"right|r|r(fs|hs|ic|fc|td|fo|to)")}
+SIDE_PATTERNS = {
+    "left": re.compile(r"left|l|l(fs|hs|ic|fc|td|fo|to)"),
+    "right": re.compile(r"right|r|r(fs|hs|ic|fc|td|fo|to)"),
+}
 
 
-def events(
+def read_events(
     parameters: Mapping[str, Any], header: Mapping[str, Any], first_frame: int, frames: int, rate: float
-) -> tuple[tuple[Event, ...], list[str]]:
+) -> tuple[tuple[GaitEvent, ...], list[str]]:
     """Events on a clock that is zero at the first frame, in order, and what was decided.
 
     Times in files count from the start of the recording, of which a file often holds a part: the time of the first
@@ -123,33 +136,33 @@ def events(
         frames: how many there are.
         rate: frames a second (Hz).
     """
-    labels, contexts, stored = _stored(parameters, header)
+    labels, contexts, stored = _stored_events(parameters, header)
     notes: list[str] = []
     if not labels:
         return (), notes
-    duration, start, slack = (frames - 1) / rate, first_frame / rate, 1.5 / rate
-    times = _times(stored, len(labels), start, duration, slack, notes)
+    duration, start, tolerance = (frames - 1) / rate, first_frame / rate, 1.5 / rate
+    times = _event_times(stored, len(labels), start, duration, tolerance, notes)
     if times is None:
         return (), ["Events left out: their times do not fit their labels."]
-    found: list[Event] = []
-    unclear: list[str] = []
+    found: list[GaitEvent] = []
+    unrecognized: list[str] = []
     outside = 0
     for time, label, context in zip(times, labels, contexts, strict=True):
-        kind, side = _kind(label), _side(context) or _side(label)
+        kind, side = _event_kind(label), _event_side(context) or _event_side(label)
         if kind is None or side is None:
-            unclear.append(f"{context} {label}".strip())
-        elif not -slack <= time <= duration + slack:
+            unrecognized.append(f"{context} {label}".strip())
+        elif not -tolerance <= time <= duration + tolerance:
             outside += 1
         else:
-            found.append(Event(float(np.clip(time, 0.0, duration)), side, kind))
-    if unclear:
-        notes.append(f"Events left out, neither strike nor off of a foot: {', '.join(dict.fromkeys(unclear))}.")
+            found.append(GaitEvent(float(np.clip(time, 0.0, duration)), side, kind))
+    if unrecognized:
+        notes.append(f"Events left out, neither strike nor off of a foot: {', '.join(dict.fromkeys(unrecognized))}.")
     if outside:
         notes.append(f"{outside} events before the first or after the last frame left out.")
     return tuple(sorted(found, key=lambda event: event.time)), notes
 
 
-def _stored(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> tuple[list[str], list[str], Array]:
+def _stored_events(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> tuple[list[str], list[str], Array]:
     """Labels, contexts and times as they stand."""
 
     def texts(name: str) -> list[str]:
@@ -164,15 +177,17 @@ def _stored(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> tuple[l
     return [label for label, _ in pairs], [""] * len(pairs), np.array([time for _, time in pairs], dtype=float)
 
 
-def _times(stored: Array, count: int, start: float, duration: float, slack: float, notes: list[str]) -> Array | None:
+def _event_times(
+    stored: Array, count: int, start: float, duration: float, tolerance: float, notes: list[str]
+) -> Array | None:
     """Seconds since the first frame: of the ways to read what is stored, the first that puts all events into the trial,
     or else most of them."""
     best: Array | None = None
     inside = -1
-    for seconds in _readings(stored, count):
+    for seconds in _time_candidates(stored, count):
         for offset in (start, 0.0):
             times = seconds - offset
-            fits = int(((times >= -slack) & (times <= duration + slack)).sum())
+            fits = int(((times >= -tolerance) & (times <= duration + tolerance)).sum())
             if fits > inside:
                 best, inside, relative = times, fits, offset != start
     if best is not None and relative:
@@ -180,7 +195,7 @@ def _times(stored: Array, count: int, start: float, duration: float, slack: floa
     return best
 
 
-def _readings(stored: Array, count: int) -> Iterator[Array]:
+def _time_candidates(stored: Array, count: int) -> Iterator[Array]:
     """Seconds of the events: minutes and seconds in rows, in columns, one after the other, or just seconds."""
     if stored.ndim == 2 and stored.shape[0] == 2 and stored.shape[1] >= count:
         yield 60.0 * stored[0, :count] + stored[1, :count]
@@ -194,20 +209,20 @@ def _readings(stored: Array, count: int) -> Iterator[Array]:
         yield flat[:count]
 
 
-def _kind(label: str) -> Kind | None:
+def _event_kind(label: str) -> EventKind | None:
     words = label.lower()
-    if _says(STRIKE, words):
+    if _contains_word(INITIAL_CONTACT, words):
         return "strike"
-    return "off" if _says(OFF, words) else None
+    return "off" if _contains_word(TOE_OFF, words) else None
 
 
-def _side(words: str) -> Side | None:
+def _event_side(words: str) -> Side | None:
     sides: Sequence[Side] = ("left", "right")
-    found = [side for side in sides if _says(SIDE[side], words.lower())]
+    found = [side for side in sides if _contains_word(SIDE_PATTERNS[side], words.lower())]
     return found[0] if len(found) == 1 else None
 
 
-def _says(pattern: re.Pattern[str], words: str) -> bool:
+def _contains_word(pattern: re.Pattern[str], words: str) -> bool:
     """Whether a text is a pattern or has it among its words."""
     return bool(re.search(rf"(?<![a-z])(?:{pattern.pattern})(?![a-z])", words))
 
@@ -215,14 +230,12 @@ def _says(pattern: re.Pattern[str], words: str) -> bool:
 # -- Force plates of C3D files, brought to the frames of the markers -------------------------------------------------
 
 
-#: Force along the plate's normal below which nobody stands on it, and where the centre of pressure is noise (N).
-LOADED = 20.0
 #: N m per unit of moment.
-MOMENTS = {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0}
-TYPES = (2, 4)
+MOMENT_UNITS = {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0}
+PLATE_TYPES = (2, 4)
 
 
-def plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[Plate, ...], list[str]]:
+def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[ForcePlate, ...], list[str]]:
     """The plates of a file and what was left out.
 
     Args:
@@ -234,32 +247,32 @@ def plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[Pla
     group = c3d["parameters"].get("FORCE_PLATFORM", {})
     types = [int(number) for number in np.ravel(group.get("TYPE", {}).get("value", []))]
     used = int(next(iter(np.ravel(group.get("USED", {}).get("value", [0]))), 0))
-    found: list[Plate] = []
+    found: list[ForcePlate] = []
     notes: list[str] = []
     for number, kind in enumerate(types[:used]):
-        if kind not in TYPES:
+        if kind not in PLATE_TYPES:
             notes.append(f"Force plate {number + 1} left out: type {kind}, where 2 and 4 are read.")
             continue
         try:
             raw = swig.ForcePlatform(number, c3d.c3d_swig)
-            found.append(_plate(f"plate {number + 1}", raw, rotation, frames))
+            found.append(_read_plate(f"plate {number + 1}", raw, rotation, frames))
         except Exception as error:  # whatever a damaged group makes the reader say
             notes.append(f"Force plate {number + 1} left out: {' '.join(str(error).split())[:120]}.")
     return tuple(found), notes
 
 
-def _plate(name: str, raw: Any, rotation: Array, frames: int) -> Plate:
-    length = METRES.get(raw.positionUnit().strip().lower(), 1e-3)
+def _read_plate(name: str, raw: Any, rotation: Array, frames: int) -> ForcePlate:
+    length = METRES_PER_UNIT.get(raw.positionUnit().strip().lower(), 1e-3)
     corners = length * np.array([corner.to_array()[:, 0] for corner in raw.corners()]) @ rotation.T
     with np.errstate(all="ignore"):  # numbers of a damaged file overflow; what comes of it is looked at below
-        force, moment = (_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
+        force, moment = (_average_to_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
     if not (np.isfinite(force).all() and np.isfinite(moment).all() and np.isfinite(corners).all()):
         raise ValueError("forces or corners that are no numbers")
-    moment = moment * MOMENTS.get(raw.momentUnit().strip().lower(), 1e-3)
-    return loaded(name, corners, force, moment)
+    moment = moment * MOMENT_UNITS.get(raw.momentUnit().strip().lower(), 1e-3)
+    return make_force_plate(name, corners, force, moment)
 
 
-def loaded(name: str, corners: Array, force: Array, moment: Array) -> Plate:
+def make_force_plate(name: str, corners: Array, force: Array, moment: Array) -> ForcePlate:
     """A plate from the force F on it or on the body and the moment M about the middle of its surface.
 
     The centre of pressure is the point c of the plane, with normal n, about which the moment has no part in the plane,
@@ -268,7 +281,7 @@ def loaded(name: str, corners: Array, force: Array, moment: Array) -> Plate:
         M = p x F + τ,    n x M = p (n · F)   since   p · n = 0  and  τ is along n
 
     so ``p = n x M / (n · F)``. F is turned about if it would pull the person into the ground: then the file has the
-    force on the plate. Below `LOADED` all is zero.
+    force on the plate. Below `LOADED_FORCE` all is zero.
     """
     diagonals = corners[2] - corners[0], corners[3] - corners[1]
     n = np.cross(*diagonals)
@@ -278,28 +291,28 @@ def loaded(name: str, corners: Array, force: Array, moment: Array) -> Plate:
     strongest = int(np.abs(normal).argmax())
     if normal[strongest] < 0.0:
         force, moment, normal = -force, -moment, -normal
-    on = normal > LOADED
+    on = normal > LOADED_FORCE
     p = np.cross(n, moment[on]) / normal[on, None]
-    center, rest, push = (np.zeros((len(force), 3)) for _ in range(3))
+    center, free_moment, force_on_body = (np.zeros((len(force), 3)) for _ in range(3))
     center[on] = corners.mean(axis=0) + p
-    rest[on] = moment[on] - np.cross(p, force[on])
-    push[on] = force[on]
-    return Plate(name, corners, push, center, rest)
+    free_moment[on] = moment[on] - np.cross(p, force[on])
+    force_on_body[on] = force[on]
+    return ForcePlate(name, corners, force_on_body, center, free_moment)
 
 
-def _frames(vectors: Any, frames: int) -> Array:
+def _average_to_frames(vectors: Any, frames: int) -> Array:
     """Means over the samples around each frame, n x 3: half of them before its moment, half after.
 
     The first sample of a frame is at its moment; a mean of all its samples would be half a frame late.
     """
     samples = np.array([vector.to_array()[:, 0] for vector in vectors])
-    each = len(samples) // frames
-    if each == 0:
+    samples_per_frame = len(samples) // frames
+    if samples_per_frame == 0:
         raise ValueError(f"{len(samples)} samples for {frames} frames")
-    whole = samples[: each * frames]
-    before = each // 2
-    shifted = np.vstack([np.repeat(whole[:1], before, axis=0), whole])[: each * frames]
-    means: Array = shifted.reshape(frames, each, 3).mean(axis=1)
+    whole = samples[: samples_per_frame * frames]
+    before = samples_per_frame // 2
+    shifted = np.vstack([np.repeat(whole[:1], before, axis=0), whole])[: samples_per_frame * frames]
+    means: Array = shifted.reshape(frames, samples_per_frame, 3).mean(axis=1)
     return means
 
 
@@ -307,7 +320,7 @@ def _frames(vectors: Any, frames: int) -> Array:
 
 
 #: Height of a person, m, and mass, kg, that are believed; laboratories write 0 for unknown, and heights in mm or m.
-HEIGHTS, MASSES = (0.4, 2.6), (2.0, 400.0)
+PLAUSIBLE_HEIGHT, PLAUSIBLE_MASS = (0.4, 2.6), (2.0, 400.0)
 
 
 def read_c3d(path: Path, up: str | None = None) -> Trial:
@@ -318,52 +331,54 @@ def read_c3d(path: Path, up: str | None = None) -> Trial:
         c3d = ezc3d.c3d(str(path))
         points, residuals = c3d["data"]["points"], c3d["data"]["meta_points"]["residuals"]
     except Exception as error:  # the reader raises whatever it likes about a damaged file
-        raise refused(path, f"not a readable C3D file: {error}") from None
+        raise trial_error(path, f"not a readable C3D file: {error}") from None
     parameters, header = c3d["parameters"], c3d["header"]
     group = parameters.get("POINT", {})
-    rate = _number(group, "RATE") or float(header["points"]["frame_rate"])
+    rate = _first_number(group, "RATE") or float(header["points"]["frame_rate"])
     if not (np.isfinite(rate) and rate > 0.0):
-        raise refused(path, f"a point rate of {rate:g} Hz; expected a positive number of frames a second", "POINT:RATE")
+        raise trial_error(
+            path, f"a point rate of {rate:g} Hz; expected a positive number of frames a second", "POINT:RATE"
+        )
     frames = points.shape[2]
     if not frames or not points.shape[1]:
-        raise refused(path, f"{points.shape[1]} points in {frames} frames; expected markers")
-    values, labels, notes = _samples(points, residuals, point_labels(group))
-    channels = separated(labels, group)
+        raise trial_error(path, f"{points.shape[1]} points in {frames} frames; expected markers")
+    values, labels, notes = _point_values(points, residuals, point_labels(group))
+    channels = classify_points(labels, group)
     markers = values[:, channels.markers]
     gaps = (markers == 0.0).all(axis=2)
     markers[gaps] = np.nan
-    named = kept([labels[i] for i in channels.markers], np.isfinite(markers).all(axis=2).sum(axis=0))
-    markers = markers[:, named.columns]
-    if not named.columns:
-        raise refused(path, f"no marker with a name and samples among {len(labels)} points")
-    scale, unit_note = metres(" ".join(group.get("UNITS", {}).get("value", [])[:1]), markers)
-    axis, up_note = upwards(markers, named.labels, up, "z", path)
-    rotation = Z_UP[axis]
+    selected = select_markers([labels[i] for i in channels.markers], np.isfinite(markers).all(axis=2).sum(axis=0))
+    markers = markers[:, selected.columns]
+    if not selected.columns:
+        raise trial_error(path, f"no marker with a name and samples among {len(labels)} points")
+    scale, unit_note = length_unit(" ".join(group.get("UNITS", {}).get("value", [])[:1]), markers)
+    axis, up_note = find_up_axis(markers, selected.labels, up, "z", path)
+    rotation = ROTATION_TO_Z_UP[axis]
     to_metres = scale * rotation.T
-    found_events, event_notes = events(
+    found_events, event_notes = read_events(
         parameters.get("EVENT", {}), header["events"], int(header["points"]["first_frame"]), frames, rate
     )
-    found_plates, plate_notes = plates(c3d, ezc3d.ezc3d, rotation, frames)
-    subject, subject_notes = _subject(parameters)
-    turns = 1.0 if not _word(group, "ANGLE_UNITS").startswith("rad") else float(np.degrees(1.0))
-    remarks = [*notes, *channels.notes, *named.notes, unit_note, up_note, *event_notes, *plate_notes, *subject_notes]
+    found_plates, plate_notes = read_force_plates(c3d, ezc3d.ezc3d, rotation, frames)
+    subject, subject_notes = _read_subject(parameters)
+    degrees_per_unit = 1.0 if not _first_text(group, "ANGLE_UNITS").startswith("rad") else float(np.degrees(1.0))
+    remarks = [*notes, *channels.notes, *selected.notes, unit_note, up_note, *event_notes, *plate_notes, *subject_notes]
     return Trial(
         path=str(path),
         rate=rate,
         time=np.arange(frames) / rate,
-        labels=tuple(named.labels),
+        labels=tuple(selected.labels),
         positions=markers @ to_metres,
         events=found_events,
         plates=found_plates,
         subject=subject,
-        angles={name: turns * values[:, column] for name, column in channels.angles.items()},
+        angles={name: degrees_per_unit * values[:, column] for name, column in channels.angles.items()},
         moments={name: values[:, column] for name, column in channels.moments.items()},
         notes=tuple(remark for remark in remarks if remark),
-        computed={name: values[:, column] @ to_metres for name, column in channels.computed.items()},
+        computed_points={name: values[:, column] @ to_metres for name, column in channels.computed.items()},
     )
 
 
-def _samples(points: Array, residuals: Array, labels: list[str]) -> tuple[Array, list[str], list[str]]:
+def _point_values(points: Array, residuals: Array, labels: list[str]) -> tuple[Array, list[str], list[str]]:
     """Values, frames x points x 3 with NaN where a point was not seen, one label a point, and what did not fit."""
     values = np.array(points[:3].transpose(2, 1, 0), dtype=float)
     if residuals.shape[1:] == points.shape[1:]:
@@ -378,23 +393,27 @@ def _samples(points: Array, residuals: Array, labels: list[str]) -> tuple[Array,
     return values, [*labels, *[""] * count][:count], notes
 
 
-def _subject(parameters: Mapping[str, Any]) -> tuple[Subject, list[str]]:
+def _read_subject(parameters: Mapping[str, Any]) -> tuple[Subject, list[str]]:
     """Name, mass and height; zero is unknown, and a height in mm or cm is one in m."""
     processing = {name.lower(): value for name, value in parameters.get("PROCESSING", {}).items()}
-    mass, height = _number(processing, "bodymass"), _number(processing, "height")
+    mass, height = _first_number(processing, "bodymass"), _first_number(processing, "height")
     notes = []
-    if mass and not MASSES[0] <= mass <= MASSES[1]:
+    if mass and not PLAUSIBLE_MASS[0] <= mass <= PLAUSIBLE_MASS[1]:
         notes.append(f"A body mass of {mass:g} kg is not believed.")
         mass = None
     if height:
-        in_metres = next((height * f for f in (1.0, 1e-2, 1e-3) if HEIGHTS[0] <= height * f <= HEIGHTS[1]), None)
+        in_metres = next(
+            (height * f for f in (1.0, 1e-2, 1e-3) if PLAUSIBLE_HEIGHT[0] <= height * f <= PLAUSIBLE_HEIGHT[1]), None
+        )
         if in_metres is None:
             notes.append(f"A height of {height:g} is not believed.")
         height = in_metres
-    return Subject(_word(parameters.get("SUBJECTS", {}), "NAMES", lower=False), mass or None, height or None), notes
+    return Subject(
+        _first_text(parameters.get("SUBJECTS", {}), "NAMES", lower=False), mass or None, height or None
+    ), notes
 
 
-def _number(group: Mapping[str, Any], name: str) -> float | None:
+def _first_number(group: Mapping[str, Any], name: str) -> float | None:
     """The first number of a parameter; None if it is not there, and if it is not one."""
     values = np.ravel(group.get(name, {}).get("value", []))
     if not len(values) or not np.issubdtype(values.dtype, np.number) or not np.isfinite(values[0]):
@@ -402,7 +421,7 @@ def _number(group: Mapping[str, Any], name: str) -> float | None:
     return float(values[0])
 
 
-def _word(group: Mapping[str, Any], name: str, lower: bool = True) -> str:
+def _first_text(group: Mapping[str, Any], name: str, lower: bool = True) -> str:
     """The first text of a parameter."""
     values = group.get(name, {}).get("value", [])
     word = str(values[0]).strip() if len(values) and isinstance(values[0], str) else ""

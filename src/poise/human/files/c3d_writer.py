@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from poise.extras import ezc3d
-from poise.human.trial import Plate, Trial
+from poise.human.trial import ForcePlate, Trial
 
 #: Words of Vicon for events.
-LABELS = {"strike": "Foot Strike", "off": "Foot Off"}
-CHANNELS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+EVENT_LABELS = {"strike": "Foot Strike", "off": "Foot Off"}
+PLATE_CHANNELS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 def write_c3d(trial: Trial, path: str | Path) -> Path:
@@ -23,9 +23,9 @@ def write_c3d(trial: Trial, path: str | Path) -> Path:
     >>> write_c3d(trial, "walk.c3d")
     """
     file = ezc3d.c3d()
-    _points(file, trial)
-    _analogs(file, trial)
-    _events(file, trial)
+    _write_points(file, trial)
+    _write_analogs(file, trial)
+    _write_events(file, trial)
     if trial.subject.name:
         file.add_parameter("SUBJECTS", "NAMES", [trial.subject.name])
     if trial.subject.mass is not None:
@@ -36,7 +36,7 @@ def write_c3d(trial: Trial, path: str | Path) -> Path:
     return Path(path)
 
 
-def _points(file: Any, trial: Trial) -> None:
+def _write_points(file: Any, trial: Trial) -> None:
     n, m = len(trial.time), len(trial.labels)
     parameters = file["parameters"]["POINT"]
     parameters["RATE"]["value"] = [float(trial.rate)]
@@ -46,18 +46,18 @@ def _points(file: Any, trial: Trial) -> None:
     points = np.ones((4, m, n))
     points[:3] = 1e3 * trial.positions.transpose(2, 1, 0)
     file["data"]["points"] = points
-    seen = np.isfinite(points).all(axis=0)
+    visible = np.isfinite(points).all(axis=0)
     file["data"]["meta_points"] = {
-        "residuals": np.where(seen, 0.0, -1.0)[np.newaxis],
+        "residuals": np.where(visible, 0.0, -1.0)[np.newaxis],
         "camera_masks": np.zeros((7, m, n), dtype=bool),
     }
 
 
-def _analogs(file: Any, trial: Trial) -> None:
+def _write_analogs(file: Any, trial: Trial) -> None:
     if not trial.plates:
         return
-    channels = np.vstack([_channels(plate) for plate in trial.plates])
-    labels = [f"{name}{k + 1}" for k in range(len(trial.plates)) for name in CHANNELS]
+    channels = np.vstack([_plate_channels(plate) for plate in trial.plates])
+    labels = [f"{name}{k + 1}" for k in range(len(trial.plates)) for name in PLATE_CHANNELS]
     parameters = file["parameters"]["ANALOG"]
     parameters["RATE"]["value"] = [float(trial.rate)]
     parameters["LABELS"]["value"] = labels
@@ -71,12 +71,12 @@ def _analogs(file: Any, trial: Trial) -> None:
     group["USED"]["value"] = [count]
     group["TYPE"]["value"] = [2] * count
     group["ZERO"]["value"] = [1, 0]
-    group["CORNERS"]["value"] = np.stack([1e3 * _turned(plate).T for plate in trial.plates], axis=2)
+    group["CORNERS"]["value"] = np.stack([1e3 * _ordered_corners(plate).T for plate in trial.plates], axis=2)
     group["ORIGIN"]["value"] = np.zeros((3, count))
     group["CHANNEL"]["value"] = np.arange(1, 6 * count + 1).reshape(count, 6).T
 
 
-def _turned(plate: Plate) -> np.ndarray:
+def _ordered_corners(plate: ForcePlate) -> np.ndarray:
     """Corners in the order that makes x and y of the plate those of the world: ++, -+, --, +-."""
     low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
     z = plate.corners[:, 2].mean()
@@ -84,20 +84,20 @@ def _turned(plate: Plate) -> np.ndarray:
     return np.array([[X, Y, z], [x, Y, z], [x, y, z], [X, y, z]])
 
 
-def _channels(plate: Plate) -> np.ndarray:
+def _plate_channels(plate: ForcePlate) -> np.ndarray:
     """Force (N) and moment about the middle of the plate (N mm), 6 x n."""
-    middle = _turned(plate).mean(axis=0)
+    middle = _ordered_corners(plate).mean(axis=0)
     loaded = np.linalg.norm(plate.force, axis=1) > 0.0
-    arm = np.where(loaded[:, np.newaxis], plate.center - middle, 0.0)
-    moment = np.cross(arm, plate.force) + plate.moment
+    lever = np.where(loaded[:, np.newaxis], plate.center_of_pressure - middle, 0.0)
+    moment = np.cross(lever, plate.force) + plate.free_moment
     return np.vstack([plate.force.T, 1e3 * moment.T])
 
 
-def _events(file: Any, trial: Trial) -> None:
+def _write_events(file: Any, trial: Trial) -> None:
     if not trial.events:
         return
     times = np.array([[0.0, event.time] for event in trial.events]).T
     file.add_parameter("EVENT", "USED", [len(trial.events)])
     file.add_parameter("EVENT", "CONTEXTS", [event.side.capitalize() for event in trial.events])
-    file.add_parameter("EVENT", "LABELS", [LABELS[event.kind] for event in trial.events])
+    file.add_parameter("EVENT", "LABELS", [EVENT_LABELS[event.kind] for event in trial.events])
     file.add_parameter("EVENT", "TIMES", times)

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.errors import near_misses, suggestion
-from poise.human.files.text_tables import fields, number_table, text_lines
-from poise.human.files.trial_reader import beginning
-from poise.human.trial import TrialError, refused
+from poise.human.files.text_tables import number_table, split_fields, text_lines
+from poise.human.files.trial_reader import read_file_head
+from poise.human.trial import TrialError, trial_error
 
 #: An angle beyond one turn (rad) is one in degrees, in a file that does not say which it has.
-TURN = 2.0 * np.pi
+FULL_TURN = 2.0 * np.pi
 #: Columns that are no angles, by their last words: translations, forces and their points, moments, muscles.
-NO_ANGLE = re.compile(
+NON_ANGLE_COLUMN = re.compile(
     r"(.*[_/.])?[tvpfm][xyz](/value|/speed)?|.*(force|torque|moment|activation|fiber|length|power).*",
     flags=re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class OpenSimMotion:
     """Named columns over time.
 
     Attributes:
@@ -51,23 +51,23 @@ class Motion:
         """Values of one column, n."""
         if name not in self.names:
             near = near_misses(name, self.names)
-            hint = suggestion(name, self.names, most=3, listed=20)
+            hint = suggestion(name, self.names, max_matches=3, max_listed=20)
             raise TrialError(f"no column '{name}'; {hint}", element=name, near=near)
         values: Array = self.values[:, self.names.index(name)]
         return values
 
     @property
-    def angular(self) -> NDArray[np.bool_]:
+    def angle_columns(self) -> NDArray[np.bool_]:
         """Which columns are angles, by their names (k)."""
-        return np.array([NO_ANGLE.fullmatch(name) is None for name in self.names], dtype=bool)
+        return np.array([NON_ANGLE_COLUMN.fullmatch(name) is None for name in self.names], dtype=bool)
 
     @property
     def values_in_degrees(self) -> Array:
         """The values with all angles in degrees, n x k."""
-        return self.values if self.in_degrees else np.where(self.angular, np.degrees(self.values), self.values)
+        return self.values if self.in_degrees else np.where(self.angle_columns, np.degrees(self.values), self.values)
 
 
-def read_motion(path: str | Path) -> Motion:
+def read_motion(path: str | Path) -> OpenSimMotion:
     """Columns of a .mot or .sto file.
 
     What the rows hold counts, not what the header says of their number. Without ``inDegrees`` in the header, angles are
@@ -78,34 +78,36 @@ def read_motion(path: str | Path) -> Motion:
     (64.2, True)
     """
     path = Path(path)
-    beginning(path)
+    read_file_head(path)
     lines = text_lines(path)
-    top = next((i for i, line in enumerate(lines) if re.fullmatch(r"end\s*_?header", line.strip().lower())), None)
-    names_at = _names_line(path, lines, 0 if top is None else top + 1)
-    header = _header(lines[: names_at if top is None else top])
-    columns = [word for word in fields(lines[names_at]) if word]
-    numbers = number_table(path, lines, names_at + 1, len(columns))
-    at = next(i for i, word in enumerate(columns) if word.lower() == "time")
-    time = numbers[:, at]
+    header_end = next(
+        (i for i, line in enumerate(lines) if re.fullmatch(r"end\s*_?header", line.strip().lower())), None
+    )
+    names_line = _column_names_line(path, lines, 0 if header_end is None else header_end + 1)
+    header = _parse_header(lines[: names_line if header_end is None else header_end])
+    columns = [word for word in split_fields(lines[names_line]) if word]
+    numbers = number_table(path, lines, names_line + 1, len(columns))
+    time_column = next(i for i, word in enumerate(columns) if word.lower() == "time")
+    time = numbers[:, time_column]
     if not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
-        raise refused(path, "time does not increase from row to row", "time")
-    names = tuple(word for i, word in enumerate(columns) if i != at)
+        raise trial_error(path, "time does not increase from row to row", "time")
+    names = tuple(word for i, word in enumerate(columns) if i != time_column)
     if len(set(names)) != len(names):
         twice = next(word for word in names if names.count(word) > 1)
-        raise refused(path, f"column '{twice}' is there twice", twice)
-    motion = Motion(names, time, np.delete(numbers, at, axis=1))
+        raise trial_error(path, f"column '{twice}' is there twice", twice)
+    motion = OpenSimMotion(names, time, np.delete(numbers, time_column, axis=1))
     in_degrees, note = _in_degrees(motion, header.get("indegrees", ""))
     notes = [note]
     for word, has in (("nrows", len(numbers)), ("ncolumns", len(columns))):
         if header.get(word, str(has)) != str(has):
             notes.append(f"The header says {header[word]} {word[1:]}, the file has {has}.")
-    return Motion(motion.names, time, motion.values, in_degrees, tuple(note for note in notes if note))
+    return OpenSimMotion(motion.names, time, motion.values, in_degrees, tuple(note for note in notes if note))
 
 
-def write_motion(motion: Motion, path: str | Path) -> Path:
+def write_motion(motion: OpenSimMotion, path: str | Path) -> Path:
     """Writes columns so that OpenSim reads them.
 
-    >>> write_motion(Motion(("knee_angle_r",), time, degrees), "walk.mot")
+    >>> write_motion(OpenSimMotion(("knee_angle_r",), time, degrees), "walk.mot")
     """
     path = Path(path)
     header = [
@@ -124,19 +126,19 @@ def write_motion(motion: Motion, path: str | Path) -> Path:
     return path
 
 
-def _names_line(path: Path, lines: list[str], start: int) -> int:
+def _column_names_line(path: Path, lines: list[str], start: int) -> int:
     """Number of the line with the names of the columns, time among them."""
     for i in range(start, len(lines)):
-        words = [word.lower() for word in fields(lines[i])]
+        words = [word.lower() for word in split_fields(lines[i])]
         if "time" in words:
             return i
         if start and words:
             near = f", but {', '.join(words[:5])}" if not words[0][:1].isdigit() else ""
-            raise refused(path, f"no column 'time' under the header{near}", "time")
-    raise refused(path, "not a .mot or .sto file: no line with the names of the columns, time among them", "time")
+            raise trial_error(path, f"no column 'time' under the header{near}", "time")
+    raise trial_error(path, "not a .mot or .sto file: no line with the names of the columns, time among them", "time")
 
 
-def _header(lines: list[str]) -> dict[str, str]:
+def _parse_header(lines: list[str]) -> dict[str, str]:
     """Values by name in small letters: ``nRows=10``, ``datarows 10``."""
     old = {"datarows": "nrows", "datacolumns": "ncolumns"}
     values: dict[str, str] = {}
@@ -147,13 +149,13 @@ def _header(lines: list[str]) -> dict[str, str]:
     return values
 
 
-def _in_degrees(motion: Motion, said: str) -> tuple[bool, str]:
-    word = said.strip().lower()
+def _in_degrees(motion: OpenSimMotion, stated: str) -> tuple[bool, str]:
+    word = stated.strip().lower()
     if word in ("yes", "true", "1"):
         return True, ""
     if word in ("no", "false", "0"):
         return False, ""
-    angles = motion.values[:, motion.angular]
+    angles = motion.values[:, motion.angle_columns]
     largest = float(np.nanmax(np.abs(angles), initial=0.0)) if angles.size else 0.0
-    unit = "degrees" if largest > TURN else "rad"
-    return largest > TURN, f"The file does not say inDegrees: the largest angle is {largest:.4g}, taken as {unit}."
+    unit = "degrees" if largest > FULL_TURN else "rad"
+    return largest > FULL_TURN, f"The file does not say inDegrees: the largest angle is {largest:.4g}, taken as {unit}."

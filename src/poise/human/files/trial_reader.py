@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from poise.human.files.c3d_layout import KEY
+from poise.human.files.c3d_layout import C3D_KEY
 from poise.human.files.c3d_reader import read_c3d
-from poise.human.files.file_conventions import checked_up
+from poise.human.files.file_conventions import check_up_axis
 from poise.human.files.trc_files import read_trc
-from poise.human.trial import Trial, refused
+from poise.human.trial import Trial, trial_error
 
 #: Largest file that is read (bytes): half an hour of 60 markers at 200 Hz with plates. In memory it is thrice that.
-LARGEST = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 #: Files that hold motions of joints instead of markers, and what reads them.
-OTHERS = {".mot": "read_motion", ".sto": "read_motion"}
+MOTION_READERS = {".mot": "read_motion", ".sto": "read_motion"}
 
 
 def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
@@ -31,9 +31,9 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
     """
     path = Path(path)
     if up is not None:
-        checked_up(up, path)
-    start = beginning(path)
-    if start[1:2] == bytes([KEY]) and not start.lstrip().lower().startswith(b"path"):
+        check_up_axis(up, path)
+    start = read_file_head(path)
+    if start[1:2] == bytes([C3D_KEY]) and not start.lstrip().lower().startswith(b"path"):
         return read_c3d(path, up)
     if b"pathfiletype" in start.lower() or path.suffix.lower() == ".trc":
         return read_trc(path, up)
@@ -43,22 +43,24 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
         from poise.human.files.bvh_reader import read_skeleton  # which needs this module
 
         return read_skeleton(path, up)
-    if path.suffix.lower() in OTHERS:
-        raise refused(path, f"holds motions of joints, not markers; read it with {OTHERS[path.suffix.lower()]}")
-    raise refused(path, "neither a C3D nor a TRC or BVH file; expected one of these")
+    if path.suffix.lower() in MOTION_READERS:
+        raise trial_error(
+            path, f"holds motions of joints, not markers; read it with {MOTION_READERS[path.suffix.lower()]}"
+        )
+    raise trial_error(path, "neither a C3D nor a TRC or BVH file; expected one of these")
 
 
-def beginning(path: Path) -> bytes:
+def read_file_head(path: Path) -> bytes:
     """The first bytes of a file that can be read and is not too large."""
     try:
         if not path.is_file():
-            raise refused(path, "no such file" if not path.exists() else "not a file")
+            raise trial_error(path, "no such file" if not path.exists() else "not a file")
         size = path.stat().st_size
-        if size > LARGEST:
-            raise refused(path, f"{size / 1e9:.1f} GB; expected at most {LARGEST / 1e9:.1f} GB")
+        if size > MAX_FILE_BYTES:
+            raise trial_error(path, f"{size / 1e9:.1f} GB; expected at most {MAX_FILE_BYTES / 1e9:.1f} GB")
         if size == 0:
-            raise refused(path, "is empty; expected a file of motion capture")
+            raise trial_error(path, "is empty; expected a file of motion capture")
         with path.open("rb") as stream:
             return stream.read(4096)
     except OSError as error:
-        raise refused(path, f"cannot be read: {error.strerror or error}") from None
+        raise trial_error(path, f"cannot be read: {error.strerror or error}") from None

@@ -1,6 +1,15 @@
 """Fitting: a person's body and motion from markers."""
 
-from poise.human.fitting.body_fit import Fit, Motion, fit, motion
-from poise.human.fitting.marker_tracking import Placed, Points, Tracked, Tracker
+from poise.human.fitting.body_fit import FilteredMotion, Fit, filter_motion, fit
+from poise.human.fitting.marker_tracking import BodyPoints, MarkerPlacement, MarkerTracker, TrackingResult
 
-__all__ = ["Fit", "Motion", "Placed", "Points", "Tracked", "Tracker", "fit", "motion"]
+__all__ = [
+    "BodyPoints",
+    "FilteredMotion",
+    "Fit",
+    "MarkerPlacement",
+    "MarkerTracker",
+    "TrackingResult",
+    "filter_motion",
+    "fit",
+]

@@ -14,21 +14,21 @@ import pinocchio
 from poise.analysis import FEWEST_FILTER_SAMPLES, low_pass
 from poise.arrays import Array
 from poise.extras import scipy, threadpoolctl
-from poise.human.fitting.body_adjustment import Adjusted
-from poise.human.fitting.calibration import Measured, calibrated, robot_of
+from poise.human.fitting.body_adjustment import AdjustmentResult
+from poise.human.fitting.calibration import MarkerTrajectories, build_robot, calibrate_body
 from poise.human.fitting.fit_summary import fit_summary, fit_text
-from poise.human.fitting.marker_tracking import Placed, Points, Tracked, Tracker
-from poise.human.markers import MarkerSet, Matched, match
-from poise.human.trial import Trial, filled
-from poise.recording import Body, Channel, Recording, circumstances
+from poise.human.fitting.marker_tracking import BodyPoints, MarkerPlacement, MarkerTracker, TrackingResult
+from poise.human.markers import MarkerMatch, MarkerSet, match_markers
+from poise.human.trial import Trial, fill_gaps
+from poise.recording import Channel, CoordinateLabels, Recording, environment_facts
 from poise.robots import SEXES, BodyShape, Robot
 
 if TYPE_CHECKING:
-    from poise.human.files.opensim_motion import Motion as OpenSimMotion
+    from poise.human.files.opensim_motion import OpenSimMotion
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class FilteredMotion:
     """Time (n, s), configuration (n x nq), velocity and acceleration (n x nv), and how they were made, in words."""
 
     time: Array
@@ -38,13 +38,13 @@ class Motion:
     note: str
 
 
-def motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> Motion:
+def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> FilteredMotion:
     """A smooth motion from configurations in equal steps.
 
     The quaternion is filtered by components, with continuous sign, and made a unit again. Velocities are those of cubic
     splines; that of the base is turned into its own frame.
     """
-    quaternion = _continuous(q[:, 3:7])
+    quaternion = _continuous_quaternions(q[:, 3:7])
     values = np.column_stack([q[:, :3], quaternion, q[:, 7:]])
     rate = (len(time) - 1) / (time[-1] - time[0]) if len(time) > 1 else 1.0
     note = "motion not filtered"
@@ -54,15 +54,15 @@ def motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> Motion:
     values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
     if len(time) < 4:
         still = np.zeros((len(time), robot.model.nv))
-        return Motion(time, values, still, still, note)
+        return FilteredMotion(time, values, still, still, note)
     spline = scipy.interpolate.CubicSpline(time, values, axis=0)
-    rate_of = np.asarray(spline(time, 1))
-    v = _velocity(values, rate_of)
+    derivative = np.asarray(spline(time, 1))
+    v = _velocity(values, derivative)
     a = np.asarray(scipy.interpolate.CubicSpline(time, v, axis=0)(time, 1))
-    return Motion(time, values, v, a, note)
+    return FilteredMotion(time, values, v, a, note)
 
 
-def _continuous(quaternion: Array) -> Array:
+def _continuous_quaternions(quaternion: Array) -> Array:
     """The same rotations with signs such that neighbours are near."""
     flips = np.sign(np.sum(quaternion[1:] * quaternion[:-1], axis=1))
     flips[flips == 0.0] = 1.0
@@ -92,29 +92,29 @@ def _velocity(q: Array, rate: Array) -> Array:
 FIT_BEHAVIOR = "human fit"
 
 
-def recording_of(fit: Fit) -> Recording:
+def to_recording(fit: Fit) -> Recording:
     """Channels of any motion (time, q, v, center_of_mass), and of markers: measured and on the body (m), distances (m).
 
     The provenance says which body it is, how the trial was read and cleaned, and where the markers sit.
     """
-    robot, body = fit.robot, Body.of(fit.robot)
-    labels = fit.placed.labels
+    robot, body = fit.robot, CoordinateLabels.of(fit.robot)
+    labels = fit.marker_placement.labels
     axes = tuple(f"{label} {axis}" for label in labels for axis in "xyz")
-    seen = np.stack([fit.trial.marker(label) for label in labels], axis=1)
-    points = fit.placed.points(robot)
+    measured = np.stack([fit.trial.marker(label) for label in labels], axis=1)
+    points = fit.marker_placement.body_points(robot)
     channels = [
         Channel("time", "s", fit.time),
         Channel("q", body.q_units, fit.q, body.q_labels),
-        Channel("v", body.rates("/s"), fit.v, body.v_labels),
-        Channel("center_of_mass", "m", _centers(fit), ("x", "y", "z")),
-        Channel("markers/measured", "m", seen.reshape(len(seen), -1), axes),
-        Channel("markers/body", "m", _on_body(points, fit.q), axes),
+        Channel("v", body.rate_units("/s"), fit.v, body.v_labels),
+        Channel("center_of_mass", "m", _centers_of_mass(fit), ("x", "y", "z")),
+        Channel("markers/measured", "m", measured.reshape(len(measured), -1), axes),
+        Channel("markers/body", "m", _body_marker_positions(points, fit.q), axes),
         Channel("markers/distance", "m", fit.errors, labels),
     ]
-    return Recording(channels, {**circumstances(robot), **facts(fit)}, robot)
+    return Recording(channels, {**environment_facts(robot), **fit_provenance(fit)}, robot)
 
 
-def facts(fit: Fit) -> dict[str, Any]:
+def fit_provenance(fit: Fit) -> dict[str, Any]:
     """What is known of a fit beside its numbers, to be kept with them."""
     return {
         "behavior": FIT_BEHAVIOR,
@@ -124,27 +124,29 @@ def facts(fit: Fit) -> dict[str, Any]:
         "notes": list(fit.notes),
         "events": [[event.time, event.side, event.kind] for event in fit.trial.events],
         "markers": {
-            label: {"link": link, "place": place.tolist()}
-            for label, link, place in zip(fit.placed.labels, fit.placed.links, fit.placed.places, strict=True)
+            label: {"link": link, "place": location.tolist()}
+            for label, link, location in zip(
+                fit.marker_placement.labels, fit.marker_placement.links, fit.marker_placement.locations, strict=True
+            )
         },
         "controller": {"period": float(np.median(np.diff(fit.time))) if len(fit.time) > 1 else None},
     }
 
 
-def _centers(fit: Fit) -> np.ndarray:
+def _centers_of_mass(fit: Fit) -> np.ndarray:
     data = fit.robot.model.createData()
     return np.array([pinocchio.centerOfMass(fit.robot.model, data, q, False).copy() for q in fit.q])
 
 
-def _on_body(points: Points, q: np.ndarray) -> np.ndarray:
-    return np.array([points.world(each).ravel() for each in q])
+def _body_marker_positions(points: BodyPoints, q: np.ndarray) -> np.ndarray:
+    return np.array([points.positions(each).ravel() for each in q])
 
 
 # -- fit: from the markers of a trial to a person's body and its motion ----------------------------------------------
 
 
 #: Longest stretch (s) over which a marker that jumped is filled in: splines are off by millimetres there.
-JUMPED = 0.25
+MAX_JUMP_GAP = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +157,8 @@ class Fit:
         robot: the body, a human of the library with its own shape.
         shape: its numbers.
         trial: what was fitted, with gaps filled.
-        placed: where the markers sit on the body.
-        tracked: configurations as found frame by frame, and the distances of the markers.
+        marker_placement: where the markers sit on the body.
+        tracking: configurations as found frame by frame, and the distances of the markers.
         motion: the same filtered, with its derivatives.
         notes: what was decided and done, one sentence each.
         marker_set: whose labels the trial has.
@@ -169,9 +171,9 @@ class Fit:
     robot: Robot
     shape: BodyShape
     trial: Trial
-    placed: Placed
-    tracked: Tracked
-    motion: Motion
+    marker_placement: MarkerPlacement
+    tracking: TrackingResult
+    motion: FilteredMotion
     notes: tuple[str, ...]
     marker_set: str = ""
     static: str = ""
@@ -206,7 +208,7 @@ class Fit:
     @property
     def errors(self) -> Array:
         """Distance of each marker from its place on the body (n x m, m; NaN where not seen)."""
-        return self.tracked.errors
+        return self.tracking.errors
 
     @property
     def rms(self) -> float:
@@ -214,16 +216,16 @@ class Fit:
         return float(np.sqrt(np.nanmean(self.errors**2)))
 
     @property
-    def worst(self) -> tuple[float, str, float]:
+    def largest_error(self) -> tuple[float, str, float]:
         """The largest distance (m), its marker and its time (s)."""
         k, i = np.unravel_index(int(np.nanargmax(self.errors)), self.errors.shape)
-        return float(self.errors[k, i]), self.placed.labels[i], float(self.time[k])
+        return float(self.errors[k, i]), self.marker_placement.labels[i], float(self.time[k])
 
     @cached_property
-    def by_marker(self) -> dict[str, float]:
+    def rms_by_marker(self) -> dict[str, float]:
         """Root mean square distance by marker (m), the largest first."""
         each = np.sqrt(np.nanmean(self.errors**2, axis=0))
-        return {self.placed.labels[i]: float(each[i]) for i in np.argsort(-each)}
+        return {self.marker_placement.labels[i]: float(each[i]) for i in np.argsort(-each)}
 
     def angles(self) -> dict[str, Array]:
         """Angle of each joint over time (rad), filtered."""
@@ -231,7 +233,7 @@ class Fit:
 
     def recording(self) -> Recording:
         """The motion and its markers as a recording, to be saved, exported, drawn and reported."""
-        return recording_of(self)
+        return to_recording(self)
 
     def summary(self, reference: OpenSimMotion | None = None) -> dict[str, Any]:
         """Plain values for JSON: trial, body, quality of the fit, ranges of motion; units are in the keys.
@@ -287,86 +289,93 @@ def _fit(
     sex: str | None,
     marker_set: MarkerSet | str | Path | None,
     cutoff: float,
-    say: Callable[[str, float], object],
+    report_progress: Callable[[str, float], object],
 ) -> Fit:
-    say("body", 0.0)
+    report_progress("body", 0.0)
     trials = [each for each in (trial, static) if each is not None]
     sex = sex or next((each.subject.sex for each in trials if each.subject.sex in SEXES), None) or "male"
     height = height or next((each.subject.height for each in trials if each.subject.height), None)
     mass = mass or next((each.subject.mass for each in trials if each.subject.mass), None)
-    matched = match(trial, marker_set)
-    trial = filled(trial)
-    walk = Measured.of(trial, matched.found)
-    notes = [f"marker set {matched.marker_set.name}: {len(walk.labels)} markers used"]
+    marker_match = match_markers(trial, marker_set)
+    trial = fill_gaps(trial)
+    walk = MarkerTrajectories.of(trial, marker_match.markers)
+    notes = [f"marker set {marker_match.marker_set.name}: {len(walk.labels)} markers used"]
     notes += [f"height {height:.3f} m" if height else "the height was not given: it is that of the markers"]
     notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² of the height"]
-    notes += _strangers(matched)
-    standing = None if static is None else _standing(static, walk, matched.marker_set)
-    shape, adjusted = calibrated(walk, standing, height, mass, sex, lambda share: say("body", share), notes)
-    robot = robot_of(shape)
-    placed = Placed(walk.labels, tuple(marker.segment for marker in walk.markers), adjusted.places, walk.weights)
-    tracked = _tracked(robot, placed, walk, trial.rate, adjusted, lambda share: say("frames", share))
-    moved = motion(robot, trial.time, tracked.q, cutoff)
-    notes.append(moved.note)
-    notes += _doubts(walk, tracked)
+    notes += _unknown_label_notes(marker_match)
+    static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
+    shape, adjusted = calibrate_body(
+        walk, static_markers, height, mass, sex, lambda share: report_progress("body", share), notes
+    )
+    robot = build_robot(shape)
+    marker_placement = MarkerPlacement(
+        walk.labels, tuple(marker.segment for marker in walk.markers), adjusted.locations, walk.weights
+    )
+    tracking = _track_markers(
+        robot, marker_placement, walk, trial.rate, adjusted, lambda share: report_progress("frames", share)
+    )
+    filtered = filter_motion(robot, trial.time, tracking.q, cutoff)
+    notes.append(filtered.note)
+    notes += _rejected_marker_notes(walk, tracking)
     notes += list(trial.notes)
-    name = matched.marker_set.name
+    name = marker_match.marker_set.name
     path = "" if static is None else static.path
-    return Fit(robot, shape, trial, placed, tracked, moved, tuple(dict.fromkeys(notes)), name, path)
+    return Fit(robot, shape, trial, marker_placement, tracking, filtered, tuple(dict.fromkeys(notes)), name, path)
 
 
-def _standing(static: Trial, walk: Measured, marker_set: MarkerSet) -> Measured:
+def _static_trajectories(static: Trial, walk: MarkerTrajectories, marker_set: MarkerSet) -> MarkerTrajectories:
     """The markers of a walk in a static trial; those of trunk, head and arms are not looked at."""
-    found = match(static, marker_set).found
+    found = match_markers(static, marker_set).markers
     known = dict(zip(walk.labels, walk.markers, strict=True))
-    standing = Measured.of(filled(static), {**known, **found}, walk.labels)
+    static_markers = MarkerTrajectories.of(fill_gaps(static), {**known, **found}, walk.labels)
     for k, marker in enumerate(walk.markers):
-        if _upper(marker.segment):
-            standing.positions[:, k] = np.nan
-    return standing
+        if _is_upper_body(marker.segment):
+            static_markers.positions[:, k] = np.nan
+    return static_markers
 
 
-def _strangers(matched: Matched) -> list[str]:
+def _unknown_label_notes(marker_match: MarkerMatch) -> list[str]:
     """Labels that no marker of the set has, with what may have been meant."""
-    words = [
-        f"{label} (did you mean {' or '.join(near)}?)" if near else label for label, near in matched.unknown.items()
+    labels = [
+        f"{label} (did you mean {' or '.join(near)}?)" if near else label
+        for label, near in marker_match.unknown_labels.items()
     ]
-    return [f"labels not in the marker set, not used: {', '.join(words)}"] if words else []
+    return [f"labels not in the marker set, not used: {', '.join(labels)}"] if labels else []
 
 
-def _doubts(walk: Measured, tracked: Tracked) -> list[str]:
+def _rejected_marker_notes(walk: MarkerTrajectories, tracking: TrackingResult) -> list[str]:
     """Which markers were not believed, and how often."""
-    counts = tracked.ignored.sum(axis=0)
+    counts = tracking.ignored.sum(axis=0)
     return [
-        f"marker {walk.labels[i]} jumped and was ignored in {counts[i]} of {len(tracked.q)} frames"
+        f"marker {walk.labels[i]} jumped and was ignored in {counts[i]} of {len(tracking.q)} frames"
         for i in np.flatnonzero(counts)
     ]
 
 
-def _upper(segment: str) -> bool:
+def _is_upper_body(segment: str) -> bool:
     """Whether a link belongs to trunk, head or arms."""
     return segment in ("torso", "head") or segment.endswith(("_arm", "_forearm", "_hand", "_fingers"))
 
 
-def _tracked(
+def _track_markers(
     robot: Robot,
-    placed: Placed,
-    walk: Measured,
+    marker_placement: MarkerPlacement,
+    walk: MarkerTrajectories,
     rate: float,
-    adjusted: Adjusted,
-    say: Callable[[float], object],
-) -> Tracked:
+    adjusted: AdjustmentResult,
+    report_progress: Callable[[float], object],
+) -> TrackingResult:
     """All frames, from the posture of the first that was adjusted; what is not seen rests as on average."""
     rest = np.median(adjusted.postures, axis=0)
-    tracker = Tracker(robot, placed.points(robot), placed.weights, rest)
+    tracker = MarkerTracker(robot, marker_placement.body_points(robot), marker_placement.weights, rest)
     count = len(walk.positions)
-    found = tracker.track(walk.positions, adjusted.postures[0], lambda k: say((k + 1) / count))
+    found = tracker.track(walk.positions, adjusted.postures[0], lambda k: report_progress((k + 1) / count))
     if not found.ignored.any():
         return found
     # What jumped is a gap like any other: short ones are filled, and joints that only this marker shows do not wander.
-    believed = Trial(
+    accepted = Trial(
         "", rate, np.arange(count) / rate, walk.labels, np.where(found.ignored[:, :, None], np.nan, walk.positions)
     )
-    again = tracker.track(filled(believed, JUMPED).positions, adjusted.postures[0])
-    errors = np.linalg.norm(walk.positions - np.array([tracker.points.world(q) for q in again.q]), axis=2)
-    return replace(again, errors=errors, ignored=found.ignored)
+    second_pass = tracker.track(fill_gaps(accepted, MAX_JUMP_GAP).positions, adjusted.postures[0])
+    errors = np.linalg.norm(walk.positions - np.array([tracker.points.positions(q) for q in second_pass.q]), axis=2)
+    return replace(second_pass, errors=errors, ignored=found.ignored)

@@ -18,13 +18,13 @@ from poise.files import json_ready
 from poise.robots import SIDES
 
 if TYPE_CHECKING:
-    from poise.human.files.opensim_motion import Motion
+    from poise.human.files.opensim_motion import OpenSimMotion
     from poise.human.fitting.body_fit import Fit
 
 #: Markers that are named one by one in a text: those that fit worst.
-NAMED = 5
+LISTED_MARKERS = 5
 #: Joints, the channels of Plug-in Gait with the column, and the coordinates of OpenSim models.
-STORED = {
+ANGLE_CHANNELS = {
     "hip_flexion": ("HipAngles", 0, ("hip_flexion",)),
     "hip_adduction": ("HipAngles", 1, ("hip_adduction",)),
     "hip_rotation": ("HipAngles", 2, ("hip_rotation",)),
@@ -32,7 +32,7 @@ STORED = {
     "ankle_dorsiflexion": ("AnkleAngles", 0, ("ankle_angle", "ankle_dorsiflexion")),
 }
 #: Fewest samples that tell anything.
-FEWEST = 10
+FEWEST_SAMPLES = 10
 
 
 class AngleComparison(NamedTuple):
@@ -56,15 +56,15 @@ def compare_stored_angles(fit: Fit) -> list[AngleComparison]:
     """Compare the angles of a fit with those that its C3D file stores; empty if it stores none."""
     rows = []
     for side in SIDES:
-        for joint, (channel, column, _) in STORED.items():
+        for joint, (channel, column, _) in ANGLE_CHANNELS.items():
             values = fit.trial.angles.get(f"{side[0].upper()}{channel}")
             if values is not None:
                 known = np.where((values != 0.0).any(axis=1), values[:, column], np.nan)
-                rows += _compared(fit, f"{side}_{joint}", known)
+                rows += _compare_angle(fit, f"{side}_{joint}", known)
     return rows
 
 
-def compare_angles(fit: Fit, motion: Motion) -> list[AngleComparison]:
+def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
     """Compare the angles of a fit with the coordinates of a .mot or .sto file on the same clock.
 
     Names are those of OpenSim's models (``hip_flexion_r``, ``knee_angle_r``, ...) or ours. A knee that is negative
@@ -73,43 +73,53 @@ def compare_angles(fit: Fit, motion: Motion) -> list[AngleComparison]:
     values = dict(zip(motion.names, motion.values_in_degrees.T, strict=True))
     rows = []
     for side in SIDES:
-        for joint, (_, _, names) in STORED.items():
+        for joint, (_, _, names) in ANGLE_CHANNELS.items():
             known = [f"{side}_{joint}", *(f"{name}_{side[0]}" for name in names)]
             column = next((values[name] for name in known if name in values), None)
             if column is None:
                 continue
-            there = np.interp(fit.time, motion.time - motion.time[0] + _begin(fit, motion), column, np.nan, np.nan)
+            theirs = np.interp(
+                fit.time, motion.time - motion.time[0] + _start_time(fit, motion), column, np.nan, np.nan
+            )
             ours = np.degrees(fit.angles()[f"{side}_{joint}"])
-            both = np.isfinite(there)
-            if joint == "knee_flexion" and both.sum() > FEWEST and np.corrcoef(ours[both], there[both])[0, 1] < 0.0:
-                there = -there
-            rows += _compared(fit, f"{side}_{joint}", there)
+            both = np.isfinite(theirs)
+            if (
+                joint == "knee_flexion"
+                and both.sum() > FEWEST_SAMPLES
+                and np.corrcoef(ours[both], theirs[both])[0, 1] < 0.0
+            ):
+                theirs = -theirs
+            rows += _compare_angle(fit, f"{side}_{joint}", theirs)
     if not rows:
         raise PoiseError(f"none of the columns {', '.join(motion.names[:8])}, ... is an angle of hip, knee or ankle")
     return rows
 
 
-def _begin(fit: Fit, motion: Motion) -> float:
+def _start_time(fit: Fit, motion: OpenSimMotion) -> float:
     """Files begin together, or the motion says by its own clock how much later it begins, if that is inside."""
     begin = float(motion.time[0])
     return begin if 0.0 < begin < fit.time[-1] and motion.time[-1] <= fit.time[-1] + 1.0 / fit.trial.rate else 0.0
 
 
-def _compared(fit: Fit, joint: str, reference: Array) -> list[AngleComparison]:
+def _compare_angle(fit: Fit, joint: str, reference: Array) -> list[AngleComparison]:
     both = np.isfinite(reference)
-    if both.sum() < FEWEST:
+    if both.sum() < FEWEST_SAMPLES:
         return []
     ours, theirs = np.degrees(fit.angles()[joint])[both], reference[both]
-    apart = ours - theirs
-    return [AngleComparison(joint, float(apart.mean()), float(apart.std()), float(np.ptp(ours)), float(np.ptp(theirs)))]
+    difference = ours - theirs
+    return [
+        AngleComparison(
+            joint, float(difference.mean()), float(difference.std()), float(np.ptp(ours)), float(np.ptp(theirs))
+        )
+    ]
 
 
 # -- Summary of a fit as plain values, and as text -------------------------------------------------------------------
 
 
-def fit_summary(fit: Fit, reference: Motion | None = None) -> dict[str, Any]:
+def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, Any]:
     """Plain values for JSON; see `Fit.summary`."""
-    size, label, time = fit.worst
+    size, label, time = fit.largest_error
     shape = fit.shape
     return json_ready(
         {
@@ -122,14 +132,14 @@ def fit_summary(fit: Fit, reference: Motion | None = None) -> dict[str, Any]:
             "height_m": shape.height,
             "mass_kg": shape.mass,
             "sex": shape.sex,
-            "markers": len(fit.placed.labels),
+            "markers": len(fit.marker_placement.labels),
             "marker_rms_mm": 1e3 * fit.rms,
             "worst_marker_mm": 1e3 * size,
             "worst_marker": label,
             "worst_time_s": time,
-            "by_marker_mm": {name: 1e3 * value for name, value in fit.by_marker.items()},
-            "iterations": float(np.mean(fit.tracked.iterations)),
-            "shape": shape.numbers(),
+            "by_marker_mm": {name: 1e3 * value for name, value in fit.rms_by_marker.items()},
+            "iterations": float(np.mean(fit.tracking.iterations)),
+            "shape": shape.parameters(),
             "range_of_motion_deg": {name: float(np.degrees(np.ptp(angle))) for name, angle in fit.angles().items()},
             "stored_angles": [row._asdict() for row in compare_stored_angles(fit)],
             "reference_angles": [] if reference is None else [row._asdict() for row in compare_angles(fit, reference)],
@@ -138,18 +148,21 @@ def fit_summary(fit: Fit, reference: Motion | None = None) -> dict[str, Any]:
     )
 
 
-def fit_text(fit: Fit, reference: Motion | None = None) -> str:
+def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
     """The same to read; see `Fit.text`."""
-    size, label, time = fit.worst
+    size, label, time = fit.largest_error
     shape, static = fit.shape, _static_name(fit)
     lines = [
-        f"{fit.name}: {len(fit.time)} frames, {fit.time[-1] - fit.time[0]:.2f} s, {len(fit.placed.labels)} markers",
+        f"{fit.name}: {len(fit.time)} frames, {fit.time[-1] - fit.time[0]:.2f} s, "
+        f"{len(fit.marker_placement.labels)} markers",
         f"  body: {shape.height:.2f} m, {shape.mass:.1f} kg, {shape.sex}"
         + (f", with {static}" if static else ", from the walk alone"),
         _both_legs("thigh, shank (m)", [*shape.thigh, *shape.shank], ".3f"),
         _both_legs("torsion, varus (degrees)", np.degrees([*shape.torsion, *shape.varus]).tolist(), ".1f"),
         f"  markers: {1e3 * fit.rms:.1f} mm rms, at worst {1e3 * size:.0f} mm ({label} at {time:.2f} s)",
-        "  farthest: " + ", ".join(f"{k} {1e3 * v:.1f}" for k, v in list(fit.by_marker.items())[:NAMED]) + " mm rms",
+        "  farthest: "
+        + ", ".join(f"{k} {1e3 * v:.1f}" for k, v in list(fit.rms_by_marker.items())[:LISTED_MARKERS])
+        + " mm rms",
         *(f"  {note}" for note in fit.notes),
         *_angle_lines("angles stored in the file", compare_stored_angles(fit)),
         *_angle_lines("angles of the reference", [] if reference is None else compare_angles(fit, reference)),
@@ -171,6 +184,6 @@ def _angle_lines(source: str, rows: Sequence[AngleComparison]) -> list[str]:
     return lines
 
 
-def _both_legs(title: str, values: Sequence[float], form: str) -> str:
-    a, b, c, d = (format(value, form) for value in values)
+def _both_legs(title: str, values: Sequence[float], number_format: str) -> str:
+    a, b, c, d = (format(value, number_format) for value in values)
     return f"  {title}: left {a}, {c}; right {b}, {d}"

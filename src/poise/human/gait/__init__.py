@@ -4,19 +4,18 @@
 >>> from poise.human import gait
 >>> fit = human.fit(trial, static)
 >>> paper, best = gait.reproduce(fit), gait.reproduce(fit, variant=gait.BEST)
->>> print(gait.study([paper, best]))
+>>> print(gait.compare_variants([paper, best]))
 
 [Boukheddimi2019] M. Boukheddimi, F. Bailly, P. Souères, B. Watier. *Human-like gait generation from a reduced set of
 tasks using the hierarchical control framework from robotics.* ROBIO, 2019.
 """
 
-from poise.human.gait.contact_schedule import Contacts, contacts
-from poise.human.gait.key_postures import Key, keys
-from poise.human.gait.population_study import Outcome, Study, study
-from poise.human.gait.reference_walk import Reference
+from poise.human.gait.contact_schedule import SupportTrajectory, support_trajectory
+from poise.human.gait.key_postures import KeyPosture, find_key_postures
+from poise.human.gait.reference_walk import ReferenceWalk
 from poise.human.gait.reproduction import (
     BEST,
-    EIGHT,
+    BEST_EIGHT_KEYS,
     FOUR_KEYS,
     PAPER,
     SIX_KEYS,
@@ -26,33 +25,34 @@ from poise.human.gait.reproduction import (
     Reproduction,
     Variant,
     find_variant,
-    hierarchy,
+    gait_hierarchy,
     reproduce,
 )
-from poise.human.gait.reproduction_quality import Measures, measured
+from poise.human.gait.reproduction_quality import ReproductionQuality, measure_reproduction
+from poise.human.gait.variant_comparison import VariantComparison, VariantResult, compare_variants
 
 __all__ = [
     "BEST",
-    "EIGHT",
+    "BEST_EIGHT_KEYS",
     "FOUR_KEYS",
     "PAPER",
     "SIX_KEYS",
     "TRACK",
     "TWO_PHASES",
     "VARIANTS",
-    "Contacts",
-    "Key",
-    "Measures",
-    "Outcome",
-    "Reference",
+    "KeyPosture",
+    "ReferenceWalk",
     "Reproduction",
-    "Study",
+    "ReproductionQuality",
+    "SupportTrajectory",
     "Variant",
-    "contacts",
+    "VariantComparison",
+    "VariantResult",
+    "compare_variants",
+    "find_key_postures",
     "find_variant",
-    "hierarchy",
-    "keys",
-    "measured",
+    "gait_hierarchy",
+    "measure_reproduction",
     "reproduce",
-    "study",
+    "support_trajectory",
 ]

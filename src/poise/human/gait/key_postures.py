@@ -27,17 +27,23 @@ from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.geometry import Quintic
-from poise.human.gait.reference_walk import Curve, Reference, continuous, motion_of, rates_of
+from poise.human.gait.reference_walk import (
+    ConfigurationCurve,
+    ReferenceWalk,
+    continuous_quaternions,
+    derivatives_from_motion,
+    motion_from_derivatives,
+)
 from poise.robots import Side, other_side
 from poise.tasks import Target
 
-KeyKind = Literal["two", "four", "six", "eight"]
+KeyPostureSet = Literal["two", "four", "six", "eight"]
 
 #: Steps in which the moments of a swing are searched, s.
-FINE = 0.001
+SEARCH_STEP = 0.001
 
 
-class Key(NamedTuple):
+class KeyPosture(NamedTuple):
     """A posture of the reference: when (s), what it is called, configuration (nq), velocity and acceleration (nv)."""
 
     time: float
@@ -47,14 +53,16 @@ class Key(NamedTuple):
     a: Array
 
 
-def keys(reference: Reference, cycle: GaitCycle, kind: KeyKind = "four") -> tuple[Key, ...]:
+def find_key_postures(
+    reference: ReferenceWalk, cycle: GaitCycle, kind: KeyPostureSet = "four"
+) -> tuple[KeyPosture, ...]:
     """The posture at the begin of a cycle, which is where a reproduction starts, and then its key postures.
 
-    >>> [key.name for key in keys(reference, reference.cycle("right"), "two")]
+    >>> [key.name for key in find_key_postures(reference, reference.cycle("right"), "two")]
     ['right strike', 'left strike', 'next right strike']
     """
-    if kind not in get_args(KeyKind):
-        raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyKind))}")
+    if kind not in get_args(KeyPostureSet):
+        raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
     a, b = cycle.side, other_side(cycle.side)
     moments = [
         (cycle.initial_contact, f"{a} strike"),
@@ -73,22 +81,22 @@ def keys(reference: Reference, cycle: GaitCycle, kind: KeyKind = "four") -> tupl
             moments.append((peak, f"{side} knee peak"))
             if kind == "eight":
                 moments.append((shank_upright(reference, side, peak, end), f"{side} shank upright"))
-    found = [Key(time, name, *reference.sample(time)) for time, name in sorted(moments)]
+    found = [KeyPosture(time, name, *reference.sample(time)) for time, name in sorted(moments)]
     for one, two in itertools.pairwise(found):
         if not two.time > one.time:
             raise GaitError(f"the keys '{one.name}' and '{two.name}' are both at {one.time:.3f} s; give another cycle")
     return tuple(found)
 
 
-def knee_peak(reference: Reference, side: Side, begin: float, end: float) -> float:
+def knee_peak(reference: ReferenceWalk, side: Side, begin: float, end: float) -> float:
     """When a knee is bent most between two times, s, to the millisecond; strictly between them."""
-    at, angle = _between(side, begin, end), reference.robot.joint(f"{side}_knee_flexion").q
-    return float(at[int(np.argmax([reference.drawn(float(time))[0][angle] for time in at]))])
+    at, angle = _swing_times(side, begin, end), reference.robot.joint(f"{side}_knee_flexion").q
+    return float(at[int(np.argmax([reference.curve_function(float(time))[0][angle] for time in at]))])
 
 
-def shank_upright(reference: Reference, side: Side, begin: float, end: float) -> float:
+def shank_upright(reference: ReferenceWalk, side: Side, begin: float, end: float) -> float:
     """When a shank, swinging forward, is most upright between two times, s: the end of the middle of the swing."""
-    at, data = _between(side, begin, end), reference.robot.model.createData()
+    at, data = _swing_times(side, begin, end), reference.robot.model.createData()
     shank = reference.robot.frame(f"{side}_shank").index
 
     def upright(time: float) -> float:
@@ -98,8 +106,8 @@ def shank_upright(reference: Reference, side: Side, begin: float, end: float) ->
     return float(at[int(np.argmax([upright(float(time)) for time in at]))])
 
 
-def _between(side: Side, begin: float, end: float) -> Array:
-    at = np.arange(begin + FINE, end - FINE / 2.0, FINE)
+def _swing_times(side: Side, begin: float, end: float) -> Array:
+    at = np.arange(begin + SEARCH_STEP, end - SEARCH_STEP / 2.0, SEARCH_STEP)
     if not len(at):
         raise GaitError(f"a swing of the {side} foot from {begin:.3f} to {end:.3f} s; expected one that lasts")
     return at
@@ -108,21 +116,21 @@ def _between(side: Side, begin: float, end: float) -> Array:
 # -- Paths: what the posture is to be between two keys ---------------------------------------------------------------
 
 
-class Timetable:
+class PhaseTimer:
     """Which key comes next at a time: the phases from one key to the next."""
 
-    def __init__(self, keys: Sequence[Key]) -> None:
+    def __init__(self, keys: Sequence[KeyPosture]) -> None:
         self.times = tuple(key.time for key in keys)
-        self.ends = tuple(keys[1:])
+        self.end_postures = tuple(keys[1:])
 
     def phase(self, time: float) -> int:
         """The number of the phase; the first before all, the last after all."""
         # A tick that rounding puts a nanosecond before the end of a phase belongs to the next one.
-        return min(max(bisect_right(self.times, time + 1e-9) - 1, 0), len(self.ends) - 1)
+        return min(max(bisect_right(self.times, time + 1e-9) - 1, 0), len(self.end_postures) - 1)
 
-    def left(self, time: float) -> float:
+    def time_left(self, time: float) -> float:
         """Seconds until the phase ends; negative after the last one."""
-        return self.ends[self.phase(time)].time - time
+        return self.end_postures[self.phase(time)].time - time
 
     def duration(self, time: float) -> float:
         """Of the phase, s."""
@@ -130,24 +138,24 @@ class Timetable:
         return self.times[k + 1] - self.times[k]
 
 
-class NextKey(Timetable):
+class NextPostureTarget(PhaseTimer):
     """The posture of the next key, at rest: "a fixed vector" for the whole phase, as in [Boukheddimi2019]."""
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
-        q, v = self.ends[self.phase(time)].q, self.ends[self.phase(time)].v
+        q, v = self.end_postures[self.phase(time)].q, self.end_postures[self.phase(time)].v
         return q, np.zeros_like(v), np.zeros_like(v)
 
 
-class ArrivingAtKey(Timetable):
+class ArrivalTarget(PhaseTimer):
     """A posture that moves with the velocity of the next key and is at that key in time: y = y_end - ẏ_end τ."""
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
-        key, left = self.ends[self.phase(time)], self.left(time)
-        rate, still = rates_of(key.q, key.v)
-        return motion_of(key.q - left * rate, rate, still)
+        key, left = self.end_postures[self.phase(time)], self.time_left(time)
+        rate, still = derivatives_from_motion(key.q, key.v)
+        return motion_from_derivatives(key.q - left * rate, rate, still)
 
 
-class Ahead:
+class MidpointTarget:
     """A motion for a loop that holds accelerations for a period: those of the middle of the period.
 
     The acceleration at its begin would be half a period late at all times, which at 5 ms leaves a knee that swings a
@@ -166,7 +174,7 @@ class Ahead:
         return value, rate, self.motion.sample(time + self.half)[2]
 
 
-class LeastJerk(Curve):
+class MinimumJerkPath(ConfigurationCurve):
     """The smoothest way through all keys: of all that pass them as is asked, that with the least jerk.
 
         minimise  ∫ |d³y/dt³|² dt
@@ -180,25 +188,25 @@ class LeastJerk(Curve):
             tridiagonal system. 2: velocity and acceleration.
     """
 
-    def __init__(self, keys: Sequence[Key], order: int = 2) -> None:
+    def __init__(self, keys: Sequence[KeyPosture], order: int = 2) -> None:
         self.times = np.array([key.time for key in keys])
-        y = continuous(np.array([key.q for key in keys]))
-        moving = [rates_of(q, key.v, key.a) for q, key in zip(y, keys, strict=True)]
-        rates, faster = (np.array(part) for part in zip(*moving, strict=True))
+        y = continuous_quaternions(np.array([key.q for key in keys]))
+        derivatives = [derivatives_from_motion(q, key.v, key.a) for q, key in zip(y, keys, strict=True)]
+        rates, accelerations = (np.array(part) for part in zip(*derivatives, strict=True))
         if order == 0:
-            rates, faster = np.zeros_like(y), np.zeros_like(y)
+            rates, accelerations = np.zeros_like(y), np.zeros_like(y)
         elif order == 1:
-            faster = _least_jerk(self.times, y, rates)
-        ends = list(zip(y, rates, faster, strict=True))
-        self._parts = [Quintic(ends[k], ends[k + 1], T) for k, T in enumerate(np.diff(self.times))]
+            accelerations = _minimum_jerk_accelerations(self.times, y, rates)
+        ends = list(zip(y, rates, accelerations, strict=True))
+        self._segments = [Quintic(ends[k], ends[k + 1], T) for k, T in enumerate(np.diff(self.times))]
         super().__init__(self._numbers)
 
     def _numbers(self, time: float) -> tuple[Array, Array, Array]:
-        k = min(max(int(np.searchsorted(self.times, time, "right")) - 1, 0), len(self._parts) - 1)
-        return self._parts[k].sample(time - self.times[k])
+        k = min(max(int(np.searchsorted(self.times, time, "right")) - 1, 0), len(self._segments) - 1)
+        return self._segments[k].sample(time - self.times[k])
 
 
-def _least_jerk(times: Array, y: Array, rate: Array) -> Array:
+def _minimum_jerk_accelerations(times: Array, y: Array, rate: Array) -> Array:
     """Accelerations at the keys (n x nq).
 
     At the begin and the end of a part with duration T, from (y₀, ẏ₀, ÿ₀) to (y₁, ẏ₁, ÿ₁), with D = y₁ - y₀:
@@ -224,7 +232,7 @@ def _least_jerk(times: Array, y: Array, rate: Array) -> Array:
 
 
 #: The time to go is never counted as less, s: six periods of 5 ms. Gains would grow beyond all bounds.
-SOON = 0.03
+SHORTEST_TIME_TO_GO = 0.03
 
 
 @dataclass(frozen=True)
@@ -235,14 +243,14 @@ class DecayPerPhase:
     1.7 % of it.
     """
 
-    timetable: Timetable
-    share: float
+    timer: PhaseTimer
+    gain: float
     speed: float = np.inf
     acceleration: float = np.inf
-    varies: bool = True
+    time_varying: bool = True
 
     def gains(self, time: float) -> tuple[float, float, float]:
-        w = self.share / self.timetable.duration(time)
+        w = self.gain / self.timer.duration(time)
         return w, 0.0, w
 
 
@@ -253,11 +261,11 @@ class TimeToGo:
     It is the acceleration of the cubic that ends at rest at the target, found anew at every tick.
     """
 
-    timetable: Timetable
+    timer: PhaseTimer
     speed: float = np.inf
     acceleration: float = np.inf
-    varies: bool = True
+    time_varying: bool = True
 
     def gains(self, time: float) -> tuple[float, float, float]:
-        left = max(self.timetable.left(time), SOON)
+        left = max(self.timer.time_left(time), SHORTEST_TIME_TO_GO)
         return 2.0 / left, 2.0 / left**2, 2.0 / left

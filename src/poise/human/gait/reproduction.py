@@ -30,25 +30,25 @@ from poise.control import KinematicController
 from poise.errors import GaitError
 from poise.hierarchy import Hierarchy, Level
 from poise.human.gait.key_postures import (
-    Ahead,
-    ArrivingAtKey,
+    ArrivalTarget,
     DecayPerPhase,
-    KeyKind,
-    LeastJerk,
-    NextKey,
+    KeyPostureSet,
+    MidpointTarget,
+    MinimumJerkPath,
+    NextPostureTarget,
     TimeToGo,
-    keys,
+    find_key_postures,
 )
-from poise.human.gait.reference_walk import Moment, Reference
+from poise.human.gait.reference_walk import ReferenceSample, ReferenceWalk
 from poise.plants import IdealPlant
-from poise.recording import Body, Channel, Recording, circumstances, record
+from poise.recording import Channel, CoordinateLabels, Recording, environment_facts, record
 from poise.robots import SIDES, Side, State
 from poise.tasks import ACCELERATION
 
 if TYPE_CHECKING:
     from poise.human.fitting.body_fit import Fit
 
-Law = Literal["pd_per_phase", "pd", "time_to_go", "minimum_jerk", "track", "interpolation"]
+PostureLaw = Literal["pd_per_phase", "pd", "time_to_go", "minimum_jerk", "track", "interpolation"]
 
 
 @dataclass(frozen=True)
@@ -71,21 +71,21 @@ class Variant:
             velocities), "minimum_jerk" and "interpolation".
         momentum: whether the angular momentum is a task, between center of mass and posture.
 
-    >>> Variant("eight", keys="four", law="pd_per_phase", gain=8.0)
+    >>> Variant("eight", keys="pose_vector", law="pd_per_phase", gain=8.0)
     """
 
     name: str
-    keys: KeyKind = "four"
-    law: Law = "pd_per_phase"
+    keys: KeyPostureSet = "four"
+    law: PostureLaw = "pd_per_phase"
     gain: float = 6.0
     order: int = 0
     momentum: bool = False
 
     def __post_init__(self) -> None:
-        if self.keys not in get_args(KeyKind):
-            raise GaitError(f"{self.name}: keys {self.keys!r}; expected one of {', '.join(get_args(KeyKind))}")
-        if self.law not in get_args(Law):
-            raise GaitError(f"{self.name}: law {self.law!r}; expected one of {', '.join(get_args(Law))}")
+        if self.keys not in get_args(KeyPostureSet):
+            raise GaitError(f"{self.name}: keys {self.keys!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
+        if self.law not in get_args(PostureLaw):
+            raise GaitError(f"{self.name}: law {self.law!r}; expected one of {', '.join(get_args(PostureLaw))}")
         if self.order not in (0, 1, 2):
             raise GaitError(f"{self.name}: order {self.order!r}; expected 0, 1 or 2")
         if not 0.0 < self.gain < 200.0:  # 1/s: what a period of 5 ms can follow
@@ -103,7 +103,7 @@ TWO_PHASES = Variant("two phases", keys="two", law="pd_per_phase", gain=6.0)
 #: missed is the long way from knee peak to strike. The gain does not matter from 12 to 40.
 BEST = Variant("best", keys="six", law="minimum_jerk", gain=25.0, order=2, momentum=True)
 #: The same with a posture more on that way: 1.6 degrees at most on the 8 cycles, 1.3 on sample bodies.
-EIGHT = Variant("best, eight keys", keys="eight", law="minimum_jerk", gain=25.0, order=2, momentum=True)
+BEST_EIGHT_KEYS = Variant("best, eight keys", keys="eight", law="minimum_jerk", gain=25.0, order=2, momentum=True)
 #: Baselines without any task, through the same keys: ranges of motion alone do not tell them from the above.
 FOUR_KEYS = Variant("interpolation, four keys", keys="four", law="interpolation")
 SIX_KEYS = Variant("interpolation, six keys", keys="six", law="interpolation", order=2)
@@ -111,7 +111,7 @@ SIX_KEYS = Variant("interpolation, six keys", keys="six", law="interpolation", o
 TRACK = Variant("track", law="track", gain=25.0, momentum=True)
 
 #: What a study compares.
-VARIANTS = (PAPER, TWO_PHASES, BEST, EIGHT, FOUR_KEYS, SIX_KEYS)
+VARIANTS = (PAPER, TWO_PHASES, BEST, BEST_EIGHT_KEYS, FOUR_KEYS, SIX_KEYS)
 
 
 def find_variant(name: str) -> Variant:
@@ -133,109 +133,119 @@ def find_variant(name: str) -> Variant:
 PERIOD = 0.005
 #: w of heels, center of mass and momentum, 1/s: errors are gone in a tenth of a second. From 10 to 25 nothing changes,
 #: since what is followed is known with its rates.
-FOLLOWING = 25.0
+TRACKING_GAIN = 25.0
 #: w of points that come near the ground, 1/s, half of what the period allows. Measured feet come down faster than any
 #: such law lets them: with w = 30 they are held back over the last 5 cm, which costs 0.3 degrees of a posture that is
 #: known throughout, with 100 over the last 5 mm and 0.03 degrees.
-GROUND = 100.0
+GROUND_GAIN = 100.0
 #: Joints may approach the ends of their ranges with this time constant, s: four periods, which no walk ever feels.
-RANGE = 0.02
+JOINT_RANGE_TIME = 0.02
 
 
-class Followed:
+class ReferenceTarget:
     """A part of the reference as a target: value, rate and acceleration at any time."""
 
-    def __init__(self, reference: Reference, part: Callable[[Moment], tuple[Array, Array, Array]]) -> None:
-        self.reference, self.part = reference, part
+    def __init__(
+        self, reference: ReferenceWalk, quantity: Callable[[ReferenceSample], tuple[Array, Array, Array]]
+    ) -> None:
+        self.reference, self.quantity = reference, quantity
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
-        return self.part(self.reference.at(time))
+        return self.quantity(self.reference.at(time))
 
 
-class Spin:
+class AngularMomentumTarget:
     """The angular momentum of the reference, its rate in the middle of the period, and no more."""
 
-    def __init__(self, reference: Reference, period: float) -> None:
+    def __init__(self, reference: ReferenceWalk, period: float) -> None:
         self.reference, self.half = reference, 0.5 * period
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
-        rate = self.reference.at(time + self.half).spin[1]
-        return self.reference.at(time).spin[0], rate, np.zeros(3)
+        rate = self.reference.at(time + self.half).angular_momentum[1]
+        return self.reference.at(time).angular_momentum[0], rate, np.zeros(3)
 
 
-def hierarchy(reference: Reference, cycle: GaitCycle, variant: Variant, period: float = PERIOD) -> Hierarchy:
+def gait_hierarchy(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant, period: float = PERIOD) -> Hierarchy:
     """What reproduces a cycle of a walk by a variant; for a `KinematicController` at acceleration order.
 
-    >>> print(hierarchy(reference, reference.cycle(), PAPER))
+    >>> print(gait_hierarchy(reference, reference.cycle(), PAPER))
     """
-    robot, decay = reference.robot, tasks.Decay(FOLLOWING)
+    robot, decay = reference.robot, tasks.Decay(TRACKING_GAIN)
     heels = [
         tasks.Position(
-            reference.heels[side],
-            Ahead(Followed(reference, partial(_heel, side)), period),
+            reference.heel_frames[side],
+            MidpointTarget(ReferenceTarget(reference, partial(_heel_of, side)), period),
             axes="xy",
-            reference=decay,
+            dynamics=decay,
         )
         for side in SIDES
     ]
-    center = tasks.CenterOfMass(Ahead(Followed(reference, lambda moment: moment.center), period), reference=decay)
+    center = tasks.CenterOfMass(
+        MidpointTarget(ReferenceTarget(reference, lambda sample: sample.center_of_mass), period), dynamics=decay
+    )
     levels = [Level("heels", heels), Level("center of mass", [center])]
     if variant.momentum:
-        spin = tasks.AngularMomentum(Spin(reference, period), reference=decay)
-        levels.append(Level("angular momentum", [spin]))
-    levels.append(Level("posture", [posture(reference, cycle, variant, period)]))
-    return Hierarchy([constraints.JointRange(robot, recovery=RANGE), *ground(reference, cycle)], levels)
+        angular_momentum = tasks.AngularMomentum(AngularMomentumTarget(reference, period), dynamics=decay)
+        levels.append(Level("angular momentum", [angular_momentum]))
+    levels.append(Level("posture", [posture_task(reference, cycle, variant, period)]))
+    return Hierarchy(
+        [constraints.JointRange(robot, recovery=JOINT_RANGE_TIME), *ground_constraints(reference, cycle)], levels
+    )
 
 
-def posture(reference: Reference, cycle: GaitCycle, variant: Variant, period: float = PERIOD) -> tasks.Configuration:
+def posture_task(
+    reference: ReferenceWalk, cycle: GaitCycle, variant: Variant, period: float = PERIOD
+) -> tasks.Configuration:
     """The last task: to the next key, or along a path, by the law of the variant."""
     law: Any = tasks.Decay(variant.gain)
     if variant.law in ("track", "minimum_jerk"):
-        motion = reference if variant.law == "track" else path(reference, cycle, variant)
-        return tasks.Configuration(Ahead(motion, period), reference=law, name="posture")
-    moments = keys(reference, cycle, variant.keys)
-    target = ArrivingAtKey(moments) if variant.law == "time_to_go" and variant.order else NextKey(moments)
+        motion = reference if variant.law == "track" else key_posture_path(reference, cycle, variant)
+        return tasks.Configuration(MidpointTarget(motion, period), dynamics=law, name="posture")
+    postures = find_key_postures(reference, cycle, variant.keys)
+    target = ArrivalTarget(postures) if variant.law == "time_to_go" and variant.order else NextPostureTarget(postures)
     if variant.law == "pd_per_phase":
         law = DecayPerPhase(target, variant.gain)
     elif variant.law == "time_to_go":
         law = TimeToGo(target)
-    return tasks.Configuration(target, reference=law, name="posture")
+    return tasks.Configuration(target, dynamics=law, name="posture")
 
 
-def path(reference: Reference, cycle: GaitCycle, variant: Variant) -> LeastJerk:
+def key_posture_path(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant) -> MinimumJerkPath:
     """The path of least jerk through the keys of a variant."""
-    return LeastJerk(keys(reference, cycle, variant.keys), variant.order)
+    return MinimumJerkPath(find_key_postures(reference, cycle, variant.keys), variant.order)
 
 
-def ground(reference: Reference, cycle: GaitCycle) -> list[constraints.Polyhedron]:
+def ground_constraints(reference: ReferenceWalk, cycle: GaitCycle) -> list[constraints.Polyhedron]:
     """Heels, metatarsal heads and toes stay above the ground: ``z̈ >= -2 w ż + w² (z_min - z)``.
 
     z_min is the lowest place of each point in the cycle of the reference: soles of a fitted body stand some millimetres
     off the floor, and the tips of its toes some centimetres.
     """
-    lowest = lowest_places(reference, cycle)
+    lowest = lowest_heights(reference, cycle)
     return [
         constraints.Polyhedron(
             point,
             normals=[[0.0, 0.0, -1.0]],
             offsets=[-z],
-            reference=tasks.Decay(GROUND),
+            dynamics=tasks.Decay(GROUND_GAIN),
             name=f"{point.name} above the ground",
-            words=["height"],
+            row_labels=["height"],
         )
-        for point, z in zip(reference.points, lowest, strict=True)
+        for point, z in zip(reference.foot_points, lowest, strict=True)
     ]
 
 
-def _heel(side: Side, moment: Moment) -> tuple[Array, Array, Array]:
-    return moment.heels[side]
+def _heel_of(side: Side, sample: ReferenceSample) -> tuple[Array, Array, Array]:
+    return sample.heels[side]
 
 
-def lowest_places(reference: Reference, cycle: GaitCycle) -> Array:
+def lowest_heights(reference: ReferenceWalk, cycle: GaitCycle) -> Array:
     """Height of the lowest place of each point under the feet during a cycle of the reference (8, m)."""
     # As fine as the motion is simulated: between frames at 60 Hz a heel comes half a millimetre lower.
     time = np.arange(cycle.initial_contact, cycle.end + PERIOD, PERIOD)
-    return np.asarray(reference.places(np.array([reference.sample(float(t))[0] for t in time]))[..., 2].min(axis=0))
+    return np.asarray(
+        reference.foot_positions_at(np.array([reference.sample(float(t))[0] for t in time]))[..., 2].min(axis=0)
+    )
 
 
 # -- Reproduction ----------------------------------------------------------------------------------------------------
@@ -253,7 +263,7 @@ class Reproduction:
         fallbacks: steps at which the controller had no solution; none, or something is wrong.
     """
 
-    reference: Reference
+    reference: ReferenceWalk
     cycle: GaitCycle
     variant: Variant
     time: Array
@@ -270,28 +280,30 @@ class Reproduction:
 
 
 def reproduce(
-    walk: Reference | Fit, cycle: GaitCycle | None = None, variant: Variant = PAPER, period: float = PERIOD
+    walk: ReferenceWalk | Fit, cycle: GaitCycle | None = None, variant: Variant = PAPER, period: float = PERIOD
 ) -> Reproduction:
     """Simulates a cycle of a walk from the tasks of a variant; it begins as the reference does.
 
     Args:
         walk: what is to be reproduced.
-        cycle: by default `Reference.cycle`.
+        cycle: by default `ReferenceWalk.cycle`.
         variant: `PAPER`, `BEST` or another.
         period: of control and simulation, s.
 
     >>> from poise.human import gait
     >>> best = gait.reproduce(human.fit(trial, static), variant=gait.BEST)
-    >>> gait.measured(best).worst
+    >>> gait.measure_reproduction(best).worst_joint
     """
-    reference = walk if isinstance(walk, Reference) else Reference.of(walk)
+    reference = walk if isinstance(walk, ReferenceWalk) else ReferenceWalk.from_fit(walk)
     cycle = cycle or reference.cycle()
     count = math.ceil(cycle.duration / period - 1e-6) + 1
     if variant.law == "interpolation":
-        return _drawn(reference, cycle, variant, cycle.initial_contact + period * np.arange(count, dtype=np.float64))
+        return _interpolate_postures(
+            reference, cycle, variant, cycle.initial_contact + period * np.arange(count, dtype=np.float64)
+        )
     q, v, _ = reference.sample(cycle.initial_contact)
     controller = KinematicController(
-        hierarchy(reference, cycle, variant, period), period=period, order=ACCELERATION, ramp=0.0
+        gait_hierarchy(reference, cycle, variant, period), period=period, order=ACCELERATION, ramp=0.0
     )
     plant = IdealPlant(State(reference.robot, q, v, cycle.initial_contact))
     recording = record(
@@ -302,16 +314,16 @@ def reproduce(
     return Reproduction(reference, cycle, variant, time, q, v, a, recording, fallbacks)
 
 
-def _drawn(reference: Reference, cycle: GaitCycle, variant: Variant, time: Array) -> Reproduction:
+def _interpolate_postures(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant, time: Array) -> Reproduction:
     """A path through the keys, and nothing else."""
-    way = path(reference, cycle, variant)
-    q, v, a = (np.array(part) for part in zip(*(way.sample(float(t)) for t in time), strict=True))
-    body = Body.of(reference.robot)
+    interpolation = key_posture_path(reference, cycle, variant)
+    q, v, a = (np.array(quantity) for quantity in zip(*(interpolation.sample(float(t)) for t in time), strict=True))
+    body = CoordinateLabels.of(reference.robot)
     channels = [Channel("time", "s", time), Channel("q", body.q_units, q, body.q_labels)]
-    facts = {**circumstances(reference.robot), **_provenance(reference, variant)}
-    recording = Recording(channels, facts, reference.robot)
+    provenance = {**environment_facts(reference.robot), **_provenance(reference, variant)}
+    recording = Recording(channels, provenance, reference.robot)
     return Reproduction(reference, cycle, variant, time, q, v, a, recording, 0)
 
 
-def _provenance(reference: Reference, variant: Variant) -> dict[str, str]:
+def _provenance(reference: ReferenceWalk, variant: Variant) -> dict[str, str]:
     return {"behavior": "gait", "walk": reference.name, "variant": repr(variant)}

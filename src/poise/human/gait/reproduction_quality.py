@@ -13,45 +13,45 @@ from poise.analysis import (
     range_of_motion,
     root_mean_square_error,
     share_inside,
-    sliding,
+    sliding_distance,
     trajectory_distance,
 )
 from poise.arrays import Array
-from poise.human.gait.contact_schedule import Contacts, alone, contacts
-from poise.human.gait.reproduction import Reproduction, lowest_places
+from poise.human.gait.contact_schedule import SupportTrajectory, single_support_mask, support_trajectory
+from poise.human.gait.reproduction import Reproduction, lowest_heights
 from poise.robots import SIDES
 
 
 @dataclass(frozen=True, eq=False)
-class Measures:
+class ReproductionQuality:
     """What is measured of one reproduction. Angles in degrees, lengths in mm, shares from 0 to 1.
 
     Attributes:
         reproduction: of which.
         curves, reference_curves: the twelve rotations of Table I over the cycle, 101 x 12.
-        heels: error of the heels in the horizontal plane, root mean square over the cycle, the worse foot.
-        center: error of the center of mass, root mean square over the cycle.
+        heel_error: error of the heels in the horizontal plane, root mean square over the cycle, the worse foot.
+        center_of_mass_error: error of the center of mass, root mean square over the cycle.
         penetration, reference_penetration: deepest place of a point under the feet below the ground.
-        slide, reference_slide: way of the ball of a foot while it stands alone, the worse foot.
-        inside, reference_inside: share of time in which the zero-moment point is in the support polygon.
-        limit: least distance of any joint from the end of its range; negative beyond it.
-        acceleration: largest of any joint, rad/s².
+        foot_slide, reference_foot_slide: way of the ball of a foot while it stands alone, the worse foot.
+        zmp_inside, reference_zmp_inside: share of time in which the zero-moment point is in the support polygon.
+        joint_limit_margin: least distance of any joint from the end of its range; negative beyond it.
+        peak_acceleration: largest of any joint, rad/s².
         milliseconds: of one step of the controller.
     """
 
     reproduction: Reproduction
     curves: Array
     reference_curves: Array
-    heels: float
-    center: float
+    heel_error: float
+    center_of_mass_error: float
     penetration: float
     reference_penetration: float
-    slide: float
-    reference_slide: float
-    inside: float
-    reference_inside: float
-    limit: float
-    acceleration: float
+    foot_slide: float
+    reference_foot_slide: float
+    zmp_inside: float
+    reference_zmp_inside: float
+    joint_limit_margin: float
+    peak_acceleration: float
     milliseconds: float
 
     @property
@@ -74,52 +74,55 @@ class Measures:
         return root_mean_square_error(self.curves, self.reference_curves)
 
     @property
-    def worst(self) -> tuple[str, float]:
+    def worst_joint(self) -> tuple[str, float]:
         """The rotation whose range differs most, and by how much."""
         k = int(np.argmax(np.abs(self.differences)))
         return TABLE_I_JOINTS[k], float(self.differences[k])
 
 
-def measured(reproduction: Reproduction) -> Measures:
+def measure_reproduction(reproduction: Reproduction) -> ReproductionQuality:
     """Compares a reproduction with its reference, at the moments of the simulation.
 
-    >>> measures = measured(reproduce(reference, variant=BEST))
-    >>> measures.worst, measures.inside
+    >>> quality = measure_reproduction(reproduce(reference, variant=BEST))
+    >>> quality.worst_joint, quality.zmp_inside
     (('left_hip_flexion', -1.2), 0.86)
     """
     r, reference, cycle = reproduction, reproduction.reference, reproduction.cycle
-    lowest = lowest_places(reference, cycle)
+    lowest = lowest_heights(reference, cycle)
     ground = float(np.median(lowest))
     q, v, a = (np.array(part) for part in zip(*(reference.sample(float(t)) for t in r.time), strict=True))
-    ours = contacts(reference, cycle, r.time, r.q, r.v, r.a, ground)
-    theirs = contacts(reference, cycle, r.time, q, v, a, ground)
+    ours = support_trajectory(reference, cycle, r.time, r.q, r.v, r.a, ground)
+    theirs = support_trajectory(reference, cycle, r.time, q, v, a, ground)
     angles = [reference.robot.joint(name).q for name in TABLE_I_JOINTS]
     limits = reference.robot.limits
-    return Measures(
+    return ReproductionQuality(
         r,
         normalize_cycle(r.time, np.degrees(r.q[:, angles]), cycle, kind="spline"),
         normalize_cycle(r.time, np.degrees(q[:, angles]), cycle, kind="spline"),
-        max(_apart(ours.point(side, "heel")[:, :2], theirs.point(side, "heel")[:, :2]) for side in SIDES),
-        _apart(ours.center, theirs.center),
-        1e3 * ground_penetration(ours.points[..., 2], lowest).worst,
-        1e3 * ground_penetration(theirs.points[..., 2], lowest).worst,
-        _slide(ours, r),
-        _slide(theirs, r),
-        share_inside(ours.zmp, ours.hulls),
-        share_inside(theirs.zmp, theirs.hulls),
+        max(_rms_distance(ours.point(side, "heel")[:, :2], theirs.point(side, "heel")[:, :2]) for side in SIDES),
+        _rms_distance(ours.center_of_mass, theirs.center_of_mass),
+        1e3 * ground_penetration(ours.foot_points[..., 2], lowest).worst,
+        1e3 * ground_penetration(theirs.foot_points[..., 2], lowest).worst,
+        _foot_slide(ours, r),
+        _foot_slide(theirs, r),
+        share_inside(ours.zmp, ours.support_polygons),
+        share_inside(theirs.zmp, theirs.support_polygons),
         float(np.degrees(min((r.q[:, 7:] - limits.lower).min(), (limits.upper - r.q[:, 7:]).min()))),
         float(np.abs(r.a[:, 6:]).max()),
         r.milliseconds,
     )
 
 
-def _apart(track: Array, reference: Array) -> float:
+def _rms_distance(track: Array, reference: Array) -> float:
     """Root mean square over the cycle, mm."""
     return 1e3 * trajectory_distance(track, reference).root_mean_square
 
 
-def _slide(motion: Contacts, reproduction: Reproduction) -> float:
+def _foot_slide(motion: SupportTrajectory, reproduction: Reproduction) -> float:
     """Way of the ball of a foot while it stands alone, mm; the worse foot."""
     time, cycle = reproduction.time, reproduction.cycle
-    ways = [sliding(motion.point(side, "first_metatarsal"), alone(cycle, side, time)) for side in SIDES]
-    return 1e3 * max(ways)
+    slides = [
+        sliding_distance(motion.point(side, "first_metatarsal"), single_support_mask(cycle, side, time))
+        for side in SIDES
+    ]
+    return 1e3 * max(slides)

@@ -5,9 +5,9 @@ plantarflexors are positive, which is minus the torque of the body's joints (fle
 dorsiflexion are positive there). That Plug-in Gait has these signs at hip, knee and ankle was found on its own files,
 where shapes agree with these signs and with no others. It stores N mm per kg, though the files say "Nmm".
 
->>> moments(torques)["left knee extensor"].max()
+>>> internal_joint_moments(torques)["left knee extensor"].max()
 0.58
->>> [(row.title, round(row.agreement.correlation, 2)) for row in against_stored(torques)]
+>>> [(row.title, round(row.agreement.correlation, 2)) for row in compare_stored_moments(torques)]
 """
 
 from __future__ import annotations
@@ -31,67 +31,69 @@ from poise.analysis import (
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.files import json_ready
-from poise.recording import Recording, named_robot
+from poise.recording import Recording, robot_from_provenance
 from poise.robots import SIDES, Robot, Side
 
 if TYPE_CHECKING:
     from poise.human.torques.joint_torques import Torques
 
 #: N m per kg in what Plug-in Gait stores.
-STORED_UNIT = 1e-3
+PLUG_IN_GAIT_UNIT = 1e-3
 #: Least part of the time on plates for which the file must have moments: at its edges some have a swing that ends late.
-COVERED = 0.5
+MIN_COVERAGE = 0.5
 
 
-class Convention(NamedTuple):
+class MomentConvention(NamedTuple):
     """How a torque is printed.
 
     Attributes:
         joint: of the human of the library, without its side.
         title: what is positive.
         sign: from the torque of the joint to the printed moment.
-        stored: channel of Plug-in Gait without its side, "" if it stores none, and which of its three numbers.
+        plug_in_gait_channel, component: channel without its side, "" if none is stored, and which of its three numbers.
     """
 
     joint: str
     title: str
     sign: float
-    stored: str = ""
+    plug_in_gait_channel: str = ""
     component: int = 0
 
 
 #: Of each leg. Inversion is not compared: two markers on a foot do not show it.
-LEG = (
-    Convention("hip_flexion", "hip extensor", -1.0, "HipMoment", 0),
-    Convention("hip_adduction", "hip abductor", -1.0, "HipMoment", 1),
-    Convention("hip_rotation", "hip external rotator", -1.0, "HipMoment", 2),
-    Convention("knee_flexion", "knee extensor", -1.0, "KneeMoment", 0),
-    Convention("ankle_dorsiflexion", "ankle plantarflexor", -1.0, "AnkleMoment", 0),
-    Convention("ankle_inversion", "ankle evertor", -1.0),
+LEG_MOMENTS = (
+    MomentConvention("hip_flexion", "hip extensor", -1.0, "HipMoment", 0),
+    MomentConvention("hip_adduction", "hip abductor", -1.0, "HipMoment", 1),
+    MomentConvention("hip_rotation", "hip external rotator", -1.0, "HipMoment", 2),
+    MomentConvention("knee_flexion", "knee extensor", -1.0, "KneeMoment", 0),
+    MomentConvention("ankle_dorsiflexion", "ankle plantarflexor", -1.0, "AnkleMoment", 0),
+    MomentConvention("ankle_inversion", "ankle evertor", -1.0),
 )
 #: Of the back.
-BACK = (
-    Convention("lumbar_extension", "lumbar extensor", 1.0),
-    Convention("lumbar_bending", "lumbar bender to the right", 1.0),
-    Convention("lumbar_rotation", "lumbar rotator to the left", 1.0),
+BACK_MOMENTS = (
+    MomentConvention("lumbar_extension", "lumbar extensor", 1.0),
+    MomentConvention("lumbar_bending", "lumbar bender to the right", 1.0),
+    MomentConvention("lumbar_rotation", "lumbar rotator to the left", 1.0),
 )
 
 
-def moments(torques: Torques, everywhere: bool = False) -> dict[str, Array]:
-    """Printed moments by title, n, N m per kg; NaN where not known, unless asked for `everywhere`.
+def internal_joint_moments(torques: Torques, include_unknown: bool = False) -> dict[str, Array]:
+    """Printed moments by title, n, N m per kg; NaN where not known, unless asked for `include_unknown`.
 
     Titles are those of the conventions, after the side: ``"left hip extensor"``, ``"lumbar extensor"``.
     """
     found = {}
     for side in SIDES:
-        for own in LEG:
-            found[f"{side} {own.title}"] = _moment(torques, f"{side}_{own.joint}", own, everywhere)
-    for own in BACK:
-        found[own.title] = _moment(torques, own.joint, own, everywhere)
+        for convention in LEG_MOMENTS:
+            found[f"{side} {convention.title}"] = _moment(
+                torques, f"{side}_{convention.joint}", convention, include_unknown
+            )
+    for convention in BACK_MOMENTS:
+        found[convention.title] = _moment(torques, convention.joint, convention, include_unknown)
     return found
 
 
-class Row(NamedTuple):
+class MomentAgreement(NamedTuple):
     """One moment against the same as the file has it, N m per kg."""
 
     side: Side
@@ -99,7 +101,7 @@ class Row(NamedTuple):
     agreement: Agreement
 
 
-def against_stored(torques: Torques) -> tuple[Row, ...]:
+def compare_stored_moments(torques: Torques) -> tuple[MomentAgreement, ...]:
     """Moments against those that the laboratory's software stored in the file, for legs that it has.
 
     Compared are the frames in which a plate bears the foot, also one that bears only some of it: the software was given
@@ -108,37 +110,41 @@ def against_stored(torques: Torques) -> tuple[Row, ...]:
     """
     rows = []
     for side in SIDES:
-        for own in LEG:
-            stored = torques.trial.moments.get(f"{side[0].upper()}{own.stored}") if own.stored else None
+        for convention in LEG_MOMENTS:
+            stored = (
+                torques.trial.moments.get(f"{side[0].upper()}{convention.plug_in_gait_channel}")
+                if convention.plug_in_gait_channel
+                else None
+            )
             if stored is None:
                 continue
-            there = np.isfinite(stored).all(axis=1) & (stored != 0.0).any(axis=1) & torques.ground.loaded[side]
-            if there.sum() < COVERED * max(torques.ground.loaded[side].sum(), 1):
+            there = np.isfinite(stored).all(axis=1) & (stored != 0.0).any(axis=1) & torques.foot_wrenches.loaded[side]
+            if there.sum() < MIN_COVERAGE * max(torques.foot_wrenches.loaded[side].sum(), 1):
                 continue
-            ours = _moment(torques, f"{side}_{own.joint}", own, everywhere=True)
-            theirs = STORED_UNIT * stored[:, own.component]
-            rows.append(Row(side, own.title, agreement(ours[there], theirs[there])))
+            ours = _moment(torques, f"{side}_{convention.joint}", convention, include_unknown=True)
+            theirs = PLUG_IN_GAIT_UNIT * stored[:, convention.component]
+            rows.append(MomentAgreement(side, convention.title, agreement(ours[there], theirs[there])))
     return tuple(rows)
 
 
-def _moment(torques: Torques, joint: str, own: Convention, everywhere: bool) -> Array:
-    return np.asarray(own.sign * torques.of(joint, everywhere) / torques.mass)
+def _moment(torques: Torques, joint: str, convention: MomentConvention, include_unknown: bool) -> Array:
+    return np.asarray(convention.sign * torques.joint_torque(joint, include_unknown) / torques.mass)
 
 
-# -- Comparing -------------------------------------------------------------------------------------------------------
+# -- Comparison with robots --------------------------------------------------------------------------------------------
 
 
-def human_strides(torques: Torques, name: str = "human") -> AnatomicalWalk:
+def human_anatomical_walk(torques: Torques, name: str = "human") -> AnatomicalWalk:
     """The walk of a person, with gait cycles from the frames at which feet come to stand and leave the ground.
 
     Torques that are not known, because a foot is beside the plates, are NaN: one stride with a foot whole on a plate is
     enough for a leg, and both legs tell of the same walk.
     """
-    cycles = [c for side in SIDES for c in cycles_from_stance(torques.time, torques.ground.stands[side], side)]
+    cycles = [c for side in SIDES for c in cycles_from_stance(torques.time, torques.foot_wrenches.stance[side], side)]
     angle, torque = {}, {}
-    for own in anatomical_joints(torques.robot):
-        angle[own.side, own.degree_of_freedom] = own.sign * torques.q[:, own.joint.q]
-        torque[own.side, own.degree_of_freedom] = own.sign * torques.of(own.joint.name)
+    for joint in anatomical_joints(torques.robot):
+        angle[joint.side, joint.degree_of_freedom] = joint.sign * torques.q[:, joint.joint.q]
+        torque[joint.side, joint.degree_of_freedom] = joint.sign * torques.joint_torque(joint.joint.name)
     return AnatomicalWalk(
         name, torques.mass, anatomical_leg_length(torques.robot), torques.time, tuple(cycles), angle, torque
     )
@@ -159,10 +165,10 @@ def compare_walks(
     >>> found = compare_walks(compute_torques(fit(walk, static)), poise.load_recording("g1_walk.poise"))
     >>> {row.degree_of_freedom: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
     """
-    owner = robot or recording.robot or named_robot(recording.provenance)
+    owner = robot or recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(owner, str):
         raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
-    return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_strides(torques))
+    return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_anatomical_walk(torques))
 
 
 # -- Summary of the torques of a trial as plain values, and as text --------------------------------------------------
@@ -176,10 +182,11 @@ def torques_summary(torques: Torques) -> dict[str, Any]:
             "trial": Path(torques.trial.path).name,
             "mass_kg": torques.mass,
             "frames": len(torques.time),
-            "frames_known": int(torques.ground.known.sum()),
+            "frames_known": int(torques.foot_wrenches.known.sum()),
             "moments_per_kg": _peaks(torques),
             "stored": [
-                {"side": row.side, "moment": row.title, **row.agreement.summary()} for row in against_stored(torques)
+                {"side": row.side, "moment": row.title, **row.agreement.summary()}
+                for row in compare_stored_moments(torques)
             ],
             "residual_rms": {"force_n": force.tolist(), "moment_n_m": moment.tolist(), "about": "origin of the pelvis"},
             "notes": list(torques.notes),
@@ -191,19 +198,19 @@ def torques_text(torques: Torques) -> str:
     """The same to read; see `Torques.text`."""
     lines = [
         f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, all ground contact measured in "
-        f"{torques.ground.known.sum()} of {len(torques.time)} frames",
+        f"{torques.foot_wrenches.known.sum()} of {len(torques.time)} frames",
         f"{'moment (N m/kg)':<36} {'largest':>8} {'smallest':>9}",
     ]
     for name, peak in _peaks(torques).items():
         lines.append(f"{name:<36} {peak['largest']:>8.2f} {peak['smallest']:>9.2f}")
-    rows = against_stored(torques)
+    rows = compare_stored_moments(torques)
     if rows:
         lines.append("")
         lines.append(f"{'against the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
     for row in rows:
-        own = row.agreement
-        numbers = f"{own.correlation:>6.3f} {own.error:>6.2f} {own.peak:>6.2f} {own.reference_peak:>7.2f}"
-        lines.append(f"{row.side + ' ' + row.title:<36} {numbers} {own.peak_ratio:>6.2f}")
+        agreed = row.agreement
+        numbers = f"{agreed.correlation:>6.3f} {agreed.error:>6.2f} {agreed.peak:>6.2f} {agreed.reference_peak:>7.2f}"
+        lines.append(f"{row.side + ' ' + row.title:<36} {numbers} {agreed.peak_ratio:>6.2f}")
     force, moment = (", ".join(f"{value:.0f}" for value in part) for part in np.split(torques.residual_rms, 2))
     lines.append(f"residual at the pelvis, rms in world axes: {force} N, {moment} N m")
     return "\n".join([*lines, *(f"  {note}" for note in torques.notes)])
@@ -212,7 +219,7 @@ def torques_text(torques: Torques) -> str:
 def _peaks(torques: Torques) -> dict[str, dict[str, Any]]:
     """Largest and smallest of each moment that is known anywhere, N m per kg, and the number of its samples."""
     found = {}
-    for name, values in moments(torques).items():
+    for name, values in internal_joint_moments(torques).items():
         known = values[np.isfinite(values)]
         if len(known):
             found[name] = {"largest": float(known.max()), "smallest": float(known.min()), "samples": len(known)}

@@ -32,50 +32,50 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array, Mask
 from poise.human.torques.joint_moments import torques_summary, torques_text
-from poise.human.torques.plate_forces import Ground, Moved, ground
+from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches
 from poise.human.trial import Trial, TrialError
-from poise.recording import Body, Channel, Recording, channel_key, circumstances
+from poise.recording import Channel, CoordinateLabels, Recording, channel_key, environment_facts
 from poise.robots import GRAVITY, SIDES, Robot, Side
 
 #: What a fit says if it had to guess the mass.
-UNKNOWN = "the mass was not given"
+MASS_NOT_GIVEN = "the mass was not given"
 #: Least time, s, in which all contact must be measured: a third of a step has both falling and rising in it.
-LEAST = 0.2
+MIN_MEASURED_TIME = 0.2
 
 
-def mass_from_plates(fit: Moved, under: Ground | None = None) -> float:
+def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None) -> float:
     """The mass of a person, kg, from frames in which every foot is in the air or whole on its plates.
 
     Args:
         fit: body and motion; of the masses only how they are distributed counts.
-        under: what the plates say, if it is at hand.
+        wrenches: what the plates say, if it is at hand.
 
     >>> mass_from_plates(fit(walk, static))
     """
-    under = ground(fit) if under is None else under
-    standing = np.logical_or.reduce([under.loaded[side] for side in SIDES])
-    frames = np.flatnonzero(under.known & standing)
-    if len(frames) < LEAST * fit.trial.rate:
+    wrenches = foot_wrenches(fit) if wrenches is None else wrenches
+    standing = np.logical_or.reduce([wrenches.loaded[side] for side in SIDES])
+    frames = np.flatnonzero(wrenches.known & standing)
+    if len(frames) < MIN_MEASURED_TIME * fit.trial.rate:
         raise TrialError(
             f"{fit.trial.path}: all contact is measured for {len(frames) / fit.trial.rate:.2f} s only; expected "
-            f"{LEAST:g} s or more to weigh a person, give the mass",
+            f"{MIN_MEASURED_TIME:g} s or more to weigh a person, give the mass",
             path=fit.trial.path,
             element="mass",
         )
     model, data = fit.robot.model, fit.robot.model.createData()
-    rising = 0.0
+    acceleration_sum = 0.0
     for k in frames:
         pinocchio.computeCentroidalMomentumTimeVariation(model, data, fit.q[k], fit.v[k], fit.a[k])
-        rising += GRAVITY + float(data.dhg.linear[2]) / fit.robot.mass
-    borne = sum(float(under.force[side][frames, 2].sum()) for side in SIDES)
-    return borne / rising
+        acceleration_sum += GRAVITY + float(data.dhg.linear[2]) / fit.robot.mass
+    force_sum = sum(float(wrenches.force[side][frames, 2].sum()) for side in SIDES)
+    return force_sum / acceleration_sum
 
 
 # -- Inverse dynamics ------------------------------------------------------------------------------------------------
 
 
 #: A plate that bears so much less or more than the motion asks for while the other foot is in the air is worth a note.
-UNLIKE = 0.15
+LOAD_TOLERANCE = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +91,11 @@ class Torques:
         torque: n x 42, N m at the joints as in `Robot.joints`, after six numbers of the base that are zero.
         residual: n x 6, force (N) and moment about the origin of the pelvis (N m) that the plates leave unexplained, in
             world axes: what would have to act on the pelvis beside the ground.
-        ground: what the plates said.
+        foot_wrenches: what the plates said.
         notes: what was decided on the way, one sentence each.
 
     >>> torques = compute_torques(fit(walk, static))
-    >>> np.nanmax(torques.of("left_ankle_dorsiflexion")), torques.residual_rms
+    >>> np.nanmax(torques.joint_torque("left_ankle_dorsiflexion")), torques.residual_rms
     """
 
     robot: Robot
@@ -107,13 +107,13 @@ class Torques:
     mass: float
     torque: Array
     residual: Array
-    ground: Ground
+    foot_wrenches: FootWrenches
     notes: tuple[str, ...]
 
-    def of(self, joint: str, everywhere: bool = False) -> Array:
-        """Torque of one joint, n, N m; NaN where it is not known, unless asked for `everywhere`."""
+    def joint_torque(self, joint: str, include_unknown: bool = False) -> Array:
+        """Torque of one joint, n, N m; NaN where it is not known, unless asked for `include_unknown`."""
         values = self.torque[:, self.robot.joint(joint).v]
-        return values if everywhere else np.where(self.valid(joint), values, np.nan)
+        return values if include_unknown else np.where(self.valid(joint), values, np.nan)
 
     def valid(self, joint: str) -> Mask:
         """When the torque of a joint is known: all that the ground does to the feet beyond it is measured.
@@ -128,14 +128,14 @@ class Torques:
         model = self.robot.model
         found = {}
         for joint in self.robot.joints:
-            marks = np.ones(len(self.time), dtype=bool)
+            mask = np.ones(len(self.time), dtype=bool)
             for side in SIDES:
                 foot = self.robot.foot(side).joint
                 if joint.index in model.supports[foot]:
-                    marks &= self.ground.measured[side]
+                    mask &= self.foot_wrenches.measured[side]
                 elif foot in model.supports[joint.index]:
-                    marks &= ~self.ground.stands[side]
-            found[joint.name] = marks
+                    mask &= ~self.foot_wrenches.stance[side]
+            found[joint.name] = mask
         return found
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ class Torques:
 
         >>> compute_torques(fit(walk, static)).recording().save("walk.poise")  # then: poise report walk.poise
         """
-        return _recording(self)
+        return _to_recording(self)
 
     def summary(self) -> dict[str, Any]:
         """Plain values for JSON: peak moments per kg, agreement with stored ones, residual; units are in the keys."""
@@ -164,11 +164,11 @@ class Torques:
     @property
     def residual_rms(self) -> Array:
         """Root mean square of the residual over the frames in which all contact is measured, 6; NaN without any."""
-        known = self.residual[self.ground.known]
+        known = self.residual[self.foot_wrenches.known]
         return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
 
 
-def compute_torques(fit: Moved, cutoff: float | None = None) -> Torques:
+def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torques:
     """Inverse dynamics of a fitted motion and the force plates of its trial: torques at all joints.
 
     Args:
@@ -183,12 +183,12 @@ def compute_torques(fit: Moved, cutoff: float | None = None) -> Torques:
             f"{fit.trial.path}: {len(fit.time)} frames of motion and {len(fit.trial.time)} of the trial; fit it again",
             path=fit.trial.path,
         )
-    under = ground(fit, cutoff)
+    wrenches = foot_wrenches(fit, cutoff)
     mass, notes = fit.robot.mass, list(fit.notes)
     notes += ["ground forces not filtered" if cutoff is None else f"ground forces low-pass filtered at {cutoff:g} Hz"]
-    if any(UNKNOWN in note for note in fit.notes):
+    if any(MASS_NOT_GIVEN in note for note in fit.notes):
         try:
-            mass = mass_from_plates(fit, under)
+            mass = mass_from_plates(fit, wrenches)
             notes.append(f"mass {mass:.1f} kg, as the plates bear it")
         except TrialError as error:
             notes.append(str(error))
@@ -200,14 +200,24 @@ def compute_torques(fit: Moved, cutoff: float | None = None) -> Torques:
             model.inertias[k].lever,
             model.inertias[k].inertia * mass / fit.robot.mass,
         )
-    torque, residual = _torques(fit, model, under)
-    notes += _said(fit, under, residual, mass)
+    torque, residual = _torques(fit, model, wrenches)
+    notes += _plate_notes(fit, wrenches, residual, mass)
     return Torques(
-        fit.robot, fit.trial, fit.time, fit.q, fit.v, fit.a, mass, torque, residual, under, tuple(dict.fromkeys(notes))
+        fit.robot,
+        fit.trial,
+        fit.time,
+        fit.q,
+        fit.v,
+        fit.a,
+        mass,
+        torque,
+        residual,
+        wrenches,
+        tuple(dict.fromkeys(notes)),
     )
 
 
-def _torques(fit: Moved, model: pinocchio.Model, under: Ground) -> tuple[Array, Array]:
+def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrenches) -> tuple[Array, Array]:
     """Torques, n x nv, and residuals, n x 6."""
     data = model.createData()
     torque, residual = np.zeros((len(fit.time), model.nv)), np.zeros((len(fit.time), 6))
@@ -216,7 +226,7 @@ def _torques(fit: Moved, model: pinocchio.Model, under: Ground) -> tuple[Array, 
     for k, (q, v, a) in enumerate(zip(fit.q, fit.v, fit.a, strict=True)):
         pinocchio.forwardKinematics(model, data, q)  # rnea does not place the joints in the world
         for side, joint in feet.items():
-            wrench = pinocchio.Force(under.force[side][k], under.moment[side][k])
+            wrench = pinocchio.Force(wrenches.force[side][k], wrenches.moment[side][k])
             forces[joint] = data.oMi[joint].actInv(wrench)
         every = pinocchio.rnea(model, data, q, v, a, forces)
         torque[k, 6:] = every[6:]
@@ -225,32 +235,34 @@ def _torques(fit: Moved, model: pinocchio.Model, under: Ground) -> tuple[Array, 
     return torque, residual
 
 
-def _said(fit: Moved, under: Ground, residual: Array, mass: float) -> list[str]:
+def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array, mass: float) -> list[str]:
     """What a reader should know of each plate."""
     found = []
-    vertical = np.sum([under.force[side][:, 2] for side in SIDES], axis=0)
-    for each in under.intervals:
+    vertical = np.sum([wrenches.force[side][:, 2] for side in SIDES], axis=0)
+    for each in wrenches.plate_contacts:
         name, span = fit.trial.plates[each.plate].name, f"{fit.time[each.begin]:.2f} to {fit.time[each.end - 1]:.2f} s"
-        said = f"{name}, {span}: {each.side} foot"
+        note = f"{name}, {span}: {each.side} foot"
         if each.shared:
-            said += ", but the other foot is on it as well: its torques are not known"
-        elif not each.whole:
-            said += f", but {1e3 * each.beyond:.0f} mm of it are beyond the edge: its torques are not known"
+            note += ", but the other foot is on it as well: its torques are not known"
+        elif not each.complete:
+            note += f", but {1e3 * each.overhang:.0f} mm of it are beyond the edge: its torques are not known"
         else:
             other = next(side for side in SIDES if side != each.side)
             alone = np.zeros(len(fit.time), dtype=bool)
             alone[each.begin : each.end] = True
-            alone &= ~under.stands[other]
-            asked = vertical + residual[:, 2]
-            share = float(vertical[alone].sum() / asked[alone].sum()) if alone.any() else 1.0
-            if abs(share - 1.0) > UNLIKE:
-                said += (
+            alone &= ~wrenches.stance[other]
+            required = vertical + residual[:, 2]
+            share = float(vertical[alone].sum() / required[alone].sum()) if alone.any() else 1.0
+            if abs(share - 1.0) > LOAD_TOLERANCE:
+                note += (
                     f", which alone bears {100 * share:.0f} % of what the motion asks for: is the mass {mass:.1f} kg?"
                 )
-        found.append(said)
-    beside = {side: float(np.mean(~under.carried(side))) for side in SIDES}
+        found.append(note)
+    off_plates = {side: float(np.mean(~wrenches.has_wrench(side))) for side in SIDES}
     found += [
-        f"{side} foot beside the plates in {100 * share:.0f} % of the frames" for side, share in beside.items() if share
+        f"{side} foot beside the plates in {100 * share:.0f} % of the frames"
+        for side, share in off_plates.items()
+        if share
     ]
     return found
 
@@ -261,30 +273,30 @@ def _said(fit: Moved, under: Ground, residual: Array, mass: float) -> list[str]:
 AXES = ("x", "y", "z")
 #: How a recording of measured torques calls what made it.
 TORQUES_BEHAVIOR = "human torques"
-WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-UNITS = ("N", "N", "N", "N m", "N m", "N m")
+WRENCH_LABELS = ("fx", "fy", "fz", "mx", "my", "mz")
+WRENCH_UNITS = ("N", "N", "N", "N m", "N m", "N m")
 
 
-def _recording(torques: Torques) -> Recording:
+def _to_recording(torques: Torques) -> Recording:
     robot = torques.robot
-    body = Body.of(robot)
-    known = np.column_stack([torques.of(joint.name) for joint in robot.joints])
-    names, units = body.efforts(len(robot.joints))
-    center, soles = _places(torques)
+    body = CoordinateLabels.of(robot)
+    known = np.column_stack([torques.joint_torque(joint.name) for joint in robot.joints])
+    names, units = body.effort_labels(len(robot.joints))
+    center, soles = _centers_and_soles(torques)
     channels = [
         Channel("time", "s", torques.time),
         Channel("q", body.q_units, torques.q, body.q_labels),
-        Channel("v", body.rates("/s"), torques.v, body.v_labels),
+        Channel("v", body.rate_units("/s"), torques.v, body.v_labels),
         Channel("center_of_mass", "m", center, AXES),
         Channel("command/torque", units, known, names),
         Channel("torque_per_kg", tuple(f"{unit}/kg" for unit in units), known / torques.mass, names),
-        Channel("residual", UNITS, torques.residual, WRENCH),
-        *_forces(torques, soles),
-        Channel("contacts", "", _words(torques, lambda on: ", ".join(robot.foot(side).name for side in on))),
-        Channel("phase", "", _words(torques, _phase)),
+        Channel("residual", WRENCH_UNITS, torques.residual, WRENCH_LABELS),
+        *_force_channels(torques, soles),
+        Channel("contacts", "", _text_channel(torques, lambda on: ", ".join(robot.foot(side).name for side in on))),
+        Channel("phase", "", _text_channel(torques, _phase_name)),
     ]
-    facts = {
-        **circumstances(robot),
+    provenance = {
+        **environment_facts(robot),
         "behavior": TORQUES_BEHAVIOR,
         "trial": Path(torques.trial.path).name,
         "rate": torques.trial.rate,
@@ -292,10 +304,10 @@ def _recording(torques: Torques) -> Recording:
         "torques": "inverse dynamics",
         "notes": list(torques.notes),
     }
-    return Recording(channels, facts, robot)
+    return Recording(channels, provenance, robot)
 
 
-def _places(torques: Torques) -> tuple[Array, dict[Side, Array]]:
+def _centers_and_soles(torques: Torques) -> tuple[Array, dict[Side, Array]]:
     """Center of mass and middle of each sole, n x 3, m."""
     robot = torques.robot
     model, data = robot.model, robot.model.createData()
@@ -310,25 +322,25 @@ def _places(torques: Torques) -> tuple[Array, dict[Side, Array]]:
     return center, soles
 
 
-def _forces(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
-    ground = torques.ground
-    kind = "sensed/force" if ground.known.all() else "plate/force"
+def _force_channels(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
+    wrenches = torques.foot_wrenches
+    kind = "sensed/force" if wrenches.known.all() else "plate/force"
     found = []
     for side in SIDES:
-        force, place = ground.force[side], soles[side]
-        wrench = np.hstack([force, ground.moment[side] - np.cross(place, force)])
-        off = ~ground.loaded[side][:, np.newaxis]
+        force, place = wrenches.force[side], soles[side]
+        wrench = np.hstack([force, wrenches.moment[side] - np.cross(place, force)])
+        off = ~wrenches.loaded[side][:, np.newaxis]
         name = torques.robot.foot(side).name
         contact, point = f"{kind}/{name}", f"{kind}_point/{name}"
-        found.append(Channel(channel_key(contact), UNITS, np.where(off, np.nan, wrench), WRENCH, contact))
+        found.append(Channel(channel_key(contact), WRENCH_UNITS, np.where(off, np.nan, wrench), WRENCH_LABELS, contact))
         found.append(Channel(channel_key(point), "m", np.where(off, np.nan, place), AXES, point))
     return found
 
 
-def _words(torques: Torques, said: Callable[[list[Side]], str]) -> NDArray[np.object_]:
-    on = [[side for side in SIDES if torques.ground.stands[side][k]] for k in range(len(torques.time))]
-    return np.array([said(each) for each in on], dtype=object)
+def _text_channel(torques: Torques, text_of: Callable[[list[Side]], str]) -> NDArray[np.object_]:
+    on = [[side for side in SIDES if torques.foot_wrenches.stance[side][k]] for k in range(len(torques.time))]
+    return np.array([text_of(each) for each in on], dtype=object)
 
 
-def _phase(on: list[Side]) -> str:
+def _phase_name(on: list[Side]) -> str:
     return "double support" if len(on) > 1 else f"{on[0]} support" if on else "flight"

@@ -10,28 +10,36 @@ import numpy as np
 
 from poise.geometry import so3
 from poise.plans.footsteps import Footstep
-from poise.plans.guidance.limb_reach import Legs
-from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
-from poise.plans.guidance.stick import Mode, Stick
-from poise.plans.guidance.synergy import Draft, carried, discarded, settled, stayed, turned_back, turned_by
+from poise.plans.guidance.limb_reach import LegReach
+from poise.plans.guidance.navigation_points import Goal, HandPoint, NavigationPoints
+from poise.plans.guidance.operator_command import GuidingMode, OperatorCommand
+from poise.plans.guidance.synergy import (
+    GoalDraft,
+    discard_goal,
+    finish_goal,
+    move_center,
+    rotate_to_trunk,
+    rotate_to_world,
+    unchanged_goal,
+)
 from poise.plans.guidance.workspace import Vector, Workspace
 from poise.plans.guidance.workspace_bounds import (
-    UNSEEN,
-    Ground,
-    aloft,
-    center_inside,
-    foot_inside,
-    hand_inside,
-    landed,
+    LEAST_REPORTED,
+    GroundProjection,
+    find_landing,
+    find_lifted,
     mean_yaw,
-    middle,
-    turn_inside,
-    value_inside,
+    middle_of_soles,
+    project_center,
+    project_foot,
+    project_hand,
+    project_turn,
+    project_value,
 )
 from poise.robots import Side, other_side
 
 #: A step on the ground that moves or turns its foot by less (m, rad) is not made.
-WORTH = 1e-3
+LEAST_STEP = 1e-3
 
 
 def goal_center_of_one_foot_standing(center: Vector, stance: Vector) -> Vector:
@@ -57,37 +65,46 @@ def goal_center_of_one_step(center: Vector, foot_goal: Vector, stance: Vector) -
     )
 
 
-def guided_foot(points: Points, stick: Stick, workspace: Workspace, legs: Legs, ground: Ground | None) -> Goal:
+def guide_foot(
+    points: NavigationPoints,
+    command: OperatorCommand,
+    workspace: Workspace,
+    legs: LegReach,
+    ground: GroundProjection | None,
+) -> Goal:
     """The goal of the foot-guided mode."""
-    side: Side = "left" if stick.mode.startswith("left") else "right"
-    draft = Draft.of(points)
+    side: Side = "left" if command.mode.startswith("left") else "right"
+    draft = GoalDraft.of(points)
     if points.lifted == other_side(side):
         _land(draft, other_side(side), points.feet[other_side(side)], workspace, legs, ground)
         draft.notes.append(f"{side} foot: it carries the body; the {other_side(side)} foot lands first")
-        return _followed(draft, other_side(side), workspace, legs)
-    forward, left, up, _, _, yaw = stick.axes
-    foot, stance, aloft_now = points.feet[side], points.feet[other_side(side)], points.lifted == side
-    at = foot.place + complex(forward * workspace.foot[0], left * workspace.foot[1]) * stance.heading
-    z = foot.z + up * workspace.foot[2]
-    wanted = Footstep(side, at.real, at.imag, foot.yaw + yaw * workspace.foot_turn, z)
+        return _follow_foot(draft, other_side(side), workspace, legs)
+    forward, left, up, _, _, yaw = command.axes
+    foot, stance, is_lifted = points.feet[side], points.feet[other_side(side)], points.lifted == side
+    at = (
+        foot.place
+        + complex(forward * workspace.foot_displacement[0], left * workspace.foot_displacement[1]) * stance.heading
+    )
+    z = foot.z + up * workspace.foot_displacement[2]
+    target = Footstep(side, at.real, at.imag, foot.yaw + yaw * workspace.foot_turn, z)
     if forward or left or yaw:
-        kept = foot_inside(wanted, stance, workspace)
-        draft.beyond(f"{side} foot", kept.moved)
-        draft.beyond_by_angle(f"{side} foot yaw", kept.turned if yaw else 0.0)
-        wanted = kept.foot
-    if up > 0.0 or (aloft_now and up == 0.0):
-        if stick.still:
+        projection = project_foot(target, stance, workspace)
+        draft.note_projection(f"{side} foot", projection.shift)
+        draft.note_angle_projection(f"{side} foot yaw", projection.rotation if yaw else 0.0)
+        target = projection.foot
+    if up > 0.0 or (is_lifted and up == 0.0):
+        if command.is_zero:
             draft.place = stance.place
-            return settled(draft, workspace, legs)
-        _lift(draft, wanted, stance, workspace, legs, ground)
-    elif aloft_now:
-        _land(draft, side, wanted, workspace, legs, ground)
+            return finish_goal(draft, workspace, legs)
+        _lift(draft, target, stance, workspace, legs, ground)
+    elif is_lifted:
+        _land(draft, side, target, workspace, legs, ground)
     elif forward or left or yaw:
-        _step(draft, foot, wanted, workspace, legs, ground, stick.lift)
-    return _followed(draft, side, workspace, legs)
+        _step(draft, foot, target, workspace, legs, ground, command.lift)
+    return _follow_foot(draft, side, workspace, legs)
 
 
-def _followed(draft: Draft, side: Side, workspace: Workspace, legs: Legs) -> Goal:
+def _follow_foot(draft: GoalDraft, side: Side, workspace: Workspace, legs: LegReach) -> Goal:
     """Centre of mass by equation (3), trunk yaw between the feet. The height is that above the middle of the feet that
     stood: on level ground, that above the stance foot."""
     stance, foot = draft.feet[other_side(side)], draft.feet[side]
@@ -98,95 +115,113 @@ def _followed(draft: Draft, side: Side, workspace: Workspace, legs: Legs) -> Goa
     else:
         x, y, _ = goal_center_of_one_step(center, (foot.x, foot.y, foot.z), at)
     draft.place = complex(x, y)
-    draft.turn_to(draft.yaw + so3.wrap_angle(mean_yaw(draft.feet) - draft.yaw))
-    return settled(draft, workspace, legs)
+    draft.set_yaw(draft.yaw + so3.wrap_angle(mean_yaw(draft.feet) - draft.yaw))
+    return finish_goal(draft, workspace, legs)
 
 
 def _lift(
-    draft: Draft, wanted: Footstep, stance: Footstep, workspace: Workspace, legs: Legs, ground: Ground | None
+    draft: GoalDraft,
+    target: Footstep,
+    stance: Footstep,
+    workspace: Workspace,
+    legs: LegReach,
+    ground: GroundProjection | None,
 ) -> None:
-    found = aloft(wanted, stance, workspace, legs, ground)
+    found = find_lifted(target, stance, workspace, legs, ground)
     if found is None:
-        draft.notes.append(f"{wanted.side} foot: it cannot be lifted there; it stays where it is")
+        draft.notes.append(f"{target.side} foot: it cannot be lifted there; it stays where it is")
         return
-    if wanted.z - found.z > UNSEEN:
-        draft.beyond(f"{wanted.side} foot height", wanted.z - found.z)
-    _say_moved(draft, found, wanted)
-    if draft.lifted is None or _differ(found, draft.feet[wanted.side]):
-        draft.step_to(found, wanted.side, 0.0)
+    if target.z - found.z > LEAST_REPORTED:
+        draft.note_projection(f"{target.side} foot height", target.z - found.z)
+    _note_moved(draft, found, target)
+    if draft.lifted is None or _differs(found, draft.feet[target.side]):
+        draft.set_step(found, target.side, 0.0)
 
 
-def _land(draft: Draft, side: Side, wanted: Footstep, workspace: Workspace, legs: Legs, ground: Ground | None) -> None:
-    found = landed(wanted, draft.feet[other_side(side)], workspace, legs, ground)
+def _land(
+    draft: GoalDraft,
+    side: Side,
+    target: Footstep,
+    workspace: Workspace,
+    legs: LegReach,
+    ground: GroundProjection | None,
+) -> None:
+    found = find_landing(target, draft.feet[other_side(side)], workspace, legs, ground)
     if found is None:
         draft.notes.append(f"{side} foot: there is no ground within its reach to land on; it stays in the air")
         return
-    _say_moved(draft, found, wanted)
-    draft.step_to(found, None, 0.0)
+    _note_moved(draft, found, target)
+    draft.set_step(found, None, 0.0)
 
 
 def _step(
-    draft: Draft,
+    draft: GoalDraft,
     foot: Footstep,
-    wanted: Footstep,
+    target: Footstep,
     workspace: Workspace,
-    legs: Legs,
-    ground: Ground | None,
+    legs: LegReach,
+    ground: GroundProjection | None,
     lift: float,
 ) -> None:
-    found = landed(wanted, draft.feet[other_side(foot.side)], workspace, legs, ground)
+    found = find_landing(target, draft.feet[other_side(foot.side)], workspace, legs, ground)
     if found is None:
         draft.notes.append(f"{foot.side} foot: there is no ground to step on; it stays where it is")
         return
-    _say_moved(draft, found, wanted)
-    if _differ(found, foot):
+    _note_moved(draft, found, target)
+    if _differs(found, foot):
         low, high = workspace.lift
-        draft.step_to(found, None, low + lift * (high - low))
+        draft.set_step(found, None, low + lift * (high - low))
 
 
-def _differ(a: Footstep, b: Footstep) -> bool:
+def _differs(a: Footstep, b: Footstep) -> bool:
     """Whether it is worth to move a foot from one place to the other."""
-    return max(abs(a.place - b.place), abs(a.yaw - b.yaw), abs(a.z - b.z)) >= WORTH
+    return max(abs(a.place - b.place), abs(a.yaw - b.yaw), abs(a.z - b.z)) >= LEAST_STEP
 
 
-def _say_moved(draft: Draft, found: Footstep, wanted: Footstep) -> None:
+def _note_moved(draft: GoalDraft, found: Footstep, target: Footstep) -> None:
     """The boundary has had its say; what moved the foot after that is the ground or the reach of the legs."""
-    moved = abs(found.place - wanted.place)
-    if moved > WORTH:
-        draft.notes.append(f"{found.side} foot: moved by {100.0 * moved:.0f} cm to where it can be")
+    shift = abs(found.place - target.place)
+    if shift > LEAST_STEP:
+        draft.notes.append(f"{found.side} foot: moved by {100.0 * shift:.0f} cm to where it can be")
 
 
 # -- Trunk-guided mode -----------------------------------------------------------------------------------------------
 
 
-def guided_trunk(points: Points, stick: Stick, workspace: Workspace, legs: Legs, ground: Ground | None) -> Goal:
+def guide_trunk(
+    points: NavigationPoints,
+    command: OperatorCommand,
+    workspace: Workspace,
+    legs: LegReach,
+    ground: GroundProjection | None,
+) -> Goal:
     """The goal of the trunk-guided mode; hands go home."""
-    draft = Draft.of(points)
-    draft.hands = workspace.homes
-    forward, left, up, roll, pitch, yaw = stick.axes
+    draft = GoalDraft.of(points)
+    draft.hands = workspace.home_hands
+    forward, left, up, roll, pitch, yaw = command.axes
     if not (forward or left or yaw):  # nothing that feet have to do with
-        draft.place = rested(draft, workspace)
-    draft.up = up * workspace.trunk[2]
-    draft.height += draft.up
+        draft.place = resting_center(draft, workspace)
+    draft.commanded_rise = up * workspace.trunk_displacement[2]
+    draft.height += draft.commanded_rise
     turn = workspace.trunk_turn
-    rolled = value_inside(draft.attitude[0] + roll * turn[0], workspace.roll)
-    pitched = value_inside(draft.attitude[1] + pitch * turn[1], workspace.pitch)
-    draft.beyond_by_angle("trunk roll", rolled.moved if roll else 0.0)
-    draft.beyond_by_angle("trunk pitch", pitched.moved if pitch else 0.0)
+    roll_projection = project_value(draft.attitude[0] + roll * turn[0], workspace.roll)
+    pitch_projection = project_value(draft.attitude[1] + pitch * turn[1], workspace.pitch)
+    draft.note_angle_projection("trunk roll", roll_projection.shift if roll else 0.0)
+    draft.note_angle_projection("trunk pitch", pitch_projection.shift if pitch else 0.0)
     heading = cmath.exp(1j * draft.yaw)
-    draft.attitude = rolled.value, pitched.value, draft.yaw + yaw * turn[2]
+    draft.attitude = roll_projection.value, pitch_projection.value, draft.yaw + yaw * turn[2]
     if forward or left or yaw:
-        moved = complex(forward * workspace.trunk[0], left * workspace.trunk[1]) * heading
-        carried(draft, draft.place + moved, workspace, legs, ground, stick.lift)
-    return settled(draft, workspace, legs)
+        shift = complex(forward * workspace.trunk_displacement[0], left * workspace.trunk_displacement[1]) * heading
+        move_center(draft, draft.place + shift, workspace, legs, ground, command.lift)
+    return finish_goal(draft, workspace, legs)
 
 
-def rested(draft: Draft, workspace: Workspace) -> complex:
+def resting_center(draft: GoalDraft, workspace: Workspace) -> complex:
     """Where the centre of mass stays: where it is, if it is in the stand-on region; else above the middle."""
     if draft.lifted is not None:
         return draft.feet[other_side(draft.lifted)].place
-    inside = center_inside(draft.place, draft.feet, None, workspace).moved == 0.0
-    return draft.place if inside else middle(draft.feet)
+    inside = project_center(draft.place, draft.feet, None, workspace).shift == 0.0
+    return draft.place if inside else middle_of_soles(draft.feet)
 
 
 # -- Hand-guided mode ------------------------------------------------------------------------------------------------
@@ -211,92 +246,100 @@ def goal_shoulder(hand_goal: Vector, shoulder: Vector, longest: float) -> Vector
 
 def goal_center_of_traction(center: Vector, shoulder_goal: Vector, shoulder: Vector) -> Vector:
     """Where the centre of mass goes: as far as the shoulder.  ᵈp_B = p_B + (ᵈp_LS - p_LS)  [Sugihara2008, eq. 7]"""
-    return added(center, minus(shoulder_goal, shoulder))
+    return add(center, subtract(shoulder_goal, shoulder))
 
 
-def guided_hand(points: Points, stick: Stick, workspace: Workspace, legs: Legs, ground: Ground | None) -> Goal:
+def guide_hand(
+    points: NavigationPoints,
+    command: OperatorCommand,
+    workspace: Workspace,
+    legs: LegReach,
+    ground: GroundProjection | None,
+) -> Goal:
     """The goal of the hand-guided mode; the other hand keeps its place in the body frame."""
-    side: Side = "left" if stick.mode.startswith("left") else "right"
-    if side not in points.hands or side not in workspace.homes:
-        return stayed(points, f"{side} hand: this robot has none; nothing moves")
-    draft = Draft.of(points)
-    forward, left, up = stick.axes[:3]
-    draft.hands = {**points.hands, side: _turned(draft, points.hands[side], stick, side, workspace)}
+    side: Side = "left" if command.mode.startswith("left") else "right"
+    if side not in points.hands or side not in workspace.home_hands:
+        return unchanged_goal(points, f"{side} hand: this robot has none; nothing moves")
+    draft = GoalDraft.of(points)
+    forward, left, up = command.axes[:3]
+    draft.hands = {**points.hands, side: _turn_hand(draft, points.hands[side], command, side, workspace)}
     if not (forward or left or up):
-        draft.place = rested(draft, workspace)
-        return settled(draft, workspace, legs)
+        draft.place = resting_center(draft, workspace)
+        return finish_goal(draft, workspace, legs)
     center = (draft.place.real, draft.place.imag, float(points.center[2]))
     x, y, z = points.hands[side].position.tolist()
-    hand = added(center, turned_by(draft.attitude, (x, y, z)))
-    moved = workspace.hand * complex(forward, left) * cmath.exp(1j * draft.yaw)
-    goal = (hand[0] + moved.real, hand[1] + moved.imag, hand[2] + workspace.hand * up)
-    pulled = minus(attracted(goal, center, draft, side, workspace), center)
+    hand = add(center, rotate_to_world(draft.attitude, (x, y, z)))
+    shift = workspace.hand_displacement * complex(forward, left) * cmath.exp(1j * draft.yaw)
+    goal = (hand[0] + shift.real, hand[1] + shift.imag, hand[2] + workspace.hand_displacement * up)
+    center_shift = subtract(attracted_center(goal, center, draft, side, workspace), center)
     draft.hand_goals[side] = goal
-    draft.up = pulled[2]
-    draft.height += pulled[2]
-    across = complex(pulled[0], pulled[1])
-    if draft.lifted is None or abs(across) > UNSEEN:
-        carried(draft, draft.place + across, workspace, legs, ground, stick.lift)
+    draft.commanded_rise = center_shift[2]
+    draft.height += center_shift[2]
+    horizontal_shift = complex(center_shift[0], center_shift[1])
+    if draft.lifted is None or abs(horizontal_shift) > LEAST_REPORTED:
+        move_center(draft, draft.place + horizontal_shift, workspace, legs, ground, command.lift)
     else:
-        draft.place = rested(draft, workspace)
-    return settled(draft, workspace, legs)
+        draft.place = resting_center(draft, workspace)
+    return finish_goal(draft, workspace, legs)
 
 
-def attracted(goal: Vector, center: Vector, draft: Draft, side: Side, workspace: Workspace) -> Vector:
+def attracted_center(goal: Vector, center: Vector, draft: GoalDraft, side: Side, workspace: Workspace) -> Vector:
     """The centre of mass attracted by a hand: by equations (5) to (7), and then by as much as the hand is outside its
     box, which bounds it where thighs and trunk are. So whatever stops the hand also pulls the body, and the hand never
     gets stuck before the body moves."""
-    shoulder = added(center, turned_by(draft.attitude, workspace.shoulders[side]))
-    center = goal_center_of_traction(center, goal_shoulder(goal, shoulder, workspace.arm), shoulder)
-    wanted = turned_back(draft.attitude, minus(goal, center))
-    kept = hand_inside(wanted, side, workspace)
-    if kept.moved < 1e-9:  # rounding
+    shoulder = add(center, rotate_to_world(draft.attitude, workspace.shoulders[side]))
+    center = goal_center_of_traction(center, goal_shoulder(goal, shoulder, workspace.arm_reach), shoulder)
+    target = rotate_to_trunk(draft.attitude, subtract(goal, center))
+    projection = project_hand(target, side, workspace)
+    if projection.shift < 1e-9:  # rounding
         return center
-    return added(center, turned_by(draft.attitude, minus(wanted, kept.place)))
+    return add(center, rotate_to_world(draft.attitude, subtract(target, projection.place)))
 
 
-def added(a: Vector, b: Vector) -> Vector:
+def add(a: Vector, b: Vector) -> Vector:
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-def minus(a: Vector, b: Vector) -> Vector:
+def subtract(a: Vector, b: Vector) -> Vector:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def _turned(draft: Draft, hand: HandPoint, stick: Stick, side: Side, workspace: Workspace) -> HandPoint:
+def _turn_hand(
+    draft: GoalDraft, hand: HandPoint, command: OperatorCommand, side: Side, workspace: Workspace
+) -> HandPoint:
     """The hand in another attitude, if its arm can do that."""
-    if not any(stick.axes[3:]):
+    if not any(command.axes[3:]):
         return hand
     if workspace.hand_attitude == 0.0:
         draft.notes.append(f"{side} hand: its arm has too few joints to guide its attitude, which is ignored")
         return hand
-    x, y, z = (a + workspace.hand_turn * b for a, b in zip(hand.attitude.tolist(), stick.axes[3:], strict=True))
-    kept = turn_inside((x, y, z), workspace)
-    draft.beyond_by_angle(f"{side} hand", kept.moved)
-    return HandPoint(hand.position, np.array(kept.place))
+    x, y, z = (a + workspace.hand_turn * b for a, b in zip(hand.attitude.tolist(), command.axes[3:], strict=True))
+    projection = project_turn((x, y, z), workspace)
+    draft.note_angle_projection(f"{side} hand", projection.shift)
+    return HandPoint(hand.position, np.array(projection.place))
 
 
-# -- Guide: from what the operator says to where everything goes -----------------------------------------------------
+# -- Guidance: from the operator command to the goal of all points ---------------------------------------------------
 
 
-Guide = Callable[[Points, Stick, Workspace, Legs, Ground | None], Goal]
+GuidingLaw = Callable[[NavigationPoints, OperatorCommand, Workspace, LegReach, GroundProjection | None], Goal]
 
 #: The map of every guiding mode.
-GUIDES: dict[Mode, Guide] = {
-    "left foot": guided_foot,
-    "right foot": guided_foot,
-    "trunk": guided_trunk,
-    "left hand": guided_hand,
-    "right hand": guided_hand,
+GUIDES: dict[GuidingMode, GuidingLaw] = {
+    "left foot": guide_foot,
+    "right foot": guide_foot,
+    "trunk": guide_trunk,
+    "left hand": guide_hand,
+    "right hand": guide_hand,
 }
 
 
-def guided(
-    points: Points,
-    stick: Stick,
+def guided_goal(
+    points: NavigationPoints,
+    command: OperatorCommand,
     workspace: Workspace,
-    legs: Legs,
-    ground: Ground | None = None,
+    legs: LegReach,
+    ground: GroundProjection | None = None,
     discard: bool = False,
 ) -> Goal:
     """The goal of the next motion segment: of the guided point, and of the synergetic points from that.
@@ -305,12 +348,13 @@ def guided(
 
     Args:
         points: where everything is when the segment begins, or the goal of the one before.
-        stick: x.
+        command: x.
         workspace, legs: of the robot.
         ground: puts a footstep on known ground; flat ground, at the height of the stance foot, if not given.
         discard: the paper's rule: a command beyond a boundary is not done at all, instead of as far as possible.
 
-    >>> goal = guided(standing(robot), Stick("trunk", (1, 0, 0, 0, 0, 0)), Workspace.of(robot), Legs.of(robot))
+    >>> forward = OperatorCommand("trunk", (1, 0, 0, 0, 0, 0))
+    >>> goal = guided_goal(standing_points(robot), forward, Workspace.of(robot), LegReach.of(robot))
     """
-    goal = GUIDES[stick.mode](points, stick, workspace, legs, ground)
-    return discarded(goal, points) if discard and goal.projected else goal
+    goal = GUIDES[command.mode](points, command, workspace, legs, ground)
+    return discard_goal(goal, points) if discard and goal.projected else goal

@@ -13,7 +13,7 @@ soles. With the trunk turned by ψ, the sole at p_F and its toes along φ,
     h = p_B + R(ψ) o,    a = p_F + R(φ) b,    slack = l - |h - a|
 
 where l is the longest leg. In truth the centre of mass moves in the trunk as limbs move, by a few per cent of the leg:
-`SPARE` is kept for it, and inverse kinematics has the last word.
+`REACH_RESERVE` is kept for it, and inverse kinematics has the last word.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.plans.footsteps import Footstep
-from poise.plans.guidance.navigation_points import Points
+from poise.plans.guidance.navigation_points import NavigationPoints
 from poise.robots import Robot, Side, side_sign
 
 #: The hinge is tried at this many angles: a degree apart, between which the reach changes by less than 1e-4 of itself.
-ANGLES = 721
+HINGE_SAMPLES = 721
 #: A hinge does not fold by more than this from straight (rad): then calf meets thigh on most robots.
-FOLDED = 2.0
+LARGEST_FOLD = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class LimbReach:
     """A limb in the standing stance (m, in the world).
 
     Args:
@@ -61,7 +61,7 @@ class Reach:
     upper: float
     lower: float
 
-    def folded(self, angle: float) -> float:
+    def reach_at_ankle_angle(self, angle: float) -> float:
         """Reach (m) when the line to the socket and the lower part make an angle (rad) at the end, as an ankle does:
 
         s cos θ + sqrt(t² - s² sin² θ),    s and t the lower and the upper part.
@@ -70,7 +70,7 @@ class Reach:
         return self.lower * c + math.sqrt(max(self.upper**2 - (self.lower * s) ** 2, 0.0))
 
 
-def reach_of(robot: Robot, joints: Sequence[int], tip: Array | None, bend: float) -> Reach:
+def measure_limb(robot: Robot, joints: Sequence[int], tip: Array | None, bend: float) -> LimbReach:
     """The reach of a limb.
 
     Args:
@@ -78,8 +78,8 @@ def reach_of(robot: Robot, joints: Sequence[int], tip: Array | None, bend: float
         tip: the end in the world, standing; None for the point where the axes beyond the hinge meet (the ankle).
         bend: how far from straight the hinge stays (rad).
     """
-    placed = axes(robot)
-    lines = [placed[joint] for joint in joints]
+    axis_lines = joint_axes(robot)
+    lines = [axis_lines[joint] for joint in joints]
     end = lines[-1][0] if tip is None else tip
     # The hinge is across the limb and in its middle, far from both ends.
     first, span = lines[0][0], end - lines[0][0]
@@ -92,25 +92,25 @@ def reach_of(robot: Robot, joints: Sequence[int], tip: Array | None, bend: float
         before = sorted(before, key=lambda line: abs(float(line[1] @ along)))
     # The first joints of an arm, where it has more than two, move the shoulder itself.
     before = before[:2] if tip is None else before[-2:]
-    socket = meeting(before, near=lines[max(at - 1, 0)][0])
+    socket = nearest_point_to_lines(before, near=lines[max(at - 1, 0)][0])
     if tip is None and lines[at + 1 :]:
-        end = meeting(lines[at + 1 :], near=end)
+        end = nearest_point_to_lines(lines[at + 1 :], near=end)
     place, axis = lines[at]
     joint = next(joint for joint in robot.joints if joint.index == joints[at])
     angle, row = float(robot.stance("standing").q[joint.q]), joint.v - 6
-    turns = np.linspace(-np.pi, np.pi, ANGLES)
+    turns = np.linspace(-np.pi, np.pi, HINGE_SAMPLES)
     distances = _distances(turns, place, axis, end, socket)
     straight = float(turns[distances.argmax()])
     allowed = (turns + angle >= robot.limits.lower[row]) & (turns + angle <= robot.limits.upper[row])
     bent = np.abs(turns - straight)
-    allowed &= (bent >= bend) & (bent <= FOLDED)
-    reaches = distances[allowed] if allowed.any() else distances[ANGLES // 2 : ANGLES // 2 + 1]
+    allowed &= (bent >= bend) & (bent <= LARGEST_FOLD)
+    reaches = distances[allowed] if allowed.any() else distances[HINGE_SAMPLES // 2 : HINGE_SAMPLES // 2 + 1]
     longest, shortest = float(reaches.max()), float(reaches.min())
     upper, lower = (float(np.linalg.norm(place - to)) for to in (socket, end))
-    return Reach(socket, end, float(distances.max()), longest, shortest, tuple(joints), joints[at], upper, lower)
+    return LimbReach(socket, end, float(distances.max()), longest, shortest, tuple(joints), joints[at], upper, lower)
 
 
-def chain(robot: Robot, joint: int, stop: int = 1) -> tuple[int, ...]:
+def joint_chain(robot: Robot, joint: int, stop: int = 1) -> tuple[int, ...]:
     """Numbers of the joints from the base, or from one called `stop`, to a joint, which is the last."""
     found: list[int] = []
     while joint > 1 and joint != stop:
@@ -119,7 +119,7 @@ def chain(robot: Robot, joint: int, stop: int = 1) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def meeting(lines: Sequence[tuple[Array, Array]], near: Array) -> Array:
+def nearest_point_to_lines(lines: Sequence[tuple[Array, Array]], near: Array) -> Array:
     """The point with the least sum of squared distances to lines (place, direction), the nearest to `near` if there are
     many:  sum (I - a aᵀ) s = sum (I - a aᵀ) p."""
     A = sum((np.eye(3) - np.outer(axis, axis) for _, axis in lines), np.zeros((3, 3)))
@@ -127,7 +127,7 @@ def meeting(lines: Sequence[tuple[Array, Array]], near: Array) -> Array:
     return np.asarray(near + np.linalg.pinv(A, rcond=1e-6) @ (b - A @ near))
 
 
-def axes(robot: Robot) -> dict[int, tuple[Array, Array]]:
+def joint_axes(robot: Robot) -> dict[int, tuple[Array, Array]]:
     """Place (m) and unit axis of every actuated joint in the world, standing, by the joint's number."""
     model = robot.model
     data = model.createData()
@@ -151,9 +151,9 @@ def _distances(turns: Array, place: Array, axis: Array, end: Array, socket: Arra
 
 
 #: Knees are never straighter than this (rad): straight ones neither push nor yield. 0.2 rad cost 0.5 % of the length.
-BEND = 0.2
+LEAST_KNEE_BEND = 0.2
 #: Share of the leg kept for what the geometry does not know: the centre of mass moves in the trunk with the limbs.
-SPARE = 0.02
+REACH_RESERVE = 0.02
 #: An ankle keeps this far from its range (rad): a degree, for feedback.
 ANKLE_MARGIN = 0.02
 #: Of bending towards the shin more than that (rad): thigh and shank are not quite equal, and the body moves over them.
@@ -161,7 +161,7 @@ DORSAL_MARGIN = 0.06
 
 
 @dataclass(frozen=True, eq=False)
-class Legs:
+class LegReach:
     """Geometric reach of both legs (m, rad).
 
     Args:
@@ -182,7 +182,7 @@ class Legs:
     pitch_range: Mapping[Side, tuple[float, float]]
 
     @classmethod
-    def of(cls, robot: Robot) -> Legs:
+    def of(cls, robot: Robot) -> LegReach:
         """The legs of a robot, measured in its standing stance."""
         start = robot.stance("standing")
         hips, ankles = {}, {}
@@ -192,21 +192,23 @@ class Legs:
         roll: dict[Side, tuple[float, float]] = {}
         pitch: dict[Side, tuple[float, float]] = {}
         for foot in robot.feet:
-            leg = reach_of(robot, chain(robot, foot.joint), None, BEND)
+            leg = measure_limb(robot, joint_chain(robot, foot.joint), None, LEAST_KNEE_BEND)
             world_from_sole = start.pose(foot)
             hips[foot.side] = leg.socket - start.center_of_mass
             ankles[foot.side] = world_from_sole.actInv(leg.end) - foot.sole.center
             after = leg.joints[leg.joints.index(leg.hinge) + 1 :]
-            roll[foot.side] = _lean(robot, after, np.array([1.0, 0.0, 0.0]))
-            pitch[foot.side] = _lean(robot, after, np.array([0.0, -1.0, 0.0]))
+            roll[foot.side] = _ankle_range(robot, after, np.array([1.0, 0.0, 0.0]))
+            pitch[foot.side] = _ankle_range(robot, after, np.array([0.0, -1.0, 0.0]))
             lengths.append(leg.length)
             longest.append(leg.longest)
             # A leg that folds over a flat foot leans its shank forwards, as far as the ankle bends.
             bent = min(pitch[foot.side][1] - ANKLE_MARGIN, 0.5 * math.pi)
-            shortest.append(min(max(leg.shortest, leg.folded(bent)), leg.longest))
+            shortest.append(min(max(leg.shortest, leg.reach_at_ankle_angle(bent)), leg.longest))
         return cls(hips, ankles, min(lengths), min(longest), max(shortest), roll, pitch)
 
-    def slack(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
+    def extension_margin(
+        self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None
+    ) -> Array:
         """How far a leg is from being stretched (m, n); negative where it does not reach.
 
         Args:
@@ -216,37 +218,37 @@ class Legs:
             side: which leg.
             heading: φ, yaw of the foot (rad, n); as the trunk if not given.
         """
-        return np.asarray(self.longest - np.linalg.norm(self._line(center, yaw, soles, side, heading), axis=1))
+        return np.asarray(self.longest - np.linalg.norm(self._ankle_to_hip(center, yaw, soles, side, heading), axis=1))
 
-    def roll(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
+    def leg_roll(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
         """Angle of the line from ankle to hip to the vertical in the frontal plane of the foot, positive to its left
         (rad, n): to compare with `roll_range`."""
-        _, left, up = self._in_foot(center, yaw, soles, side, heading)
+        _, left, up = self._ankle_to_hip_in_foot(center, yaw, soles, side, heading)
         return np.asarray(np.arctan2(left, up))
 
-    def pitch(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
+    def leg_pitch(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
         """Likewise in the sagittal plane, positive forwards (rad, n); the shank leans more by half the knee's bend."""
-        forward, _, up = self._in_foot(center, yaw, soles, side, heading)
+        forward, _, up = self._ankle_to_hip_in_foot(center, yaw, soles, side, heading)
         return np.asarray(np.arctan2(forward, up))
 
-    def highest(self, points: Points) -> float:
-        """The highest centre of mass (m, world) from which both legs reach their soles with `SPARE` left:
+    def highest_com(self, points: NavigationPoints) -> float:
+        """The highest centre of mass (m, world) from which both legs reach their soles with `REACH_RESERVE` left:
 
         z = min over feet of  a_z + sqrt(l² - d²) - o_z,    d = |h - a| from above.
         """
-        return self.heights(complex(points.center[0], points.center[1]), float(points.attitude[2]), points.feet)[1]
+        return self.com_heights(complex(points.center[0], points.center[1]), float(points.attitude[2]), points.feet)[1]
 
-    def heights(self, center: complex, yaw: float, feet: Mapping[Side, Footstep]) -> tuple[float, float]:
+    def com_heights(self, center: complex, yaw: float, feet: Mapping[Side, Footstep]) -> tuple[float, float]:
         """The lowest and the highest centre of mass (m, world) at a place.
 
         Too low, a leg is shorter than the shortest, its ankle is bent to the end of its range, or it stands out to its
         side more than its ankle can lean inwards; too high, a leg is too short.
         """
         low, high = -math.inf, math.inf
-        turn, spare = cmath.exp(1j * yaw), SPARE * self.hip_to_ankle
+        turn, spare = cmath.exp(1j * yaw), REACH_RESERVE * self.hip_to_ankle
         long, short = (self.longest - spare) ** 2, (self.shortest + spare) ** 2
         for side, foot in feet.items():
-            hip, ankle, rise, steepness = self._places[side]
+            hip, ankle, rise, steepness = self._leg_geometry[side]
             heading = foot.heading
             away = center + turn * hip - foot.place - heading * ankle
             squared = away.real * away.real + away.imag * away.imag
@@ -254,10 +256,10 @@ class Legs:
             high = min(high, base + math.sqrt(max(long - squared, 0.0)))
             low = max(low, base + math.sqrt(max(short - squared, 0.0)))
             inside = away * heading.conjugate()
-            low = max(low, base + steepness * inside.imag, base + self._lowest(inside, side))
+            low = max(low, base + steepness * inside.imag, base + self._least_hip_height(inside, side))
         return low, high
 
-    def _lowest(self, away: complex, side: Side) -> float:
+    def _least_hip_height(self, away: complex, side: Side) -> float:
         """How high the hip must be above the ankle (m) for the shank not to lean further than a flat foot allows.
 
         With links of equal length the shank leans by ``φ + arccos(L / l)``, φ the lean of the line from ankle to hip, L
@@ -268,19 +270,19 @@ class Legs:
         """
         limit, far = self.pitch_range[side][1] - DORSAL_MARGIN, abs(away)
         low, high = self.shortest, math.sqrt(max(self.longest**2 - far**2, 0.0))
-        if low >= high or self._shank(away.real, far, low) <= limit:
+        if low >= high or self._shank_pitch(away.real, far, low) <= limit:
             return 0.0
         for _ in range(10):
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if self._shank(away.real, far, middle) <= limit else (middle, high)
+            low, high = (low, middle) if self._shank_pitch(away.real, far, middle) <= limit else (middle, high)
         return high
 
-    def _shank(self, forward: float, far: float, up: float) -> float:
+    def _shank_pitch(self, forward: float, far: float, up: float) -> float:
         """How far it leans forwards (rad)."""
         return math.atan2(forward, up) + math.acos(min(math.hypot(far, up) / self.hip_to_ankle, 1.0))
 
     @cached_property
-    def _places(self) -> dict[Side, tuple[complex, complex, float, float]]:
+    def _leg_geometry(self) -> dict[Side, tuple[complex, complex, float, float]]:
         """Hip and ankle from above; how high the centre of mass is above the sole with a leg of no length; and by how
         much higher for every metre that the hip is to the left of the ankle, for the ankle's range."""
         found = {}
@@ -292,29 +294,31 @@ class Legs:
             found[side] = complex(*hip[:2]), complex(*ankle[:2]), float(ankle[2] - hip[2]), steepness
         return found
 
-    def _line(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None) -> Array:
-        ankle = _turned(self.ankles[side], yaw if heading is None else heading)
-        return np.asarray(center + _turned(self.hips[side], yaw) - soles - ankle)
+    def _ankle_to_hip(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None) -> Array:
+        ankle = _rotate_about_z(self.ankles[side], yaw if heading is None else heading)
+        return np.asarray(center + _rotate_about_z(self.hips[side], yaw) - soles - ankle)
 
-    def _in_foot(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None) -> Array:
+    def _ankle_to_hip_in_foot(
+        self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None
+    ) -> Array:
         """From ankle to hip in the axes of the foot (m, 3 x n)."""
-        x, y, z = self._line(center, yaw, soles, side, heading).T
+        x, y, z = self._ankle_to_hip(center, yaw, soles, side, heading).T
         turn = np.atleast_1d(yaw if heading is None else heading)
         c, s = np.cos(turn), np.sin(turn)
         return np.stack([c * x + s * y, c * y - s * x, z])
 
 
-def _turned(vector: Array, yaw: Array) -> Array:
+def _rotate_about_z(vector: Array, yaw: Array) -> Array:
     """R(ψ) v for each of n turns about the vertical."""
     c, s = np.cos(np.atleast_1d(yaw)), np.sin(np.atleast_1d(yaw))
     x, y, z = vector
     return np.stack([c * x - s * y, s * x + c * y, np.full_like(c, z)], axis=1)
 
 
-def _lean(robot: Robot, ankle: tuple[int, ...], forward: Array) -> tuple[float, float]:
+def _ankle_range(robot: Robot, ankle: tuple[int, ...], forward: Array) -> tuple[float, float]:
     """Range of the leg's lean over a flat foot that the joint along an axis allows (rad)."""
-    placed = axes(robot)
-    along = [float(placed[joint][1] @ forward) for joint in ankle]
+    axis_lines = joint_axes(robot)
+    along = [float(axis_lines[joint][1] @ forward) for joint in ankle]
     best = max(range(len(along)), key=lambda i: abs(along[i]), default=None)
     if best is None or abs(along[best]) < 0.7:  # no such joint: nothing to compare with
         return -math.inf, math.inf

@@ -28,7 +28,7 @@ class HandPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class NavigationPoints:
     """The navigation points ``r`` at one instant: trunk (its place is the centre of mass), feet and hands.
 
     Args:
@@ -37,7 +37,7 @@ class Points:
         feet: both, by side: the middle of the sole, its yaw, and its height, which is above the ground if it is lifted.
         hands: by side; empty for a robot without any.
         lifted: the foot in the air, if the robot stands on one.
-        last: the foot that moved last; who has the choice moves the other one.
+        last_moved: the foot that moved last; who has the choice moves the other one.
     """
 
     center: Array
@@ -45,7 +45,7 @@ class Points:
     feet: Mapping[Side, Footstep]
     hands: Mapping[Side, HandPoint]
     lifted: Side | None = None
-    last: Side = "right"
+    last_moved: Side = "right"
 
     @property
     def trunk(self) -> Array:
@@ -53,15 +53,15 @@ class Points:
         return np.asarray(pinocchio.rpy.rpyToMatrix(*self.attitude))
 
     @property
-    def standing(self) -> tuple[Footstep, ...]:
+    def stance_feet(self) -> tuple[Footstep, ...]:
         """The feet on the ground."""
         return tuple(foot for side, foot in self.feet.items() if side != self.lifted)
 
-    def hand(self, side: Side) -> Array:
+    def hand_position(self, side: Side) -> Array:
         """Where a hand is in the world (m, 3)."""
         return self.center + self.trunk @ self.hands[side].position
 
-    def replace(self, **changes: Any) -> Points:
+    def replace(self, **changes: Any) -> NavigationPoints:
         """The same, but for what is named."""
         return replace(self, **changes)
 
@@ -82,7 +82,7 @@ class Goal:
         projected: whether the command was beyond a boundary of the workspace.
     """
 
-    points: Points
+    points: NavigationPoints
     step: Side | None = None
     lift: float = 0.0
     notes: tuple[str, ...] = ()

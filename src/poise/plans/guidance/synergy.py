@@ -16,29 +16,29 @@ import numpy as np
 from poise.arrays import Array
 from poise.geometry import so3
 from poise.plans.footsteps import Footstep
-from poise.plans.guidance.limb_reach import Legs
-from poise.plans.guidance.navigation_points import Goal, HandPoint, Points
+from poise.plans.guidance.limb_reach import LegReach
+from poise.plans.guidance.navigation_points import Goal, HandPoint, NavigationPoints
 from poise.plans.guidance.workspace import Vector, Workspace
 from poise.plans.guidance.workspace_bounds import (
-    UNSEEN,
+    LEAST_REPORTED,
     Feet,
-    Ground,
-    center_inside,
-    hand_inside,
-    landed,
+    GroundProjection,
+    find_landing,
     mean_yaw,
-    middle,
-    turn_inside,
-    value_inside,
-    yaw_inside,
+    middle_of_soles,
+    project_center,
+    project_hand,
+    project_turn,
+    project_value,
+    project_yaw,
 )
 from poise.robots import Side, other_side, side_sign
 
 
-def length(metres: float) -> str:
+def format_length(metres: float) -> str:
     """A length as people say it.
 
-    >>> length(0.042), length(0.0031)
+    >>> format_length(0.042), format_length(0.0031)
     ('4 cm', '3 mm')
     """
     size = abs(metres)
@@ -47,12 +47,12 @@ def length(metres: float) -> str:
     return f"{1000.0 * size:.0f} mm" if size >= 0.001 else "less than 1 mm"
 
 
-def projected(part: str, metres: float) -> str:
+def projection_note(part: str, metres: float) -> str:
     """A part was told to go beyond its boundary by so much."""
-    return f"{part}: {length(metres)} beyond its boundary, projected"
+    return f"{part}: {format_length(metres)} beyond its boundary, projected"
 
 
-def turned(part: str, radians: float) -> str:
+def rotation_note(part: str, radians: float) -> str:
     """Likewise, of angles."""
     return f"{part}: {abs(math.degrees(radians)):.0f} degrees beyond its boundary, projected"
 
@@ -61,15 +61,15 @@ def turned(part: str, radians: float) -> str:
 
 
 @dataclass
-class Draft:
+class GoalDraft:
     """A goal in the making; it begins as the points are.
 
     Args:
         points: where everything is now.
-        feet, lifted, step, lift: as in `Points` and `Goal`.
+        feet, lifted, step, lift: as in `NavigationPoints` and `Goal`.
         place: centre of mass from above.
         height: of the centre of mass above the middle of the feet that stand (m).
-        up: by how much of it was commanded, with its sign (m).
+        commanded_rise: by how much of it was commanded, with its sign (m).
         attitude: roll, pitch and yaw of the trunk (rad).
         hands: in the body frame.
         hand_goals: of hands that are guided, in the world (m); they win over `hands`.
@@ -77,14 +77,14 @@ class Draft:
         projected: whether the command was beyond a boundary.
     """
 
-    points: Points
+    points: NavigationPoints
     feet: Feet
     lifted: Side | None
     place: complex
     height: float
     attitude: Vector
     hands: Mapping[Side, HandPoint]
-    up: float = 0.0
+    commanded_rise: float = 0.0
     step: Side | None = None
     lift: float = 0.0
     hand_goals: dict[Side, Vector] = field(default_factory=dict)
@@ -92,77 +92,77 @@ class Draft:
     projected: bool = False
 
     @classmethod
-    def of(cls, points: Points) -> Draft:
+    def of(cls, points: NavigationPoints) -> GoalDraft:
         x, y, z = points.center.tolist()
         roll, pitch, yaw = points.attitude.tolist()
-        base = base_of(points.feet, points.lifted)
+        base = stance_height(points.feet, points.lifted)
         return cls(points, points.feet, points.lifted, complex(x, y), z - base, (roll, pitch, yaw), points.hands)
 
     @property
     def yaw(self) -> float:
         return self.attitude[2]
 
-    def turn_to(self, yaw: float) -> None:
+    def set_yaw(self, yaw: float) -> None:
         """Another trunk yaw."""
         self.attitude = (self.attitude[0], self.attitude[1], yaw)
 
-    def step_to(self, foot: Footstep, lifted: Side | None, lift: float) -> None:
+    def set_step(self, foot: Footstep, lifted: Side | None, lift: float) -> None:
         """A foot that moves."""
         self.feet = {side: foot if side == foot.side else old for side, old in self.feet.items()}
         self.lifted, self.step, self.lift = lifted, foot.side, lift
 
-    def beyond(self, part: str, metres: float) -> None:
+    def note_projection(self, part: str, metres: float) -> None:
         """A part was commanded beyond its boundary, unless by so little that nobody sees."""
-        if metres > UNSEEN:
+        if metres > LEAST_REPORTED:
             self.projected = True
-            self.notes.append(projected(part, metres))
+            self.notes.append(projection_note(part, metres))
 
-    def beyond_by_angle(self, part: str, radians: float) -> None:
+    def note_angle_projection(self, part: str, radians: float) -> None:
         """Likewise, of angles."""
-        if abs(radians) > UNSEEN:
+        if abs(radians) > LEAST_REPORTED:
             self.projected = True
-            self.notes.append(turned(part, radians))
+            self.notes.append(rotation_note(part, radians))
 
 
-def base_of(feet: Feet, lifted: Side | None) -> float:
+def stance_height(feet: Feet, lifted: Side | None) -> float:
     """Height of the middle of the feet that stand (m)."""
     if lifted is None:
         return 0.5 * (feet["left"].z + feet["right"].z)
     return feet[other_side(lifted)].z
 
 
-def settled(draft: Draft, workspace: Workspace, legs: Legs) -> Goal:
+def finish_goal(draft: GoalDraft, workspace: Workspace, legs: LegReach) -> Goal:
     """The goal of a draft, with height, attitude and hands inside their boundaries."""
-    kept = yaw_inside(draft.yaw, draft.feet, workspace)
-    draft.beyond_by_angle("trunk yaw", kept.moved)
-    roll = value_inside(draft.attitude[0], workspace.roll).value
-    pitch = value_inside(draft.attitude[1], workspace.pitch).value
-    draft.attitude = roll, pitch, kept.value
+    projection = project_yaw(draft.yaw, draft.feet, workspace)
+    draft.note_angle_projection("trunk yaw", projection.shift)
+    roll = project_value(draft.attitude[0], workspace.roll).value
+    pitch = project_value(draft.attitude[1], workspace.pitch).value
+    draft.attitude = roll, pitch, projection.value
     center = draft.place.real, draft.place.imag, _height(draft, workspace, legs)
     hands = {side: _hand(draft, side, hand, center, workspace) for side, hand in draft.hands.items()}
-    points = Points(
+    points = NavigationPoints(
         center=np.array(center),
         attitude=np.array(draft.attitude),
         feet=draft.feet,
         hands=hands,
         lifted=draft.lifted,
-        last=draft.step or draft.points.last,
+        last_moved=draft.step or draft.points.last_moved,
     )
     return Goal(points, draft.step, draft.lift, tuple(draft.notes), draft.projected)
 
 
-def stayed(points: Points, note: str) -> Goal:
+def unchanged_goal(points: NavigationPoints, note: str) -> Goal:
     """Nothing moves."""
     return Goal(points, notes=(note,))
 
 
-def discarded(goal: Goal, points: Points) -> Goal:
+def discard_goal(goal: Goal, points: NavigationPoints) -> Goal:
     """The paper's rule: what is beyond a boundary is not done at all."""
     notes = tuple(note.replace(", projected", ", discarded") for note in goal.notes)
     return replace(Goal(points), notes=notes, projected=True)
 
 
-def turned_by(attitude: Vector, vector: Vector) -> Vector:
+def rotate_to_world(attitude: Vector, vector: Vector) -> Vector:
     """Rz(yaw) Ry(pitch) Rx(roll) v: from the trunk's axes to the world."""
     (roll, pitch, yaw), (x, y, z) = attitude, vector
     c, s = math.cos(roll), math.sin(roll)
@@ -173,8 +173,8 @@ def turned_by(attitude: Vector, vector: Vector) -> Vector:
     return c * x - s * y, s * x + c * y, z
 
 
-def turned_back(attitude: Vector, vector: Vector) -> Vector:
-    """The inverse of `turned_by`: from the world to the trunk's axes."""
+def rotate_to_trunk(attitude: Vector, vector: Vector) -> Vector:
+    """The inverse of `rotate_to_world`: from the world to the trunk's axes."""
     (roll, pitch, yaw), (x, y, z) = attitude, vector
     c, s = math.cos(yaw), math.sin(yaw)
     x, y = c * x + s * y, c * y - s * x
@@ -184,39 +184,39 @@ def turned_back(attitude: Vector, vector: Vector) -> Vector:
     return x, c * y + s * z, c * z - s * y
 
 
-def _height(draft: Draft, workspace: Workspace, legs: Legs) -> float:
+def _height(draft: GoalDraft, workspace: Workspace, legs: LegReach) -> float:
     """Height of the centre of mass in the world: as wanted, but such that both legs reach and none is folded up."""
-    wanted = base_of(draft.feet, draft.lifted) + draft.height
+    target = stance_height(draft.feet, draft.lifted) + draft.height
     lower = min(foot.z for side, foot in draft.feet.items() if side != draft.lifted)
-    low, high = legs.heights(draft.place, draft.yaw, draft.feet)
-    low, high = max(low, lower + workspace.heights[0]), min(high, lower + workspace.heights[1])
-    z = min(max(wanted, low), high)
-    moved = abs(z - wanted)
-    if moved > UNSEEN:
-        if (wanted - z) * draft.up > 0.0:
-            draft.beyond("trunk height", moved)
-        elif z < wanted:
-            draft.notes.append(f"trunk: lowered by {length(moved)}, so that both legs reach")
+    low, high = legs.com_heights(draft.place, draft.yaw, draft.feet)
+    low, high = max(low, lower + workspace.com_heights[0]), min(high, lower + workspace.com_heights[1])
+    z = min(max(target, low), high)
+    shift = abs(z - target)
+    if shift > LEAST_REPORTED:
+        if (target - z) * draft.commanded_rise > 0.0:
+            draft.note_projection("trunk height", shift)
+        elif z < target:
+            draft.notes.append(f"trunk: lowered by {format_length(shift)}, so that both legs reach")
         else:
-            draft.notes.append(f"trunk: raised by {length(moved)}, a leg folds no further")
+            draft.notes.append(f"trunk: raised by {format_length(shift)}, a leg folds no further")
     return z
 
 
-def _hand(draft: Draft, side: Side, hand: HandPoint, center: Vector, workspace: Workspace) -> HandPoint:
+def _hand(draft: GoalDraft, side: Side, hand: HandPoint, center: Vector, workspace: Workspace) -> HandPoint:
     goal = draft.hand_goals.get(side)
     if goal is None:
-        if hand is workspace.homes.get(side):
+        if hand is workspace.home_hands.get(side):
             return hand
         x, y, z = hand.position.tolist()
     else:
-        away = goal[0] - center[0], goal[1] - center[1], goal[2] - center[2]
-        x, y, z = turned_back(draft.attitude, away)
-    kept, turn = hand_inside((x, y, z), side, workspace), turn_inside(_vector(hand.attitude), workspace)
+        distances = goal[0] - center[0], goal[1] - center[1], goal[2] - center[2]
+        x, y, z = rotate_to_trunk(draft.attitude, distances)
+    projection, turn = project_hand((x, y, z), side, workspace), project_turn(_vector(hand.attitude), workspace)
     if goal is not None:
-        draft.beyond(f"{side} hand", kept.moved)
-    elif kept.moved == 0.0 and turn.moved == 0.0:
+        draft.note_projection(f"{side} hand", projection.shift)
+    elif projection.shift == 0.0 and turn.shift == 0.0:
         return hand
-    return HandPoint(np.array(kept.place), np.array(turn.place))
+    return HandPoint(np.array(projection.place), np.array(turn.place))
 
 
 def _vector(values: Array) -> Vector:
@@ -224,22 +224,22 @@ def _vector(values: Array) -> Vector:
     return x, y, z
 
 
-# -- Stepping --------------------------------------------------------------------------------------------------------
+# -- Choice of a step ------------------------------------------------------------------------------------------------
 
 
 #: A radian that the feet are off counts as much as this share of the leg that their middle is off: the edge of a sole
 #: that turns by a radian moves by about as much.
-TURNING = 0.5
+YAW_COST = 0.5
 #: A step is worth it if it brings the feet nearer by this share of the leg; a tie is anything nearer than that.
-WORTH = 0.004
+LEAST_IMPROVEMENT = 0.004
 
 
-class Step(NamedTuple):
+class StepCandidate(NamedTuple):
     """A foot that steps: where to, by how far the boundary moved it (m), and what is then left to be desired (m)."""
 
     foot: Footstep
     clipped: float
-    left: float
+    remaining: float
 
 
 def goal_foot_of_a_step(center_goal: Vector, center: Vector, stance: Vector) -> Vector:
@@ -257,102 +257,113 @@ def goal_foot_of_a_step(center_goal: Vector, center: Vector, stance: Vector) -> 
     )
 
 
-def carried(draft: Draft, place: complex, workspace: Workspace, legs: Legs, ground: Ground | None, lift: float) -> None:
+def move_center(
+    draft: GoalDraft, place: complex, workspace: Workspace, legs: LegReach, ground: GroundProjection | None, lift: float
+) -> None:
     """Brings the centre of mass of a draft to a place, with a step if that or the yaw of the trunk needs one.
 
     After a step the centre of mass is above the middle of the feet, wherever these could go. If no step helps, the
     place is projected onto the stand-on region. On one foot it is the lifted one that lands.
     """
-    points, moved = draft.points, place - draft.place
+    points, shift = draft.points, place - draft.place
     if points.lifted is not None:
-        _land(draft, points.lifted, moved, workspace, legs, ground)
+        _land(draft, points.lifted, shift, workspace, legs, ground)
         return
-    kept = center_inside(place, points.feet, None, workspace)
-    outside, turning = kept.moved > 0.0, abs(so3.wrap_angle(draft.yaw - mean_yaw(points.feet))) > workspace.turn_at
-    step = chosen(points, place, moved, draft.yaw, outside, workspace, legs, ground) if outside or turning else None
+    projection = project_center(place, points.feet, None, workspace)
+    leaves_region, needs_turn = (
+        projection.shift > 0.0,
+        abs(so3.wrap_angle(draft.yaw - mean_yaw(points.feet))) > workspace.stepping_yaw,
+    )
+    step = (
+        choose_step(points, place, shift, draft.yaw, leaves_region, workspace, legs, ground)
+        if leaves_region or needs_turn
+        else None
+    )
     if step is None:
-        draft.beyond("trunk", kept.moved)
-        draft.place = kept.place
+        draft.note_projection("trunk", projection.shift)
+        draft.place = projection.place
         return
     low, high = workspace.lift
-    draft.step_to(step.foot, None, low + lift * (high - low))
-    draft.beyond(f"{step.foot.side} foot", step.clipped)
-    draft.place = middle(draft.feet)
+    draft.set_step(step.foot, None, low + lift * (high - low))
+    draft.note_projection(f"{step.foot.side} foot", step.clipped)
+    draft.place = middle_of_soles(draft.feet)
 
 
-def chosen(
-    points: Points,
+def choose_step(
+    points: NavigationPoints,
     place: complex,
-    moved: complex,
+    shift: complex,
     yaw: float,
-    outside: bool,
+    leaves_region: bool,
     workspace: Workspace,
-    legs: Legs,
-    ground: Ground | None,
-) -> Step | None:
+    legs: LegReach,
+    ground: GroundProjection | None,
+) -> StepCandidate | None:
     """The foot that is farther from the goal steps if that does half of what is wanted, else the one that does more:
     sideways the farther one runs into the other. Feet as far as each other take turns. None if no step helps."""
     feet = points.feet
-    before = _left(feet, place if outside else None, yaw, workspace)
-    near = WORTH * workspace.leg
-    away = {side: abs(foot.place - place) for side, foot in feet.items()}
-    first: Side = other_side(points.last)
-    if abs(away["left"] - away["right"]) > near:
-        first = max(away, key=lambda side: away[side])
-    best: Step | None = None
+    before = _remaining_error(feet, place if leaves_region else None, yaw, workspace)
+    near = LEAST_IMPROVEMENT * workspace.leg
+    distances = {side: abs(foot.place - place) for side, foot in feet.items()}
+    first: Side = other_side(points.last_moved)
+    if abs(distances["left"] - distances["right"]) > near:
+        first = max(distances, key=lambda side: distances[side])
+    best: StepCandidate | None = None
     for side in (first, other_side(first)):
-        step = _step(feet, side, place, moved, yaw, outside, workspace, legs, ground)
+        step = _step_candidate(feet, side, place, shift, yaw, leaves_region, workspace, legs, ground)
         if step is None:
             continue
-        if step.left <= max(0.5 * before, near) and best is None:
+        if step.remaining <= max(0.5 * before, near) and best is None:
             return step
-        if step.left < before - near and (best is None or step.left < best.left - near):
+        if step.remaining < before - near and (best is None or step.remaining < best.remaining - near):
             best = step
     return best
 
 
-def _step(
+def _step_candidate(
     feet: Feet,
     side: Side,
     place: complex,
-    moved: complex,
+    shift: complex,
     yaw: float,
-    outside: bool,
+    leaves_region: bool,
     workspace: Workspace,
-    legs: Legs,
-    ground: Ground | None,
-) -> Step | None:
+    legs: LegReach,
+    ground: GroundProjection | None,
+) -> StepCandidate | None:
     stance = feet[other_side(side)]
-    if outside:
+    if leaves_region:
         center = (place.real, place.imag, 0.0)
         x, y, _ = goal_foot_of_a_step(center, center, (stance.x, stance.y, 0.0))
     else:  # a step to turn: the feet become square again, and go where the body goes
         heading = Footstep(side, 0.0, 0.0, yaw).heading
-        at = stance.place + 1j * side_sign(side) * workspace.width * heading + 2.0 * moved
+        at = stance.place + 1j * side_sign(side) * workspace.width * heading + 2.0 * shift
         x, y = at.real, at.imag
-    foot = landed(Footstep(side, x, y, yaw, stance.z), stance, workspace, legs, ground)
+    foot = find_landing(Footstep(side, x, y, yaw, stance.z), stance, workspace, legs, ground)
     if foot is None:
         return None
-    clipped = abs(foot.place - complex(x, y)) if outside else 0.0
-    stepped: dict[Side, Footstep] = {side: foot, stance.side: stance}
-    return Step(foot, clipped, _left(stepped, place if outside else None, yaw, workspace))
+    clipped = abs(foot.place - complex(x, y)) if leaves_region else 0.0
+    new_feet: dict[Side, Footstep] = {side: foot, stance.side: stance}
+    return StepCandidate(foot, clipped, _remaining_error(new_feet, place if leaves_region else None, yaw, workspace))
 
 
-def _left(feet: Feet, place: complex | None, yaw: float, workspace: Workspace) -> float:
+def _remaining_error(feet: Feet, place: complex | None, yaw: float, workspace: Workspace) -> float:
     """How far the feet are from being along a yaw, and below a place if that is what the step is for (m)."""
-    turning = TURNING * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
-    return turning if place is None else turning + abs(middle(feet) - place)
+    needs_turn = YAW_COST * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
+    return needs_turn if place is None else needs_turn + abs(middle_of_soles(feet) - place)
 
 
-def _land(draft: Draft, side: Side, moved: complex, workspace: Workspace, legs: Legs, ground: Ground | None) -> None:
+def _land(
+    draft: GoalDraft, side: Side, shift: complex, workspace: Workspace, legs: LegReach, ground: GroundProjection | None
+) -> None:
     """The lifted foot lands: by equation (4) as if it stood below where it is, so that it moves by twice as much."""
     foot, stance = draft.feet[side], draft.feet[other_side(side)]
-    at = foot.place + 2.0 * moved
-    found = landed(Footstep(side, at.real, at.imag, draft.yaw, stance.z), stance, workspace, legs, ground)
+    at = foot.place + 2.0 * shift
+    found = find_landing(Footstep(side, at.real, at.imag, draft.yaw, stance.z), stance, workspace, legs, ground)
     if found is None:
         draft.notes.append(f"{side} foot: there is no ground within its reach to land on; it stays in the air")
         draft.place = stance.place
         return
-    draft.step_to(found, None, 0.0)
+    draft.set_step(found, None, 0.0)
     draft.notes.append(f"{side} foot: it lands first, the body needs both feet to go on")
-    draft.place = middle(draft.feet)
+    draft.place = middle_of_soles(draft.feet)

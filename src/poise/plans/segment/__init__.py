@@ -1,8 +1,25 @@
 """Motion segments: from where a robot is to where its navigation points are to be, in a time that the ground allows."""
 
-from poise.plans.segment.center_path import Severity
+from poise.plans.segment.center_path import RelaxationWeights
 from poise.plans.segment.planner import Planner
-from poise.plans.segment.segment import Beginning, Rates, Sample, Segment, SegmentPhase, SegmentSettings
-from poise.plans.segment.three_masses import Body
+from poise.plans.segment.segment import (
+    InitialState,
+    MotionSegment,
+    PointRates,
+    SegmentPhase,
+    SegmentSample,
+    SegmentSettings,
+)
+from poise.plans.segment.three_masses import ThreeMassModel
 
-__all__ = ["Beginning", "Body", "Planner", "Rates", "Sample", "Segment", "SegmentPhase", "SegmentSettings", "Severity"]
+__all__ = [
+    "InitialState",
+    "MotionSegment",
+    "Planner",
+    "PointRates",
+    "RelaxationWeights",
+    "SegmentPhase",
+    "SegmentSample",
+    "SegmentSettings",
+    "ThreeMassModel",
+]

@@ -10,30 +10,37 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.plans.footsteps import Footstep
-from poise.plans.guidance.limb_reach import Legs
+from poise.plans.guidance.limb_reach import LegReach
 from poise.plans.guidance.navigation_points import Goal
 from poise.plans.segment import _segment
 from poise.plans.segment.center_path import CenterPath
-from poise.plans.segment.segment import Beginning, Rates, SegmentPhase, ground_of, standings, swing
-from poise.plans.segment.three_masses import Body
+from poise.plans.segment.segment import (
+    InitialState,
+    PointRates,
+    SegmentPhase,
+    ground_height,
+    stance_feet_by_phase,
+    swing_curve,
+)
+from poise.plans.segment.three_masses import ThreeMassModel
 from poise.robots import GRAVITY, SIDES
 
 #: The body must press on the ground with this share of its weight at least.
-PRESSING = 0.2
+LEAST_LOAD = 0.2
 #: Where a hold begins all but the centre rests.
-AT_REST = Rates(np.zeros(3))
+AT_REST = PointRates(np.zeros(3))
 
 
-class Margins(NamedTuple):
+class SegmentMargins(NamedTuple):
     """What is left at worst (m): of the way from the zero moment point to the edge of the (shrunken) support, negative
     outside; until a leg is stretched; until one is folded."""
 
-    pressure: float
-    stretched: float
-    folded: float
+    zmp: float
+    extension: float
+    flexion: float
 
 
-class Judge:
+class BalanceChecker:
     """Judges segments of one body, by `_segment` (native/segment/judge.hpp).
 
     Args:
@@ -42,19 +49,23 @@ class Judge:
         curve: of stepping feet.
     """
 
-    def __init__(self, body: Body, legs: Legs | None, curve: str) -> None:
+    def __init__(self, body: ThreeMassModel, legs: LegReach | None, curve: str) -> None:
         self.body, self.curve = body, curve
-        self._masses = _segment.Masses(body.mass, body.leg, body.hanging, *body.inertia)
+        self._masses = _segment.Masses(body.mass, body.leg_mass, body.leg_mass_position, *body.trunk_inertia)
         self._reach = _reach(legs)
 
-    def margins(self, begin: Beginning, goal: Goal, path: CenterPath, phases: tuple[SegmentPhase, ...]) -> Margins:
+    def margins(
+        self, initial: InitialState, goal: Goal, path: CenterPath, phases: tuple[SegmentPhase, ...]
+    ) -> SegmentMargins:
         """Of a segment, at worst."""
         p, a, _ = path.samples()
-        feet = standings(begin, goal, phases)
-        limbs = self._limbs(begin, goal, phases, phases[-1].end)
-        return self._borne(limbs, path.maps.times, p, a, [phase.end for phase in phases], feet, ground_of(begin, goal))
+        feet = stance_feet_by_phase(initial, goal, phases)
+        limbs = self._limbs(initial, goal, phases, phases[-1].end)
+        return self._evaluate(
+            limbs, path.maps.times, p, a, [phase.end for phase in phases], feet, ground_height(initial, goal)
+        )
 
-    def holdable(self, goal: Goal, p: Array, v: Array) -> bool:
+    def can_hold(self, goal: Goal, p: Array, v: Array) -> bool:
         """Whether a body at p with v can be held over the feet of a goal.
 
         The zero moment point must be inside at the begin of the hold, and at ξ, its end.
@@ -63,21 +74,26 @@ class Judge:
         """
         omega, points = self.body.omega, goal.points
         xi = p + v / omega
-        two = np.array([p, xi])
-        limbs = self._limbs(Beginning(points, AT_REST, xi), Goal(points), (), 1.0)
-        feet = points.standing
-        return self._borne(limbs, np.zeros(2), two, omega**2 * (two - xi), [1.0], [feet], feet[0].z).pressure >= 0.0
+        ends_of_hold = np.array([p, xi])
+        limbs = self._limbs(InitialState(points, AT_REST, xi), Goal(points), (), 1.0)
+        feet = points.stance_feet
+        return (
+            self._evaluate(
+                limbs, np.zeros(2), ends_of_hold, omega**2 * (ends_of_hold - xi), [1.0], [feet], feet[0].z
+            ).zmp
+            >= 0.0
+        )
 
-    def swinging(
-        self, begin: Beginning, goal: Goal, phases: tuple[SegmentPhase, ...], times: Array, over: Array
+    def swing_zmp_shift(
+        self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], times: Array, over: Array
     ) -> Array:
         """By how much a swinging leg moves the pressure of a body that rests over a place (m, n x 2)."""
         still = np.zeros((len(times), 3))
-        limbs = self._limbs(begin, goal, phases, 1.0)
+        limbs = self._limbs(initial, goal, phases, 1.0)
         moments = _segment.moments(self._masses, limbs, np.ascontiguousarray(times), still + over, still)
         return np.stack([-moments[:, 1], moments[:, 0]], axis=1) / GRAVITY
 
-    def _borne(
+    def _evaluate(
         self,
         limbs: _segment.Limbs,
         times: Array,
@@ -86,46 +102,48 @@ class Judge:
         ends: list[float],
         feet: Sequence[Sequence[Footstep]],
         ground: float,
-    ) -> Margins:
+    ) -> SegmentMargins:
         body = self.body
-        length, width = body.half[0] - body.margin, body.half[1] - body.margin
-        standing = [[_four(foot) for foot in standing] for standing in feet]
-        given = self._masses, self._reach, limbs, times, p, a, ends, standing, length, width, ground
-        margin, lift, slack, folded = _segment.judge(*given)
-        return Margins(margin if lift >= PRESSING * GRAVITY else -1.0, slack, folded)
+        length, width = body.sole_half[0] - body.sole_margin, body.sole_half[1] - body.sole_margin
+        standing = [[_pose_tuple(foot) for foot in standing] for standing in feet]
+        arguments = self._masses, self._reach, limbs, times, p, a, ends, standing, length, width, ground
+        margin, lift, slack, folded = _segment.judge(*arguments)
+        return SegmentMargins(margin if lift >= LEAST_LOAD * GRAVITY else -1.0, slack, folded)
 
-    def _limbs(self, begin: Beginning, goal: Goal, phases: tuple[SegmentPhase, ...], seconds: float) -> _segment.Limbs:
+    def _limbs(
+        self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], seconds: float
+    ) -> _segment.Limbs:
         """All that moves besides the centre of mass."""
-        points, step = begin.points, goal.step
+        points, step = initial.points, goal.step
         yaw = float(points.attitude[2])
         c, s = math.cos(yaw), math.sin(yaw)
         left_hip, right_hip = (
             (c * x - s * y, s * x + c * y, z) for x, y, z in (self.body.hips[side] for side in SIDES)
         )
-        course = None
+        swing_course = None
         if step is not None:
             phase = next(phase for phase in phases if phase.swing is not None)
-            course = swing(begin, goal, phase, self.curve).compiled
+            swing_course = swing_curve(initial, goal, phase, self.curve).compiled
         return _segment.Limbs(
-            _four(points.feet["left"]),
-            _four(points.feet["right"]),
+            _pose_tuple(points.feet["left"]),
+            _pose_tuple(points.feet["right"]),
             -1 if step is None else SIDES.index(step),
-            course,
+            swing_course,
             left_hip,
             right_hip,
             points.attitude.tolist(),
-            begin.rates.attitude.tolist(),
+            initial.rates.attitude.tolist(),
             goal.points.attitude.tolist(),
             seconds,
         )
 
 
-def _reach(legs: Legs | None) -> _segment.Reach:
+def _reach(legs: LegReach | None) -> _segment.Reach:
     if legs is None:
         return _segment.Reach([0.0] * 6, [0.0] * 6, math.inf, 0.0)
     hips, ankles = ([float(x) for side in SIDES for x in part[side]] for part in (legs.hips, legs.ankles))
     return _segment.Reach(hips, ankles, legs.longest, legs.shortest)
 
 
-def _four(foot: Footstep) -> tuple[float, float, float, float]:
+def _pose_tuple(foot: Footstep) -> tuple[float, float, float, float]:
     return foot.x, foot.y, foot.z, foot.yaw

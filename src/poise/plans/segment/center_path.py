@@ -33,13 +33,13 @@ import numpy as np
 from poise.arrays import Array
 
 #: Pieces of u per phase: fewer cannot both start and end a phase gently, more cost time and gain nothing.
-PIECES = 3
+PIECES_PER_PHASE = 3
 #: Sampling time Δt of a segment (s), the paper's.
-SAMPLING = 0.005
+SAMPLE_PERIOD = 0.005
 
 
 @dataclass(frozen=True)
-class Severity:
+class RelaxationWeights:
     """Weights of the conditions that are relaxed.
 
     Args:
@@ -59,14 +59,14 @@ class Severity:
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class LinearMaps:
     """Linear maps of one way to divide a duration.
 
     Attributes:
         times: of the samples (s, n); `knots`: of the knots (s, K).
         place, speed, repellent: (n, 2 + K), from (p₀, v₀, u) to p, v and u at the samples.
         knot_place, knot_speed: (K, 2 + K), the same at the knots.
-        end_divergent: (2 + K), to ξ_T.
+        end_dcm: (2 + K), to ξ_T.
         gain: (K, 3 + K), from what is missing, (p_d - ξ_free, p_d - ζ_free, ū, u_last), to u over the ground.
         gain_upwards: the same for its height, which no sole bounds.
         free: (2, 2), from (p₀, v₀) to (ξ_T, ζ_T) with u = 0.
@@ -79,58 +79,62 @@ class Basis:
     repellent: Array
     knot_place: Array
     knot_speed: Array
-    end_divergent: Array
+    end_dcm: Array
     gain: Array
     gain_upwards: Array
     free: Array
 
 
 @lru_cache(maxsize=1024)
-def basis(seconds: tuple[float, ...], single: tuple[bool, ...], omega: float, severity: Severity) -> Basis:
+def linear_maps(
+    seconds: tuple[float, ...], single: tuple[bool, ...], omega: float, relaxation: RelaxationWeights
+) -> LinearMaps:
     """The maps for phases of these durations (s), on one foot or on two.
 
     They depend on their arguments alone; that they are remembered only saves time.
     """
-    lengths = np.repeat(np.array(seconds) / PIECES, PIECES)
+    lengths = np.repeat(np.array(seconds) / PIECES_PER_PHASE, PIECES_PER_PHASE)
     knots = np.concatenate([[0.0], np.cumsum(lengths)])
     K = len(knots)
     place, speed = np.zeros((K, 2 + K)), np.zeros((K, 2 + K))
     repellent = np.hstack([np.zeros((K, 2)), np.eye(K)])
     place[0, 0] = speed[0, 1] = 1.0
     for k, h in enumerate(lengths.tolist()):
-        place[k + 1], speed[k + 1] = _ahead(place[k], speed[k], repellent[k], repellent[k + 1], h, h, omega)
-    count = max(round(knots[-1] / SAMPLING), 1)
+        place[k + 1], speed[k + 1] = _advance(place[k], speed[k], repellent[k], repellent[k + 1], h, h, omega)
+    count = max(round(knots[-1] / SAMPLE_PERIOD), 1)
     times = np.linspace(0.0, knots[-1], count + 1)
     at = np.minimum(np.searchsorted(knots, times, side="right") - 1, K - 2)
     whole, after = lengths[at][:, None], (times - knots[at])[:, None]
-    p, v = _ahead(place[at], speed[at], repellent[at], repellent[at + 1], whole, after, omega)
+    p, v = _advance(place[at], speed[at], repellent[at], repellent[at + 1], whole, after, omega)
     u = repellent[at] + after / whole * (repellent[at + 1] - repellent[at])
     ends = np.array([place[-1] + speed[-1] / omega, place[-1] - speed[-1] / omega])
-    weights = np.full(K, severity.double)
-    for j, alone in enumerate(single):
-        if alone:
-            weights[j * PIECES : (j + 1) * PIECES + 1] = severity.single
-    free = np.full(K, severity.double)
-    gains = [_gain(ends[:, 2:], weights, severity), _gain(ends[:, 2:], free, severity)]
+    weights = np.full(K, relaxation.double)
+    for j, on_one_foot in enumerate(single):
+        if on_one_foot:
+            weights[j * PIECES_PER_PHASE : (j + 1) * PIECES_PER_PHASE + 1] = relaxation.single
+    free = np.full(K, relaxation.double)
+    gains = [_gain(ends[:, 2:], weights, relaxation), _gain(ends[:, 2:], free, relaxation)]
     found = times, knots, p, v, u, place, speed, ends[0], *gains, ends[:, :2]
     for array in found:
         array.setflags(write=False)
-    return Basis(*found)
+    return LinearMaps(*found)
 
 
-def _gain(ends: Array, weights: Array, severity: Severity) -> Array:
+def _gain(ends: Array, weights: Array, relaxation: RelaxationWeights) -> Array:
     """From what is missing to the u of least relaxation.
 
     The row of ξ_T grows with e^{ωT}; its square would drown all others, so the least squares are not put into normal
     equations.
     """
     K = len(weights)
-    w = np.sqrt([severity.divergent, severity.convergent, *weights, severity.before, *[severity.smooth] * (K - 2)])
+    w = np.sqrt(
+        [relaxation.divergent, relaxation.convergent, *weights, relaxation.before, *[relaxation.smooth] * (K - 2)]
+    )
     A = np.vstack([ends, np.eye(K), np.eye(K)[:1], np.diff(np.eye(K), 2, axis=0)])
     return np.linalg.lstsq(w[:, None] * A, np.diag(w)[:, : K + 3], rcond=None)[0]
 
 
-def _ahead(
+def _advance(
     p: Array, v: Array, u: Array, u1: Array, h: float | Array, after: float | Array, omega: float
 ) -> tuple[Array, Array]:
     """Place and speed some seconds after the begin of a piece of h seconds on which the repellent goes from u to u1."""
@@ -152,13 +156,15 @@ class CenterPath:
 
     __slots__ = ("_knots", "_p", "_v", "maps", "omega", "u", "x")
 
-    def __init__(self, maps: Basis, omega: float, start: Array, u: Array) -> None:
+    def __init__(self, maps: LinearMaps, omega: float, start: Array, u: Array) -> None:
         self.maps, self.omega, self.u = maps, omega, u
         self.x = np.concatenate([start, u])
         self._p: Array | None = None
 
     @classmethod
-    def relaxed(cls, maps: Basis, omega: float, start: Array, goal: Array, middle: Array, last: Array) -> CenterPath:
+    def least_relaxation(
+        cls, maps: LinearMaps, omega: float, start: Array, goal: Array, middle: Array, last: Array
+    ) -> CenterPath:
         """The path of least relaxation.
 
         Args:
@@ -178,9 +184,9 @@ class CenterPath:
         return self.maps.knot_place[-1] @ self.x, self.maps.knot_speed[-1] @ self.x
 
     @property
-    def divergent_end(self) -> Array:
+    def dcm_at_end(self) -> Array:
         """ξ at the end (m, 3)."""
-        return self.maps.end_divergent @ self.x
+        return self.maps.end_dcm @ self.x
 
     def samples(self) -> tuple[Array, Array, Array]:
         """p, its acceleration and u at all samples (n, 3)."""
@@ -194,7 +200,7 @@ class CenterPath:
             self._knots = self.maps.knots.tolist()
         knots = self._knots
         time = min(max(time, 0.0), knots[-1])
-        k = min(_piece(knots, time), len(knots) - 2)
+        k = min(_piece_index(knots, time), len(knots) - 2)
         h, after, omega = knots[k + 1] - knots[k], time - knots[k], self.omega
         slope = (self.u[k + 1] - self.u[k]) / h
         u = self.u[k] + slope * after
@@ -204,7 +210,7 @@ class CenterPath:
         return p, slope + omega * S * e + C * w, omega**2 * (p - u)
 
 
-def _piece(knots: list[float], time: float) -> int:
+def _piece_index(knots: list[float], time: float) -> int:
     k = 0
     while k + 1 < len(knots) and knots[k + 1] <= time:
         k += 1

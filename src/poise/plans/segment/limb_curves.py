@@ -15,10 +15,10 @@ from poise.plans.footsteps import Footstep
 from poise.plans.segment import _segment
 
 #: Value, rate and acceleration.
-Motion = tuple[Array, Array, Array]
+CurveSample = tuple[Array, Array, Array]
 
 #: Share of a swing that is only up, or only down, on stairs; the same stands in native/segment/courses.hpp.
-EDGE = 0.3
+STAIR_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +41,19 @@ class QuinticCurve:
     begin: float
     seconds: float
 
-    def at(self, time: float | Array) -> Motion:
+    def at(self, time: float | Array) -> CurveSample:
         """Value, rate and acceleration at a time (s), or at many: one row each."""
         found = _segment.courses(np.atleast_1d(time), self.start, self.rate, self.goal, self.begin, self.seconds)
-        return _parts(found, time)
+        return _split(found, time)
 
 
 @dataclass(frozen=True, eq=False)
-class FootCourse:
+class SwingCurve:
     """A foot that steps: the middle of its sole and its yaw (x, y, z, yaw), lifted on the way.
 
-    The way over the ground is a `Course`, or a cycloid; the lift is ``64 s³ (1-s)³`` times a height, or the cycloid's
-    own. Up a stair (5 mm or more) it goes ahead only after 30 % of its swing, down a stair it has done so 30 % before
-    its end: heel and toes clear the edge.
+    The way over the ground is a `QuinticCurve` or a cycloid; the lift is ``64 s³ (1-s)³`` times a height, or that of
+    the cycloid. Up a stair (5 mm or more) it goes ahead only after 30 % of its swing, down a stair it has done so 30 %
+    before its end: heel and toes clear the edge.
 
     Args:
         start: where it is, and its rate (4): zero for a foot on the ground.
@@ -80,26 +80,26 @@ class FootCourse:
         bulge = (self.bulge.real, self.bulge.imag)
         return _segment.Swing(*places, self.lift, self.begin, self.seconds, self.curve == "cycloid", bulge)
 
-    def at(self, time: float | Array) -> Motion:
+    def at(self, time: float | Array) -> CurveSample:
         """Place and yaw (4), rate and acceleration, at a time (s) or at many: one row each."""
-        return _parts(self.compiled.at(np.atleast_1d(time)), time)
+        return _split(self.compiled.at(np.atleast_1d(time)), time)
 
 
-def _parts(found: Array, time: float | Array) -> Motion:
+def _split(found: Array, time: float | Array) -> CurveSample:
     if isinstance(time, np.ndarray):
         return found[0], found[1], found[2]
     return found[0, 0], found[1, 0], found[2, 0]
 
 
-def four(foot: Footstep) -> Array:
+def pose_vector(foot: Footstep) -> Array:
     """A footstep as (x, y, z, yaw)."""
     return np.array([foot.x, foot.y, foot.z, foot.yaw])
 
 
-def slowest_swing(lift: float, rise: float, way: float, shortening: float) -> float:
+def shortest_lift(lift: float, rise: float, way: float, shortening_speed: float) -> float:
     """The least seconds in which a foot is lifted so high, by a knee that shortens its leg so fast (m/s).
 
     The lift 64 s³ (1-s)³ is fastest, 3.44 heights per swing, after 28 % of it; a stair adds 1.875 of its height, over
     the share of the swing that is left for it; going ahead, a leg swings like a pendulum, and shortens by little.
     """
-    return (3.44 * (lift + 0.25 * abs(rise)) + 1.875 / (1.0 - EDGE) * abs(rise) + 0.25 * way) / shortening
+    return (3.44 * (lift + 0.25 * abs(rise)) + 1.875 / (1.0 - STAIR_SHARE) * abs(rise) + 0.25 * way) / shortening_speed

@@ -13,62 +13,62 @@ import pinocchio
 from poise.arrays import Array
 from poise.errors import RobotError
 from poise.geometry import so3
-from poise.plans.segment.segment import Segment, ground_of
+from poise.plans.segment.segment import MotionSegment, ground_height
 from poise.robots import GRAVITY, SIDES, Robot, Side
 from poise.state import natural_frequency
 
 #: A knee takes this share of its greatest speed at most: what servos follow with a load on them.
-SPEED = 0.6
+KNEE_SPEED_SHARE = 0.6
 #: Soles are shrunk on every side by this share of their half width, which is left to the feedback.
-MARGIN = 0.25
+SOLE_MARGIN = 0.25
 #: A leg swings so slowly that it moves the pressure by this share of half the sole at most.
-SWAY = 0.35
+SWING_ZMP_SHARE = 0.35
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class ThreeMassModel:
     """A robot as legs and a trunk.
 
     The zero moment point of the concentrated mass and that of the whole body differ by centimetres in a quick step.
-    Two more masses catch most of that: a leg's lies on the line from hip to sole, at the share `hanging` of it.
+    Two more masses catch most of that: a leg's lies on the line from hip to sole, at `leg_mass_position` of it.
 
     Args:
         mass: of all (kg).
         omega: ω (1/s), of the standing centre of mass.
         height: of the centre of mass above the soles, standing (m).
-        half: half length and half width of a sole (m).
-        margin: that is kept free on all sides of a sole, for the feedback (m).
-        leg: mass of one leg (kg).
-        hanging: how far along the line from hip to sole a leg's mass hangs (0 to 1).
+        sole_half: half length and half width of a sole (m).
+        sole_margin: that is kept free on all sides of a sole, for the feedback (m).
+        leg_mass: mass of one leg (kg).
+        leg_mass_position: how far along the line from hip to sole a leg's mass hangs (0 to 1).
         hips: by side, places of the hips seen from the centre of mass, in trunk axes, standing (m).
-        inertia: of everything but the legs about its roll and pitch axes (kg m²).
-        shortening: how fast a knee shortens a leg (m/s), in the standing stance.
+        trunk_inertia: of everything but the legs about its roll and pitch axes (kg m²).
+        leg_shortening_speed: how fast a knee shortens a leg (m/s), in the standing stance.
     """
 
     mass: float
     omega: float
     height: float
-    half: tuple[float, float]
-    margin: float
-    leg: float
-    hanging: float
+    sole_half: tuple[float, float]
+    sole_margin: float
+    leg_mass: float
+    leg_mass_position: float
     hips: Mapping[Side, tuple[float, float, float]]
-    inertia: tuple[float, float]
-    shortening: float
+    trunk_inertia: tuple[float, float]
+    leg_shortening_speed: float
 
-    def calmest_swing(self, way: complex) -> float:
-        """The least seconds in which a leg swings this way (m, along and across the standing sole).
+    def shortest_swing(self, swing_vector: complex) -> float:
+        """The least seconds in which a leg swings by this vector (m, along and across the standing sole).
 
         A leg that is accelerated by a moves the pressure by ``m_l λ h a / (m g)``, with h the height of the body; that
         may be a share of half the sole. The quintic's greatest acceleration is 5.77 of its way per T². Beyond that,
         errors of the three masses are of the size of the sole, and the arms are thrown about to make up for them.
         """
-        shift = self.leg * self.hanging * self.height / (self.mass * GRAVITY)
-        length, width = (SWAY * half / shift for half in self.half)
-        return math.sqrt(5.77 * max(abs(way.real) / length, abs(way.imag) / width))
+        shift = self.leg_mass * self.leg_mass_position * self.height / (self.mass * GRAVITY)
+        length, width = (SWING_ZMP_SHARE * half / shift for half in self.sole_half)
+        return math.sqrt(5.77 * max(abs(swing_vector.real) / length, abs(swing_vector.imag) / width))
 
     @classmethod
-    def of(cls, robot: Robot) -> Body:
+    def of(cls, robot: Robot) -> ThreeMassModel:
         """Measured in the robot's standing stance."""
         if len(robot.feet) != 2:
             raise RobotError(f"{robot.name} has {len(robot.feet)} feet; motion segments take two", element="feet")
@@ -76,60 +76,65 @@ class Body:
         model, data = robot.model, robot.model.createData()
         pinocchio.computeJointJacobians(model, data, stance.q)
         center = stance.center_of_mass
-        masses, hanging, knees = [], [], []
+        masses, mass_positions, knees = [], [], []
         hips: dict[Side, tuple[float, float, float]] = {}
         legs: set[int] = set()
         for foot in robot.feet:
             chain = [joint for joint in model.supports[foot.joint] if joint > 1]
             legs |= set(chain)
             placed = [data.oMi[joint].act(model.inertias[joint]) for joint in chain]
-            whole = sum(placed[1:], placed[0])
+            leg_inertia = sum(placed[1:], placed[0])
             hip, sole = (
                 np.mean([data.oMi[joint].translation for joint in chain[:3]], axis=0),
                 stance.pose(foot).act(foot.sole.center),
             )
             x, y, z = (float(value) for value in hip - center)
             hips[foot.side] = (x, y, z)
-            masses.append(whole.mass)
-            hanging.append((hip[2] - whole.lever[2]) / (hip[2] - sole[2]))
-            knees.append(_shortening(robot, chain, data))
+            masses.append(leg_inertia.mass)
+            mass_positions.append((hip[2] - leg_inertia.lever[2]) / (hip[2] - sole[2]))
+            knees.append(_leg_shortening_speed(robot, chain, data))
         rest = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints) if joint not in legs]
         trunk = sum(rest[1:], rest[0])
-        half = robot.feet[0].sole.half
+        half = robot.feet[0].sole.half_size
         height = float(center[2] - np.mean([stance.pose(foot).translation[2] for foot in robot.feet]))
         return cls(
             mass=robot.mass,
             omega=natural_frequency(height),
             height=height,
-            half=half,
-            margin=MARGIN * half[1],
-            leg=float(np.mean(masses)),
-            hanging=float(np.mean(hanging)),
+            sole_half=half,
+            sole_margin=SOLE_MARGIN * half[1],
+            leg_mass=float(np.mean(masses)),
+            leg_mass_position=float(np.mean(mass_positions)),
             hips=MappingProxyType(hips),
-            inertia=(float(trunk.inertia[0, 0]), float(trunk.inertia[1, 1])),
-            shortening=float(np.mean(knees)),
+            trunk_inertia=(float(trunk.inertia[0, 0]), float(trunk.inertia[1, 1])),
+            leg_shortening_speed=float(np.mean(knees)),
         )
 
 
-def _shortening(robot: Robot, chain: list[int], data: pinocchio.Data) -> float:
+def _leg_shortening_speed(robot: Robot, chain: list[int], data: pinocchio.Data) -> float:
     """How fast the joint that bends a leg most shortens it, at a share of its greatest speed (m/s)."""
     J = pinocchio.getJointJacobian(robot.model, data, chain[-1], pinocchio.LOCAL_WORLD_ALIGNED)[:3]
     leg = data.oMi[chain[-1]].translation - data.oMi[chain[0]].translation
     rates = {joint: abs(float(J[:, joint.v] @ leg)) for joint in robot.joints if joint.index in chain}
     knee = max(rates, key=rates.__getitem__)
     # Ranges of speed in descriptions are placeholders at times: no knee turns faster than two turns a second.
-    return SPEED * rates[knee] / float(np.linalg.norm(leg)) * min(float(robot.limits.velocity[knee.v - 6]), 12.0)
+    return (
+        KNEE_SPEED_SHARE
+        * rates[knee]
+        / float(np.linalg.norm(leg))
+        * min(float(robot.limits.velocity[knee.v - 6]), 12.0)
+    )
 
 
 # -- The zero moment point of the whole body -------------------------------------------------------------------------
 
 
-def moment(
-    body: Body,
+def angular_momentum_rate(
+    body: ThreeMassModel,
     offsets: Sequence[Array],
     feet: Sequence[tuple[Array, Array]],
     center: tuple[Array, Array],
-    turning: Array,
+    angular_acceleration: Array,
 ) -> Array:
     """Rate of the angular momentum about the centre of mass, per mass, about x and y (m²/s², n x 2).
 
@@ -142,15 +147,15 @@ def moment(
         offsets: h_l, in world axes (m, 3).
         feet: places and accelerations of the soles, (n, 3) each, in the same order.
         center: p and p̈ (n, 3).
-        turning: φ̈ of the trunk about x and y (rad/s², n x 2).
+        angular_acceleration: φ̈ of the trunk about x and y (rad/s², n x 2).
     """
     p, acceleration = center
-    share, trunk = body.hanging, body.mass - 2.0 * body.leg
-    found = np.array(body.inertia) * turning
+    share, trunk = body.leg_mass_position, body.mass - 2.0 * body.leg_mass
+    found = np.array(body.trunk_inertia) * angular_acceleration
     s = [share * (f - p) + (1.0 - share) * h for (f, _), h in zip(feet, offsets, strict=True)]
     a = [share * (f - acceleration) for _, f in feet]
     both, faster = s[0] + s[1], a[0] + a[1]
-    parts = [(body.leg, s[0], a[0]), (body.leg, s[1], a[1]), (body.leg**2 / trunk, both, faster)]
+    parts = [(body.leg_mass, s[0], a[0]), (body.leg_mass, s[1], a[1]), (body.leg_mass**2 / trunk, both, faster)]
     for m, r, b in parts:
         found[:, 0] += m * (r[:, 1] * b[:, 2] - r[:, 2] * b[:, 1])
         found[:, 1] += m * (r[:, 2] * b[:, 0] - r[:, 0] * b[:, 2])
@@ -170,7 +175,7 @@ def zero_moment_points(
     return center[:, :2] - (acceleration[:, :2] * tall + turned) / lift[:, None], lift
 
 
-def zero_moment_way(body: Body, segment: Segment, times: Array) -> tuple[Array, Array]:
+def zmp_path(body: ThreeMassModel, segment: MotionSegment, times: Array) -> tuple[Array, Array]:
     """Zero moment points of the whole body at some times of a segment (m, n x 2), and the force upwards per mass.
 
     They lie on the plane of the foot that stands throughout.
@@ -178,15 +183,15 @@ def zero_moment_way(body: Body, segment: Segment, times: Array) -> tuple[Array, 
     p, a = (
         np.array(part) for part in zip(*((c[0], c[2]) for c in map(segment.center.at, times.tolist())), strict=True)
     )
-    points, feet = segment.beginning.points, []
+    points, feet = segment.initial.points, []
     for side in SIDES:
-        if segment.swing is not None and side == segment.goal.step:
-            x, _, faster = segment.swing.at(times)
+        if segment.swing_curve is not None and side == segment.goal.step:
+            x, _, faster = segment.swing_curve.at(times)
             feet.append((x[:, :3], faster[:, :3]))
         else:
             feet.append((points.feet[side].position, np.zeros(3)))
     R = so3.yaw_matrix(float(points.attitude[2]))
     hips = [R @ body.hips[side] for side in SIDES]
-    turning = segment.attitude.at(times)[2][:, :2] @ R[:2, :2].T
-    moments = moment(body, hips, feet, (p, a), turning)
-    return zero_moment_points(p, a, ground_of(segment.beginning, segment.goal), moments)
+    angular_acceleration = segment.attitude.at(times)[2][:, :2] @ R[:2, :2].T
+    moments = angular_momentum_rate(body, hips, feet, (p, a), angular_acceleration)
+    return zero_moment_points(p, a, ground_height(segment.initial, segment.goal), moments)

@@ -20,14 +20,14 @@ from poise.extras import mujoco
 from poise.plants.plant_errors import PlantError
 from poise.plants.simulation_setup import Sensors
 from poise.robots import GRAVITY, Foot, Frame, Robot, State
-from poise.state import ContactForces, Imu, Sensed
+from poise.state import ContactForces, Imu, SensorReadings
 
 Indices = NDArray[np.int64]
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
-class Feelers:
+class ContactMap:
     """Which surfaces of a model feel for which part: four for a sole, one for any other part, in the order of parts.
 
     Args:
@@ -59,7 +59,7 @@ class Feelers:
                 self.of_geom[model.geom(f"{part.name} {i}").id] = begin + i
 
 
-class Touch:
+class ContactReadings:
     """What the parts of a robot feel after one step, worked out as far as it is asked for.
 
     Attributes:
@@ -67,42 +67,44 @@ class Touch:
         rotations: world_from_part of each (k, 3, 3).
     """
 
-    def __init__(self, feelers: Feelers, data: mujoco.MjData) -> None:
-        self._feelers = feelers
-        self.points: Array = data.site_xpos.take(feelers.sites, axis=0)
-        self.rotations: Array = data.site_xmat.take(feelers.sites, axis=0).reshape(-1, 3, 3)
+    def __init__(self, contact_map: ContactMap, data: mujoco.MjData) -> None:
+        self._contact_map = contact_map
+        self.points: Array = data.site_xpos.take(contact_map.sites, axis=0)
+        self.rotations: Array = data.site_xmat.take(contact_map.sites, axis=0).reshape(-1, 3, 3)
         contact, count = data.contact, data.ncon
         first, second = contact.geom[:, 0], contact.geom[:, 1]
-        a, b = feelers.of_geom.take(first), feelers.of_geom.take(second)
-        apart = feelers.is_world.take(first) != feelers.is_world.take(second)
-        self._feeler: Indices = np.minimum(a, b)
+        a, b = contact_map.of_geom.take(first), contact_map.of_geom.take(second)
+        apart = contact_map.is_world.take(first) != contact_map.is_world.take(second)
+        self._sensor_index: Indices = np.minimum(a, b)
         self._sign: Array = np.sign(a - b) * apart  # on the second surface, on the first, or on none of ours
         # Every contact here has three rows, and those of contacts come last; none if the engine ran out of memory.
         begin = data.nefc - 3 * count
         self._force: Array = data.efc_force[begin:].reshape(count, 3).copy() if begin >= 0 else np.zeros((count, 3))
         self._frames: Array = contact.frame.copy()
-        self._places: Array = contact.pos.copy()
+        self._points: Array = contact.pos.copy()
 
     @property
-    def pressures(self) -> Array:
+    def normal_forces(self) -> Array:
         """Per part the sum of the normal forces on it (N)."""
-        return self._feelers.to_parts.take(self._feeler, axis=1) @ (np.abs(self._sign) * self._force[:, 0])
+        return self._contact_map.to_parts.take(self._sensor_index, axis=1) @ (np.abs(self._sign) * self._force[:, 0])
 
     @cached_property
     def wrenches(self) -> Array:
         """Per part its force and the moment about its point, in world axes (k, 6)."""
         F = self._forces
-        arm = self._places - self.points.take(self._feelers.parts.take(self._feeler), axis=0, mode="clip")
+        arm = self._points - self.points.take(self._contact_map.parts.take(self._sensor_index), axis=0, mode="clip")
         moment = arm[:, _NEXT] * F[:, _AFTER] - arm[:, _AFTER] * F[:, _NEXT]
-        wrenches: Array = self._feelers.to_parts.take(self._feeler, axis=1) @ np.concatenate([F, moment], axis=1)
+        wrenches: Array = self._contact_map.to_parts.take(self._sensor_index, axis=1) @ np.concatenate(
+            [F, moment], axis=1
+        )
         return wrenches
 
     @cached_property
     def cells(self) -> Array:
         """Per corner of all soles in turn the force along the sole's normal (N)."""
-        normals = self.rotations[:, :, 2].take(self._feelers.parts.take(self._feeler), axis=0, mode="clip")
+        normals = self.rotations[:, :, 2].take(self._contact_map.parts.take(self._sensor_index), axis=0, mode="clip")
         along: Array = np.einsum("ni,ni->n", self._forces, normals)
-        cells: Array = self._feelers.to_corners.take(self._feeler, axis=1) @ along
+        cells: Array = self._contact_map.to_corners.take(self._sensor_index, axis=1) @ along
         return cells
 
     @cached_property
@@ -112,7 +114,7 @@ class Touch:
         return self._sign[:, None] * turned
 
 
-def check_rows(model: mujoco.MjModel) -> None:
+def check_contact_dimension(model: mujoco.MjModel) -> None:
     """Makes sure that every contact of a model has three rows: a normal and two tangents, without pyramids."""
     touching = (model.geom_contype | model.geom_conaffinity) != 0
     if model.opt.cone != mujoco.mjtCone.mjCONE_ELLIPTIC or (model.geom_condim[touching] != 3).any():
@@ -125,28 +127,28 @@ def check_rows(model: mujoco.MjModel) -> None:
 #: A part is in contact when the normal force on it is above this share of the weight: above the noise of any force cell
 #: (a thousandth of its range), and below what a foot carries when it has just touched down or is about to leave, which
 #: controllers take for 5 %.
-TOUCHING = 0.01
+CONTACT_THRESHOLD = 0.01
 #: Gravity, which an accelerometer feels as if the robot were pushed up (m/s²).
-UP = np.array([0.0, 0.0, GRAVITY])
+GRAVITY_REACTION = np.array([0.0, 0.0, GRAVITY])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Sample:
+class TrueSample:
     """The truth at one instant.
 
     Attributes:
         q, v: as pinocchio has them.
         acceleration: of the base's origin, in world axes (m/s²).
-        touch: forces on the parts.
+        contact_readings: forces on the parts.
     """
 
     q: Array
     v: Array
     acceleration: Array
-    touch: Touch
+    contact_readings: ContactReadings
 
 
-class Sensing:
+class SensorModel:
     """The sensors of one robot: from samples to what a controller receives.
 
     Args:
@@ -163,67 +165,71 @@ class Sensing:
         self.robot, self.parts, self.sensors = robot, tuple(parts), sensors
         self.names = tuple(part.name for part in parts)
         self.feet = tuple(part.name for part in parts if isinstance(part, Foot))
-        self._threshold = TOUCHING * weight
+        self._threshold = CONTACT_THRESHOLD * weight
         self._random = random
-        self._scale, self._places = _deviations(robot.model.nv, len(parts), len(self.feet), sensors.noise)
+        self._scale, self._slices = _noise_deviations(robot.model.nv, len(parts), len(self.feet), sensors.noise)
         self.exact = sensors == Sensors(delay=sensors.delay)
 
-    def noise(self) -> Array | None:
+    def draw_noise(self) -> Array | None:
         """New values for one tick; None for sensors without noise."""
         return self._scale * self._random.standard_normal(len(self._scale)) if self.sensors.noise else None
 
-    def state(self, sample: Sample, noise: Array | None, time: float) -> State:
+    def state(self, sample: TrueSample, noise: Array | None, time: float) -> State:
         """What a controller sees."""
         if self.exact:
-            return State._trusted(self.robot, sample.q, sample.v, time, self.contacts(sample, noise))
+            return State._unchecked(self.robot, sample.q, sample.v, time, self.contacts(sample, noise))
         q, v, step = sample.q, sample.v, self.sensors.encoder_step
         if noise is not None:
-            q = pinocchio.integrate(self.robot.model, q, noise[self._places["q"]])
-            v = v + noise[self._places["v"]]
+            q = pinocchio.integrate(self.robot.model, q, noise[self._slices["q"]])
+            v = v + noise[self._slices["v"]]
         if step:
             q = np.concatenate([q[:7], step * np.round(q[7:] / step)])
-        return State._trusted(self.robot, q, v, time, self.contacts(sample, noise))
+        return State._unchecked(self.robot, q, v, time, self.contacts(sample, noise))
 
-    def contacts(self, sample: Sample, noise: Array | None) -> tuple[Frame, ...]:
+    def contacts(self, sample: TrueSample, noise: Array | None) -> tuple[Frame, ...]:
         """The parts that feel a force."""
-        pressures = sample.touch.pressures
+        normal_forces = sample.contact_readings.normal_forces
         if noise is not None:
-            pressures = pressures + noise[self._places["wrenches"]][2::6]
+            normal_forces = normal_forces + noise[self._slices["wrenches"]][2::6]
         threshold = self._threshold
-        return tuple([part for part, N in zip(self.parts, pressures.tolist(), strict=True) if threshold < N])
+        return tuple([part for part, N in zip(self.parts, normal_forces.tolist(), strict=True) if threshold < N])
 
-    def wrenches(self, sample: Sample, noise: Array | None) -> Array:
+    def wrenches(self, sample: TrueSample, noise: Array | None) -> Array:
         """Forces and moments on the parts, in world axes."""
-        wrenches, step = sample.touch.wrenches, self.sensors.force_step
+        wrenches, step = sample.contact_readings.wrenches, self.sensors.force_step
         if noise is not None:
-            wrenches = wrenches + noise[self._places["wrenches"]].reshape(-1, 6)
+            wrenches = wrenches + noise[self._slices["wrenches"]].reshape(-1, 6)
         if step:
-            R, steps = sample.touch.rotations, np.array([step, 0.1 * step])[:, None]
-            inside = np.einsum("kji,kaj->kai", R, wrenches.reshape(-1, 2, 3))  # in the axes of the part
-            wrenches = np.einsum("kij,kaj->kai", R, steps * np.round(inside / steps)).reshape(-1, 6)
+            R, steps = sample.contact_readings.rotations, np.array([step, 0.1 * step])[:, None]
+            local = np.einsum("kji,kaj->kai", R, wrenches.reshape(-1, 2, 3))  # in the axes of the part
+            wrenches = np.einsum("kij,kaj->kai", R, steps * np.round(local / steps)).reshape(-1, 6)
         return wrenches
 
-    def cells(self, sample: Sample, noise: Array | None) -> Mapping[str, Array]:
+    def cells(self, sample: TrueSample, noise: Array | None) -> Mapping[str, Array]:
         """Per foot the forces on the corners of its sole (N, 4)."""
-        cells, step = sample.touch.cells, self.sensors.force_step
+        cells, step = sample.contact_readings.cells, self.sensors.force_step
         if noise is not None:
-            cells = cells + noise[self._places["cells"]]
+            cells = cells + noise[self._slices["cells"]]
         if step:
             cells = step * np.round(cells / step)
         return dict(zip(self.feet, cells.reshape(-1, 4), strict=True))
 
-    def imu(self, sample: Sample, noise: Array | None) -> Imu:
+    def imu(self, sample: TrueSample, noise: Array | None) -> Imu:
         """Orientation, angular velocity, acceleration of the base."""
         R = pinocchio.Quaternion(sample.q[3:7]).matrix()
-        orientation, turning, felt = sample.q[3:7], sample.v[3:6], R.T @ (sample.acceleration + UP)
+        orientation, angular_velocity, acceleration = (
+            sample.q[3:7],
+            sample.v[3:6],
+            R.T @ (sample.acceleration + GRAVITY_REACTION),
+        )
         if noise is not None:
-            turn, spin, shake = noise[self._places["imu"]].reshape(3, 3)
+            turn, spin, shake = noise[self._slices["imu"]].reshape(3, 3)
             orientation = (pinocchio.Quaternion(orientation) * pinocchio.Quaternion(pinocchio.exp3(turn))).coeffs()
-            turning, felt = turning + spin, felt + shake
-        return Imu(orientation, turning, felt)
+            angular_velocity, acceleration = angular_velocity + spin, acceleration + shake
+        return Imu(orientation, angular_velocity, acceleration)
 
 
-def _deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Array, dict[str, slice]]:
+def _noise_deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Array, dict[str, slice]]:
     """Standard deviations of all noise in one vector, as the table in `Sensors` has them, and where which stand."""
     pieces = {
         "q": np.full(nv, 0.1),
@@ -233,64 +239,71 @@ def _deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Array, di
         "imu": np.repeat([0.1, 1.0, 10.0], 3),
     }
     ends = np.cumsum([len(piece) for piece in pieces.values()])
-    places = {name: slice(end - len(piece), end) for (name, piece), end in zip(pieces.items(), ends, strict=True)}
-    return level * np.concatenate(list(pieces.values())), places
+    slices = {name: slice(end - len(piece), end) for (name, piece), end in zip(pieces.items(), ends, strict=True)}
+    return level * np.concatenate(list(pieces.values())), slices
 
 
 # -- Measured --------------------------------------------------------------------------------------------------------
 
 
-class Measured(Sensed):
-    """A `Sensed` that keeps a sample and its noise, and makes forces, cells and IMU of them on demand.
+class LazySensorReadings(SensorReadings):
+    """A `SensorReadings` that keeps a sample and its noise, and makes forces, cells and IMU of them on demand.
 
     A control loop makes one at every tick, and most are never looked at.
     """
 
-    __slots__ = ("_cells", "_forces", "_noise", "_sample", "_seen", "_sensing", "_true")
+    __slots__ = ("_cells", "_forces", "_measured_state", "_noise", "_sample", "_sensor_model", "_true_state")
     _cells: Mapping[str, Array] | None
     _forces: ContactForces | None
-    _sensing: Sensing
-    _sample: Sample
+    _sensor_model: SensorModel
+    _sample: TrueSample
     _noise: Array | None
-    _seen: State
-    _true: State
+    _measured_state: State
+    _true_state: State
 
-    def __init__(self, sensing: Sensing, sample: Sample, noise: Array | None, seen: State, true: State) -> None:
-        put = object.__setattr__  # the class is frozen
-        put(self, "_sensing", sensing)
-        put(self, "_sample", sample)
-        put(self, "_noise", noise)
-        put(self, "_seen", seen)
-        put(self, "_true", true)
-        put(self, "_cells", None)
-        put(self, "_forces", None)
+    def __init__(
+        self,
+        sensor_model: SensorModel,
+        sample: TrueSample,
+        noise: Array | None,
+        measured_state: State,
+        true_state: State,
+    ) -> None:
+        set_field = object.__setattr__  # the class is frozen
+        set_field(self, "_sensor_model", sensor_model)
+        set_field(self, "_sample", sample)
+        set_field(self, "_noise", noise)
+        set_field(self, "_measured_state", measured_state)
+        set_field(self, "_true_state", true_state)
+        set_field(self, "_cells", None)
+        set_field(self, "_forces", None)
 
     @property
     def forces(self) -> ContactForces:
         if self._forces is None:
-            wrenches = self._sensing.wrenches(self._sample, self._noise)
-            forces = ContactForces(self._sensing.names, wrenches, self._sample.touch.points)
+            wrenches = self._sensor_model.wrenches(self._sample, self._noise)
+            forces = ContactForces(self._sensor_model.names, wrenches, self._sample.contact_readings.points)
             object.__setattr__(self, "_forces", forces)
         return self._forces  # type: ignore[return-value]
 
     @property
     def cells(self) -> Mapping[str, Array]:
         if self._cells is None:
-            object.__setattr__(self, "_cells", self._sensing.cells(self._sample, self._noise))
+            object.__setattr__(self, "_cells", self._sensor_model.cells(self._sample, self._noise))
         return self._cells  # type: ignore[return-value]
 
     @property
     def imu(self) -> Imu:
-        return self._sensing.imu(self._sample, self._noise)
+        return self._sensor_model.imu(self._sample, self._noise)
 
     @property
     def positions(self) -> Array:
-        return self._seen.q[7:]
+        return self._measured_state.q[7:]
 
     @property
     def rates(self) -> Array:
-        return self._seen.v[6:]
+        return self._measured_state.v[6:]
 
     @property
     def truth(self) -> State:
-        return self._true
+        return self._true_state

@@ -21,41 +21,44 @@ from poise.arrays import Array
 from poise.errors import RobotError
 from poise.extras import mujoco, scipy
 from poise.plants.engine.robot_model import quaternion
-from poise.plants.environment import BALL
-from poise.robots import Capsule, Foot, Frame, Robot, capsules, vertices
+from poise.plants.environment import BALL_RADIUS
+from poise.robots import Capsule, Foot, Frame, Robot, capsules, shape_vertices
 
 #: Radius of the balls under a sole (m).
-CORNER = 0.005
+CORNER_RADIUS = 0.005
 #: What a geom is and what it collides with, in the bits of MuJoCo: a pair collides if the one is what the other wants.
-GROUND, THING, SELF = 1, 2, 4
+GROUND_BIT, OBJECT_BIT, SELF_BIT = 1, 2, 4
 #: Friction of the robot's own surfaces. Of two surfaces the rougher one decides, which is always the other.
-SMOOTH = (1e-5, 1e-6, 1e-6)
+ROBOT_FRICTION = (1e-5, 1e-6, 1e-6)
 
 #: Groups of geoms in a viewer: what is seen, and what touches.
-SEEN, TOUCHING = 1, 3
+VISUAL_GROUP, CONTACT_GROUP = 1, 3
 
 
-def add_parts(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame]) -> None:
+def add_contact_geometry(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame]) -> None:
     """Adds the balls with which parts touch, called ``"left_sole 0"`` to ``"left_sole 3"``, and a site at each part."""
     for part in parts:
         body, joint_from_part = bodies[part.joint], robot.model.frames[part.index].placement
         foot = isinstance(part, Foot)
         middle = part.sole.center if isinstance(part, Foot) else np.zeros(3)
         body.add_site(
-            name=part.name, pos=joint_from_part.act(middle), quat=quaternion(joint_from_part.rotation), group=TOUCHING
+            name=part.name,
+            pos=joint_from_part.act(middle),
+            quat=quaternion(joint_from_part.rotation),
+            group=CONTACT_GROUP,
         )
-        places = part.corners + np.array([0.0, 0.0, CORNER]) if isinstance(part, Foot) else np.zeros((1, 3))
+        places = part.corners + np.array([0.0, 0.0, CORNER_RADIUS]) if isinstance(part, Foot) else np.zeros((1, 3))
         for i, place in enumerate(places):
             body.add_geom(
                 name=f"{part.name} {i}",
                 type=mujoco.mjtGeom.mjGEOM_SPHERE,
-                size=[CORNER if foot else BALL, 0.0, 0.0],
+                size=[CORNER_RADIUS if foot else BALL_RADIUS, 0.0, 0.0],
                 pos=joint_from_part.act(place),
                 contype=0,
-                conaffinity=GROUND | THING,
+                conaffinity=GROUND_BIT | OBJECT_BIT,
                 condim=3,
-                friction=SMOOTH,
-                group=TOUCHING,
+                friction=ROBOT_FRICTION,
+                group=CONTACT_GROUP,
                 rgba=[0.9, 0.4, 0.2, 1.0],
             )
 
@@ -75,23 +78,23 @@ def add_capsules(
         if capsule.joint in feet:  # a capsule around a foot reaches below its sole
             continue
         ankle = ankles.get(capsule.joint)
-        segment = (capsule.center, capsule.half_axis) if ankle is None else _above(capsule, ankle)
+        segment = (capsule.center, capsule.half_axis) if ankle is None else _trim_capsule(capsule, ankle)
         if segment is None:
             continue
         center, half_axis = segment
         length = float(np.linalg.norm(half_axis))
-        touched = GROUND if capsule.joint in others else GROUND | THING
+        collision_bits = GROUND_BIT if capsule.joint in others else GROUND_BIT | OBJECT_BIT
         bodies[capsule.joint].add_geom(
             name=f"capsule {i}",
             type=mujoco.mjtGeom.mjGEOM_CAPSULE if length > 0.0 else mujoco.mjtGeom.mjGEOM_SPHERE,
             size=[capsule.radius, length, 0.0],
             pos=center,
             quat=quaternion(_from_z(half_axis / length)) if length > 0.0 else [1.0, 0.0, 0.0, 0.0],
-            contype=SELF if self_collision else 0,
-            conaffinity=touched | (SELF if self_collision else 0),
+            contype=SELF_BIT if self_collision else 0,
+            conaffinity=collision_bits | (SELF_BIT if self_collision else 0),
             condim=3,
-            friction=SMOOTH,
-            group=TOUCHING,
+            friction=ROBOT_FRICTION,
+            group=CONTACT_GROUP,
             rgba=[0.6, 0.65, 0.7, 1.0],
         )
     return ()
@@ -107,7 +110,7 @@ def _ankles(robot: Robot, feet: set[int]) -> dict[int, Array]:
     return found
 
 
-def _above(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
+def _trim_capsule(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
     """Middle and half axis of a capsule whose round end does not reach beyond a joint; None if nothing is left of it.
 
     A capsule around a shin ends in a ball as wide as the calf, which would touch ground that the ankle is far above.
@@ -139,10 +142,10 @@ def _from_z(axis: Array) -> Array:
 Faces = NDArray[np.int32]
 
 #: For shapes without a colour of their own.
-PLAIN = (0.80, 0.80, 0.78, 1.0)
+DEFAULT_COLOR = (0.80, 0.80, 0.78, 1.0)
 
 
-def add_looks(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -> tuple[str, ...]:
+def add_visuals(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -> tuple[str, ...]:
     """Adds the shapes; returns one note for each that cannot be drawn."""
     try:
         shapes = list(robot.visual_geometry.geometryObjects)
@@ -151,7 +154,7 @@ def add_looks(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -
     notes = []
     for i, shape in enumerate(shapes):
         try:
-            kind, size = _solid(spec, shape, f"shape {i}")
+            kind, size = _geom_of(spec, shape, f"shape {i}")
         except (ValueError, scipy.spatial.QhullError, AttributeError) as error:
             notes.append(f"'{shape.name}' is not drawn: {' '.join(str(error).split())[:80] or type(error).__name__}")
             continue
@@ -164,13 +167,13 @@ def add_looks(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -
             quat=quaternion(shape.placement.rotation),
             contype=0,
             conaffinity=0,
-            group=SEEN,
-            rgba=color if max(color[:3]) > 0.0 else PLAIN,  # black says that nobody chose
+            group=VISUAL_GROUP,
+            rgba=color if max(color[:3]) > 0.0 else DEFAULT_COLOR,  # black says that nobody chose
         )
     return tuple(notes)
 
 
-def _solid(
+def _geom_of(
     spec: mujoco.MjSpec, shape: pinocchio.GeometryObject, name: str
 ) -> tuple[mujoco.mjtGeom, tuple[float, float, float]]:
     """Kind and size of the geom; a mesh is added to the world, a solid that MuJoCo lacks becomes the box around it."""
@@ -181,9 +184,9 @@ def _solid(
         case "Cylinder":
             return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
     if not hasattr(solid, "tri_indices"):  # of coal, whose classes of meshes are many
-        half = np.abs(vertices(shape)).max(axis=0)
+        half = np.abs(shape_vertices(shape)).max(axis=0)
         return kinds.mjGEOM_BOX, (float(half[0]), float(half[1]), float(half[2]))
-    points, faces = _surface(shape)
+    points, faces = _triangles(shape)
     if len(faces) < 4:
         raise ValueError("its mesh has fewer than four triangles")
     spec.add_mesh(
@@ -195,8 +198,8 @@ def _solid(
     return kinds.mjGEOM_MESH, (1.0, 1.0, 1.0)
 
 
-def _surface(shape: pinocchio.GeometryObject) -> tuple[Array, Faces]:
-    points = vertices(shape)
+def _triangles(shape: pinocchio.GeometryObject) -> tuple[Array, Faces]:
+    points = shape_vertices(shape)
     if not np.isfinite(points).all():
         raise ValueError("its mesh is not finite")
     if shape.meshPath.lower().endswith(".dae"):

@@ -25,7 +25,7 @@ from poise.robots import Robot, State
 
 #: Impedance of dry friction in joints: MuJoCo lets a joint creep that friction should hold, and with these values ten
 #: times less than with its own.
-HOLDING = (0.99, 0.999, 0.001, 0.5, 2.0)
+FRICTION_IMPEDANCE = (0.99, 0.999, 0.001, 0.5, 2.0)
 
 
 def add_bodies(spec: mujoco.MjSpec, robot: Robot, error: ModelError) -> list[mujoco.MjsBody]:
@@ -56,7 +56,7 @@ def add_bodies(spec: mujoco.MjSpec, robot: Robot, error: ModelError) -> list[muj
             armature=model.armature[i] + error.armature,
             damping=error.damping,
             frictionloss=error.dry_friction,
-            solimp_friction=HOLDING,
+            solimp_friction=FRICTION_IMPEDANCE,
         )
     return bodies
 
@@ -115,14 +115,19 @@ def servo_gains(servos: PositionServos, start: State) -> tuple[Array, Array]:
     """Stiffness and damping of every joint, see `PositionServos`."""
     robot = start.robot
     count = len(robot.joints)
-    K = _each(servos.stiffness, count, "stiffness", servos.share * robot.limits.torque / robot.servos.full_torque)
+    K = _per_joint(
+        servos.stiffness,
+        count,
+        "stiffness",
+        servos.stiffness_scale * robot.limits.torque / robot.servos.saturation_error,
+    )
     M = pinocchio.crba(robot.model, robot.model.createData(), start.q)
-    return K, _each(servos.damping, count, "damping", 2.0 * np.sqrt(K * np.diag(M)[6:]))
+    return K, _per_joint(servos.damping, count, "damping", 2.0 * np.sqrt(K * np.diag(M)[6:]))
 
 
-def _each(given: object, count: int, name: str, usual: Array) -> Array:
+def _per_joint(given: object, count: int, name: str, default: Array) -> Array:
     if given is None:
-        return np.array(usual)
+        return np.array(default)
     values = np.asarray(given, dtype=np.float64)
     if values.shape not in ((), (count,)):
         raise PlantError(f"PositionServos.{name} has shape {values.shape}; expected one number or {count}", name)
@@ -132,7 +137,7 @@ def _each(given: object, count: int, name: str, usual: Array) -> Array:
 # -- Configurations and velocities in MuJoCo's coordinates and in pinocchio's ----------------------------------------
 
 
-class Coordinates:
+class CoordinateMap:
     """Where the robot's coordinates stand in a model of MuJoCo."""
 
     def __init__(self, robot: Robot, model: mujoco.MjModel) -> None:
@@ -140,25 +145,25 @@ class Coordinates:
         self.angles = np.array([int(joint.qposadr[0]) for joint in joints])
         self.rates = np.array([int(joint.dofadr[0]) for joint in joints])
         base = model.joint(robot.model.names[1])
-        self._places = np.concatenate([base.qposadr[0] + np.array([0, 1, 2, 4, 5, 6, 3]), self.angles])
+        self._qpos_indices = np.concatenate([base.qposadr[0] + np.array([0, 1, 2, 4, 5, 6, 3]), self.angles])
         self.dofs = np.concatenate([base.dofadr[0] + np.arange(6), self.rates])
-        self._turned, self._back = np.zeros(3), np.zeros(4)
+        self._rotated, self._inverse = np.zeros(3), np.zeros(4)
 
     def configuration(self, qpos: Array) -> Array:
         """q as pinocchio has it, in new memory."""
-        return qpos.take(self._places)
+        return qpos.take(self._qpos_indices)
 
     def velocity(self, qpos: Array, qvel: Array) -> Array:
         """v as pinocchio has it, in new memory."""
         v = qvel.take(self.dofs)
-        mujoco.mju_negQuat(self._back, qpos[3:7])
-        mujoco.mju_rotVecQuat(self._turned, v[:3], self._back)
-        v[:3] = self._turned
+        mujoco.mju_negQuat(self._inverse, qpos[3:7])
+        mujoco.mju_rotVecQuat(self._rotated, v[:3], self._inverse)
+        v[:3] = self._rotated
         return v
 
     def write(self, q: Array, v: Array, data: mujoco.MjData) -> None:
         """Puts the robot where q and v say; loads that swing stay as they are."""
-        data.qpos[self._places] = q
+        data.qpos[self._qpos_indices] = q
         data.qvel[self.dofs] = v
-        mujoco.mju_rotVecQuat(self._turned, v[:3], data.qpos[3:7])
-        data.qvel[self.dofs[:3]] = self._turned
+        mujoco.mju_rotVecQuat(self._rotated, v[:3], data.qpos[3:7])
+        data.qvel[self.dofs[:3]] = self._rotated

@@ -24,31 +24,31 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.extras import mujoco
 from poise.plants.disturbances import Push
-from poise.plants.engine.contact_sensors import Feelers, Sample, Touch, check_rows
-from poise.plants.engine.robot_geometry import add_capsules, add_looks, add_parts
-from poise.plants.engine.robot_model import Coordinates, add_bodies, add_motors, add_servos, servo_gains
+from poise.plants.engine.contact_sensors import ContactMap, ContactReadings, TrueSample, check_contact_dimension
+from poise.plants.engine.robot_geometry import add_capsules, add_contact_geometry, add_visuals
+from poise.plants.engine.robot_model import CoordinateMap, add_bodies, add_motors, add_servos, servo_gains
 from poise.plants.engine.world import (
-    add_carried,
+    add_carried_box,
     add_ground,
     add_loads,
-    add_things,
-    bearing,
-    carry_along,
-    hang,
-    height_of,
+    add_objects,
+    box_height_index,
+    box_support_forces,
+    hang_loads_vertically,
     new_world,
+    set_box_velocity,
 )
-from poise.plants.simulation_setup import PositionServos, Scene
+from poise.plants.simulation_setup import PositionServos, SimulationSetup
 from poise.robots import GRAVITY, Robot, State
 
 #: Uneven ground is level under the soles of the start and so far around them (m): room for a foot to slip or to shift.
-ROOM = 0.05
+FLAT_MARGIN = 0.05
 #: A start that reaches deeper into the ground or a thing (m) is a mistake, for contacts give way by much less.
-DEEP = 0.002
+MAX_PENETRATION = 0.002
 
 
 @dataclass(frozen=True, eq=False)
-class Built:
+class CompiledScene:
     """A scene in MuJoCo, placed in its start.
 
     Attributes:
@@ -59,109 +59,111 @@ class Built:
 
     model: mujoco.MjModel
     data: mujoco.MjData
-    coordinates: Coordinates
+    coordinates: CoordinateMap
     gains: tuple[Array, Array] | None
     notes: tuple[str, ...]
 
 
-def build(scene: Scene) -> Built:
+def compile_scene(setup: SimulationSetup) -> CompiledScene:
     """Compiles a scene and puts the robot in its start."""
-    start, error = scene.start, scene.model_error
-    robot, grip = scene.robot, 1.0 + error.friction
-    spec = new_world(scene.period)
-    add_ground(spec, scene.ground, grip * scene.friction, scene.seed, _under(start))
-    add_things(spec, [thing.box for thing in scene.things], scene.friction, grip)
+    start, error = setup.start, setup.model_error
+    robot, friction_scale = setup.robot, 1.0 + error.friction
+    spec = new_world(setup.period)
+    add_ground(spec, setup.ground, friction_scale * setup.friction, setup.seed, _sole_rectangle(start))
+    add_objects(spec, [obstacle.box for obstacle in setup.objects], setup.friction, friction_scale)
     bodies = add_bodies(spec, robot, error)
-    add_parts(bodies, robot, scene.parts)
-    notes = list(add_capsules(bodies, robot, scene.parts, scene.self_collision))
-    add_loads(bodies, start, scene.loads)
-    if scene.carried is not None:
-        add_carried(spec, start, scene.carried)
-    if scene.visuals:
-        notes += add_looks(spec, bodies, robot)
+    add_contact_geometry(bodies, robot, setup.parts)
+    notes = list(add_capsules(bodies, robot, setup.parts, setup.self_collision))
+    add_loads(bodies, start, setup.loads)
+    if setup.carried_box is not None:
+        add_carried_box(spec, start, setup.carried_box)
+    if setup.visuals:
+        notes += add_visuals(spec, bodies, robot)
     gains = None
-    if isinstance(scene.actuators, PositionServos):
-        gains = servo_gains(scene.actuators, start)
+    if isinstance(setup.actuators, PositionServos):
+        gains = servo_gains(setup.actuators, start)
         add_servos(spec, robot, *gains)
     else:
         add_motors(spec, robot)
     model = spec.compile()
-    if scene.self_collision:
-        model = _without_neighbours(spec, model, scene)
+    if setup.self_collision:
+        model = _without_neighbours(spec, model, setup)
     # MuJoCo takes a center of mass within a micrometre of its joint for the joint; a wrist of iCub has one.
     model.body_sameframe[:] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
     data = mujoco.MjData(model)
-    coordinates = Coordinates(robot, model)
-    place(model, data, coordinates, scene)
-    if data.ncon and data.contact.dist.min() < -DEEP:
+    coordinates = CoordinateMap(robot, model)
+    set_start(model, data, coordinates, setup)
+    if data.ncon and data.contact.dist.min() < -MAX_PENETRATION:
         notes.append(f"the start reaches {-100 * data.contact.dist.min():.1f} cm into what it stands on, and jumps out")
-    return Built(model, data, coordinates, gains, tuple(notes))
+    return CompiledScene(model, data, coordinates, gains, tuple(notes))
 
 
-def place(model: mujoco.MjModel, data: mujoco.MjData, coordinates: Coordinates, scene: Scene) -> None:
+def set_start(model: mujoco.MjModel, data: mujoco.MjData, coordinates: CoordinateMap, setup: SimulationSetup) -> None:
     """Puts the robot and what it carries where the start says."""
-    coordinates.write(scene.start.q, scene.start.v, data)
-    hang(data, model, scene.start, scene.loads)
-    if scene.carried is not None:
-        carry_along(model, data, scene.start)
+    coordinates.write(setup.start.q, setup.start.v, data)
+    hang_loads_vertically(data, model, setup.start, setup.loads)
+    if setup.carried_box is not None:
+        set_box_velocity(model, data, setup.start)
     mujoco.mj_forward(model, data)
 
 
-def _without_neighbours(spec: mujoco.MjSpec, model: mujoco.MjModel, scene: Scene) -> mujoco.MjModel:
+def _without_neighbours(spec: mujoco.MjSpec, model: mujoco.MjModel, setup: SimulationSetup) -> mujoco.MjModel:
     """The model without collisions of bodies that touch in the start: neighbours, whose capsules overlap."""
     data = mujoco.MjData(model)
-    place(model, data, Coordinates(scene.robot, model), scene)
+    set_start(model, data, CoordinateMap(setup.robot, model), setup)
     bodies = np.sort(model.geom_bodyid[data.contact.geom], axis=1)
     for first, second in {(int(a), int(b)) for a, b in bodies if a > 0}:
         spec.add_exclude(bodyname1=model.body(first).name, bodyname2=model.body(second).name)
     return spec.compile()
 
 
-def _under(start: State) -> Array:
+def _sole_rectangle(start: State) -> Array:
     """The rectangle around the soles of a start, and some room: lowest x and y, highest x and y (2 x 2, m)."""
     feet = start.robot.feet
     corners = np.array([start.pose(foot).act(corner)[:2] for foot in feet for corner in foot.corners]).reshape(-1, 2)
     if not len(corners):
         corners = start.q[None, :2]
-    return np.array([corners.min(axis=0) - ROOM, corners.max(axis=0) + ROOM])
+    return np.array([corners.min(axis=0) - FLAT_MARGIN, corners.max(axis=0) + FLAT_MARGIN])
 
 
 # -- A robot at rest on its contacts before the first step -----------------------------------------------------------
 
 
 #: Deeper than this (m) no start is pressed: ten times what the heaviest library robot needs.
-DEEPEST = 0.002
+MAX_DEPTH = 0.002
 #: Halvings of that depth: to a nanometre.
-HALVINGS = 21
+BISECTION_STEPS = 21
 
 
-def press(model: mujoco.MjModel, data: mujoco.MjData, weight: float, others: Sequence[int] = ()) -> bool:
+def settle_on_contacts(
+    model: mujoco.MjModel, data: mujoco.MjData, weight: float, other_heights: Sequence[int] = ()
+) -> bool:
     """Lowers the base by what its contacts give way, and leaves their forces in `data`.
 
-    `others` are coordinates that sink with the base: heights of what is carried.
+    `other_heights` are coordinates that sink with the base: heights of what is carried.
 
     Returns False, and changes nothing, if the contacts do not carry the robot: it starts in the air.
     """
-    heights = [2, *others]
+    heights = [2, *other_heights]
     height = data.qpos[heights]
 
-    def carried(depth: float) -> bool:
+    def is_carried(depth: float) -> bool:
         data.qpos[heights] = height - depth
-        return _carried(model, data, weight)
+        return _contacts_carry(model, data, weight)
 
-    if not carried(DEEPEST) or carried(0.0):
+    if not is_carried(MAX_DEPTH) or is_carried(0.0):
         data.qpos[heights] = height
         mujoco.mj_forward(model, data)
         return False
-    low, high = 0.0, DEEPEST
-    for _ in range(HALVINGS):
+    low, high = 0.0, MAX_DEPTH
+    for _ in range(BISECTION_STEPS):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if carried(middle) else (middle, high)
-    carried(high)
+        low, high = (low, middle) if is_carried(middle) else (middle, high)
+    is_carried(high)
     return True
 
 
-def _carried(model: mujoco.MjModel, data: mujoco.MjData, weight: float) -> bool:
+def _contacts_carry(model: mujoco.MjModel, data: mujoco.MjData, weight: float) -> bool:
     """Whether the contacts of a robot that is held still carry its weight."""
     mujoco.mj_forward(model, data)
     data.qacc[:] = 0.0
@@ -175,7 +177,7 @@ def _carried(model: mujoco.MjModel, data: mujoco.MjData, weight: float) -> bool:
 # -- Pushes as forces of MuJoCo --------------------------------------------------------------------------------------
 
 
-class Pushing:
+class PushForces:
     """Applies pushes for the time that they last within each step, so that their impulse is exact.
 
     A force F at a point p of a body is, for MuJoCo, F at the body's center of mass c and a moment ``(p - c) x F``.
@@ -206,7 +208,7 @@ class Pushing:
         self._applied[:] = 0.0
         self._acting = False
         for push, body, place in self._pushes:
-            share = push.share(begin, end)
+            share = push.active_fraction(begin, end)
             if share > 0.0:
                 self._acting = True
                 F = share * np.asarray(push.force, dtype=np.float64)
@@ -220,7 +222,7 @@ class Pushing:
 # -- Clock: a controller and a simulation that tick at their own rates -----------------------------------------------
 
 
-class Clock:
+class SimulationClock:
     """Counts steps of a simulation so that they keep up with the periods of a controller.
 
     The time of the simulation is ``begin + steps · period``, counted and never summed up. After n periods T of the
@@ -241,7 +243,7 @@ class Clock:
         """s."""
         return self.begin + self.steps * self.period
 
-    def due(self, tick: Any) -> int:
+    def steps_due(self, tick: Any) -> int:
         """How many steps to make for one more period of the controller (s); the last good one if it is none."""
         good = isinstance(tick, (int, float)) and 0.0 < tick < math.inf
         if good and tick != self._tick:
@@ -256,17 +258,17 @@ class Clock:
 
 
 #: A joint that turns at a million rad/s, or a base as fast (m/s), is no motion but a simulation that has failed.
-FASTEST = 1e6
+MAX_SPEED = 1e6
 
 
 class Drive(Protocol):
     """What moves the joints."""
 
-    def move(self, period: float) -> None:
+    def update(self, period: float) -> None:
         """Gets ready for one step of the simulation."""
 
 
-class Simulation:
+class MujocoSimulation:
     """Steps a scene, and keeps samples for as long as its sensors are late.
 
     Attributes:
@@ -274,77 +276,77 @@ class Simulation:
         failure: "" or why it failed; from then on nothing moves but the time.
     """
 
-    def __init__(self, scene: Scene, built: Built) -> None:
+    def __init__(self, setup: SimulationSetup, scene: CompiledScene) -> None:
         self.model, self.data, self.clock, self.failure = (
-            built.model,
-            built.data,
-            Clock(scene.start.time, scene.period),
+            scene.model,
+            scene.data,
+            SimulationClock(setup.start.time, setup.period),
             "",
         )
-        self._coordinates = built.coordinates
+        self._coordinates = scene.coordinates
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
-        check_rows(self.model)
-        self._pushing = Pushing(scene.robot, self.model, self.data, scene.pushes)
-        self._feelers = Feelers(scene.robot, self.model, scene.parts)
+        check_contact_dimension(self.model)
+        self._push_forces = PushForces(setup.robot, self.model, self.data, setup.pushes)
+        self._contact_map = ContactMap(setup.robot, self.model, setup.parts)
         for warning in self.data.warning:  # MuJoCo prints each the first time; failures are ours to tell
             warning.number = 1
         #: Torques that hold the robot still in its start; zeros if nothing does.
-        self.holding: Array = np.zeros(len(built.coordinates.angles))
-        weight, rests = GRAVITY * float(self.model.body_mass.sum()), not scene.start.v.any()
-        carried = () if scene.carried is None else (height_of(self.model),)
-        if rests and scene.start.contacts and press(self.model, self.data, weight, carried):
-            self.holding = self.data.qfrc_inverse.take(built.coordinates.rates)
-            if scene.carried is not None:
-                borne = bearing(self.model, self.data, scene.start, scene.carried)
-                self.holding += borne.take(built.coordinates.rates)
-        self._good = self._qpos.copy(), self._qvel.copy()
-        self._late = scene.delay
-        self._last: Sample | None = None
-        self._past: deque[Sample] = deque([self.sample()], maxlen=self._late + 1)
+        self.holding_torque: Array = np.zeros(len(scene.coordinates.angles))
+        weight, at_rest = GRAVITY * float(self.model.body_mass.sum()), not setup.start.v.any()
+        carried = () if setup.carried_box is None else (box_height_index(self.model),)
+        if at_rest and setup.start.contacts and settle_on_contacts(self.model, self.data, weight, carried):
+            self.holding_torque = self.data.qfrc_inverse.take(scene.coordinates.rates)
+            if setup.carried_box is not None:
+                support = box_support_forces(self.model, self.data, setup.start, setup.carried_box)
+                self.holding_torque += support.take(scene.coordinates.rates)
+        self._last_good_state = self._qpos.copy(), self._qvel.copy()
+        self._delay_steps = setup.delay_steps
+        self._last: TrueSample | None = None
+        self._history: deque[TrueSample] = deque([self.sample()], maxlen=self._delay_steps + 1)
 
-    def sample(self) -> Sample:
+    def sample(self) -> TrueSample:
         """How it is now, with the forces of the step that led here."""
         if self._last is None:
             places, data = self._coordinates, self.data
             q, v = places.configuration(self._qpos), places.velocity(self._qpos, self._qvel)
-            self._last = Sample(q, v, data.qacc[:3].copy(), Touch(self._feelers, data))
+            self._last = TrueSample(q, v, data.qacc[:3].copy(), ContactReadings(self._contact_map, data))
         return self._last
 
-    def late_sample(self) -> Sample:
+    def delayed_sample(self) -> TrueSample:
         """How it was when the sensors looked; the start, as long as they have seen nothing else."""
-        return self._past[0] if self._late else self.sample()
+        return self._history[0] if self._delay_steps else self.sample()
 
     def run(self, period: float, drive: Drive) -> None:
         """Lets a period of the controller pass."""
-        clock, count = self.clock, self.clock.due(period)
+        clock, count = self.clock, self.clock.steps_due(period)
         self._last = None
         if self.failure:
             clock.steps += count
             return
-        np.copyto(self._good[0], self._qpos)
-        np.copyto(self._good[1], self._qvel)
+        np.copyto(self._last_good_state[0], self._qpos)
+        np.copyto(self._last_good_state[1], self._qvel)
         for _ in range(count):
-            drive.move(clock.period)
-            self._pushing.step(clock.time, clock.time + clock.period)
+            drive.update(clock.period)
+            self._push_forces.step(clock.time, clock.time + clock.period)
             clock.steps += 1
-            if self._late:
+            if self._delay_steps:
                 self._last = None
-                self._past.append(self.sample())
+                self._history.append(self.sample())
         self.data.time = clock.time
-        if not self._qvel.dot(self._qvel) < FASTEST**2 or not math.isfinite(self._qpos.dot(self._qpos)):
+        if not self._qvel.dot(self._qvel) < MAX_SPEED**2 or not math.isfinite(self._qpos.dot(self._qpos)):
             self._freeze()
 
     def push(self, push: Push) -> None:
         """Something pushes, from its time on."""
-        self._pushing.add(push, self.clock.time)
+        self._push_forces.add(push, self.clock.time)
 
     def _freeze(self) -> None:
         """Goes back to before the last command, at rest, and stays there."""
         self.failure = f"the simulation failed at {self.clock.time:.3f} s and is frozen there; try a shorter period"
         data = self.data
-        self._qpos[:], self._qvel[:] = self._good[0], 0.0
+        self._qpos[:], self._qvel[:] = self._last_good_state[0], 0.0
         for array in (data.ctrl, data.xfrc_applied, data.qacc_warmstart):
             array[:] = 0.0
         mujoco.mj_forward(self.model, data)
         self._last = None
-        self._past.extend([self.sample()] * (self._late + 1))
+        self._history.extend([self.sample()] * (self._delay_steps + 1))

@@ -7,7 +7,8 @@ soles sink in by 0.07 to 0.16 mm, speeds at rest are below 1e-8, and on a slope 
 0.014 mm/s. MuJoCo's own values (0.02 s, 0.9 to 0.95, friction as stiff as the normal direction) give 0.7 mm and 3 mm/s.
 
 A weld of MuJoCo is a damped spring, scaled by the mass that it moves, as contacts are (see `world`). Its points hold as
-those do; its turn is softer, with the square of `GRIP`, so that hands that turn as they are lifted are not wrenched.
+those do; its turn is softer, with the square of `WELD_TORQUE_SCALE`, so that hands that turn
+as they are lifted are not wrenched.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.extras import mujoco
-from poise.plants.disturbances import Carried, Load
-from poise.plants.engine.robot_geometry import GROUND, SEEN, SMOOTH, THING
+from poise.plants.disturbances import CarriedBox, Load
+from poise.plants.engine.robot_geometry import GROUND_BIT, OBJECT_BIT, ROBOT_FRICTION, VISUAL_GROUP
 from poise.plants.engine.robot_model import quaternion
-from poise.plants.environment import Box, Ground
+from poise.plants.environment import SolidBox, Terrain
 from poise.robots import GRAVITY, State
 
 #: Of a contact (s): ten steps, and a tenth of the time in which a robot that is pushed can react.
@@ -50,11 +51,11 @@ def new_world(period: float) -> mujoco.MjSpec:
     option.impratio = FRICTION_RATIO
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     option.disableflags = mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    _furnish(spec)
+    _add_appearance(spec)
     return spec
 
 
-def _furnish(spec: mujoco.MjSpec) -> None:
+def _add_appearance(spec: mujoco.MjSpec) -> None:
     """Light, sky and the pattern of the ground, for whoever draws this world."""
     spec.worldbody.add_light(
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=[0, 0, 4], dir=[0, 0, -1], diffuse=[0.55, 0.55, 0.53]
@@ -74,7 +75,7 @@ def _furnish(spec: mujoco.MjSpec) -> None:
     material.textures = textures
 
 
-def add_ground(spec: mujoco.MjSpec, ground: Ground, friction: float, seed: int, level: Array) -> None:
+def add_ground(spec: mujoco.MjSpec, ground: Terrain, friction: float, seed: int, flat_region: Array) -> None:
     """The plane, called ``"ground"``, and its boxes, called ``"ground 0"`` and so on."""
     plane = ground.plane
     spec.worldbody.add_geom(
@@ -84,20 +85,20 @@ def add_ground(spec: mujoco.MjSpec, ground: Ground, friction: float, seed: int, 
         pos=plane.translation,
         quat=quaternion(plane.rotation),
         material=CHECKER,
-        **_surface(friction, GROUND),
+        **_surface(friction, GROUND_BIT),
     )
-    for i, box in enumerate(ground.boxes(seed, level)):
-        _add_box(spec, f"ground {i}", box, friction, GROUND, [0.80, 0.78, 0.73, 1.0])
+    for i, box in enumerate(ground.boxes(seed, flat_region)):
+        _add_box(spec, f"ground {i}", box, friction, GROUND_BIT, [0.80, 0.78, 0.73, 1.0])
 
 
-def add_things(spec: mujoco.MjSpec, things: Sequence[Box], friction: float, grip: float) -> None:
-    """Boxes called ``"thing 0"`` and so on, each with its own friction or this one, times `grip`."""
-    for i, box in enumerate(things):
-        mu = grip * (friction if box.friction is None else box.friction)
-        _add_box(spec, f"thing {i}", box, mu, THING, [0.72, 0.60, 0.45, 1.0])
+def add_objects(spec: mujoco.MjSpec, objects: Sequence[SolidBox], friction: float, friction_scale: float) -> None:
+    """Boxes called ``"object 0"`` and so on, each with its own friction or this one, times `friction_scale`."""
+    for i, box in enumerate(objects):
+        mu = friction_scale * (friction if box.friction is None else box.friction)
+        _add_box(spec, f"object {i}", box, mu, OBJECT_BIT, [0.72, 0.60, 0.45, 1.0])
 
 
-def _add_box(spec: mujoco.MjSpec, name: str, box: Box, friction: float, kind: int, color: list[float]) -> None:
+def _add_box(spec: mujoco.MjSpec, name: str, box: SolidBox, friction: float, kind: int, color: list[float]) -> None:
     spec.worldbody.add_geom(
         name=name,
         type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -118,7 +119,7 @@ def _surface(friction: float, kind: int) -> dict[str, object]:
         "solref": [TIME_CONSTANT, 1.0],
         "solimp": IMPEDANCE,
         "priority": 1,
-        "group": SEEN,
+        "group": VISUAL_GROUP,
     }
 
 
@@ -126,44 +127,52 @@ def _surface(friction: float, kind: int) -> dict[str, object]:
 
 
 #: A load is a ball of this density (kg/m³), which sets its size and inertia: water, or a bag of tools.
-DENSITY = 1000.0
+LOAD_DENSITY = 1000.0
 #: Swinging dies out: this share of what would just stop it from swinging, as air and the knot do.
-DAMPING = 0.02
+SWING_DAMPING_RATIO = 0.02
 
 
 def add_loads(bodies: list[mujoco.MjsBody], start: State, loads: Sequence[Load]) -> None:
-    """Adds the loads, called ``"load 0"`` and so on; strings hang straight down at first (see `hang`)."""
+    """Adds the loads, called ``"load 0"`` and so on; strings hang straight down (`hang_loads_vertically`)."""
     model = start.robot.model
     for i, load in enumerate(loads):
-        radius = (load.mass / DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
+        radius = (load.mass / LOAD_DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
         place = model.frames[load.frame.index].placement.act(np.asarray(load.position, dtype=np.float64))
-        body = bodies[load.frame.joint].add_body(name=_name(i), pos=place)
+        body = bodies[load.frame.joint].add_body(name=_load_name(i), pos=place)
         body.mass, body.explicitinertial = load.mass, True
-        body.ipos, body.inertia = [0.0, 0.0, -load.string], [0.4 * load.mass * radius**2] * 3
-        if load.string > 0.0:
-            swing = load.mass * (load.string**2 + 0.4 * radius**2)  # inertia about the knot
-            damping = 2.0 * DAMPING * np.sqrt(load.mass * GRAVITY * load.string * swing)
-            body.add_joint(name=_name(i), type=mujoco.mjtJoint.mjJNT_BALL, damping=damping)
-            _add_shape(body, mujoco.mjtGeom.mjGEOM_CAPSULE, [0.004, load.string / 2, 0.0], load.string / 2)
-        _add_shape(body, mujoco.mjtGeom.mjGEOM_SPHERE, [radius, 0.0, 0.0], load.string)
+        body.ipos, body.inertia = [0.0, 0.0, -load.string_length], [0.4 * load.mass * radius**2] * 3
+        if load.string_length > 0.0:
+            swing = load.mass * (load.string_length**2 + 0.4 * radius**2)  # inertia about the knot
+            damping = 2.0 * SWING_DAMPING_RATIO * np.sqrt(load.mass * GRAVITY * load.string_length * swing)
+            body.add_joint(name=_load_name(i), type=mujoco.mjtJoint.mjJNT_BALL, damping=damping)
+            _add_shape(
+                body, mujoco.mjtGeom.mjGEOM_CAPSULE, [0.004, load.string_length / 2, 0.0], load.string_length / 2
+            )
+        _add_shape(body, mujoco.mjtGeom.mjGEOM_SPHERE, [radius, 0.0, 0.0], load.string_length)
 
 
-def hang(data: mujoco.MjData, model: mujoco.MjModel, start: State, loads: Sequence[Load]) -> None:
+def hang_loads_vertically(data: mujoco.MjData, model: mujoco.MjModel, start: State, loads: Sequence[Load]) -> None:
     """Turns the strings straight down."""
     for i, load in enumerate(loads):
-        if load.string > 0.0:
-            world_from_carrier = start.robot._placed(start).oMi[load.frame.joint].rotation
-            at = int(model.joint(_name(i)).qposadr[0])
+        if load.string_length > 0.0:
+            world_from_carrier = start.robot._kinematics(start).oMi[load.frame.joint].rotation
+            at = int(model.joint(_load_name(i)).qposadr[0])
             data.qpos[at : at + 4] = quaternion(world_from_carrier.T)
 
 
-def _name(i: int) -> str:
+def _load_name(i: int) -> str:
     return f"load {i}"
 
 
 def _add_shape(body: mujoco.MjsBody, kind: mujoco.mjtGeom, size: list[float], below: float) -> None:
     body.add_geom(
-        type=kind, size=size, pos=[0.0, 0.0, -below], contype=0, conaffinity=0, group=SEEN, rgba=[0.3, 0.35, 0.4, 1.0]
+        type=kind,
+        size=size,
+        pos=[0.0, 0.0, -below],
+        contype=0,
+        conaffinity=0,
+        group=VISUAL_GROUP,
+        rgba=[0.3, 0.35, 0.4, 1.0],
     )
 
 
@@ -175,14 +184,14 @@ CARRIED_BODY = "carried"
 #: Scale of the turn (m). A hand that turns by 0.1 rad on a box of a tenth of its robot's mass then feels a quarter to
 #: two fifths of what its wrist can give: 0.24 N m on HOAP-3, 0.11 on NAO, 1.1 on G1, 2.7 on Talos. With 0.3 it would be
 #: twice what the wrist has and more.
-GRIP = 0.1
+WELD_TORQUE_SCALE = 0.1
 #: Where a weld has this scale among its numbers.
-TORQUE_SCALE = 10
+TORQUE_SCALE_INDEX = 10
 
 
-def add_carried(spec: mujoco.MjSpec, start: State, carried: Carried) -> None:
+def add_carried_box(spec: mujoco.MjSpec, start: State, carried: CarriedBox) -> None:
     """Adds the box where the hands of a start hold it. It touches the ground and things, not the robot."""
-    world_from_box, size = carried.held(start)
+    world_from_box, size = carried.pose_and_size(start)
     body = spec.worldbody.add_body(
         name=CARRIED_BODY, pos=world_from_box.translation, quat=quaternion(world_from_box.rotation)
     )
@@ -194,10 +203,10 @@ def add_carried(spec: mujoco.MjSpec, start: State, carried: Carried) -> None:
         type=mujoco.mjtGeom.mjGEOM_BOX,
         size=0.5 * size,
         contype=0,
-        conaffinity=GROUND | THING,
+        conaffinity=GROUND_BIT | OBJECT_BIT,
         condim=3,
-        friction=SMOOTH,
-        group=SEEN,
+        friction=ROBOT_FRICTION,
+        group=VISUAL_GROUP,
         rgba=[0.80, 0.55, 0.25, 1.0],
     )
     for hand in start.robot.hands:
@@ -211,10 +220,10 @@ def add_carried(spec: mujoco.MjSpec, start: State, carried: Carried) -> None:
             solref=[TIME_CONSTANT, 1.0],
             solimp=IMPEDANCE,
         )
-        weld.data = np.where(np.arange(mujoco.mjNEQDATA) == TORQUE_SCALE, GRIP, 0.0)
+        weld.data = np.where(np.arange(mujoco.mjNEQDATA) == TORQUE_SCALE_INDEX, WELD_TORQUE_SCALE, 0.0)
 
 
-def carry_along(model: mujoco.MjModel, data: mujoco.MjData, start: State) -> None:
+def set_box_velocity(model: mujoco.MjModel, data: mujoco.MjData, start: State) -> None:
     """Gives the box the velocity of the hands: the mean of both."""
     robot = start.robot
     kinematics, axes = robot.model.createData(), pinocchio.LOCAL_WORLD_ALIGNED
@@ -222,19 +231,19 @@ def carry_along(model: mujoco.MjModel, data: mujoco.MjData, start: State) -> Non
     motions = [pinocchio.getFrameVelocity(robot.model, kinematics, hand.index, axes) for hand in robot.hands]
     linear, angular = np.mean([(motion.linear, motion.angular) for motion in motions], axis=0)
     at = int(model.joint(CARRIED_BODY).dofadr[0])
-    world_from_box = data.qpos[height_of(model) + 1 :][:4]
-    turned, back = np.zeros(3), np.zeros(4)
-    mujoco.mju_negQuat(back, world_from_box)
-    mujoco.mju_rotVecQuat(turned, angular, back)
-    data.qvel[at : at + 3], data.qvel[at + 3 : at + 6] = linear, turned
+    world_from_box = data.qpos[box_height_index(model) + 1 :][:4]
+    local_angular, inverse = np.zeros(3), np.zeros(4)
+    mujoco.mju_negQuat(inverse, world_from_box)
+    mujoco.mju_rotVecQuat(local_angular, angular, inverse)
+    data.qvel[at : at + 3], data.qvel[at + 3 : at + 6] = linear, local_angular
 
 
-def height_of(model: mujoco.MjModel) -> int:
+def box_height_index(model: mujoco.MjModel) -> int:
     """Where the height of the box stands among the coordinates."""
     return int(model.joint(CARRIED_BODY).qposadr[0]) + 2
 
 
-def bearing(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: Carried) -> Array:
+def box_support_forces(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: CarriedBox) -> Array:
     """Generalised forces that bear the box, half of its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
     share, J = 0.5 * GRAVITY * carried.mass, np.zeros((3, model.nv))
     total = np.zeros(model.nv)

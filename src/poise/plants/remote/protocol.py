@@ -32,26 +32,26 @@ from poise.parsing import is_loopback, is_number
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError
 from poise.robots import Frame, Robot, State
-from poise.state import ContactForces, Imu, Sensed
+from poise.state import ContactForces, Imu, SensorReadings
 
 #: Where a plant is served unless told otherwise.
 ADDRESS = "tcp://127.0.0.1:5560"
 #: Largest message that is looked at, bytes: twenty times what a humanoid's state takes.
-LARGEST = 64 * 1024
-#: Larger messages than this libzmq does not even receive: it closes the connection. It lies above `LARGEST`, so that
-#: what is merely too large can be counted.
-WALL = 16 * LARGEST
+MAX_MESSAGE_SIZE = 64 * 1024
+#: Larger messages than this libzmq does not even receive: it closes the connection. It lies above `MAX_MESSAGE_SIZE`,
+#: so that what is merely too large can be counted.
+MAX_RECEIVED_SIZE = 16 * MAX_MESSAGE_SIZE
 #: Messages that wait in a socket, and bytes in the buffers of the system below it: about as many states or commands as
 #: are made in the 0.2 s after which they are of no use.
-WAITING, BUFFER = 50, 64 * 1024
+QUEUE_LENGTH, BUFFER_SIZE = 50, 64 * 1024
 
 
-def checked_address(address: Any, anywhere: bool = True) -> str:
+def check_address(address: Any, allow_remote: bool = True) -> str:
     """An address of the form ``tcp://HOST:PORT`` or ``ipc://PATH``, or a PlantError.
 
     Args:
         address: port 0 stands for any that is free; localhost for 127.0.0.1.
-        anywhere: whether the host may be another than this machine's loopback.
+        allow_remote: whether the host may be another than this machine's loopback.
     """
     text = address.replace("//localhost:", "//127.0.0.1:") if isinstance(address, str) else repr(address)
     if re.fullmatch(r"ipc://[^\s]+", text):
@@ -59,10 +59,10 @@ def checked_address(address: Any, anywhere: bool = True) -> str:
     found = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
     if not found or int(found[2]) > 65535:
         raise PlantError(f"'{text}' is no address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
-    if not anywhere and not is_loopback(found[1]):
+    if not allow_remote and not is_loopback(found[1]):
         raise PlantError(
             f"'{text}' can be reached from other machines, and whoever reaches it moves the robot; "
-            f"if that is meant, say so: beyond_loopback=True, or 'poise serve --bind {found[1]}'",
+            f"if that is meant, say so: allow_remote=True, or 'poise serve --bind {found[1]}'",
             "address",
         )
     return text
@@ -70,26 +70,26 @@ def checked_address(address: Any, anywhere: bool = True) -> str:
 
 def address_at_host(address: str, host: str) -> str:
     """The same address at another host."""
-    return re.sub(r"^tcp://.*:(\d+)$", rf"tcp://{host}:\1", checked_address(address))
+    return re.sub(r"^tcp://.*:(\d+)$", rf"tcp://{host}:\1", check_address(address))
 
 
-def socket(kind: int, address: str) -> zmq.Socket[bytes]:
+def open_socket(kind: int, address: str) -> zmq.Socket[bytes]:
     """A socket for an address, which never waits when it is closed and keeps only what is still of use."""
     require("zmq", "msgpack")
-    made: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
-    made.setsockopt(zmq.LINGER, 0)
-    made.setsockopt(zmq.MAXMSGSIZE, WALL)
-    made.setsockopt(zmq.IPV6, int("[" in address))
+    opened: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
+    opened.setsockopt(zmq.LINGER, 0)
+    opened.setsockopt(zmq.MAXMSGSIZE, MAX_RECEIVED_SIZE)
+    opened.setsockopt(zmq.IPV6, int("[" in address))
     for option in (zmq.SNDHWM, zmq.RCVHWM):
-        made.setsockopt(option, WAITING)
+        opened.setsockopt(option, QUEUE_LENGTH)
     for option in (zmq.SNDBUF, zmq.RCVBUF):
-        made.setsockopt(option, BUFFER)
+        opened.setsockopt(option, BUFFER_SIZE)
     # A link that is cut without a word is noticed and made anew; on a good one this is a few bytes a second.
-    made.setsockopt(zmq.HEARTBEAT_IVL, 1000)
-    made.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
-    made.setsockopt(zmq.RECONNECT_IVL, 20)
-    made.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
-    return made
+    opened.setsockopt(zmq.HEARTBEAT_IVL, 1000)
+    opened.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
+    opened.setsockopt(zmq.RECONNECT_IVL, 20)
+    opened.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
+    return opened
 
 
 # -- The messages ----------------------------------------------------------------------------------------------------
@@ -101,11 +101,11 @@ Message = dict[str, Any]
 PROTOCOL = 1
 #: Without a command for so long (s) a robot holds, and without a state a controller sees the last one again: the link
 #: is lost. In this time a deviation of the balance doubles (a body on its ankles falls with 3 to 4 per second).
-LIMIT = 0.2
+TIMEOUT = 0.2
 #: Longest that a command may hold (s): a simulation in lock-step makes so many steps before it listens again.
-LONGEST = 1.0
+MAX_COMMAND_PERIOD = 1.0
 #: Sequence numbers are below this: a thousand a second for longer than any machine runs.
-MANY = 2**62
+MAX_SEQUENCE = 2**62
 
 
 class MalformedError(ValueError):
@@ -116,15 +116,15 @@ class MalformedError(ValueError):
         self.name = name
 
 
-def packed(message: Mapping[str, Any]) -> bytes:
+def encode(message: Mapping[str, Any]) -> bytes:
     """The bytes of a message."""
     data: bytes = msgpack.packb(message)
     return data
 
 
-def unpacked(frames: list[bytes]) -> Message:
+def decode(frames: list[bytes]) -> Message:
     """The message of some frames, which must be one, small, and a map with a kind."""
-    if sum(map(len, frames)) > LARGEST:
+    if sum(map(len, frames)) > MAX_MESSAGE_SIZE:
         raise MalformedError("oversized message")
     if len(frames) != 1:
         raise MalformedError("malformed message")
@@ -137,12 +137,12 @@ def unpacked(frames: list[bytes]) -> Message:
     return message
 
 
-def doubles(values: Any) -> bytes | None:
+def float_bytes(values: Any) -> bytes | None:
     """Numbers as bytes, exact to the last bit; None stays None."""
     return None if values is None else np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
-def array(message: Mapping[str, Any], name: str, size: int | None) -> Array:
+def read_array(message: Mapping[str, Any], name: str, size: int | None) -> Array:
     """So many finite numbers of a message (None: as many as there are), or a MalformedError."""
     data = message.get(name)
     if not isinstance(data, bytes) or len(data) % 8 or (size is not None and len(data) != 8 * size):
@@ -153,12 +153,12 @@ def array(message: Mapping[str, Any], name: str, size: int | None) -> Array:
     return values
 
 
-def maybe(message: Mapping[str, Any], name: str, size: int) -> Array | None:
+def read_optional_array(message: Mapping[str, Any], name: str, size: int) -> Array | None:
     """The same, or None where there are none."""
-    return None if message.get(name) is None else array(message, name, size)
+    return None if message.get(name) is None else read_array(message, name, size)
 
 
-def number(message: Mapping[str, Any], name: str) -> float:
+def read_number(message: Mapping[str, Any], name: str) -> float:
     """A finite number of a message, or a MalformedError."""
     value = message.get(name)
     if not is_number(value):
@@ -166,15 +166,15 @@ def number(message: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def whole(message: Mapping[str, Any], name: str) -> int:
+def read_integer(message: Mapping[str, Any], name: str) -> int:
     """A whole number, zero or more, or a MalformedError."""
     value = message.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MANY:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MAX_SEQUENCE:
         raise MalformedError("malformed message")
     return value
 
 
-def text(message: Mapping[str, Any], name: str) -> str:
+def read_text(message: Mapping[str, Any], name: str) -> str:
     """Words of a message, on one line, or a MalformedError."""
     value = message.get(name)
     if not isinstance(value, str):
@@ -182,53 +182,53 @@ def text(message: Mapping[str, Any], name: str) -> str:
     return " ".join(value.split())
 
 
-def names(message: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def read_names(message: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """A list of words, or a MalformedError."""
     value = message.get(name)
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise MalformedError("malformed message")
     return tuple(value)
 
 
-def counted(message: Mapping[str, Any], name: str) -> Counter[str]:
+def read_counts(message: Mapping[str, Any], name: str) -> Counter[str]:
     """Counts by name, or a MalformedError."""
     value = message.get(name)
-    if not isinstance(value, dict) or not all(isinstance(word, str) for word in value):
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise MalformedError("malformed message")
-    return Counter({word: whole(value, word) for word in value})
+    return Counter({name: read_integer(value, name) for name in value})
 
 
 # -- States, and what sensors say with them, as parts of messages ----------------------------------------------------
 
 
 #: A robot touches the world with fewer parts than this.
-PARTS = 100
+MAX_PARTS = 100
 
 
 def state_message(state: State) -> Message:
     """A state without its robot, which both sides have."""
     contacts = [part.name for part in state.contacts]
-    return {"q": doubles(state.q), "v": doubles(state.v), "time": float(state.time), "contacts": contacts}
+    return {"q": float_bytes(state.q), "v": float_bytes(state.v), "time": float(state.time), "contacts": contacts}
 
 
-def sensed_message(sensed: Sensed | None, state: State) -> Message | None:
+def readings_message(readings: SensorReadings | None, state: State) -> Message | None:
     """What was sensed at the time of a state; the truth is left out where it is the state itself."""
-    if sensed is None:
+    if readings is None:
         return None
-    forces, imu, truth = sensed.forces, sensed.imu, state_message(sensed.truth)
+    forces, imu, truth = readings.forces, readings.imu, state_message(readings.truth)
     return {
         "names": list(forces.names),
-        "wrenches": doubles(forces.wrenches),
-        "points": doubles(forces.points),
-        "cells": {name: doubles(values) for name, values in sensed.cells.items()},
-        "imu": {name: doubles(getattr(imu, name)) for name in ("orientation", "angular_velocity", "acceleration")},
-        "positions": doubles(sensed.positions),
-        "rates": doubles(sensed.rates),
+        "wrenches": float_bytes(forces.wrenches),
+        "points": float_bytes(forces.points),
+        "cells": {name: float_bytes(values) for name, values in readings.cells.items()},
+        "imu": {name: float_bytes(getattr(imu, name)) for name in ("orientation", "angular_velocity", "acceleration")},
+        "positions": float_bytes(readings.positions),
+        "rates": float_bytes(readings.rates),
         "truth": None if truth == state_message(state) else truth,
     }
 
 
-class Reader:
+class StateDecoder:
     """Makes states of a robot from messages; raises MalformedError for what can be none."""
 
     def __init__(self, robot: Robot) -> None:
@@ -239,49 +239,55 @@ class Reader:
 
     def state(self, message: Any) -> State:
         """A state, looked at as closely as one that a user made."""
-        _map(message)
+        _check_map(message)
         model = self.robot.model
-        q, v = array(message, "q", model.nq), array(message, "v", model.nv)
+        q, v = read_array(message, "q", model.nq), read_array(message, "v", model.nv)
         try:
-            return State(self.robot, q, v, number(message, "time"), self._touching(names(message, "contacts")))
+            return State(
+                self.robot, q, v, read_number(message, "time"), self._contact_frames(read_names(message, "contacts"))
+            )
         except StateError:
             raise MalformedError("malformed message") from None
 
-    def sensed(self, message: Any, state: State) -> Sensed | None:
+    def readings(self, message: Any, state: State) -> SensorReadings | None:
         """What was sensed with a state; None where the plant has no sensors."""
         if message is None:
             return None
-        _map(message)
-        words, joints = names(message, "names"), len(self.robot.joints)
+        _check_map(message)
+        names, joints = read_names(message, "names"), len(self.robot.joints)
         cells, imu = message.get("cells"), message.get("imu")
-        _map(cells)
-        _map(imu)
-        if len(words) > PARTS or len(cells) > PARTS:
+        _check_map(cells)
+        _check_map(imu)
+        if len(names) > MAX_PARTS or len(cells) > MAX_PARTS:
             raise MalformedError("malformed message")
-        wrenches = array(message, "wrenches", 6 * len(words)).reshape(-1, 6)
-        points = array(message, "points", 3 * len(words)).reshape(-1, 3)
-        return Sensed(
-            forces=ContactForces(words, wrenches, points),
-            cells={name: array(cells, name, None) for name in cells},
-            imu=Imu(array(imu, "orientation", 4), array(imu, "angular_velocity", 3), array(imu, "acceleration", 3)),
-            positions=array(message, "positions", joints),
-            rates=array(message, "rates", joints),
+        wrenches = read_array(message, "wrenches", 6 * len(names)).reshape(-1, 6)
+        points = read_array(message, "points", 3 * len(names)).reshape(-1, 3)
+        return SensorReadings(
+            forces=ContactForces(names, wrenches, points),
+            cells={name: read_array(cells, name, None) for name in cells},
+            imu=Imu(
+                read_array(imu, "orientation", 4),
+                read_array(imu, "angular_velocity", 3),
+                read_array(imu, "acceleration", 3),
+            ),
+            positions=read_array(message, "positions", joints),
+            rates=read_array(message, "rates", joints),
             truth=state if message.get("truth") is None else self.state(message["truth"]),
         )
 
-    def _touching(self, words: tuple[str, ...]) -> tuple[Frame, ...]:
+    def _contact_frames(self, names: tuple[str, ...]) -> tuple[Frame, ...]:
         """The parts of these names; the same tuple for the same names, which controllers notice."""
-        found = self._contacts.get(words)
+        found = self._contacts.get(names)
         if found is None:
-            if len(words) > PARTS or not all(word in self._parts for word in words):
+            if len(names) > MAX_PARTS or not all(name in self._parts for name in names):
                 raise MalformedError("malformed message")
-            found = tuple(self._parts[word] for word in words)
-            if len(self._contacts) < PARTS:
-                self._contacts[words] = found
+            found = tuple(self._parts[name] for name in names)
+            if len(self._contacts) < MAX_PARTS:
+                self._contacts[names] = found
         return found
 
 
-def _map(message: Any) -> None:
+def _check_map(message: Any) -> None:
     if not isinstance(message, Mapping) or not all(isinstance(key, str) for key in message):
         raise MalformedError("malformed message")
 
@@ -292,34 +298,34 @@ def _map(message: Any) -> None:
 def command_message(command: Command) -> Message:
     """What a plant needs of a command; the solution that justifies it stays with the controller."""
     return {
-        "velocity": doubles(command.velocity),
-        "acceleration": doubles(command.acceleration),
-        "torque": doubles(command.torque),
-        "position": doubles(command.position),
+        "velocity": float_bytes(command.velocity),
+        "acceleration": float_bytes(command.acceleration),
+        "torque": float_bytes(command.torque),
+        "position": float_bytes(command.position),
         "period": float(command.period),
         "fallback": str(command.fallback)[:200],
         "phase": str(command.phase)[:200],
     }
 
 
-def command_of(message: Mapping[str, Any], robot: Robot) -> Command:
+def decode_command(message: Mapping[str, Any], robot: Robot) -> Command:
     """The command of a message for a robot, all of it finite, or a MalformedError."""
     nv = robot.model.nv
-    period = number(message, "period")
-    if not 0.0 < period <= LONGEST:
+    period = read_number(message, "period")
+    if not 0.0 < period <= MAX_COMMAND_PERIOD:
         raise MalformedError("malformed message")
     return Command(
-        velocity=array(message, "velocity", nv),
-        acceleration=maybe(message, "acceleration", nv),
+        velocity=read_array(message, "velocity", nv),
+        acceleration=read_optional_array(message, "acceleration", nv),
         period=period,
-        fallback=text(message, "fallback"),
-        phase=text(message, "phase"),
-        torque=maybe(message, "torque", nv - 6),
-        position=maybe(message, "position", nv - 6),
+        fallback=read_text(message, "fallback"),
+        phase=read_text(message, "phase"),
+        torque=read_optional_array(message, "torque", nv - 6),
+        position=read_optional_array(message, "position", nv - 6),
     )
 
 
-def in_steps(command: Command, step: float) -> Command:
+def resample_command(command: Command, step: float) -> Command:
     """The same command for a plant that takes shorter or longer steps (s), until the next command comes.
 
     A position q is meant for the end of the command's period T. Servos go there with the velocity v that comes with it,
@@ -334,7 +340,7 @@ def in_steps(command: Command, step: float) -> Command:
 
 
 #: Notes sent at once, and letters of each.
-NOTES, LETTERS = 10, 300
+MAX_NOTES, MAX_NOTE_LENGTH = 10, 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,56 +349,56 @@ class Report:
 
     Attributes:
         sequence: number of the state.
-        answers: number of the last command that was obeyed.
-        state, sensed, time, fallen, fall: as the plant has them, where it has them.
-        counts, server: what went wrong in the plant, and on the server's side of the link.
-        notes, after: further notes of the plant, after so many others.
-        held: whether the robot is held because commands are missing.
+        last_command: number of the last command that was obeyed.
+        state, readings, time, fallen, fall: as the plant has them, where it has them.
+        counts, server_counts: what went wrong in the plant, and on the server's side of the link.
+        notes, notes_offset: further notes of the plant, after so many others.
+        timed_out: whether the robot is held because commands are missing.
     """
 
     sequence: int
-    answers: int
+    last_command: int
     state: State
-    sensed: Sensed | None
+    readings: SensorReadings | None
     time: float
     fallen: bool
     fall: str
     counts: Counter[str]
-    server: Counter[str]
+    server_counts: Counter[str]
     notes: tuple[str, ...]
-    after: int
-    held: bool
+    notes_offset: int
+    timed_out: bool
 
 
-def report_message(plant: Plant, known: int) -> Message:
+def report_message(plant: Plant, notes_received: int) -> Message:
     """What a plant tells, with notes after those that are known."""
     state = plant.state()
     return {
         "state": state_message(state),
-        "sensed": sensed_message(plant.sensed(), state),
+        "sensed": readings_message(plant.readings(), state),
         "time": float(plant.time),
         "fallen": bool(plant.fallen),
-        "fall": str(plant.fall)[:LETTERS],
+        "fall": str(plant.fall)[:MAX_NOTE_LENGTH],
         "counts": {str(name): int(count) for name, count in plant.counts.items()},
-        "notes": [str(note)[:LETTERS] for note in plant.notes[known : known + NOTES]],
-        "after": known,
+        "notes": [str(note)[:MAX_NOTE_LENGTH] for note in plant.notes[notes_received : notes_received + MAX_NOTES]],
+        "after": notes_received,
     }
 
 
-def report_of(message: Mapping[str, Any], reader: Reader) -> Report:
+def decode_report(message: Mapping[str, Any], decoder: StateDecoder) -> Report:
     """The report of a message, all of it looked at, or a MalformedError."""
-    state = reader.state(message.get("state"))
+    state = decoder.state(message.get("state"))
     return Report(
-        sequence=whole(message, "sequence"),
-        answers=whole(message, "answers"),
+        sequence=read_integer(message, "sequence"),
+        last_command=read_integer(message, "answers"),
         state=state,
-        sensed=reader.sensed(message.get("sensed"), state),
-        time=number(message, "time"),
+        readings=decoder.readings(message.get("sensed"), state),
+        time=read_number(message, "time"),
         fallen=message.get("fallen") is True,
-        fall=text(message, "fall"),
-        counts=counted(message, "counts"),
-        server=counted(message, "server"),
-        notes=names(message, "notes"),
-        after=whole(message, "after"),
-        held=message.get("held") is True,
+        fall=read_text(message, "fall"),
+        counts=read_counts(message, "counts"),
+        server_counts=read_counts(message, "server"),
+        notes=read_names(message, "notes"),
+        notes_offset=read_integer(message, "after"),
+        timed_out=message.get("held") is True,
     )

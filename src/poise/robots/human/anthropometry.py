@@ -22,21 +22,21 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from poise.arrays import Array
-from poise.errors import RobotError, unknown
+from poise.errors import RobotError, unknown_name_error
 from poise.parsing import is_number
 
 Sex = Literal["male", "female"]
 SEXES: tuple[Sex, Sex] = ("male", "female")
 
 #: Stature of the people behind the lengths (m).
-STATURE = {"male": 1.77, "female": 1.61}
+MEAN_STATURE = {"male": 1.77, "female": 1.61}
 
 #: From the segment's axes to Poise's: x forward, y left, z up.
-AXES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+POISE_FROM_SEGMENT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
-class Segment(NamedTuple):
-    """One row of the table, as printed; `center` and `tensor` give it in Poise's axes."""
+class SegmentParameters(NamedTuple):
+    """One row of the table, as printed; `center` and `unit_inertia` give it in Poise's axes."""
 
     length: float
     mass: float
@@ -53,63 +53,63 @@ class Segment(NamedTuple):
     @property
     def center(self) -> Array:
         """Centre of mass of the right or middle segment as a share of its length, x forward, y left, z up."""
-        center: Array = AXES @ np.array([self.x, self.y, self.z]) / 100.0
+        center: Array = POISE_FROM_SEGMENT @ np.array([self.x, self.y, self.z]) / 100.0
         return center
 
     @property
-    def tensor(self) -> Array:
+    def unit_inertia(self) -> Array:
         """Inertia about the centre of mass per mass and length squared, in the same axes."""
         r = np.array([[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]]) / 100.0
-        return np.asarray(AXES @ (np.sign(r) * r**2) @ AXES.T)
+        return np.asarray(POISE_FROM_SEGMENT @ (np.sign(r) * r**2) @ POISE_FROM_SEGMENT.T)
 
 
 #: Origins and ends: head C7T1 to vertex; torso C7T1 to L5S1; pelvis L5S1 to the middle of the hip centres; thigh hip to
 #: knee; shank knee to ankle; foot ankle to the middle of the metatarsal heads; upper arm shoulder to elbow; forearm
 #: elbow to wrist; hand wrist to the middle of the knuckles.
-TABLE: dict[Sex, dict[str, Segment]] = {
+SEGMENT_TABLE: dict[Sex, dict[str, SegmentParameters]] = {
     "male": {
-        "head": Segment(0.277, 6.7, 2.0, 53.6, 0.1, 28, 21, 30, -7, -2, 3),
-        "torso": Segment(0.477, 33.3, -3.6, -42.0, -0.2, 27, 25, 28, 18, 2, -4),
-        "pelvis": Segment(0.094, 14.2, 2.8, -28.0, -0.6, 101, 106, 95, -25, -12, -8),
-        "thigh": Segment(0.432, 12.3, -4.1, -42.9, 3.3, 29, 15, 30, 7, -2, -7),
-        "shank": Segment(0.433, 4.8, -4.8, -41.0, 0.7, 28, 10, 28, -4, -2, 5),
-        "foot": Segment(0.139, 1.2, 50.2, -19.9, 3.4, 22, 49, 48, 17, -11, 0),
-        "upper_arm": Segment(0.271, 2.4, 1.7, -45.2, -2.6, 31, 14, 32, 6, 5, 2),
-        "forearm": Segment(0.283, 1.7, 1.0, -41.7, 1.4, 28, 11, 27, 3, 2, -8),
-        "hand": Segment(0.080, 0.6, 8.2, -83.9, 7.4, 61, 38, 56, 22, 15, -20),
+        "head": SegmentParameters(0.277, 6.7, 2.0, 53.6, 0.1, 28, 21, 30, -7, -2, 3),
+        "torso": SegmentParameters(0.477, 33.3, -3.6, -42.0, -0.2, 27, 25, 28, 18, 2, -4),
+        "pelvis": SegmentParameters(0.094, 14.2, 2.8, -28.0, -0.6, 101, 106, 95, -25, -12, -8),
+        "thigh": SegmentParameters(0.432, 12.3, -4.1, -42.9, 3.3, 29, 15, 30, 7, -2, -7),
+        "shank": SegmentParameters(0.433, 4.8, -4.8, -41.0, 0.7, 28, 10, 28, -4, -2, 5),
+        "foot": SegmentParameters(0.139, 1.2, 50.2, -19.9, 3.4, 22, 49, 48, 17, -11, 0),
+        "upper_arm": SegmentParameters(0.271, 2.4, 1.7, -45.2, -2.6, 31, 14, 32, 6, 5, 2),
+        "forearm": SegmentParameters(0.283, 1.7, 1.0, -41.7, 1.4, 28, 11, 27, 3, 2, -8),
+        "hand": SegmentParameters(0.080, 0.6, 8.2, -83.9, 7.4, 61, 38, 56, 22, 15, -20),
     },
     "female": {
-        "head": Segment(0.253, 6.7, 1.6, 57.5, 0.1, 29, 23, 30, -4, 1, 0),
-        "torso": Segment(0.429, 30.4, -1.6, -43.6, -0.6, 29, 27, 29, 22, 5, -5),
-        "pelvis": Segment(0.107, 14.6, -0.9, -23.2, 0.2, 91, 100, 79, -34, -1, -1),
-        "thigh": Segment(0.379, 14.6, -7.7, -37.7, 0.9, 31, 19, 32, 7, -2, -7),
-        "shank": Segment(0.388, 4.5, -4.9, -40.4, 3.1, 28, 10, 28, 2, 1, 6),
-        "foot": Segment(0.117, 1.0, 38.2, -30.9, 5.5, 24, 51, 50, -15, 9, -5),
-        "upper_arm": Segment(0.243, 2.2, -7.3, -45.4, -2.8, 33, 17, 33, 3, -5, 14),
-        "forearm": Segment(0.247, 1.3, 2.1, -41.1, 1.9, 26, 14, 25, 10, 4, -13),
-        "hand": Segment(0.071, 0.5, 7.7, -76.8, 4.8, 63, 43, 58, 29, 23, -28),
+        "head": SegmentParameters(0.253, 6.7, 1.6, 57.5, 0.1, 29, 23, 30, -4, 1, 0),
+        "torso": SegmentParameters(0.429, 30.4, -1.6, -43.6, -0.6, 29, 27, 29, 22, 5, -5),
+        "pelvis": SegmentParameters(0.107, 14.6, -0.9, -23.2, 0.2, 91, 100, 79, -34, -1, -1),
+        "thigh": SegmentParameters(0.379, 14.6, -7.7, -37.7, 0.9, 31, 19, 32, 7, -2, -7),
+        "shank": SegmentParameters(0.388, 4.5, -4.9, -40.4, 3.1, 28, 10, 28, 2, 1, 6),
+        "foot": SegmentParameters(0.117, 1.0, 38.2, -30.9, 5.5, 24, 51, 50, -15, 9, -5),
+        "upper_arm": SegmentParameters(0.243, 2.2, -7.3, -45.4, -2.8, 33, 17, 33, 3, -5, 14),
+        "forearm": SegmentParameters(0.247, 1.3, 2.1, -41.1, 1.9, 26, 14, 25, 10, 4, -13),
+        "hand": SegmentParameters(0.071, 0.5, 7.7, -76.8, 4.8, 63, 43, 58, 29, 23, -28),
     },
 }
 
 #: Distance between the anterior superior iliac spines (m), and from their middle to the hip centres and to L5S1 as
 #: shares of it (forward, up, to either side), as [Dumas2007] takes them from Reed.
-SPINES = {"male": 0.224, "female": 0.238}
-HIP = {"male": (-0.095, -0.370, 0.361), "female": (-0.139, -0.336, 0.372)}
-LUMBAR = {"male": (-0.335, -0.032), "female": (-0.340, 0.049)}
+ASIS_WIDTH = {"male": 0.224, "female": 0.238}
+HIP_CENTER_OFFSET = {"male": (-0.095, -0.370, 0.361), "female": (-0.139, -0.336, 0.372)}
+LUMBAR_OFFSET = {"male": (-0.335, -0.032), "female": (-0.340, 0.049)}
 
 
-def masses(sex: Sex) -> dict[str, float]:
+def mass_fractions(sex: Sex) -> dict[str, float]:
     """Share of the body's mass in each segment: the printed ones divided by their sum (100.2 % for men)."""
     pairs = {"thigh", "shank", "foot", "upper_arm", "forearm", "hand"}
-    total = sum(row.mass * (2 if name in pairs else 1) for name, row in TABLE[sex].items())
-    return {name: row.mass / total for name, row in TABLE[sex].items()}
+    total = sum(row.mass * (2 if name in pairs else 1) for name, row in SEGMENT_TABLE[sex].items())
+    return {name: row.mass / total for name, row in SEGMENT_TABLE[sex].items()}
 
 
 # -- BodyShape -------------------------------------------------------------------------------------------------------
 
 
 #: One number for each side, left first.
-Sided = tuple[float, float]
+LeftRight = tuple[float, float]
 
 #: Shares of the stature [Drillis & Contini 1966, in Winter 2009]: height of the ankle, length and width of the foot.
 ANKLE_HEIGHT, FOOT_LENGTH, FOOT_WIDTH = 0.039, 0.152, 0.055
@@ -118,10 +118,10 @@ SHOULDER_WIDTH = 0.2401
 #: Of a foot of 0.271 m, 0.064 m is behind the ankle; shoulders are 4 cm below C7T1 and 2 cm before it on a man of
 #: 1.77 m, so that they are at 0.818 of the stature (Drillis & Contini); fingers are longer than the
 #: hand to the knuckles by a third.
-BEHIND_ANKLE, SHOULDER_DROP, SHOULDER_FORWARD, FINGERS = 0.064 / 0.271, 0.040 / 1.77, 0.020 / 1.77, 1.33
+HEEL_SHARE, SHOULDER_DROP, SHOULDER_FORWARD, FINGER_TO_HAND_RATIO = 0.064 / 0.271, 0.040 / 1.77, 0.020 / 1.77, 1.33
 
 #: What a person can be (m, kg): from a child that walks to the tallest and heaviest ever measured.
-HEIGHTS, MASSES = (0.7, 2.8), (8.0, 450.0)
+HEIGHT_RANGE, MASS_RANGE = (0.7, 2.8), (8.0, 450.0)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class BodyShape:
             the back of the heel, all along the sole; foot_width.
         upper_arm, forearm, hand, fingers: shoulder to elbow to wrist to knuckles to tip of the middle finger.
 
-    >>> BodyShape.of(height=1.79, mass=66.5, sex="male").changed(thigh=(0.44, 0.43)).thigh
+    >>> BodyShape.of(height=1.79, mass=66.5, sex="male").with_parameters(thigh=(0.44, 0.43)).thigh
     (0.44, 0.43)
     """
 
@@ -157,19 +157,19 @@ class BodyShape:
     shoulder_width: float
     shoulder_drop: float
     shoulder_forward: float
-    thigh: Sided
-    shank: Sided
-    torsion: Sided
-    varus: Sided
-    ankle_height: Sided
-    foot: Sided
-    toes: Sided
-    heel: Sided
-    foot_width: Sided
-    upper_arm: Sided
-    forearm: Sided
-    hand: Sided
-    fingers: Sided
+    thigh: LeftRight
+    shank: LeftRight
+    torsion: LeftRight
+    varus: LeftRight
+    ankle_height: LeftRight
+    foot: LeftRight
+    toes: LeftRight
+    heel: LeftRight
+    foot_width: LeftRight
+    upper_arm: LeftRight
+    forearm: LeftRight
+    hand: LeftRight
+    fingers: LeftRight
 
     @classmethod
     def of(cls, height: float | None = None, mass: float | None = None, sex: str = "male") -> BodyShape:
@@ -178,55 +178,57 @@ class BodyShape:
         Without a stature that of the table; without a mass 22.5 kg/m² times the stature squared, a usual body.
         """
         if sex not in SEXES:
-            raise unknown("a human is male or female in the tables of its segments, not", str(sex), SEXES)
+            raise unknown_name_error("a human is male or female in the tables of its segments, not", str(sex), SEXES)
         kind: Sex = "male" if sex == "male" else "female"
-        tall = _number("height", STATURE[kind] if height is None else height, HEIGHTS, "m")
-        heavy = _number("mass", 22.5 * tall**2 if mass is None else mass, MASSES, "kg")
-        scale = tall / STATURE[kind]
-        lengths = {name: row.length * scale for name, row in TABLE[kind].items()}
-        spines, hip, lumbar = SPINES[kind] * scale, HIP[kind], LUMBAR[kind]
-        whole, ball = FOOT_LENGTH * tall, lengths["foot"]
-        heel = BEHIND_ANKLE * whole
+        stature = _check_number("height", MEAN_STATURE[kind] if height is None else height, HEIGHT_RANGE, "m")
+        body_mass = _check_number("mass", 22.5 * stature**2 if mass is None else mass, MASS_RANGE, "kg")
+        scale = stature / MEAN_STATURE[kind]
+        lengths = {name: row.length * scale for name, row in SEGMENT_TABLE[kind].items()}
+        spines, hip, lumbar = ASIS_WIDTH[kind] * scale, HIP_CENTER_OFFSET[kind], LUMBAR_OFFSET[kind]
+        foot_length, ball = FOOT_LENGTH * stature, lengths["foot"]
+        heel = HEEL_SHARE * foot_length
         return cls(
             sex=kind,
-            height=tall,
-            mass=heavy,
+            height=stature,
+            mass=body_mass,
             hip_width=2.0 * hip[2] * spines,
             lumbar_forward=(lumbar[0] - hip[0]) * spines,
             lumbar_up=(lumbar[1] - hip[1]) * spines,
             spines_width=spines,
             torso=lengths["torso"],
             head=lengths["head"],
-            shoulder_width=SHOULDER_WIDTH * tall,
-            shoulder_drop=SHOULDER_DROP * tall,
-            shoulder_forward=SHOULDER_FORWARD * tall,
-            thigh=_both(lengths["thigh"]),
-            shank=_both(lengths["shank"]),
-            torsion=_both(0.0),
-            varus=_both(0.0),
-            ankle_height=_both(ANKLE_HEIGHT * tall),
-            foot=_both(ball),
-            toes=_both(whole - heel - ball),
-            heel=_both(heel),
-            foot_width=_both(FOOT_WIDTH * tall),
-            upper_arm=_both(lengths["upper_arm"]),
-            forearm=_both(lengths["forearm"]),
-            hand=_both(lengths["hand"]),
-            fingers=_both(FINGERS * lengths["hand"]),
+            shoulder_width=SHOULDER_WIDTH * stature,
+            shoulder_drop=SHOULDER_DROP * stature,
+            shoulder_forward=SHOULDER_FORWARD * stature,
+            thigh=_symmetric(lengths["thigh"]),
+            shank=_symmetric(lengths["shank"]),
+            torsion=_symmetric(0.0),
+            varus=_symmetric(0.0),
+            ankle_height=_symmetric(ANKLE_HEIGHT * stature),
+            foot=_symmetric(ball),
+            toes=_symmetric(foot_length - heel - ball),
+            heel=_symmetric(heel),
+            foot_width=_symmetric(FOOT_WIDTH * stature),
+            upper_arm=_symmetric(lengths["upper_arm"]),
+            forearm=_symmetric(lengths["forearm"]),
+            hand=_symmetric(lengths["hand"]),
+            fingers=_symmetric(FINGER_TO_HAND_RATIO * lengths["hand"]),
         )
 
-    def changed(self, **numbers: Any) -> BodyShape:
+    def with_parameters(self, **numbers: Any) -> BodyShape:
         """The same body with other numbers; a single one for a pair counts for both sides."""
         known = {field.name: getattr(self, field.name) for field in fields(self)}
         values: dict[str, Any] = {}
         for name, value in numbers.items():
             if name not in known or name == "sex":
-                raise unknown("the shape of a human has no number", name, [each for each in known if each != "sex"])
-            values[name] = _checked(name, value, isinstance(known[name], tuple))
+                raise unknown_name_error(
+                    "the shape of a human has no number", name, [each for each in known if each != "sex"]
+                )
+            values[name] = _check_parameter(name, value, isinstance(known[name], tuple))
         return replace(self, **values)
 
-    def numbers(self) -> dict[str, Any]:
-        """All but sex, height and mass as plain values; `changed` gives the shape back from them."""
+    def parameters(self) -> dict[str, Any]:
+        """All but sex, height and mass as plain values; `with_parameters` gives the shape back from them."""
         out = {field.name: getattr(self, field.name) for field in fields(self)}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in out.items() if k not in ("sex", "height", "mass")}
 
@@ -236,33 +238,33 @@ class BodyShape:
         return sum(sum(pair) for pair in (self.thigh, self.shank, self.ankle_height)) / 2.0
 
 
-def shape_of(parts: Mapping[str, Any]) -> BodyShape:
+def body_shape(parts: Mapping[str, Any]) -> BodyShape:
     """The shape that arguments of `load_robot` speak of: height, mass, sex, and numbers of their own in ``shape``."""
     shape = BodyShape.of(parts.get("height"), parts.get("mass"), parts.get("sex", "male"))
     numbers = parts.get("shape", {})
     if not isinstance(numbers, Mapping):
         raise RobotError(f"shape is {numbers!r}; expected a table of numbers, such as shape={{'thigh': [0.44, 0.43]}}")
-    return shape.changed(**numbers)
+    return shape.with_parameters(**numbers)
 
 
-def _both(value: float) -> Sided:
+def _symmetric(value: float) -> LeftRight:
     return value, value
 
 
-def _number(name: str, value: Any, between: tuple[float, float], unit: str) -> float:
-    low, high = between
+def _check_number(name: str, value: Any, allowed: tuple[float, float], unit: str) -> float:
+    low, high = allowed
     if not is_number(value) or not low <= value <= high:
         message = f"the {name} of a human is {value!r}; expected {low:g} to {high:g} {unit}"
         raise RobotError(message, element=name)
     return float(value)
 
 
-def _checked(name: str, value: Any, sided: bool) -> Any:
+def _check_parameter(name: str, value: Any, sided: bool) -> Any:
     """A length is positive and below 2 m, an angle within a right angle; L5S1 may lie behind, shoulders too."""
     given = list(value) if isinstance(value, (tuple, list)) else [value] * (2 if sided else 1)
     angle, signed = name in ("torsion", "varus"), name in ("lumbar_forward", "shoulder_forward", "shoulder_drop")
     low, high = (-math.pi / 2, math.pi / 2) if angle else (-1.0, 1.0) if signed else (1e-3, 2.0)
-    low, high = {"mass": MASSES, "height": HEIGHTS}.get(name, (low, high))
+    low, high = {"mass": MASS_RANGE, "height": HEIGHT_RANGE}.get(name, (low, high))
     ok = len(given) == (2 if sided else 1) and all(is_number(x) and low <= x <= high for x in given)
     if not ok:
         what = "two numbers, left and right," if sided else "a number"

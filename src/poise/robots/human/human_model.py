@@ -15,107 +15,111 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.robots.human import anthropometry
-from poise.robots.human.anthropometry import BodyShape, shape_of
+from poise.robots.human.anthropometry import BodyShape, body_shape
 from poise.robots.human.landmarks import landmarks
-from poise.robots.human.skeleton import BETWEEN, Built, joints, mtp_height
+from poise.robots.human.skeleton import INTERMEDIATE_LINKS, JointInstance, human_joints, mtp_height
 from poise.robots.parts import SIDES, Side, side_sign
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 #: Toes and fingers as a share of the foot's and the hand's mass. A choice: the tables keep both whole.
-TOES, FINGERS = 0.15, 0.18
+TOES_MASS_SHARE, FINGERS_MASS_SHARE = 0.15, 0.18
 #: A link between two axes is a ball of this mass (kg) and radius (m), taken from the segment that it leads to: too
 #: little to feel, enough for physics engines, which refuse links without mass.
-SPECK, SPECK_RADIUS = 1e-3, 0.02
+DUMMY_MASS, DUMMY_RADIUS = 1e-3, 0.02
 
 
-class Mass(NamedTuple):
+class SegmentInertia(NamedTuple):
     """Mass (kg), centre (m) in the link's frame, inertia about the centre (kg m²)."""
 
     mass: float
     center: Array
     inertia: Array
 
-    def without(self, part: Mass) -> Mass:
+    def without(self, part: SegmentInertia) -> SegmentInertia:
         """What is left when a part is taken out."""
         mass = self.mass - part.mass
         center = (self.mass * self.center - part.mass * part.center) / mass
-        about = self.about(center) - part.about(center)
-        return Mass(mass, center, about)
+        about = self.inertia_about(center) - part.inertia_about(center)
+        return SegmentInertia(mass, center, about)
 
-    def about(self, point: Array) -> Array:
+    def inertia_about(self, point: Array) -> Array:
         """Inertia about another point (kg m²)."""
         d = self.center - point
         return np.asarray(self.inertia + self.mass * ((d @ d) * np.eye(3) - np.outer(d, d)))
 
-    def moved(self, offset: Array) -> Mass:
-        return Mass(self.mass, self.center + offset, self.inertia)
+    def translate(self, offset: Array) -> SegmentInertia:
+        return SegmentInertia(self.mass, self.center + offset, self.inertia)
 
 
-def bodies(shape: BodyShape) -> dict[str, Mass]:
+def link_inertias(shape: BodyShape) -> dict[str, SegmentInertia]:
     """Mass, centre and inertia of each link by name; together exactly the mass of the body."""
-    found = {"pelvis": _pelvis(shape), "torso": _torso(shape), "head": _whole(shape, "head", shape.head, None)}
+    parts = {
+        "pelvis": _pelvis(shape),
+        "torso": _torso(shape),
+        "head": _segment_inertia(shape, "head", shape.head, None),
+    }
     for side in SIDES:
         i = SIDES.index(side)
         for name, length in (("thigh", shape.thigh), ("shank", shape.shank), ("upper_arm", shape.upper_arm)):
-            found[f"{side}_{name}"] = _whole(shape, name, length[i], side)
-        found[f"{side}_forearm"] = _whole(shape, "forearm", shape.forearm[i], side)
-        found |= _split(shape, side, "foot", "toes", TOES)
-        found |= _split(shape, side, "hand", "fingers", FINGERS)
-    return _specked(shape, found)
+            parts[f"{side}_{name}"] = _segment_inertia(shape, name, length[i], side)
+        parts[f"{side}_forearm"] = _segment_inertia(shape, "forearm", shape.forearm[i], side)
+        parts |= _split_segment(shape, side, "foot", "toes", TOES_MASS_SHARE)
+        parts |= _split_segment(shape, side, "hand", "fingers", FINGERS_MASS_SHARE)
+    return _add_dummy_masses(shape, parts)
 
 
-def _whole(shape: BodyShape, name: str, length: float, side: Side | None) -> Mass:
+def _segment_inertia(shape: BodyShape, name: str, length: float, side: Side | None) -> SegmentInertia:
     """A segment as the table has it: right or middle; the left one is its mirror image."""
-    row = anthropometry.TABLE[shape.sex][name]
-    mass = anthropometry.masses(shape.sex)[name] * shape.mass
-    center, inertia = row.center * length, row.tensor * mass * length**2
+    row = anthropometry.SEGMENT_TABLE[shape.sex][name]
+    mass = anthropometry.mass_fractions(shape.sex)[name] * shape.mass
+    center, inertia = row.center * length, row.unit_inertia * mass * length**2
     if side == "left":
         center, inertia = MIRROR @ center, MIRROR @ inertia @ MIRROR
-    return Mass(mass, center, inertia)
+    return SegmentInertia(mass, center, inertia)
 
 
-def _pelvis(shape: BodyShape) -> Mass:
+def _pelvis(shape: BodyShape) -> SegmentInertia:
     """From L5S1, seen from the middle of the hip centres."""
     length = float(np.hypot(shape.lumbar_forward, shape.lumbar_up))
     lumbar = np.array([shape.lumbar_forward, 0.0, shape.lumbar_up])
-    return _whole(shape, "pelvis", length, None).moved(lumbar)
+    return _segment_inertia(shape, "pelvis", length, None).translate(lumbar)
 
 
-def _torso(shape: BodyShape) -> Mass:
+def _torso(shape: BodyShape) -> SegmentInertia:
     """From C7T1, seen from L5S1."""
-    return _whole(shape, "torso", shape.torso, None).moved(np.array([0.0, 0.0, shape.torso]))
+    return _segment_inertia(shape, "torso", shape.torso, None).translate(np.array([0.0, 0.0, shape.torso]))
 
 
-def _split(shape: BodyShape, side: Side, name: str, end: str, share: float) -> dict[str, Mass]:
+def _split_segment(shape: BodyShape, side: Side, name: str, end: str, share: float) -> dict[str, SegmentInertia]:
     """A foot or a hand in two: the end is a slab, and what is left is such that both together are the segment."""
     i = SIDES.index(side)
-    whole = _whole(shape, name, getattr(shape, name)[i], side)
-    root = next(joint.place for joint in joints(shape) if joint.child == f"{side}_{end}")
+    segment = _segment_inertia(shape, name, getattr(shape, name)[i], side)
+    root = next(joint.position for joint in human_joints(shape) if joint.child == f"{side}_{end}")
     length, width = getattr(shape, end)[i], shape.foot_width[i] if name == "foot" else shape.hand[i]
     thick = 2.0 * mtp_height(shape, side) if name == "foot" else 0.25 * shape.hand[i]
-    along = np.array([1.0, 0.0, 0.0]) if name == "foot" else np.array([0.0, 0.0, -1.0])
-    size = np.where(along != 0.0, length, np.array([thick, 0.9 * width, thick]))
-    mass = share * whole.mass
+    axis = np.array([1.0, 0.0, 0.0]) if name == "foot" else np.array([0.0, 0.0, -1.0])
+    size = np.where(axis != 0.0, length, np.array([thick, 0.9 * width, thick]))
+    mass = share * segment.mass
     inertia = mass / 12.0 * (np.sum(size**2) * np.eye(3) - np.diag(size**2))
-    part = Mass(mass, 0.45 * length * along, inertia)
-    return {f"{side}_{end}": part, f"{side}_{name}": whole.without(part.moved(np.array(root)))}
+    part = SegmentInertia(mass, 0.45 * length * axis, inertia)
+    return {f"{side}_{end}": part, f"{side}_{name}": segment.without(part.translate(np.array(root)))}
 
 
-def _specked(shape: BodyShape, found: dict[str, Mass]) -> dict[str, Mass]:
+def _add_dummy_masses(shape: BodyShape, parts: dict[str, SegmentInertia]) -> dict[str, SegmentInertia]:
     """Links between axes get their specks from the link that they lead to."""
-    speck = SPECK * shape.mass / 75.0
-    ball = 0.4 * speck * SPECK_RADIUS**2 * np.eye(3)
-    waiting: list[str] = []
-    for joint in joints(shape):
-        if joint.child.removeprefix("left_").removeprefix("right_") in BETWEEN:
-            waiting.append(joint.child)
+    dummy_mass = DUMMY_MASS * shape.mass / 75.0
+    ball = 0.4 * dummy_mass * DUMMY_RADIUS**2 * np.eye(3)
+    pending: list[str] = []
+    for joint in human_joints(shape):
+        if joint.child.removeprefix("left_").removeprefix("right_") in INTERMEDIATE_LINKS:
+            pending.append(joint.child)
             continue
-        for name in waiting:
-            body = found[joint.child]
-            found[joint.child] = body._replace(mass=body.mass - speck)
-            found[name] = Mass(speck, np.zeros(3), ball)
-        waiting.clear()
-    return found
+        for name in pending:
+            body = parts[joint.child]
+            parts[joint.child] = body._replace(mass=body.mass - dummy_mass)
+            parts[name] = SegmentInertia(dummy_mass, np.zeros(3), ball)
+        pending.clear()
+    return parts
 
 
 # -- What a human looks like -----------------------------------------------------------------------------------------
@@ -130,31 +134,31 @@ COLORS = {
 }
 
 
-class Capsule(NamedTuple):
-    """A rounded rod on a link between two points (m); `collides` and `drawn` say what it is for."""
+class BodyCapsule(NamedTuple):
+    """A rounded rod on a link between two points (m); `collides` and `visible` say what it is for."""
 
     link: str
     start: Array
     end: Array
     radius: float
     color: str
-    drawn: bool = True
+    visible: bool = True
     collides: bool = True
 
 
-def figure(shape: BodyShape) -> list[Capsule]:
+def body_capsules(shape: BodyShape) -> list[BodyCapsule]:
     """All solids of a body."""
-    found = _trunk(shape)
+    parts = _trunk(shape)
     for side in SIDES:
-        found += _leg(shape, side) + _arm(shape, side)
-    return found
+        parts += _leg(shape, side) + _arm(shape, side)
+    return parts
 
 
-def _capsule(link: str, start: ArrayLike, end: ArrayLike, radius: float, color: str, **kinds: bool) -> Capsule:
-    return Capsule(link, np.array(start, dtype=np.float64), np.array(end, dtype=np.float64), radius, color, **kinds)
+def _capsule(link: str, start: ArrayLike, end: ArrayLike, radius: float, color: str, **kinds: bool) -> BodyCapsule:
+    return BodyCapsule(link, np.array(start, dtype=np.float64), np.array(end, dtype=np.float64), radius, color, **kinds)
 
 
-def _trunk(shape: BodyShape) -> list[Capsule]:
+def _trunk(shape: BodyShape) -> list[BodyCapsule]:
     hips, t, head = shape.hip_width / 2.0, shape.torso, shape.head
     wide = shape.shoulder_width / 2.0
     out = [
@@ -166,7 +170,7 @@ def _trunk(shape: BodyShape) -> list[Capsule]:
         ),
         _capsule("torso", (0.05, 0.10 * t, 0.05 * t), (0.045, 0.15 * t, 0.68 * t), 0.195 * t, "shirt", collides=False),
         _capsule("torso", (0.04, -0.15 * t, 0.7 * t), (0.04, 0.15 * t, 0.7 * t), 0.22 * t, "shirt"),
-        _capsule("torso", (0.05, 0.0, 0.1 * t), (0.05, 0.0, 0.4 * t), 0.26 * t, "shirt", drawn=False),
+        _capsule("torso", (0.05, 0.0, 0.1 * t), (0.05, 0.0, 0.4 * t), 0.26 * t, "shirt", visible=False),
         _capsule("torso", (0.02, -0.8 * wide, 0.87 * t), (0.02, 0.8 * wide, 0.87 * t), 0.11 * t, "shirt"),
         _capsule("torso", (0.0, 0.0, 0.9 * t), (0.01, 0.0, t), 0.11 * t, "skin", collides=False),
         _capsule("head", (0.0, 0.0, 0.0), (0.04 * head, 0.0, 0.4 * head), 0.2 * head, "skin"),
@@ -194,7 +198,7 @@ def _trunk(shape: BodyShape) -> list[Capsule]:
     return out
 
 
-def _leg(shape: BodyShape, side: Side) -> list[Capsule]:
+def _leg(shape: BodyShape, side: Side) -> list[BodyCapsule]:
     i, y = SIDES.index(side), side_sign(side)
     thigh, shank = shape.thigh[i], shape.shank[i]
     ball, toes, wide, h = shape.foot[i], shape.toes[i], shape.foot_width[i], shape.ankle_height[i]
@@ -216,11 +220,11 @@ def _leg(shape: BodyShape, side: Side) -> list[Capsule]:
         out.append(_capsule(e, (0.0, 0.3 * inner * wide, 0.0), tip, 0.95 * low, "shoe", collides=False))
     # below the toes lies a thin rod: it touches when the heel rises, and not while the sole is flat
     bar = (0.45 * toes, 0.3 * wide, 0.012 - low)
-    out.append(_capsule(e, bar, (bar[0], -bar[1], bar[2]), 0.011, "shoe", drawn=False))
+    out.append(_capsule(e, bar, (bar[0], -bar[1], bar[2]), 0.011, "shoe", visible=False))
     return out
 
 
-def _arm(shape: BodyShape, side: Side) -> list[Capsule]:
+def _arm(shape: BodyShape, side: Side) -> list[BodyCapsule]:
     i, y = SIDES.index(side), side_sign(side)
     upper, fore, hand, fingers = shape.upper_arm[i], shape.forearm[i], shape.hand[i], shape.fingers[i]
     u, f, h, e = (f"{side}_{name}" for name in ("upper_arm", "forearm", "hand", "fingers"))
@@ -233,7 +237,7 @@ def _arm(shape: BodyShape, side: Side) -> list[Capsule]:
         _capsule(
             h, (0.0, -0.12 * hand, -0.25 * hand), (0.0, -0.2 * hand, -0.92 * hand), 0.2 * hand, "skin", collides=False
         ),
-        _capsule(h, (0.0, 0.0, -0.3 * hand), (0.0, 0.0, -0.85 * hand), 0.4 * hand, "skin", drawn=False),
+        _capsule(h, (0.0, 0.0, -0.3 * hand), (0.0, 0.0, -0.85 * hand), 0.4 * hand, "skin", visible=False),
         _capsule(
             h,
             (0.1 * hand, 0.3 * y * hand, -0.3 * hand),
@@ -242,7 +246,7 @@ def _arm(shape: BodyShape, side: Side) -> list[Capsule]:
             "skin",
             collides=False,
         ),
-        _capsule(e, (0.0, 0.0, 0.0), (0.0, 0.0, -0.75 * fingers), 0.2 * fingers, "skin", drawn=False),
+        _capsule(e, (0.0, 0.0, 0.0), (0.0, 0.0, -0.75 * fingers), 0.2 * fingers, "skin", visible=False),
     ]
     for k in (-1.5, -0.5, 0.5, 1.5):
         tip = (0.0, 0.17 * k * hand, -(0.9 - 0.07 * abs(k)) * fingers)
@@ -254,17 +258,17 @@ def _arm(shape: BodyShape, side: Side) -> list[Capsule]:
 
 
 #: Arguments of `load_robot` that shape a human; all others are those of any robot.
-SHAPING = ("height", "mass", "sex", "shape")
+SHAPE_ARGUMENTS = ("height", "mass", "sex", "shape")
 #: Part of the foot's width that is flat on the ground, by eye.
-FLAT = 0.4
+FLAT_WIDTH_SHARE = 0.4
 
 
-def human_values(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def human_description(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """The keys of a description (see `poise.robots.description`), and the text of its URDF."""
-    shape = shape_of(values)
+    shape = body_shape(values)
     given = {key: value for key, value in values.items() if key not in ("sex", "shape")}
-    placed = {"feet": _feet(shape), "hands": _hands(shape), "gaze": _gaze(shape)}
-    return {**placed, **given, "height": shape.height, "mass": shape.mass}, urdf_text(shape)
+    parts = {"feet": _feet(shape), "hands": _hands(shape), "gaze": _gaze(shape)}
+    return {**parts, **given, "height": shape.height, "mass": shape.mass}, urdf_text(shape)
 
 
 def urdf_text(shape: BodyShape) -> str:
@@ -272,14 +276,14 @@ def urdf_text(shape: BodyShape) -> str:
     root = ElementTree.Element("robot", name="human")
     for name, color in COLORS.items():
         ElementTree.SubElement(ElementTree.SubElement(root, "material", name=name), "color", rgba=color)
-    solids = figure(shape)
-    for name, body in bodies(shape).items():
-        _link(root, name, body, [solid for solid in solids if solid.link == name])
-    for joint in joints(shape):
-        _joint(root, joint)
+    capsules = body_capsules(shape)
+    for name, body in link_inertias(shape).items():
+        _add_link(root, name, body, [capsule for capsule in capsules if capsule.link == name])
+    for joint in human_joints(shape):
+        _add_joint(root, joint)
     for side in SIDES:
-        for name, (link, place) in foot_points(shape, side).items():
-            _point(root, name, link, place)
+        for name, (link, position) in foot_points(shape, side).items():
+            _add_point(root, name, link, position)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -288,11 +292,11 @@ def foot_points(shape: BodyShape, side: Side) -> dict[str, tuple[str, Array]]:
     """Points in the plane of the sole that can touch the ground: name of the frame, link, place in it (m)."""
     i, y = SIDES.index(side), side_sign(side)
     h, wide = shape.ankle_height[i], shape.foot_width[i]
-    toes = next(joint.place for joint in joints(shape) if joint.child == f"{side}_toes")
+    toes = next(joint.position for joint in human_joints(shape) if joint.child == f"{side}_toes")
     return {
         f"{side}_heel": (f"{side}_foot", np.array([-0.8 * shape.heel[i], 0.0, -h])),
-        f"{side}_first_metatarsal": (f"{side}_foot", np.array([shape.foot[i], -FLAT * y * wide, -h])),
-        f"{side}_fifth_metatarsal": (f"{side}_foot", np.array([0.85 * shape.foot[i], FLAT * y * wide, -h])),
+        f"{side}_first_metatarsal": (f"{side}_foot", np.array([shape.foot[i], -FLAT_WIDTH_SHARE * y * wide, -h])),
+        f"{side}_fifth_metatarsal": (f"{side}_foot", np.array([0.85 * shape.foot[i], FLAT_WIDTH_SHARE * y * wide, -h])),
         f"{side}_toe_tip": (f"{side}_toes", np.array([0.9 * shape.toes[i], -0.1 * y * wide, -h - toes[2]])),
     }
 
@@ -301,7 +305,7 @@ def _feet(shape: BodyShape) -> dict[str, Any]:
     """The sole is under the foot without its toes, which lift off last."""
     feet: dict[str, Any] = {}
     for i, side in enumerate(SIDES):
-        half = FLAT * shape.foot_width[i]
+        half = FLAT_WIDTH_SHARE * shape.foot_width[i]
         feet[side] = {
             "frame": f"{side}_foot",
             "name": f"{side}_sole",
@@ -321,64 +325,66 @@ def _hands(shape: BodyShape) -> dict[str, Any]:
 
 def _gaze(shape: BodyShape) -> dict[str, Any]:
     """Between the eyes, at the height of the sellion."""
-    _, place = landmarks(shape)["sellion"]
-    return {"frame": "head", "name": "eyes", "position": place.tolist(), "axis": [1.0, 0.0, 0.0]}
+    _, position = landmarks(shape)["sellion"]
+    return {"frame": "head", "name": "eyes", "position": position.tolist(), "axis": [1.0, 0.0, 0.0]}
 
 
-def _link(root: ElementTree.Element, name: str, body: Mass, solids: Sequence[Capsule]) -> None:
+def _add_link(root: ElementTree.Element, name: str, body: SegmentInertia, capsules: Sequence[BodyCapsule]) -> None:
     link = ElementTree.SubElement(root, "link", name=name)
     inertial = ElementTree.SubElement(link, "inertial")
-    ElementTree.SubElement(inertial, "origin", xyz=_numbers(body.center))
+    ElementTree.SubElement(inertial, "origin", xyz=_format_numbers(body.center))
     ElementTree.SubElement(inertial, "mass", value=f"{body.mass:.12g}")
     pairs = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
     ElementTree.SubElement(inertial, "inertia", {key: f"{body.inertia[at]:.12g}" for key, at in pairs.items()})
-    for solid in solids:
-        if solid.drawn:
-            _solid(link, "visual", solid)
-        if solid.collides:
-            _solid(link, "collision", solid)
+    for capsule in capsules:
+        if capsule.visible:
+            _add_capsule(link, "visual", capsule)
+        if capsule.collides:
+            _add_capsule(link, "collision", capsule)
 
 
-def _solid(link: ElementTree.Element, kind: str, solid: Capsule) -> None:
+def _add_capsule(link: ElementTree.Element, kind: str, capsule: BodyCapsule) -> None:
     """A cylinder with a ball at each end."""
-    span = solid.end - solid.start
+    span = capsule.end - capsule.start
     length = float(np.linalg.norm(span))
     if length > 0.0:
         turn = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), span / length).matrix()
         rpy = pinocchio.rpy.matrixToRpy(turn)
-        shape = _geometry(link, kind, solid, (solid.start + solid.end) / 2.0, rpy)
-        ElementTree.SubElement(shape, "cylinder", radius=f"{solid.radius:.6g}", length=f"{length:.6g}")
-    for end in (solid.start, solid.end)[: 2 if length > 0.0 else 1]:
-        shape = _geometry(link, kind, solid, end, np.zeros(3))
-        ElementTree.SubElement(shape, "sphere", radius=f"{solid.radius:.6g}")
+        shape = _add_geometry(link, kind, capsule, (capsule.start + capsule.end) / 2.0, rpy)
+        ElementTree.SubElement(shape, "cylinder", radius=f"{capsule.radius:.6g}", length=f"{length:.6g}")
+    for end in (capsule.start, capsule.end)[: 2 if length > 0.0 else 1]:
+        shape = _add_geometry(link, kind, capsule, end, np.zeros(3))
+        ElementTree.SubElement(shape, "sphere", radius=f"{capsule.radius:.6g}")
 
 
-def _geometry(link: ElementTree.Element, kind: str, solid: Capsule, place: Array, rpy: Array) -> ElementTree.Element:
+def _add_geometry(
+    link: ElementTree.Element, kind: str, capsule: BodyCapsule, position: Array, rpy: Array
+) -> ElementTree.Element:
     element = ElementTree.SubElement(link, kind)
-    ElementTree.SubElement(element, "origin", xyz=_numbers(place), rpy=_numbers(rpy))
+    ElementTree.SubElement(element, "origin", xyz=_format_numbers(position), rpy=_format_numbers(rpy))
     geometry = ElementTree.SubElement(element, "geometry")
     if kind == "visual":
-        ElementTree.SubElement(element, "material", name=solid.color)
+        ElementTree.SubElement(element, "material", name=capsule.color)
     return geometry
 
 
-def _joint(root: ElementTree.Element, joint: Built) -> None:
+def _add_joint(root: ElementTree.Element, joint: JointInstance) -> None:
     element = ElementTree.SubElement(root, "joint", name=joint.name, type="revolute")
     ElementTree.SubElement(element, "parent", link=joint.parent)
     ElementTree.SubElement(element, "child", link=joint.child)
-    ElementTree.SubElement(element, "origin", xyz=_numbers(joint.place), rpy=_numbers(joint.turn))
-    ElementTree.SubElement(element, "axis", xyz=_numbers(joint.axis))
+    ElementTree.SubElement(element, "origin", xyz=_format_numbers(joint.position), rpy=_format_numbers(joint.rotation))
+    ElementTree.SubElement(element, "axis", xyz=_format_numbers(joint.axis))
     limits = {"lower": joint.lower, "upper": joint.upper, "effort": joint.torque, "velocity": joint.speed}
     ElementTree.SubElement(element, "limit", {key: f"{value:.9g}" for key, value in limits.items()})
 
 
-def _point(root: ElementTree.Element, name: str, link: str, place: Array) -> None:
+def _add_point(root: ElementTree.Element, name: str, link: str, position: Array) -> None:
     ElementTree.SubElement(root, "link", name=name)
     element = ElementTree.SubElement(root, "joint", name=f"{name}_on_{link}", type="fixed")
     ElementTree.SubElement(element, "parent", link=link)
     ElementTree.SubElement(element, "child", link=name)
-    ElementTree.SubElement(element, "origin", xyz=_numbers(place))
+    ElementTree.SubElement(element, "origin", xyz=_format_numbers(position))
 
 
-def _numbers(values: Sequence[float] | Array) -> str:
+def _format_numbers(values: Sequence[float] | Array) -> str:
     return " ".join(f"{value:.12g}" for value in values)

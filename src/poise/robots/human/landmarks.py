@@ -14,10 +14,10 @@ from poise.robots.human.anthropometry import BodyShape
 from poise.robots.human.skeleton import mtp_height
 from poise.robots.parts import SIDES, Side, side_sign
 
-Place = tuple[str, Array]
+LandmarkPosition = tuple[str, Array]
 
 
-def landmarks(shape: BodyShape) -> dict[str, Place]:
+def landmarks(shape: BodyShape) -> dict[str, LandmarkPosition]:
     """Each landmark by name: the link that carries it, and its place in that link's frame (m).
 
     >>> landmarks(BodyShape.of(1.77))["left_asis"]
@@ -25,15 +25,15 @@ def landmarks(shape: BodyShape) -> dict[str, Place]:
     """
     found = {**_pelvis(shape), **_trunk(shape)}
     for side in SIDES:
-        found |= _leg(shape, side) | _arm(shape, side) | _centers(shape, side)
+        found |= _leg(shape, side) | _arm(shape, side) | _joint_centers(shape, side)
     return found
 
 
-def _centers(shape: BodyShape, side: Side) -> dict[str, Place]:
+def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
     """Centres of the joints: no skin, but what skeletons of animation software know."""
     i, y = SIDES.index(side), side_sign(side)
     shoulder = (shape.shoulder_forward, 0.5 * y * shape.shoulder_width, shape.torso - shape.shoulder_drop)
-    places = {
+    positions = {
         "hip_center": ("pelvis", (0.0, 0.5 * y * shape.hip_width, 0.0)),
         "knee_center": (f"{side}_thigh", (0.0, 0.0, -shape.thigh[i])),
         "ankle_center": (f"{side}_shank", (0.0, 0.0, -shape.shank[i])),
@@ -42,18 +42,18 @@ def _centers(shape: BodyShape, side: Side) -> dict[str, Place]:
         "elbow_center": (f"{side}_upper_arm", (0.0, 0.0, -shape.upper_arm[i])),
         "wrist_center": (f"{side}_forearm", (0.0, 0.0, -shape.forearm[i])),
     }
-    return {f"{side}_{name}": (link, np.array(place)) for name, (link, place) in places.items()}
+    return {f"{side}_{name}": (link, np.array(position)) for name, (link, position) in positions.items()}
 
 
-def spines_middle(shape: BodyShape) -> Array:
+def asis_midpoint(shape: BodyShape) -> Array:
     """Middle of the anterior superior iliac spines, seen from the middle of the hip centres (m)."""
-    forward, up, _ = anthropometry.HIP[shape.sex]
+    forward, up, _ = anthropometry.HIP_CENTER_OFFSET[shape.sex]
     return np.array([-forward, 0.0, -up]) * shape.spines_width
 
 
-def _pelvis(shape: BodyShape) -> dict[str, Place]:
+def _pelvis(shape: BodyShape) -> dict[str, LandmarkPosition]:
     """The four spines lie in one plane, which is level in the zero posture."""
-    middle, wide = spines_middle(shape), shape.spines_width
+    middle, wide = asis_midpoint(shape), shape.spines_width
     back = middle - np.array([0.66 * wide, 0.0, 0.0])  # the pelvis is two thirds as deep as wide
     out = {
         "sacrum": ("pelvis", back),
@@ -66,9 +66,9 @@ def _pelvis(shape: BodyShape) -> dict[str, Place]:
     return out
 
 
-def _trunk(shape: BodyShape) -> dict[str, Place]:
+def _trunk(shape: BodyShape) -> dict[str, LandmarkPosition]:
     t, h = shape.torso, shape.head
-    places = {
+    positions = {
         "neck_center": ("torso", (0.0, 0.0, t)),
         "c7": ("torso", (-0.13 * t, 0.0, t + 0.01 * t)),
         "t10": ("torso", (-0.22 * t, 0.0, 0.45 * t)),
@@ -78,7 +78,7 @@ def _trunk(shape: BodyShape) -> dict[str, Place]:
         "occiput": ("head", (-0.30 * h, 0.0, 0.58 * h)),
         "vertex": ("head", (0.02 * h, 0.0, h)),
     }
-    out = {name: (link, np.array(place)) for name, (link, place) in places.items()}
+    out = {name: (link, np.array(position)) for name, (link, position) in positions.items()}
     for side in SIDES:
         y = side_sign(side)
         out[f"{side}_temple"] = ("head", np.array([0.18 * h, 0.28 * y * h, 0.64 * h]))
@@ -89,7 +89,7 @@ def _trunk(shape: BodyShape) -> dict[str, Place]:
     return out
 
 
-def _leg(shape: BodyShape, side: Side) -> dict[str, Place]:
+def _leg(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
     i, y = SIDES.index(side), side_sign(side)
     thigh, shank, height = shape.thigh[i], shape.shank[i], shape.ankle_height[i]
     ball, toes, wide = shape.foot[i], shape.toes[i], shape.foot_width[i]
@@ -97,7 +97,7 @@ def _leg(shape: BodyShape, side: Side) -> dict[str, Place]:
     # the ankle's axis is turned outwards by the torsion; its markers are on the shank
     lateral = np.array([-y * np.sin(y * shape.torsion[i]), y * np.cos(shape.torsion[i]), 0.0])
     top = mtp_height(shape, side) - height
-    places = {
+    positions = {
         "greater_trochanter": ("thigh", np.array([0.0, 0.19 * y * thigh, 0.0])),
         "lateral_knee": ("thigh", np.array([0.0, y * knee, -thigh])),
         "medial_knee": ("thigh", np.array([0.0, -y * knee, -thigh])),
@@ -112,15 +112,15 @@ def _leg(shape: BodyShape, side: Side) -> dict[str, Place]:
         "fifth_metatarsal_head": ("foot", np.array([0.85 * ball, 0.5 * y * wide, top])),
         "toe_end": ("toes", np.array([toes, -0.15 * y * wide, 0.15 * height])),
     }
-    return {f"{side}_{name}": (f"{side}_{link}", place) for name, (link, place) in places.items()}
+    return {f"{side}_{name}": (f"{side}_{link}", position) for name, (link, position) in positions.items()}
 
 
-def _arm(shape: BodyShape, side: Side) -> dict[str, Place]:
+def _arm(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
     """In the anatomical posture the thumb, and the radius, are on the outer side."""
     i, y = SIDES.index(side), side_sign(side)
     upper, fore, hand, fingers = shape.upper_arm[i], shape.forearm[i], shape.hand[i], shape.fingers[i]
     elbow, wrist = 0.14 * upper, 0.11 * fore  # half widths
-    places = {
+    positions = {
         "lateral_elbow": ("upper_arm", (0.0, y * elbow, -upper)),
         "medial_elbow": ("upper_arm", (0.0, -y * elbow, -upper)),
         "radial_wrist": ("forearm", (0.0, y * wrist, -fore)),
@@ -129,4 +129,4 @@ def _arm(shape: BodyShape, side: Side) -> dict[str, Place]:
         "fifth_knuckle": ("hand", (-0.15 * hand, -0.42 * y * hand, -0.92 * hand)),
         "middle_fingertip": ("fingers", (0.0, 0.0, -fingers)),
     }
-    return {f"{side}_{name}": (f"{side}_{link}", np.array(place)) for name, (link, place) in places.items()}
+    return {f"{side}_{name}": (f"{side}_{link}", np.array(position)) for name, (link, position) in positions.items()}

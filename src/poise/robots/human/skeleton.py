@@ -29,12 +29,12 @@ FORWARD: Vector = (1.0, 0.0, 0.0)
 UPWARD: Vector = (0.0, 0.0, 1.0)
 #: Axis of the subtalar joint of a right foot: 42 degrees up and 9 degrees inwards from the line forward, the means that
 #: models of the leg have used since Inman 1976.
-SUBTALAR: Vector = (0.787, 0.121, 0.605)
+SUBTALAR_AXIS: Vector = (0.787, 0.121, 0.605)
 #: The mass to which the torques belong (kg).
-STRONG = 75.0
+REFERENCE_MASS = 75.0
 
 
-class Turn(NamedTuple):
+class JointSpec(NamedTuple):
     """One joint of a limb: name, child link, axis on the right side, range (degrees), torque (N m), speed (rad/s)."""
 
     name: str
@@ -46,14 +46,14 @@ class Turn(NamedTuple):
     speed: float
 
 
-class Built(NamedTuple):
+class JointInstance(NamedTuple):
     """A joint of a body: place (m) and turn (roll, pitch, yaw) in the parent link, axis, range (rad), N m, rad/s."""
 
     name: str
     parent: str
     child: str
-    place: Vector
-    turn: Vector
+    position: Vector
+    rotation: Vector
     axis: Vector
     lower: float
     upper: float
@@ -61,54 +61,54 @@ class Built(NamedTuple):
     speed: float
 
 
-LEG = (
-    Turn("hip_flexion", "hip_fork", RIGHTWARD, -40, 130, 250, 12),
-    Turn("hip_adduction", "hip_ring", FORWARD, -50, 40, 150, 12),
-    Turn("hip_rotation", "thigh", UPWARD, -50, 50, 80, 12),
-    Turn("knee_flexion", "shank", LEFTWARD, -10, 150, 250, 16),
-    Turn("ankle_dorsiflexion", "ankle", RIGHTWARD, -55, 35, 220, 16),
-    Turn("ankle_inversion", "foot", SUBTALAR, -35, 35, 60, 12),
-    Turn("toes_extension", "toes", RIGHTWARD, -35, 75, 40, 16),
+LEG_JOINTS = (
+    JointSpec("hip_flexion", "hip_fork", RIGHTWARD, -40, 130, 250, 12),
+    JointSpec("hip_adduction", "hip_ring", FORWARD, -50, 40, 150, 12),
+    JointSpec("hip_rotation", "thigh", UPWARD, -50, 50, 80, 12),
+    JointSpec("knee_flexion", "shank", LEFTWARD, -10, 150, 250, 16),
+    JointSpec("ankle_dorsiflexion", "ankle", RIGHTWARD, -55, 35, 220, 16),
+    JointSpec("ankle_inversion", "foot", SUBTALAR_AXIS, -35, 35, 60, 12),
+    JointSpec("toes_extension", "toes", RIGHTWARD, -35, 75, 40, 16),
 )
-ARM = (
-    Turn("shoulder_flexion", "shoulder_fork", RIGHTWARD, -65, 180, 100, 16),
-    Turn("shoulder_adduction", "shoulder_ring", FORWARD, -180, 50, 90, 16),
-    Turn("shoulder_rotation", "upper_arm", UPWARD, -95, 95, 60, 16),
-    Turn("elbow_flexion", "elbow", RIGHTWARD, -5, 150, 80, 20),
-    Turn("forearm_pronation", "forearm", UPWARD, -20, 165, 20, 20),
-    Turn("wrist_flexion", "wrist", RIGHTWARD, -80, 80, 20, 20),
-    Turn("wrist_deviation", "hand", FORWARD, -30, 35, 15, 20),
-    Turn("fingers_flexion", "fingers", RIGHTWARD, -25, 95, 10, 20),
+ARM_JOINTS = (
+    JointSpec("shoulder_flexion", "shoulder_fork", RIGHTWARD, -65, 180, 100, 16),
+    JointSpec("shoulder_adduction", "shoulder_ring", FORWARD, -180, 50, 90, 16),
+    JointSpec("shoulder_rotation", "upper_arm", UPWARD, -95, 95, 60, 16),
+    JointSpec("elbow_flexion", "elbow", RIGHTWARD, -5, 150, 80, 20),
+    JointSpec("forearm_pronation", "forearm", UPWARD, -20, 165, 20, 20),
+    JointSpec("wrist_flexion", "wrist", RIGHTWARD, -80, 80, 20, 20),
+    JointSpec("wrist_deviation", "hand", FORWARD, -30, 35, 15, 20),
+    JointSpec("fingers_flexion", "fingers", RIGHTWARD, -25, 95, 10, 20),
 )
-BACK = (
-    Turn("lumbar_extension", "lumbar_fork", RIGHTWARD, -75, 35, 300, 8),
-    Turn("lumbar_bending", "lumbar_ring", FORWARD, -35, 35, 200, 8),
-    Turn("lumbar_rotation", "torso", UPWARD, -45, 45, 120, 8),
+BACK_JOINTS = (
+    JointSpec("lumbar_extension", "lumbar_fork", RIGHTWARD, -75, 35, 300, 8),
+    JointSpec("lumbar_bending", "lumbar_ring", FORWARD, -35, 35, 200, 8),
+    JointSpec("lumbar_rotation", "torso", UPWARD, -45, 45, 120, 8),
 )
-NECK = (
-    Turn("neck_extension", "neck_fork", RIGHTWARD, -70, 75, 60, 10),
-    Turn("neck_bending", "neck_ring", FORWARD, -45, 45, 40, 10),
-    Turn("neck_rotation", "head", UPWARD, -80, 80, 30, 10),
+NECK_JOINTS = (
+    JointSpec("neck_extension", "neck_fork", RIGHTWARD, -70, 75, 60, 10),
+    JointSpec("neck_bending", "neck_ring", FORWARD, -45, 45, 40, 10),
+    JointSpec("neck_rotation", "head", UPWARD, -80, 80, 30, 10),
 )
 #: Links between the axes of a joint, which carry next to nothing.
-BETWEEN = frozenset(
-    turn.child
-    for turn in (*LEG, *ARM, *BACK, *NECK)
-    if turn.child.endswith(("_fork", "_ring", "ankle", "elbow", "wrist"))
+INTERMEDIATE_LINKS = frozenset(
+    spec.child
+    for spec in (*LEG_JOINTS, *ARM_JOINTS, *BACK_JOINTS, *NECK_JOINTS)
+    if spec.child.endswith(("_fork", "_ring", "ankle", "elbow", "wrist"))
 )
 
 
-def joints(shape: BodyShape) -> list[Built]:
+def human_joints(shape: BodyShape) -> list[JointInstance]:
     """All 36 joints of a body, parents before children: left leg, right leg, back, neck, left arm, right arm."""
-    found: list[Built] = []
+    joints: list[JointInstance] = []
     for side in SIDES:
-        found += _limb("pelvis", side, LEG, _leg_places(shape, side), shape)
+        joints += _limb_joints("pelvis", side, LEG_JOINTS, _leg_positions(shape, side), shape)
     lumbar, neck = (shape.lumbar_forward, 0.0, shape.lumbar_up), (0.0, 0.0, shape.torso)
-    found += _limb("pelvis", None, BACK, {"lumbar_fork": lumbar}, shape)
-    found += _limb("torso", None, NECK, {"neck_fork": neck}, shape)
+    joints += _limb_joints("pelvis", None, BACK_JOINTS, {"lumbar_fork": lumbar}, shape)
+    joints += _limb_joints("torso", None, NECK_JOINTS, {"neck_fork": neck}, shape)
     for side in SIDES:
-        found += _limb("torso", side, ARM, _arm_places(shape, side), shape)
-    return found
+        joints += _limb_joints("torso", side, ARM_JOINTS, _arm_positions(shape, side), shape)
+    return joints
 
 
 def mtp_height(shape: BodyShape, side: Side) -> float:
@@ -116,7 +116,7 @@ def mtp_height(shape: BodyShape, side: Side) -> float:
     return 0.25 * shape.ankle_height[SIDES.index(side)]
 
 
-def _leg_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
+def _leg_positions(shape: BodyShape, side: Side) -> dict[str, Vector]:
     i = SIDES.index(side)
     ball = (shape.foot[i], 0.0, mtp_height(shape, side) - shape.ankle_height[i])
     return {
@@ -127,7 +127,7 @@ def _leg_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
     }
 
 
-def _arm_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
+def _arm_positions(shape: BodyShape, side: Side) -> dict[str, Vector]:
     i = SIDES.index(side)
     height = shape.torso - shape.shoulder_drop
     return {
@@ -138,28 +138,28 @@ def _arm_places(shape: BodyShape, side: Side) -> dict[str, Vector]:
     }
 
 
-def _limb(
-    root: str, side: Side | None, turns: tuple[Turn, ...], places: dict[str, Vector], shape: BodyShape
-) -> Iterator[Built]:
+def _limb_joints(
+    root: str, side: Side | None, specs: tuple[JointSpec, ...], positions: dict[str, Vector], shape: BodyShape
+) -> Iterator[JointInstance]:
     prefix, parent = (f"{side}_" if side else ""), root
-    for turn in turns:
-        child = prefix + turn.child
-        yield Built(
-            prefix + turn.name,
+    for spec in specs:
+        child = prefix + spec.child
+        yield JointInstance(
+            prefix + spec.name,
             parent,
             child,
-            places.get(turn.child, (0.0, 0.0, 0.0)),
-            _constant(turn.child, side, shape),
-            _mirrored(turn.axis) if side == "left" else turn.axis,
-            math.radians(turn.low),
-            math.radians(turn.high),
-            turn.torque * shape.mass / STRONG,
-            turn.speed,
+            positions.get(spec.child, (0.0, 0.0, 0.0)),
+            _fixed_rotation(spec.child, side, shape),
+            _mirrored_axis(spec.axis) if side == "left" else spec.axis,
+            math.radians(spec.low),
+            math.radians(spec.high),
+            spec.torque * shape.mass / REFERENCE_MASS,
+            spec.speed,
         )
         parent = child
 
 
-def _constant(child: str, side: Side | None, shape: BodyShape) -> Vector:
+def _fixed_rotation(child: str, side: Side | None, shape: BodyShape) -> Vector:
     """Varus turns the shank inwards below the knee, torsion the ankle outwards about the shank."""
     if side is None:
         return (0.0, 0.0, 0.0)
@@ -167,7 +167,7 @@ def _constant(child: str, side: Side | None, shape: BodyShape) -> Vector:
     return {"shank": (-y * shape.varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.torsion[i])}.get(child, (0.0,) * 3)
 
 
-def _mirrored(axis: Vector) -> Vector:
+def _mirrored_axis(axis: Vector) -> Vector:
     """The axis of the mirrored turn: what turns inwards on the right turns inwards on the left."""
     x, y, z = axis
     return -x, y, -z

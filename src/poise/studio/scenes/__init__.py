@@ -10,26 +10,28 @@ import pkgutil
 from functools import cache
 
 from poise.errors import UsageError
-from poise.studio.scene_base import Act, Point, Scene
+from poise.studio.scene_base import ControlledPlant, Point, Scene
 
-__all__ = ["Act", "Point", "Scene", "scene", "scenes"]
+__all__ = ["ControlledPlant", "Point", "Scene", "all_scenes", "find_scene"]
 
 
 @cache
-def scenes() -> tuple[type[Scene], ...]:
+def all_scenes() -> tuple[type[Scene], ...]:
     """All of them, in the order of their tabs."""
-    found = []
+    scene_classes = []
     for module in pkgutil.iter_modules(__path__):
         for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
             if isinstance(value, type) and issubclass(value, Scene) and value.__module__.endswith(f".{module.name}"):
-                found.append(value)
-    concrete = [each for each in found if each is not Scene]
-    return tuple(sorted(concrete, key=lambda each: (each.order, each.name)))
+                scene_classes.append(value)
+    concrete = [scene_class for scene_class in scene_classes if scene_class is not Scene]
+    return tuple(sorted(concrete, key=lambda scene_class: (scene_class.tab_order, scene_class.name)))
 
 
-def scene(name: str) -> type[Scene]:
+def find_scene(name: str) -> type[Scene]:
     """The scene of that name."""
-    for each in scenes():
-        if each.name == name:
-            return each
-    raise UsageError(f"there is no scene '{name}'; expected one of {', '.join(each.name for each in scenes())}")
+    for scene_class in all_scenes():
+        if scene_class.name == name:
+            return scene_class
+    raise UsageError(
+        f"there is no scene '{name}'; expected one of {', '.join(scene_class.name for scene_class in all_scenes())}"
+    )

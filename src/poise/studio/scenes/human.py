@@ -9,18 +9,18 @@ from poise.behaviors import Stand
 from poise.control import TorqueController
 from poise.plants import MujocoPlant
 from poise.robots import SEXES, Robot
-from poise.studio.controls import Button, Choice, Control, Slider, Switch, Upload, chosen, number
-from poise.studio.fit_data import OF_THE_FILE, PERSONS, VARIANTS
-from poise.studio.player import CYCLE, FARTHEST, PARTS
-from poise.studio.scene_base import Act, Scene
+from poise.studio.controls import Button, Control, Dropdown, Slider, Switch, Upload, clamp_number, option_or_first
+from poise.studio.fit_data import FROM_FILE, SUBJECT_SOURCES, VARIANTS
+from poise.studio.player import CYCLE, MAX_GHOST_OFFSET, PLAY_RANGES
+from poise.studio.scene_base import ControlledPlant, Scene
 
 if TYPE_CHECKING:
-    from poise.studio.fit_service import Desk
+    from poise.studio.fit_service import FitService
 
 #: Largest file that is taken (bytes): a minute of 50 markers and two force plates at 1 kHz has 5 MB.
-MOST = 30_000_000
+MAX_TRIAL_BYTES = 30_000_000
 #: Heights (m) and masses (kg) of adults and children that walk.
-HEIGHTS, MASSES = (0.8, 2.2), (10.0, 200.0)
+HEIGHT_RANGE, MASS_RANGE = (0.8, 2.2), (10.0, 200.0)
 
 
 class HumanScene(Scene):
@@ -29,7 +29,7 @@ class HumanScene(Scene):
     The scene only knows what its controls say.
     """
 
-    name, title, order = "human", "Human", 5
+    name, title, tab_order = "human", "Human", 5
     hint = (
         "Load a C3D or TRC file of somebody who walks, or take the sample: measured and reproduced gait, side by side."
     )
@@ -37,67 +37,69 @@ class HumanScene(Scene):
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
-        self.person, self.height, self.mass, self.sex = OF_THE_FILE, 1.75, 70.0, str(SEXES[0])
-        self.variant, self.part, self.apart, self.markers = VARIANTS[0], CYCLE, 1.0, True
+        self.subject_source, self.height, self.mass, self.sex = FROM_FILE, 1.75, 70.0, str(SEXES[0])
+        self.variant, self.play_range, self.ghost_offset, self.show_markers = VARIANTS[0], CYCLE, 1.0, True
 
-    def acts(self) -> dict[str, Act]:
-        return {"robot": Act(TorqueController(Stand(self.robot)), MujocoPlant(self.robot.stance("standing")))}
+    def controlled_plants(self) -> dict[str, ControlledPlant]:
+        return {
+            "robot": ControlledPlant(TorqueController(Stand(self.robot)), MujocoPlant(self.robot.stance("standing")))
+        }
 
     def controls(self) -> list[Control]:
-        files: Any = {"group": "Trial", "accept": ".c3d,.trc", "most": MOST}
+        files: Any = {"group": "Trial", "accept": ".c3d,.trc", "max_bytes": MAX_TRIAL_BYTES}
         return [
             Upload(name="trial", label="load a trial", help="markers of a motion, C3D or TRC, at most 30 MB", **files),
             Upload(name="static", label="load a static trial", help="the same person standing; not needed", **files),
             Button(name="sample", label="take the sample", group="Trial",
                    help="a synthetic person who walks as the norms say"),
-            Choice(name="variant", label="reproduced as", group="Gait", options=VARIANTS, value=self.variant,
+            Dropdown(name="variant", label="reproduced as", group="Gait", options=VARIANTS, value=self.variant,
                    help="paper: four key postures; two phases: its ablation; best: six, passed in motion, and angular"
                         " momentum"),
-            Choice(name="part", label="play", group="Gait", options=PARTS, value=self.part),
-            Slider(name="apart", label="ghost beside by", group="Gait", low=0.0, high=FARTHEST, step=0.05, unit="m",
-                   value=self.apart),
-            Switch(name="markers", label="show markers", group="Gait", value=self.markers),
-            Choice(name="person", label="body", group="Person", options=PERSONS, value=self.person,
+            Dropdown(name="part", label="play", group="Gait", options=PLAY_RANGES, value=self.play_range),
+            Slider(name="apart", label="ghost beside by", group="Gait", low=0.0, high=MAX_GHOST_OFFSET, step=0.05,
+                   unit="m", value=self.ghost_offset),
+            Switch(name="markers", label="show markers", group="Gait", value=self.show_markers),
+            Dropdown(name="person", label="body", group="Person", options=SUBJECT_SOURCES, value=self.subject_source,
                    help="counts when something is fitted next"),
-            Slider(name="height", label="height", group="Person", low=HEIGHTS[0], high=HEIGHTS[1], step=0.01, unit="m",
-                   value=self.height),
-            Slider(name="mass", label="mass", group="Person", low=MASSES[0], high=MASSES[1], step=0.5, unit="kg",
-                   value=self.mass),
-            Choice(name="sex", label="tables for", group="Person", options=tuple(SEXES), value=self.sex),
+            Slider(name="height", label="height", group="Person", low=HEIGHT_RANGE[0], high=HEIGHT_RANGE[1],
+                   step=0.01, unit="m", value=self.height),
+            Slider(name="mass", label="mass", group="Person", low=MASS_RANGE[0], high=MASS_RANGE[1], step=0.5,
+                   unit="kg", value=self.mass),
+            Dropdown(name="sex", label="tables for", group="Person", options=tuple(SEXES), value=self.sex),
             Button(name="again", label="fit again", group="Person", help="with these numbers"),
             Button(name="forget", label="fit without the static trial", group="Person"),
         ]  # fmt: skip
 
-    def do(self, name: str, value: Any) -> str:
+    def set_control(self, name: str, value: Any) -> str:
         match name:
             case "person":
-                self.person = chosen(value, PERSONS)
+                self.subject_source = option_or_first(value, SUBJECT_SOURCES)
             case "height":
-                self.height = number(value, *HEIGHTS)
+                self.height = clamp_number(value, *HEIGHT_RANGE)
             case "mass":
-                self.mass = number(value, *MASSES)
+                self.mass = clamp_number(value, *MASS_RANGE)
             case "sex":
-                self.sex = chosen(value, SEXES)
+                self.sex = option_or_first(value, SEXES)
             case "variant":
-                self.variant = chosen(value, VARIANTS)
+                self.variant = option_or_first(value, VARIANTS)
             case "part":
-                self.part = chosen(value, PARTS)
+                self.play_range = option_or_first(value, PLAY_RANGES)
             case "apart":
-                self.apart = number(value, 0.0, FARTHEST)
+                self.ghost_offset = clamp_number(value, 0.0, MAX_GHOST_OFFSET)
             case "markers":
-                self.markers = bool(value)
+                self.show_markers = bool(value)
         return ""
 
-    def words(self) -> list[str]:
+    def status_lines(self) -> list[str]:
         return ["No trial yet: load one, or take the sample."]
 
     @classmethod
-    def desk(
+    def fit_service(
         cls,
-        say: Callable[[str, str], None],
+        post_message: Callable[[str, str], None],
         show: Callable[[Any], None],
         values: Callable[[], Mapping[str, Any]],
-    ) -> Desk:
-        from poise.studio.fit_service import Desk  # here: the simulation has no use for it
+    ) -> FitService:
+        from poise.studio.fit_service import FitService  # here: the simulation has no use for it
 
-        return Desk(say, show, values)
+        return FitService(post_message, show, values)

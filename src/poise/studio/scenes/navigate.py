@@ -11,18 +11,28 @@ import numpy as np
 
 from poise import runs
 from poise.arrays import Array
-from poise.behaviors import Done, Navigate
+from poise.behaviors import Navigate, SegmentStart
 from poise.devices import FLIGHT_STICK, GAMEPAD, KEYBOARD
-from poise.plans import MODES, Body, Goal, Mode, Points, Segment, Support, corners, guided
-from poise.plants import STAIRS_AND_DOOR, Flat, Ground, MujocoPlant, Stage, Thing
+from poise.plans import (
+    GUIDING_MODES,
+    Goal,
+    GuidingMode,
+    MotionSegment,
+    NavigationPoints,
+    SupportRegion,
+    ThreeMassModel,
+    guided_goal,
+    sole_corners,
+)
+from poise.plants import STAIRS_AND_DOOR, EnvironmentObject, FlatTerrain, MujocoPlant, StairsAndDoor, Terrain
 from poise.robots import Robot, Side
-from poise.studio.controls import Choice, Control, Switch, chosen, number
-from poise.studio.operator_input import HINTS, Hands, Person, codes, legend
-from poise.studio.scene_base import AS_BUILT, DRIVES, Act, MotionControls, Point, Scene, on_servos
-from poise.studio.scenery import Plan
+from poise.studio.controls import Control, Dropdown, Switch, clamp_number, option_or_first
+from poise.studio.operator_input import MODE_HINTS, OperatorInput, PageOperator, control_legend, key_codes
+from poise.studio.scene_base import ACTUATION, AS_BUILT, ControlledPlant, MotionControls, Point, Scene, uses_servos
+from poise.studio.view_frame import Plan
 
 #: What a segment of each outcome does; what was projected or discarded is a commanded one that was beyond a boundary.
-BECAME = {
+OUTCOME_TEXT = {
     "done": "goes as commanded",
     "projected": "goes as far as it can",
     "discarded": "stays, as the command was beyond a boundary",
@@ -30,44 +40,44 @@ BECAME = {
     "held": "cannot do that: it comes to rest",
     "caught": "has to wait: a quick step catches the body",
 }
-TIMES = {1: "once", 2: "twice"}
+REPETITIONS = {1: "once", 2: "twice"}
 
 
-def moves(done: Done) -> bool:
+def is_motion(record: SegmentStart) -> bool:
     """Whether a segment is more than standing still."""
-    segment = done.segment
-    asked = not done.stick.still or segment.goal.step is not None
-    return asked or segment.outcome != "commanded" or bool(segment.notes)
+    segment = record.segment
+    commanded = not record.command.is_zero or segment.goal.step is not None
+    return commanded or segment.outcome != "commanded" or bool(segment.notes)
 
 
-def outcome(done: Done) -> str:
+def segment_outcome(record: SegmentStart) -> str:
     """In one word; what was projected was done, but not all of it."""
-    segment = done.segment
+    segment = record.segment
     if segment.outcome != "commanded":
         return segment.outcome
-    beyond = "discarded" if any("discarded" in note for note in segment.notes) else "projected"
-    return beyond if segment.goal.projected else "done"
+    limited = "discarded" if any("discarded" in note for note in segment.notes) else "projected"
+    return limited if segment.goal.projected else "done"
 
 
-def became(done: Done) -> str:
+def segment_status(record: SegmentStart) -> str:
     """What becomes of a command, in a sentence."""
-    segment, mode = done.segment, done.stick.mode
-    lifted, count, word = segment.goal.points.lifted, segment.corrections, outcome(done)
-    if not moves(done):
+    segment, mode = record.segment, record.command.mode
+    lifted, count, word = segment.goal.points.lifted, segment.corrections, segment_outcome(record)
+    if not is_motion(record):
         return f"stands{'' if lifted is None else f', the {lifted} foot in the air'}; the {mode} is guided"
-    longer = f", prolonged {TIMES.get(count, f'{count} times')} to keep its balance" if count else ""
-    return f"{mode}: {BECAME.get(word, word)}, in {segment.seconds:.2f} s{longer}"
+    prolonged = f", prolonged {REPETITIONS.get(count, f'{count} times')} to keep its balance" if count else ""
+    return f"{mode}: {OUTCOME_TEXT.get(word, word)}, in {segment.seconds:.2f} s{prolonged}"
 
 
-def row(done: Done) -> dict[str, Any]:
+def segment_row(record: SegmentStart) -> dict[str, Any]:
     """A segment for the page's table: time, duration (s), margin of the zero moment point (mm), and why."""
-    segment = done.segment
+    segment = record.segment
     return {
-        "time": round(done.time, 2),
-        "mode": done.stick.mode,
+        "time": round(record.time, 2),
+        "mode": record.command.mode,
         "seconds": round(segment.seconds, 2),
         "margin": round(1e3 * segment.margin),
-        "outcome": outcome(done),
+        "outcome": segment_outcome(record),
         "notes": list(segment.notes),
     }
 
@@ -76,58 +86,58 @@ def row(done: Done) -> dict[str, Any]:
 
 
 #: Samples of a path: a curve of a step looks round.
-SAMPLES = 16
+PATH_SAMPLES = 16
 #: A hand that moves by less (m) is not drawn.
-SEEN = 0.005
+MIN_HAND_MOTION = 0.005
 
 
-def planned(segment: Segment, body: Body, mode: Mode) -> Plan:
+def segment_plan(segment: MotionSegment, body: ThreeMassModel, mode: GuidingMode) -> Plan:
     """The whole segment: paths of the centre of mass, of the foot that steps and of the hands, and where they end."""
-    times = np.linspace(0.0, segment.seconds, SAMPLES)
+    times = np.linspace(0.0, segment.seconds, PATH_SAMPLES)
     samples = [segment.sample(float(time)) for time in times]
-    begin, goal = segment.beginning.points, segment.goal
+    begin, goal = segment.initial.points, segment.goal
     paths = [np.array([sample.center[0] for sample in samples])]
     if goal.step is not None:
         paths.append(np.array([sample.feet[goal.step][0][:3] for sample in samples]))
-    for side in _moved(begin, goal.points, mode):
+    for side in _moving_hands(begin, goal.points, mode):
         points = [begin.replace(center=sample.center[0], attitude=sample.attitude[0]) for sample in samples]
         places = zip(points, samples, strict=True)
-        path = np.array([there.center + there.trunk @ sample.hands[side][0][:3] for there, sample in places])
+        path = np.array([point.center + point.trunk @ sample.hands[side][0][:3] for point, sample in places])
         paths.append(path)
-    return wanted(begin, goal, body, mode)._replace(paths=tuple(paths))
+    return goal_plan(begin, goal, body, mode)._replace(paths=tuple(paths))
 
 
-def wanted(begin: Points, goal: Goal, body: Body, mode: Mode) -> Plan:
+def goal_plan(begin: NavigationPoints, goal: Goal, body: ThreeMassModel, mode: GuidingMode) -> Plan:
     """The goal alone: footprints of a foot that steps, hands, centre of mass and the support it will have."""
     points = goal.points
-    soles = [] if goal.step is None else [corners(points.feet[goal.step], body.half, 0.0)]
-    hands = [points.hand(side) for side in _moved(begin, points, mode)]
+    soles = [] if goal.step is None else [sole_corners(points.feet[goal.step], body.sole_half, 0.0)]
+    hands = [points.hand_position(side) for side in _moving_hands(begin, points, mode)]
     return Plan(
-        soles=np.array(soles).reshape(-1, 4, 3),
+        footprints=np.array(soles).reshape(-1, 4, 3),
         hands=np.array(hands).reshape(-1, 3),
-        center=points.center,
-        support=_support(points, body),
+        center_of_mass=points.center,
+        support=_support_corners(points, body),
         paths=(),
     )
 
 
-def place(point: Array) -> Plan:
+def target_plan(point: Array) -> Plan:
     """Nothing but a place to go to (m, 3)."""
     return Plan(np.zeros((0, 4, 3)), point[None], np.full(3, np.nan), np.zeros((0, 3)), ())
 
 
-def _support(points: Points, body: Body) -> Array:
+def _support_corners(points: NavigationPoints, body: ThreeMassModel) -> Array:
     """Corners of the support region, each at the height of its sole (m, n x 3)."""
-    ends = np.array([corner for foot in points.standing for corner in corners(foot, body.half, 0.0)])
-    polygon = Support(points.standing, body.half, 0.0).polygon
+    ends = np.array([corner for foot in points.stance_feet for corner in sole_corners(foot, body.sole_half, 0.0)])
+    polygon = SupportRegion(points.stance_feet, body.sole_half, 0.0).polygon
     nearest = [int(np.argmin(np.abs(ends[:, :2] - corner).sum(axis=1))) for corner in polygon]
     return np.asarray(ends[nearest])
 
 
-def _moved(begin: Points, end: Points, mode: Mode) -> list[Side]:
+def _moving_hands(begin: NavigationPoints, end: NavigationPoints, mode: GuidingMode) -> list[Side]:
     """Hands that are more than carried along: guided, or moved as the body sees it."""
-    away = {side: end.hands[side].position - hand.position for side, hand in begin.hands.items()}
-    return [side for side in away if mode == f"{side} hand" or np.linalg.norm(away[side]) > SEEN]
+    shifts = {side: end.hands[side].position - hand.position for side, hand in begin.hands.items()}
+    return [side for side in shifts if mode == f"{side} hand" or np.linalg.norm(shifts[side]) > MIN_HAND_MOTION]
 
 
 # -- Navigate: guide a foot, the trunk or a hand ---------------------------------------------------------------------
@@ -135,51 +145,56 @@ def _moved(begin: Points, end: Points, mode: Mode) -> list[Side]:
 
 WORLDS = ("flat", STAIRS_AND_DOOR)
 #: Where stairs lead away from the camera, they are seen from behind and from the right, far from above.
-BEHIND: Point = (-0.6, -0.95, 0.7)
-RULES = ("projected onto it", "discarded")
+STAIRS_CAMERA: Point = (-0.6, -0.95, 0.7)
+BOUNDARY_RULES = ("projected onto it", "discarded")
 #: So many segments are told of: what a panel shows.
-TOLD = 12
+LISTED_SEGMENTS = 12
 #: A hand so near (m) to the place is there.
-TOUCHED = 0.015
+TOUCH_DISTANCE = 0.015
 #: A note is shown for so long after its segment (s): long enough to be read.
-READ = 2.5
+NOTE_DURATION = 2.5
 #: So many of the last segments are looked at for what to tell.
-LOOKED = 60
+SEARCHED_SEGMENTS = 60
 
 
 class NavigateScene(Scene):
     """One guided point, chosen by the user, follows a stick; see `poise.behaviors.navigate`."""
 
-    name, title, order = "navigate", "Navigate", 4
+    name, title, tab_order = "navigate", "Navigate", 4
     hint = "Choose a point and push a stick, a gamepad or keys: the rest of the body follows, and steps when it must."
-    guided: ClassVar[Mapping[str, Any]] = {
-        "modes": [{"name": mode, "hint": HINTS[mode]} for mode in MODES],
-        "keys": codes(KEYBOARD),
-        "keyboard": legend(KEYBOARD),
-        "gamepad": legend(GAMEPAD),
-        "flight_stick": legend(FLIGHT_STICK),
+    guidance_info: ClassVar[Mapping[str, Any]] = {
+        "modes": [{"name": mode, "hint": MODE_HINTS[mode]} for mode in GUIDING_MODES],
+        "keys": key_codes(KEYBOARD),
+        "keyboard": control_legend(KEYBOARD),
+        "gamepad": control_legend(GAMEPAD),
+        "flight_stick": control_legend(FLIGHT_STICK),
     }
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
-        self.drives, self.world, self.rule, self.ahead = AS_BUILT, WORLDS[0], RULES[0], True
-        self.person = Person()
+        self.actuation, self.world, self.boundary_rule, self.show_next_goal = (
+            AS_BUILT,
+            WORLDS[0],
+            BOUNDARY_RULES[0],
+            True,
+        )
+        self.operator = PageOperator()
         self.parameters = MotionControls(
-            runs.Navigate, robot, own=("script", "random", "scenario", "remote", "terrain")
+            runs.NavigateMotion, robot, exclude=("script", "random", "scenario", "remote", "terrain")
         )
         self.navigate: Navigate | None = None
         self.plant: MujocoPlant | None = None
-        self._drawn: tuple[object, Plan | None] = (None, None)
-        self._next: tuple[object, Plan | None] = (None, None)
-        self._told: tuple[object, list[Done]] = (None, [])
+        self._accepted_plan: tuple[object, Plan | None] = (None, None)
+        self._next_plan: tuple[object, Plan | None] = (None, None)
+        self._recent_segments: tuple[object, list[SegmentStart]] = (None, [])
 
-    def acts(self) -> dict[str, Act]:
-        start, under = self.robot.stance("standing"), None if self.level else self.stage.under
-        discard = self.rule == RULES[1]
-        self.navigate = navigate = Navigate(self.robot, self.person, start=start, ground=under, discard=discard)
-        motion = self.parameters.definition(mode=self.mode)
-        self.plant = motion.world.plant(start, servos=self.servos, ground=self.ground, things=self.things)
-        return {"robot": Act(motion.controller(navigate, navigate.weights), self.plant)}
+    def controlled_plants(self) -> dict[str, ControlledPlant]:
+        start, surface = self.robot.stance("standing"), None if self.is_flat else self.stairs_and_door.under
+        discard = self.boundary_rule == BOUNDARY_RULES[1]
+        self.navigate = navigate = Navigate(self.robot, self.operator, start=start, ground=surface, discard=discard)
+        motion = self.parameters.build_motion(mode=self.mode)
+        self.plant = motion.world.plant(start, servos=self.servos, ground=self.ground, objects=self.obstacles)
+        return {"robot": ControlledPlant(motion.controller(navigate, navigate.weights), self.plant)}
 
     @property
     def mode(self) -> str:
@@ -189,76 +204,82 @@ class NavigateScene(Scene):
     @property
     def servos(self) -> bool:
         """Whether joints are driven by position servos."""
-        return on_servos(self.robot, self.drives)
+        return uses_servos(self.robot, self.actuation)
 
     @property
-    def level(self) -> bool:
+    def is_flat(self) -> bool:
         """Whether there is nothing but a floor."""
         return self.world == WORLDS[0]
 
     @cached_property
-    def stage(self) -> Stage:
+    def stairs_and_door(self) -> StairsAndDoor:
         """The stairs and the door, as large as fits the robot."""
-        return Stage.of(self.robot)
+        return StairsAndDoor.of(self.robot)
 
     @property
-    def look(self) -> Point | None:
-        return None if self.level else BEHIND
+    def camera_direction(self) -> Point | None:
+        return None if self.is_flat else STAIRS_CAMERA
 
     @property
-    def ground(self) -> Ground:
-        return Flat() if self.level else self.stage
+    def ground(self) -> Terrain:
+        return FlatTerrain() if self.is_flat else self.stairs_and_door
 
     @property
-    def things(self) -> Sequence[Thing]:
-        return () if self.level else self.stage.things
+    def obstacles(self) -> Sequence[EnvironmentObject]:
+        return () if self.is_flat else self.stairs_and_door.objects
 
     # -- controls --------------------------------------------------------------------------------------------------
 
     def controls(self) -> list[Control]:
         return [
-            Choice(name="world", label="world", group="World", options=WORLDS, value=self.world,
+            Dropdown(name="world", label="world", group="World", options=WORLDS, value=self.world,
                    help="a level floor, or a stage, three steps down, a room and a door, as large as fits the robot"),
-            Choice(name="drives", label="joints", group="Robot", options=DRIVES, value=self.drives,
+            Dropdown(name="drives", label="joints", group="Robot", options=ACTUATION, value=self.actuation,
                    help="what drives them: motors that are told torques, or servos that are told angles"),
-            Choice(name="rule", label="beyond a boundary", group="Guidance", options=RULES, value=self.rule,
+            Dropdown(name="rule", label="beyond a boundary", group="Guidance", options=BOUNDARY_RULES,
+                   value=self.boundary_rule,
                    help="what becomes of a command that goes too far: done as far as possible, or not at all"),
-            Switch(name="ahead", label="show the next goal", group="Guidance", value=self.ahead,
+            Switch(name="ahead", label="show the next goal", group="Guidance", value=self.show_next_goal,
                    help="where the stick, as it is held now, would lead next"),
             *self.parameters.controls(mode=self.mode),
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
-        own = {"world": self.world, "drives": self.drives, "lift": self.person.lift, "rule": self.rule}
+        scene_values = {
+            "world": self.world,
+            "drives": self.actuation,
+            "lift": self.operator.lift,
+            "rule": self.boundary_rule,
+        }
         world = {control.name: control.as_json()["value"] for control in self.parameters.controls(mode=self.mode)}
-        return {**own, **world, "ahead": self.ahead, "mode": self.person.mode}
+        return {**scene_values, **world, "ahead": self.show_next_goal, "mode": self.operator.mode}
 
-    def do(self, name: str, value: Any) -> str:
+    def set_control(self, name: str, value: Any) -> str:
         if name == "mode":
-            self.person.mode = chosen(value, (self.person.mode, *MODES))
+            self.operator.mode = option_or_first(value, (self.operator.mode, *GUIDING_MODES))
         elif name == "lift":
-            self.person.lift = number(value, 0.0, 1.0)
+            self.operator.lift = clamp_number(value, 0.0, 1.0)
         elif name == "ahead":
-            self.ahead = bool(value)
+            self.show_next_goal = bool(value)
         elif name == "rule":
-            self.rule = chosen(value, RULES)
+            self.boundary_rule = option_or_first(value, BOUNDARY_RULES)
             if self.navigate is not None:
-                self.navigate.discard = self.rule == RULES[1]
+                self.navigate.discard = self.boundary_rule == BOUNDARY_RULES[1]
         elif name == "drives":
-            self.drives, self.stale = chosen(value, DRIVES), True
+            self.actuation, self.needs_reset = option_or_first(value, ACTUATION), True
         elif name == "world":
-            self.world, self.stale = chosen(value, WORLDS), True
+            self.world, self.needs_reset = option_or_first(value, WORLDS), True
         elif self.parameters.set(name, value, mode=self.mode):
-            self.stale = True
+            self.needs_reset = True
         return ""
 
     # -- guiding ---------------------------------------------------------------------------------------------------
 
-    def take(self, hands: Hands | None) -> None:
-        self.person.take(hands)
+    def set_operator_input(self, operator_input: OperatorInput | None) -> None:
+        self.operator.set_input(operator_input)
 
-    def leave(self) -> None:
-        self.person.take(None)
+    def on_unattended(self) -> None:
+        self.operator.set_input(None)
 
     # -- what is the case, and what will be ------------------------------------------------------------------------
 
@@ -267,71 +288,78 @@ class NavigateScene(Scene):
         if navigate is None or navigate.segment is None or self.plant is None or self.plant.fallen:
             return {}
         segment = navigate.segment
-        if self._drawn[0] is not segment:
-            self._drawn = (
+        if self._accepted_plan[0] is not segment:
+            self._accepted_plan = (
                 segment,
-                planned(segment, navigate.body, navigate.stick.mode) if moves(navigate.history[-1]) else None,
+                segment_plan(segment, navigate.body, navigate.command.mode)
+                if is_motion(navigate.history[-1])
+                else None,
             )
-        found = {"accepted": self._drawn[1], "next": self._ahead(navigate)}
-        if not self.level:
-            found["place"] = place(self.stage.target)
-        return {name: plan for name, plan in found.items() if plan is not None}
+        plans = {"accepted": self._accepted_plan[1], "next": self._next_goal_plan(navigate)}
+        if not self.is_flat:
+            plans["place"] = target_plan(self.stairs_and_door.target)
+        return {name: plan for name, plan in plans.items() if plan is not None}
 
-    def _ahead(self, navigate: Navigate) -> Plan | None:
+    def _next_goal_plan(self, navigate: Navigate) -> Plan | None:
         """The goal that would follow the present one, if nobody moved the stick until then."""
-        stick, segment = self.person.stick, navigate.segment
-        if not self.ahead or stick.still or segment is None:
+        stick, segment = self.operator.stick, navigate.segment
+        if not self.show_next_goal or stick.is_zero or segment is None:
             return None
-        known = stick, segment
-        if self._next[0] != known:
+        cache_key = stick, segment
+        if self._next_plan[0] != cache_key:
             points = segment.goal.points
-            goal = guided(points, stick, navigate.workspace, navigate.legs, navigate.ground, navigate.discard)
-            self._next = known, wanted(points, goal, navigate.body, stick.mode)
-        return self._next[1]
+            goal = guided_goal(points, stick, navigate.workspace, navigate.legs, navigate.ground, navigate.discard)
+            self._next_plan = cache_key, goal_plan(points, goal, navigate.body, stick.mode)
+        return self._next_plan[1]
 
-    def words(self) -> list[str]:
+    def status_lines(self) -> list[str]:
         navigate, plant = self.navigate, self.plant
         if navigate is None or plant is None or navigate.segment is None:
             return []
         if plant.fallen:
             return ["It has fallen; reset to begin anew."]
-        return [became(navigate.history[-1]), *self._left()]
+        return [segment_status(navigate.history[-1]), *self._task_lines()]
 
-    def _left(self) -> list[str]:
+    def _task_lines(self) -> list[str]:
         """What is left to do in a world that has something to do."""
         hand = next((hand for hand in self.robot.hands if hand.side == "left"), None)
-        if self.level or hand is None or self.plant is None:
+        if self.is_flat or hand is None or self.plant is None:
             return []
-        away = float(np.linalg.norm(self.plant.state().pose(hand).translation - self.stage.target))
-        if away < TOUCHED:
+        distance = float(np.linalg.norm(self.plant.state().pose(hand).translation - self.stairs_and_door.target))
+        if distance < TOUCH_DISTANCE:
             return ["The left hand is at the door. Well done."]
-        return [f"Down the steps, across the room, the left hand to the door: {away:.2f} m to go."]
+        return [f"Down the steps, across the room, the left hand to the door: {distance:.2f} m to go."]
 
-    def guide(self) -> dict[str, Any]:
+    def guidance_status(self) -> dict[str, Any]:
         """What is heard and what becomes of it.
 
         "mode", "axes" and "lift" are what counts now, "place" whether there is one to touch; "notes" why the present
         segment, or one just before, was not done as commanded; "segments" the last that were not just standing, the
         latest first.
         """
-        stick = self.person.stick
+        stick = self.operator.stick
         axes = [round(value, 3) for value in stick.axes]
-        heard = {"mode": stick.mode, "axes": axes, "lift": round(stick.lift, 3), "place": not self.level}
+        status = {"mode": stick.mode, "axes": axes, "lift": round(stick.lift, 3), "place": not self.is_flat}
         navigate, plant = self.navigate, self.plant
         if navigate is None or plant is None:
-            return {**heard, "notes": [], "segments": []}
-        if self._told[0] is not navigate.segment:
-            self._told = navigate.segment, [done for done in islice(reversed(navigate.history), LOOKED) if moves(done)]
-        lately = self._told[1]
-        noted = next((done for done in lately if done.segment.notes), None)
-        fresh = noted is not None and noted.time + noted.segment.seconds > plant.time - READ
-        notes = list(noted.segment.notes) if noted is not None and fresh else []
-        return {**heard, "notes": notes, "segments": [row(done) for done in lately[:TOLD]]}
+            return {**status, "notes": [], "segments": []}
+        if self._recent_segments[0] is not navigate.segment:
+            self._recent_segments = (
+                navigate.segment,
+                [record for record in islice(reversed(navigate.history), SEARCHED_SEGMENTS) if is_motion(record)],
+            )
+        recent = self._recent_segments[1]
+        noted = next((record for record in recent if record.segment.notes), None)
+        is_recent = noted is not None and noted.time + noted.segment.seconds > plant.time - NOTE_DURATION
+        notes = list(noted.segment.notes) if noted is not None and is_recent else []
+        return {**status, "notes": notes, "segments": [segment_row(record) for record in recent[:LISTED_SEGMENTS]]}
 
-    def facts(self) -> dict[str, Any]:
+    def provenance(self) -> dict[str, Any]:
         return {"behavior": "navigate", "world": self.world}
 
     @classmethod
-    def replayed(cls, facts: Mapping[str, Any], robot: Robot) -> tuple[Ground, Sequence[Thing]] | None:
-        stage = Stage.of(robot) if facts.get("world") == WORLDS[1] else None
-        return None if stage is None else (stage, stage.things)
+    def recorded_terrain(
+        cls, provenance: Mapping[str, Any], robot: Robot
+    ) -> tuple[Terrain, Sequence[EnvironmentObject]] | None:
+        stage = StairsAndDoor.of(robot) if provenance.get("world") == WORLDS[1] else None
+        return None if stage is None else (stage, stage.objects)

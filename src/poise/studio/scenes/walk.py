@@ -11,68 +11,79 @@ from poise import runs
 from poise.behaviors import Walk, WalkSettings
 from poise.parameters import parameters
 from poise.plans import PARAMETERS, STYLES, Style
-from poise.plants import Ground
+from poise.plants import Terrain
 from poise.robots import Robot
-from poise.studio.controls import Button, Choice, Control, Save, Slider, Switch, Upload, chosen, control_for, number
-from poise.studio.scene_base import Act, MotionControls, PushedScene
+from poise.studio.controls import (
+    Button,
+    Control,
+    Dropdown,
+    Save,
+    Slider,
+    Switch,
+    Upload,
+    clamp_number,
+    control_for,
+    option_or_first,
+)
+from poise.studio.scene_base import ControlledPlant, MotionControls, PushableScene
 
 #: Declarations of the numbers of a style and of the settings of a walk.
 STYLE, SETTINGS = parameters(Style), parameters(WalkSettings)
 #: Where each parameter of a style stands.
-GROUPS = {
+PARAMETER_GROUPS = {
     "Steps": ("step_length", "step_height", "lateral_step", "turn", "single_support", "double_support"),
     "Balance": ("height", "sway", "sway_phase"),
     "Bearing": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
     "Looseness": ("angular_momentum", "torque", "arm_posture"),
 }
 #: What a stick at its end means: m/s, m/s, rad/s for a leg of 0.8 m; shorter legs are slower, as pendulums are.
-FASTEST = (0.45, 0.15, 0.6)
-NOBODY = "nothing"
+MAX_SPEED = (0.45, 0.15, 0.6)
+NO_STYLE = "nothing"
 
 
-class WalkScene(PushedScene):
+class WalkScene(PushableScene):
     """Every number of a style is a slider; presets, files and blends set them; a stick, a pad or keys drive."""
 
-    name, title, sticks, order = "walk", "Walk", True, 1
+    name, title, stick_driven, tab_order = "walk", "Walk", True, 1
     hint = "Choose a style and let it walk, or drive with a stick, a gamepad or the keys W A S D Q E."
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
-        self.base, self.other, self.share = STYLES["neutral"], NOBODY, 0.5
-        self.style = self.base
+        self.base_style, self.blend_style, self.blend_share = STYLES["neutral"], NO_STYLE, 0.5
+        self.style = self.base_style
         self.center: str = WalkSettings.center
         self.walking = False
-        self.parameters = MotionControls(runs.Walk, robot, own=("style", "steps", "speed"))
-        self._held = (0.0, 0.0, 0.0)
-        self._told = ""
-        self._last = -math.inf
+        self.parameters = MotionControls(runs.WalkMotion, robot, exclude=("style", "steps", "speed"))
+        self._stick = (0.0, 0.0, 0.0)
+        self._balance_line = ""
+        self._last_check = -math.inf
         self.walk: Walk | None = None
 
     @property
-    def ground(self) -> Ground:
-        ground: Ground = self.parameters.definition().world.ground
+    def ground(self) -> Terrain:
+        ground: Terrain = self.parameters.build_motion().world.ground
         return ground
 
-    def acts(self) -> dict[str, Act]:
+    def controlled_plants(self) -> dict[str, ControlledPlant]:
         settings = {"center": self.center}
-        setup = self.parameters.definition(style=self.style, steps=0, settings=settings).build(self.robot)
+        setup = self.parameters.build_motion(style=self.style, steps=0, settings=settings).build(self.robot)
         self.plant, self.walk = setup.plant, setup.behavior
-        self._go()
-        return {"robot": Act(setup.controller, setup.plant)}
+        self._update_walking()
+        return {"robot": ControlledPlant(setup.controller, setup.plant)}
 
     # -- controls --------------------------------------------------------------------------------------------------
 
     def controls(self) -> list[Control]:
         names = tuple(STYLES)
-        found: list[Control | None] = [
+        controls: list[Control | None] = [
             Switch(name="walking", label="walk", group="Walk", help="walks on its own", value=self.walking),
-            Choice(name="preset", label="style", group="Walk", options=(*names, "own"), value=self._preset()),
-            Choice(
+            Dropdown(name="preset", label="style", group="Walk", options=(*names, "own"), value=self._preset_name()),
+            Dropdown(
                 name="blend",
                 label="blend with",
                 group="Walk",
-                options=(NOBODY, *names),
-                value=self.other,
+                options=(NO_STYLE, *names),
+                value=self.blend_style,
                 help="a second style, mixed in by the share below",
             ),
             Slider(
@@ -82,7 +93,7 @@ class WalkScene(PushedScene):
                 low=0.0,
                 high=1.0,
                 step=0.01,
-                value=self.share,
+                value=self.blend_share,
             ),
             Button(
                 name="repair",
@@ -93,66 +104,75 @@ class WalkScene(PushedScene):
             Upload(name="file", label="load a style", group="Walk", accept=".toml", help="a TOML file of a style"),
             Save(name="save", label="save this style", group="Walk"),
         ]
-        for group, members in GROUPS.items():
-            for name in members:
-                found.append(control_for(PARAMETERS[name], getattr(self.style, name), group, f"style.{name}"))
+        for group, parameter_names in PARAMETER_GROUPS.items():
+            for name in parameter_names:
+                controls.append(control_for(PARAMETERS[name], getattr(self.style, name), group, f"style.{name}"))
         joints = control_for(STYLE["torque_joints"], self.style.torque_joints, "Looseness", "style.torque_joints")
         center = control_for(SETTINGS["center"], self.center, "Balance")
-        shown = [*found, joints, center, *self.parameters.controls(), *self.pushes.controls()]
-        return [control for control in shown if control is not None]
+        all_controls = [*controls, joints, center, *self.parameters.controls(), *self.push_controls.controls()]
+        return [control for control in all_controls if control is not None]
 
     def values(self) -> dict[str, Any]:
         style = {f"style.{name}": getattr(self.style, name) for name in (*PARAMETERS, "torque_joints")}
-        own = {"walking": self.walking, "preset": self._preset(), "blend": self.other, "share": self.share}
+        scene_values = {
+            "walking": self.walking,
+            "preset": self._preset_name(),
+            "blend": self.blend_style,
+            "share": self.blend_share,
+        }
         world = {control.name: control.as_json()["value"] for control in self.parameters.controls()}
-        return {**own, **style, "center": self.center, **world, **self.pushes.values()}
+        return {**scene_values, **style, "center": self.center, **world, **self.push_controls.values()}
 
-    def do(self, name: str, value: Any) -> str:
+    def set_control(self, name: str, value: Any) -> str:
         if name == "walking":
             self.walking = bool(value)
-            self._go()
+            self._update_walking()
         elif name == "preset":
             if isinstance(value, str) and value in STYLES:
-                self._dress(STYLES[value])
+                self._set_base_style(STYLES[value])
         elif name == "blend":
-            self.other = chosen(value, (NOBODY, *STYLES))
-            self._blend()
+            self.blend_style = option_or_first(value, (NO_STYLE, *STYLES))
+            self._apply_blend()
         elif name == "share":
-            self.share = number(value, 0.0, 1.0)
-            self._blend()
+            self.blend_share = clamp_number(value, 0.0, 1.0)
+            self._apply_blend()
         elif name == "file":
-            self._dress(Style(**value))
+            self._set_base_style(Style(**value))
             return f"style '{self.style.name}' is loaded"
         elif name == "repair":
             return self._repair()
         elif name == "center":
-            self.center, self.stale = chosen(value, SETTINGS["center"].choices), True
+            self.center, self.needs_reset = option_or_first(value, SETTINGS["center"].choices), True
         elif name.startswith("style."):
-            self._turn(name.removeprefix("style."), value)
+            self._set_style_parameter(name.removeprefix("style."), value)
         elif self.parameters.set(name, value):
-            self.stale = True
+            self.needs_reset = True
         elif self.plant is not None:
-            return self.pushes.do(name, value, self.plant)
+            return self.push_controls.set_control(name, value, self.plant)
         return ""
 
-    def _turn(self, name: str, value: Any) -> None:
+    def _set_style_parameter(self, name: str, value: Any) -> None:
         if name == "torque_joints":
-            value = chosen(value, STYLE[name].choices)
+            value = option_or_first(value, STYLE[name].choices)
         elif name in PARAMETERS:
-            value = number(value, PARAMETERS[name].low, PARAMETERS[name].high)
+            value = clamp_number(value, PARAMETERS[name].low, PARAMETERS[name].high)
         else:
             return
-        self._wear(self.style.but(**{name: value}))
-        self.base, self.other = self.style, NOBODY
+        self._apply_style(self.style.replace(**{name: value}))
+        self.base_style, self.blend_style = self.style, NO_STYLE
 
-    def _dress(self, style: Style) -> None:
-        self.base = style
-        self._blend()
+    def _set_base_style(self, style: Style) -> None:
+        self.base_style = style
+        self._apply_blend()
 
-    def _blend(self) -> None:
-        self._wear(self.base if self.other == NOBODY else self.base.mixed(STYLES[self.other], self.share))
+    def _apply_blend(self) -> None:
+        self._apply_style(
+            self.base_style
+            if self.blend_style == NO_STYLE
+            else self.base_style.blend(STYLES[self.blend_style], self.blend_share)
+        )
 
-    def _wear(self, style: Style) -> None:
+    def _apply_style(self, style: Style) -> None:
         if self.walk is not None:
             self.walk.style = style
         self.style = style
@@ -162,34 +182,38 @@ class WalkScene(PushedScene):
             return ""
         changes = self.walk.repair()
         if not changes:
-            return "nothing to repair" if self.walk.verdict().walks else "no change of steps and timing would help"
-        self.base, self.other = self.walk.style, NOBODY
+            return (
+                "nothing to repair"
+                if self.walk.check_feasibility().feasible
+                else "no change of steps and timing would help"
+            )
+        self.base_style, self.blend_style = self.walk.style, NO_STYLE
         self.style = self.walk.style
         return "repaired: " + ", ".join(changes)
 
-    def _preset(self) -> str:
+    def _preset_name(self) -> str:
         """The name of the style, if it is as it was made."""
         return self.style.name if STYLES.get(self.style.name) == self.style else "own"
 
     # -- driving ---------------------------------------------------------------------------------------------------
 
-    def drive(self, forward: float, left: float, turn: float) -> None:
-        self._held = (forward, left, turn)
-        self._go()
+    def set_stick(self, forward: float, left: float, turn: float) -> None:
+        self._stick = (forward, left, turn)
+        self._update_walking()
 
-    def leave(self) -> None:
-        self._held, self.walking = (0.0, 0.0, 0.0), False
-        self._go()
+    def on_unattended(self) -> None:
+        self._stick, self.walking = (0.0, 0.0, 0.0), False
+        self._update_walking()
 
-    def _go(self) -> None:
+    def _update_walking(self) -> None:
         """Walks as the stick, or else the switch, says."""
         walk = self.walk
         if walk is None:
             return
-        if any(self._held):
-            slower = math.sqrt(walk.body.leg / 0.8)
-            forward, left, turn = (held * most for held, most in zip(self._held, FASTEST, strict=True))
-            walk.speed = (slower * forward, slower * left, turn)
+        if any(self._stick):
+            speed_scale = math.sqrt(walk.body.leg_length / 0.8)
+            forward, left, turn = (part * limit for part, limit in zip(self._stick, MAX_SPEED, strict=True))
+            walk.speed = (speed_scale * forward, speed_scale * left, turn)
             walk.go()
         elif self.walking:
             walk.speed = None
@@ -199,33 +223,37 @@ class WalkScene(PushedScene):
 
     # -- what is the case ------------------------------------------------------------------------------------------
 
-    def words(self) -> list[str]:
+    def status_lines(self) -> list[str]:
         if self.walk is None or self.plant is None:
             return []
         if self.plant.fallen:
             return ["It has fallen; reset to begin anew."]
         now = self.plant.time
-        if now - self._last > 0.2 or now < self._last:  # a verdict costs some ticks
-            said = self.walk.verdict()
-            margin = f"{100.0 * said.margin:+.1f} cm"
-            self._told = f"balanced, {margin} to spare in the next two steps" if said.walks else f"{said} ({margin})"
-            self._last = now
-        speed = ", ".join(f"{value:.2f}" for value in self.walk.own_speed)
-        return [self._told, f"speed asked for: {speed} (m/s, m/s, rad/s)"]
+        if now - self._last_check > 0.2 or now < self._last_check:  # a verdict costs some ticks
+            verdict = self.walk.check_feasibility()
+            margin = f"{100.0 * verdict.margin:+.1f} cm"
+            self._balance_line = (
+                f"balanced, {margin} to spare in the next two steps" if verdict.feasible else f"{verdict} ({margin})"
+            )
+            self._last_check = now
+        speed = ", ".join(f"{value:.2f}" for value in self.walk.requested_speed)
+        return [self._balance_line, f"speed asked for: {speed} (m/s, m/s, rad/s)"]
 
-    def facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {"behavior": "walk", "style": self.style.name}
-        return {**facts, **self.parameters.definition().world.disturbances}
+    def provenance(self) -> dict[str, Any]:
+        provenance: dict[str, Any] = {"behavior": "walk", "style": self.style.name}
+        return {**provenance, **self.parameters.build_motion().world.disturbances}
 
     # -- files -----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, control: str, name: str, data: bytes) -> Any:
-        style = Style.parsed(data, name)
+    def parse_upload(cls, control: str, name: str, data: bytes) -> Any:
+        style = Style.from_toml(data, name)
         return {**{field.name: getattr(style, field.name) for field in fields(style)}, "rest": dict(style.rest)}
 
     @classmethod
-    def written(cls, control: str, values: Mapping[str, Any]) -> tuple[str, str]:
-        known = {name.removeprefix("style."): value for name, value in values.items() if name.startswith("style.")}
+    def file_to_save(cls, control: str, values: Mapping[str, Any]) -> tuple[str, str]:
+        style_values = {
+            name.removeprefix("style."): value for name, value in values.items() if name.startswith("style.")
+        }
         preset = str(values.get("preset", "own"))
-        return f"{preset}.toml", Style(name=preset, **known).text()
+        return f"{preset}.toml", Style(name=preset, **style_values).to_toml()

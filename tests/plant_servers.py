@@ -14,17 +14,17 @@ import zmq
 
 from poise.control import Command, Controller
 from poise.plants import Plant, PlantServer
-from poise.plants.remote.protocol import packed, unpacked
+from poise.plants.remote.protocol import decode, encode
 from poise.robots import Robot, State
 
 #: Any port that is free.
-FREE = "tcp://127.0.0.1:0"
+FREE_ADDRESS = "tcp://127.0.0.1:0"
 #: Longer than any machine is busy (s): for what must happen, and for answers that must not be missed.
-LONG = 60.0
+ANSWER_TIMEOUT = 60.0
 
 
 @contextmanager
-def served(plant: Plant, address: str = FREE, **settings: Any) -> Iterator[Any]:
+def serve_plant(plant: Plant, address: str = FREE_ADDRESS, **settings: Any) -> Iterator[Any]:
     """A server in a thread of its own."""
     with PlantServer(plant, address, **settings) as server:
         thread = threading.Thread(target=server.serve)
@@ -37,9 +37,9 @@ def served(plant: Plant, address: str = FREE, **settings: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serve_process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """``poise serve`` in a process of its own, and its address."""
-    command = [sys.executable, "-m", "poise", "serve", "--address", FREE, *arguments]
+    command = [sys.executable, "-m", "poise", "serve", "--address", FREE_ADDRESS, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
@@ -49,7 +49,7 @@ def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             server.kill()
 
 
-class Stranger:
+class RawClient:
     """A socket that speaks to a server as it likes."""
 
     def __init__(self, address: str) -> None:
@@ -57,22 +57,22 @@ class Stranger:
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.connect(address)
 
-    def __enter__(self) -> Stranger:
+    def __enter__(self) -> RawClient:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.socket.close(linger=0)
 
     def send(self, message: dict[str, Any] | bytes) -> None:
-        self.socket.send(message if isinstance(message, bytes) else packed(message))
+        self.socket.send(message if isinstance(message, bytes) else encode(message))
 
-    def ask(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
+    def request(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
         """Sends, and returns what is answered."""
         self.send(message)
-        assert self.socket.poll(1000 * LONG), "nobody answered"
-        return unpacked(self.socket.recv_multipart())
+        assert self.socket.poll(1000 * ANSWER_TIMEOUT), "nobody answered"
+        return decode(self.socket.recv_multipart())
 
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether nothing has arrived."""
         return not self.socket.poll(0)
 
@@ -82,7 +82,7 @@ def hello(robot: Robot, token: bytes = bytes(16), **changes: Any) -> dict[str, A
     return {"kind": "hello", "protocol": 1, "robot": robot.name, "joints": joints, "token": token, **changes}
 
 
-class Swinging(Controller):
+class SwingController(Controller):
     """Moves the joints to and fro by velocities, whatever the state is; what it does depends on time alone."""
 
     def __init__(self, robot: Robot, period: float = 0.005, speed: float = 0.2) -> None:
@@ -93,6 +93,6 @@ class Swinging(Controller):
         return Command(np.concatenate([np.zeros(6), joints]), None, None, self.period)
 
 
-def moving(robot: Robot, period: float = 0.005) -> Command:
+def forward_command(robot: Robot, period: float = 0.005) -> Command:
     """A command that moves the base forward, at 1 m/s."""
     return Command(np.concatenate([[1.0], np.zeros(robot.model.nv - 1)]), None, None, period)

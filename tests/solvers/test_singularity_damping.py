@@ -7,32 +7,32 @@ from poise.errors import RowsError
 from poise.solvers import Lexicographic, Program, Rows
 
 
-def stretched(angle: float, caution: float) -> Program:
+def stretched_arm_program(angle: float, singularity_damping: float) -> Program:
     """Two rows with a small angle between them, that ask for different things."""
     A = np.array([[1.0, 0.0, 0.2], [np.cos(angle), np.sin(angle), 0.2]])
-    return Program([Rows(A, [0.0, 1.0], [0.0, 1.0])], caution=[caution])
+    return Program([Rows(A, [0.0, 1.0], [0.0, 1.0])], singularity_damping=[singularity_damping])
 
 
 def test_a_level_away_from_singularities_is_solved_exactly() -> None:
-    program = stretched(0.5, 0.1)
+    program = stretched_arm_program(0.5, 0.1)
     exact = Lexicographic().solve(Program(program.levels))
-    careful = Lexicographic().solve(program)
-    assert careful.x == pytest.approx(exact.x, abs=1e-12)
-    assert careful.slack[0] == pytest.approx(0.0, abs=1e-12)
+    first_damped_level = Lexicographic().solve(program)
+    assert first_damped_level.x == pytest.approx(exact.x, abs=1e-12)
+    assert first_damped_level.slack[0] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("angle", [1e-1, 1e-2, 1e-4, 1e-6, 0.0])
 def test_near_a_singularity_the_answer_stays_short(angle: float) -> None:
-    careful = Lexicographic().solve(stretched(angle, 0.3))
+    first_damped_level = Lexicographic().solve(stretched_arm_program(angle, 0.3))
     # What damped least squares can reach at most: |b| / (2 damping), with damping up to the caution.
-    assert np.linalg.norm(careful.x) <= 1.0 / 0.3
+    assert np.linalg.norm(first_damped_level.x) <= 1.0 / 0.3
     if angle > 0.0:
-        assert np.linalg.norm(Lexicographic().solve(stretched(angle, 0.0)).x) > 0.9 / angle
+        assert np.linalg.norm(Lexicographic().solve(stretched_arm_program(angle, 0.0)).x) > 0.9 / angle
 
 
 def test_it_sets_in_continuously() -> None:
     angles = np.linspace(0.6, 0.0, 1201)
-    answers = np.array([Lexicographic().solve(stretched(angle, 0.3)).x for angle in angles])
+    answers = np.array([Lexicographic().solve(stretched_arm_program(angle, 0.3)).x for angle in angles])
     jumps = np.abs(np.diff(answers, axis=0)).max(axis=1)
     assert jumps.max() < 0.06  # over a step of 0.0005 rad; it would be thousands without
 
@@ -40,11 +40,11 @@ def test_it_sets_in_continuously() -> None:
 def test_higher_levels_lose_nothing_to_the_caution_of_lower_ones() -> None:
     above = Rows([[0.0, 1.0, 1.0]], 0.4, 0.4)
     below = Rows([[0.0, 1.0, 1.0001]], 5.0, 5.0)
-    solution = Lexicographic().solve(Program([above, below], caution=[0.0, 0.5]))
+    solution = Lexicographic().solve(Program([above, below], singularity_damping=[0.0, 0.5]))
     assert solution.slack[0] == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("caution", [[0.1, 0.2], [-0.1], [np.nan]])
-def test_what_is_no_caution_is_refused(caution: list[float]) -> None:
-    with pytest.raises(RowsError, match="caution"):
-        Program([Rows([[1.0]], 0.0, 0.0)], caution=caution)
+@pytest.mark.parametrize("singularity_damping", [[0.1, 0.2], [-0.1], [np.nan]])
+def test_what_is_no_caution_is_refused(singularity_damping: list[float]) -> None:
+    with pytest.raises(RowsError, match="singularity_damping"):
+        Program([Rows([[1.0]], 0.0, 0.0)], singularity_damping=singularity_damping)

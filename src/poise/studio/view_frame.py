@@ -1,4 +1,4 @@
-"""Scenery: what the 3D view shows at one moment, as plain arrays."""
+"""View frame: what the 3D view shows at one moment, as plain arrays."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ class Plan(NamedTuple):
     """What is going to be, all in the world (m).
 
     Attributes:
-        soles: k x 4 x 3, corners of footprints to come.
+        footprints: k x 4 x 3, corners of footprints to come.
         hands: k x 3, where hands go.
-        center: of mass, at the end, 3.
+        center_of_mass: at the end, 3.
         support: n x 3, corners of the support region at the end, in turn.
         paths: of what moves, n x 3 each; the first is that of the centre of mass.
     """
 
-    soles: Array
+    footprints: Array
     hands: Array
-    center: Array
+    center_of_mass: Array
     support: Array
     paths: tuple[Array, ...]
 
 
-class Underfoot(NamedTuple):
+class SolePressureFrame(NamedTuple):
     """What force cells tell of k soles, all in the world (m).
 
     Attributes:
         outlines: k x 4 x 3, corners of the soles, in turn.
-        middles: k x 3, of the soles: where the ZMP is wanted.
+        centers: k x 3, of the soles: where the ZMP is wanted.
         zmps: k x 3, where it is.
-        shares: k, of the weight that each sole bears.
+        load_shares: k, of the weight that each sole bears.
     """
 
     outlines: Array
-    middles: Array
+    centers: Array
     zmps: Array
-    shares: Array
+    load_shares: Array
 
 
-class Scenery(NamedTuple):
+class ViewFrame(NamedTuple):
     """One moment, all in the world (m).
 
     What is not finite is not drawn; whatever is wrong with a part, the others are shown.
@@ -59,53 +59,53 @@ class Scenery(NamedTuple):
             without poses is not there now.
         forces: k x 2 x 3, begin and end of arrows.
         support: n x 3, corners of the support polygon in turn.
-        center: of mass, 3; None: not drawn.
-        pressure: centre of pressure, 3; None: not drawn.
-        gizmos: where the simulation has the draggable points, 3 each; it is not asked while one is dragged.
-        follow: what the camera stays with, 3; None: it stays where it is. Of its height only that of the support is
-            followed, so that a squat is seen as a squat.
+        center_of_mass: 3; None: not drawn.
+        center_of_pressure: 3; None: not drawn.
+        drag_handles: where the simulation has the draggable points, 3 each; it is not asked while one is dragged.
+        camera_target: what the camera stays with, 3; None: it stays where it is. Of its height only that of the
+            support is followed, so that a squat is seen as a squat.
         plans: what is going to be, by name, see `poise.studio.view_marks`; None: nothing is known.
-        underfoot: what force cells tell, see `poise.studio.view_marks`; None: nobody asks them.
+        sole_pressure: what force cells tell, see `poise.studio.view_marks`; None: nobody asks them.
         markers: on a person, k x 3 by kind, see `poise.studio.view_marks`; NaN: not seen; None: there are none.
     """
 
     poses: Mapping[str, Array]
     forces: Array
     support: Array
-    center: Array | None
-    pressure: Array | None
-    gizmos: Mapping[str, Array]
-    follow: Array | None
+    center_of_mass: Array | None
+    center_of_pressure: Array | None
+    drag_handles: Mapping[str, Array]
+    camera_target: Array | None
     plans: Mapping[str, Plan] | None = None
-    underfoot: Underfoot | None = None
+    sole_pressure: SolePressureFrame | None = None
     markers: Mapping[str, Array] | None = None
 
     @classmethod
-    def of(cls, state: State, name: str = "robot", **parts: Any) -> Scenery:
+    def from_state(cls, state: State, name: str = "robot", **fields: Any) -> ViewFrame:
         """A robot at rest: its links, support and centre of mass, and other parts as given."""
-        usual: dict[str, Any] = {
-            "poses": {name: link_poses(state)},
+        defaults: dict[str, Any] = {
+            "poses": {name: joint_poses(state)},
             "forces": np.zeros((0, 2, 3)),
             "support": support_outline(state) if state.contacts else np.zeros((0, 3)),
-            "center": np.array(state.center_of_mass),
-            "pressure": None,
-            "gizmos": {},
-            "follow": np.array(state.q[:3]),
+            "center_of_mass": np.array(state.center_of_mass),
+            "center_of_pressure": None,
+            "drag_handles": {},
+            "camera_target": np.array(state.q[:3]),
         }
-        return cls(**{**usual, **parts})
+        return cls(**{**defaults, **fields})
 
 
-def link_poses(state: State) -> Array:
+def joint_poses(state: State) -> Array:
     """Of every joint of the model, njoints x 7: x, y, z, qw, qx, qy, qz."""
-    data = state.robot._placed(state)
+    data = state.robot._kinematics(state)
     return np.array([pinocchio.SE3ToXYZQUAT(pose) for pose in data.oMi])[:, [0, 1, 2, 6, 3, 4, 5]]
 
 
-def finite(value: Any, *shape: int) -> Array | None:
+def finite_array(value: Any, *shape: int) -> Array | None:
     """An array of this shape (-1: any length), if it is one and all of it is finite."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         return None
-    fits = array.ndim == len(shape) and all(n in (-1, m) for n, m in zip(shape, array.shape, strict=True))
-    return array if fits and bool(np.isfinite(array).all()) else None
+    has_shape = array.ndim == len(shape) and all(n in (-1, m) for n, m in zip(shape, array.shape, strict=True))
+    return array if has_shape and bool(np.isfinite(array).all()) else None

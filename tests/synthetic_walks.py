@@ -12,7 +12,7 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise.analysis import BodyTrajectories, posture_frames
-from poise.recording import Body, Channel, Recording
+from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import SIDES, Foot, Robot, Side, load_robot
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ def biped() -> Robot:
 
 
 @dataclass(frozen=True)
-class Rails:
+class SyntheticWalk:
     """A walk that is laid out, not simulated.
 
     Args:
@@ -74,26 +74,26 @@ class Rails:
     def touchdown(self, step: int) -> float:
         return self.lift_off(step) + self.single
 
-    def places(self) -> list[tuple[Side, Array, float]]:
+    def footprints(self) -> list[tuple[Side, Array, float]]:
         """Where feet stand, in the order in which they get there: side, middle of the sole, yaw."""
         aside = 0.5 * self.width * np.array([-math.sin(self.heading), math.cos(self.heading), 0.0])
-        marks: list[tuple[Side, Array, float]] = [("left", aside, self.heading), ("right", -aside, self.heading)]
+        prints: list[tuple[Side, Array, float]] = [("left", aside, self.heading), ("right", -aside, self.heading)]
         for k in range(self.steps):
-            _, place, yaw = marks[-1] if k else marks[1]
+            _, place, yaw = prints[-1] if k else prints[1]
             side, outward = SIDES[k % 2], (1.0, -1.0)[k % 2]
             middle = yaw + 0.5 * self.turn
             c, s = math.cos(middle), math.sin(middle)
             x, y = self.length, outward * self.width
-            marks.append((side, place + np.array([c * x - s * y, s * x + c * y, 0.0]), yaw + self.turn))
-        return marks
+            prints.append((side, place + np.array([c * x - s * y, s * x + c * y, 0.0]), yaw + self.turn))
+        return prints
 
     def foot(self, side: Side) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Middle of a sole (n, 3), its yaw, n, and whether it stands, n."""
-        marks = self.places()
-        _, place, yaw = marks[SIDES.index(side)]
+        prints = self.footprints()
+        _, place, yaw = prints[SIDES.index(side)]
         n = len(self.time)
         sole, angle, stands = np.tile(place, (n, 1)), np.full(n, yaw), np.ones(n, dtype=bool)
-        for k, (own, to, turned) in enumerate(marks[2:]):
+        for k, (own, to, turned) in enumerate(prints[2:]):
             if own != side:
                 continue
             share = np.clip((self.time - self.lift_off(k)) / self.single, 0.0, 1.0)
@@ -106,40 +106,40 @@ class Rails:
         return sole, angle, stands
 
 
-def tracks_of(
-    robot: Robot, rails: Rails, forces: str = "sensed/force", changes: dict[Side, Array] | None = None
+def synthetic_trajectories(
+    robot: Robot, walk: SyntheticWalk, forces: str = "sensed/force", changes: dict[Side, Array] | None = None
 ) -> BodyTrajectories:
     """Tracks of a made walk; with forces, or phases (`forces` = "phase"), or neither ("").
 
     Args:
         changes: what is added to the soles of a side, (n, 3), m.
     """
-    n, h = len(rails.time), rails.period
+    n, h = len(walk.time), walk.period
     parts = (*robot.feet, *robot.hands, *posture_frames(robot).frames)
-    feet = {side: rails.foot(side) for side in SIDES}
+    feet = {side: walk.foot(side) for side in SIDES}
     heading = np.mean([feet[side][1] for side in SIDES], axis=0)
     across = np.stack([-np.sin(heading), np.cos(heading), np.zeros(n)], axis=1)
-    wave = np.sin(math.pi * (rails.time - rails.rest) / (rails.single + rails.double))
+    wave = np.sin(math.pi * (walk.time - walk.rest) / (walk.single + walk.double))
     center = np.mean([feet[side][0] for side in SIDES], axis=0)
     center[:, 2] = HEIGHT
-    center = _smoothed(center, rails) + rails.sway * wave[:, np.newaxis] * across
+    center = _smooth_center(center, walk) + walk.sway * wave[:, np.newaxis] * across
     positions, rotations = np.empty((n, len(parts), 3)), np.empty((n, len(parts), 3, 3))
     for k, part in enumerate(parts):
         if isinstance(part, Foot):
             sole, yaw, _ = feet[part.side]
-            rotations[:, k] = about_z(yaw)
+            rotations[:, k] = z_rotations(yaw)
             moved = sole if changes is None or part.side not in changes else sole + changes[part.side]
             positions[:, k] = moved - rotations[:, k] @ part.sole.center
         else:
-            rotations[:, k], positions[:, k] = about_z(heading), center
+            rotations[:, k], positions[:, k] = z_rotations(heading), center
     velocity = np.gradient(center, h, axis=0)
     momentum = np.hstack([robot.mass * velocity, np.zeros((n, 3))])
-    recording = Recording(_channels(robot, rails, forces), {"robot": robot.name})
+    recording = Recording(_channels(robot, walk, forces), {"robot": robot.name})
     velocities = np.gradient(positions, h, axis=0)
     return BodyTrajectories(recording, robot, parts, positions, velocities, rotations, center, momentum)  # type: ignore[arg-type]
 
 
-def recording_of(robot: Robot, rails: Rails, swing: float = 0.3, torque: float = 10.0) -> Recording:
+def synthetic_recording(robot: Robot, walk: SyntheticWalk, swing: float = 0.3, torque: float = 10.0) -> Recording:
     """A made walk as a recording of the biped: legs that reach the rails, arms that swing against them, torques.
 
     Its legs cannot turn the feet, so rails must be straight.
@@ -148,47 +148,47 @@ def recording_of(robot: Robot, rails: Rails, swing: float = 0.3, torque: float =
         swing: amplitude of the shoulders, rad.
         torque: amplitude of all torques, N m.
     """
-    assert rails.turn == rails.heading == 0.0
-    body, model, h = Body.of(robot), robot.model, rails.period
-    wave = np.sin(math.pi * (rails.time - rails.rest) / (rails.single + rails.double))
-    feet = {side: rails.foot(side)[0] for side in SIDES}
-    q = np.tile(robot.stance("standing").q, (len(rails.time), 1))
-    q[:, 0] = _smoothed(0.5 * (feet["left"] + feet["right"]), rails)[:, 0]
-    q[:, 1] = -rails.sway * wave
+    assert walk.turn == walk.heading == 0.0
+    body, model, h = CoordinateLabels.of(robot), robot.model, walk.period
+    wave = np.sin(math.pi * (walk.time - walk.rest) / (walk.single + walk.double))
+    feet = {side: walk.foot(side)[0] for side in SIDES}
+    q = np.tile(robot.stance("standing").q, (len(walk.time), 1))
+    q[:, 0] = _smooth_center(0.5 * (feet["left"] + feet["right"]), walk)[:, 0]
+    q[:, 1] = -walk.sway * wave
     q[:, 2] -= 0.08  # knees bent enough to reach both feet
     q[:, robot.joint("left_shoulder_pitch").q] += swing * wave
     q[:, robot.joint("right_shoulder_pitch").q] -= swing * wave
     for i in range(len(q)):
         for foot in robot.feet:
             if i:
-                legs = [robot.joint(name).q for name in _leg(robot, foot)]
+                legs = [robot.joint(name).q for name in _leg_joint_names(robot, foot)]
                 q[i, legs] = q[i - 1, legs]
-            _reach(robot, q[i], foot, feet[foot.side][i] - foot.sole.center)
+            _solve_leg(robot, q[i], foot, feet[foot.side][i] - foot.sole.center)
     between = [pinocchio.difference(model, a, b) / h for a, b in itertools.pairwise(q)]
     effort = np.outer(wave, np.full(len(body.joints), torque))
     return Recording(
         [
-            *_channels(robot, rails, "sensed/force"),
-            *_channels(robot, rails, "phase")[1:],
+            *_channels(robot, walk, "sensed/force"),
+            *_channels(robot, walk, "phase")[1:],
             Channel("q", "", q, body.q_labels),
             Channel("v", "", np.array([*between, between[-1]]), body.v_labels),
             Channel("command/torque", "N m", effort, body.joints),
-            Channel("contacts", "", _contacts(robot, rails)),
+            Channel("contacts", "", _contacts(robot, walk)),
         ],
         {"robot": robot.name},
         robot,
     )
 
 
-def _leg(robot: Robot, foot: Foot) -> list[str]:
+def _leg_joint_names(robot: Robot, foot: Foot) -> list[str]:
     chain = robot.model.supports[foot.joint].tolist()
     return [joint.name for joint in robot.joints if joint.index in chain]
 
 
-def _reach(robot: Robot, q: Array, foot: Foot, place: Array) -> None:
+def _solve_leg(robot: Robot, q: Array, foot: Foot, place: Array) -> None:
     """Changes the joints of a leg so that a level foot is at a place: Newton's method on five equations."""
     model, data = robot.model, robot.model.createData()
-    joints = [robot.joint(name) for name in _leg(robot, foot)]
+    joints = [robot.joint(name) for name in _leg_joint_names(robot, foot)]
     axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
     for _ in range(8):
         pinocchio.computeJointJacobians(model, data, q)
@@ -199,15 +199,15 @@ def _reach(robot: Robot, q: Array, foot: Foot, place: Array) -> None:
     assert np.abs(error).max() < 1e-9
 
 
-def about_z(yaw: Array) -> Array:
+def z_rotations(yaw: Array) -> Array:
     """Rotations (n, 3, 3)."""
     c, s, zero, one = np.cos(yaw), np.sin(yaw), np.zeros(len(yaw)), np.ones(len(yaw))
     return np.stack([c, -s, zero, s, c, zero, zero, zero, one], axis=1).reshape(-1, 3, 3)
 
 
-def _channels(robot: Robot, rails: Rails, forces: str) -> list[Channel]:
-    standing = {side: rails.foot(side)[2] for side in SIDES}
-    channels = [Channel("time", "s", rails.time)]
+def _channels(robot: Robot, walk: SyntheticWalk, forces: str) -> list[Channel]:
+    standing = {side: walk.foot(side)[2] for side in SIDES}
+    channels = [Channel("time", "s", walk.time)]
     if forces.endswith("force"):
         for foot in robot.feet:
             other: Side = "right" if foot.side == "left" else "left"
@@ -224,14 +224,14 @@ def _channels(robot: Robot, rails: Rails, forces: str) -> list[Channel]:
     return channels
 
 
-def _contacts(robot: Robot, rails: Rails) -> list[str]:
-    standing = {foot.name: rails.foot(foot.side)[2] for foot in robot.feet}
-    return [", ".join(name for name, on in standing.items() if on[i]) for i in range(len(rails.time))]
+def _contacts(robot: Robot, walk: SyntheticWalk) -> list[str]:
+    standing = {foot.name: walk.foot(foot.side)[2] for foot in robot.feet}
+    return [", ".join(name for name, on in standing.items() if on[i]) for i in range(len(walk.time))]
 
 
-def _smoothed(way: Array, rails: Rails) -> Array:
+def _smooth_center(way: Array, walk: SyntheticWalk) -> Array:
     """A way at an even pace between the middles of the feet at the ends of the walk, through those of each step."""
-    time = rails.time
-    marks = [rails.rest, *(rails.touchdown(k) for k in range(rails.steps))]
-    samples = [min(round(mark / rails.period), len(time) - 1) for mark in marks]
-    return np.stack([np.interp(time, marks, way[samples, k]) for k in range(3)], axis=1)
+    time = walk.time
+    prints = [walk.rest, *(walk.touchdown(k) for k in range(walk.steps))]
+    samples = [min(round(mark / walk.period), len(time) - 1) for mark in prints]
+    return np.stack([np.interp(time, prints, way[samples, k]) for k in range(3)], axis=1)

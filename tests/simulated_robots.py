@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pinocchio
 
-from poise.control import Command, Controller, Step
+from poise.control import Command, Controller, ControlStep
 from poise.plants import MujocoPlant, steps
 from poise.robots import Robot, State, load_robot
-from small_robots import BIPED, BIPED_PARTS, written
+from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 PERIOD = 0.002
 
@@ -23,12 +23,12 @@ PERIOD = 0.002
 def biped() -> Robot:
     """30 kg on two legs, without any shape: built in a moment."""
     with TemporaryDirectory() as folder:
-        robot = load_robot(written(Path(folder), BIPED), **BIPED_PARTS)
+        robot = load_robot(write_urdf(Path(folder), BIPED), **BIPED_PARTS)
         assert robot.visual_geometry.ngeoms == robot.collision_geometry.ngeoms == 0  # read while the file is there
     return robot
 
 
-def flying(robot: Robot, height: float = 3.0, **changes: Any) -> State:
+def airborne_state(robot: Robot, height: float = 3.0, **changes: Any) -> State:
     """The stance, up in the air."""
     start = robot.stance("standing")
     q = start.q.copy()
@@ -36,22 +36,22 @@ def flying(robot: Robot, height: float = 3.0, **changes: Any) -> State:
     return start.replace(q=q, contacts=(), **changes)
 
 
-def torques(robot: Robot, values: Any = 0.0, period: float = PERIOD) -> Command:
+def torque_command(robot: Robot, values: Any = 0.0, period: float = PERIOD) -> Command:
     """A command with these torques."""
     return Command(np.zeros(robot.model.nv), None, np.broadcast_to(values, len(robot.joints)).astype(float), period)
 
 
-class Blind(Controller):
+class OpenLoopTorques(Controller):
     """Gives torques as a function of time, whatever the state is."""
 
     def __init__(self, robot: Robot, torque: Callable[[float], Any] = lambda time: 0.0, period: float = PERIOD) -> None:
         self.robot, self.torque, self.period = robot, torque, period
 
     def step(self, state: State) -> Command:
-        return torques(self.robot, self.torque(state.time), self.period)
+        return torque_command(self.robot, self.torque(state.time), self.period)
 
 
-class Standing(Controller):
+class StandingController(Controller):
     """Holds the posture of a state, with its feet where they are: ``M v̇ + h = Sᵀ τ + Jᵀ w``.
 
     The accelerations v̇ bring the joints back and keep the feet still, the wrenches w at the feet are the shortest that
@@ -79,17 +79,17 @@ class Standing(Controller):
         return Command(v, a, (M @ a + h - J.T @ w)[6:], self.period)
 
 
-def stood(plant: MujocoPlant, seconds: float) -> list[Step]:
+def run_standing(plant: MujocoPlant, seconds: float) -> list[ControlStep]:
     """The steps of a robot that holds its start."""
-    return list(steps(Standing(plant.start), plant, seconds))
+    return list(steps(StandingController(plant.start), plant, seconds))
 
 
-def driven(plant: MujocoPlant, seconds: float, torque: Callable[[float], Any] = lambda time: 0.0) -> list[State]:
+def run_torques(plant: MujocoPlant, seconds: float, torque: Callable[[float], Any] = lambda time: 0.0) -> list[State]:
     """The true states of a robot with these torques, at the start and after each step of the simulation."""
     period = plant.model.opt.timestep
     states = [plant.truth()]
     for _ in range(round(seconds / period)):
-        plant.apply(torques(plant.robot, torque(plant.time), period))
+        plant.apply(torque_command(plant.robot, torque(plant.time), period))
         plant.advance()
         states.append(plant.truth())
     return states

@@ -6,33 +6,33 @@ from typing import Any
 
 import numpy as np
 import pytest
-from standing import standing
+from standing_hierarchies import standing
 
-from poise.control import Step, TorqueController
-from poise.hierarchy import AnyBehavior, Hierarchy
+from poise.control import ControlStep, TorqueController
+from poise.hierarchy import BehaviorLike, Hierarchy
 from poise.plants import MujocoPlant
 from poise.recording import record_steps
 from poise.robots import State
 from poise.state import Snapshot
-from robot_states import not_none, robot_of
+from robot_states import installed_robot, not_none
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 BEGIN, END = 0.3, 0.35
 View = Callable[[State], State | None]
 
 
-def failing(time: float, end: float = END) -> bool:
+def is_fault_time(time: float, end: float = END) -> bool:
     """Whether something is wrong at a time, to half a tick."""
     return BEGIN - 1e-4 <= time < end - 1e-4
 
 
-class Trial:
+class StandingTrial:
     """A robot that stands in MuJoCo for a while, seen by its controller as a fault lets it be seen."""
 
     def __init__(
         self,
         start: State,
-        behavior: AnyBehavior | None = None,
+        behavior: BehaviorLike | None = None,
         view: View = lambda state: state,
         plant: MujocoPlant | None = None,
         world: Callable[[float], None] = lambda time: None,
@@ -41,14 +41,14 @@ class Trial:
     ) -> None:
         self.start, self.plant = start, plant or MujocoPlant(start)
         self.controller = TorqueController(behavior or standing(start), **settings)
-        self.steps: list[Step] = []
+        self.steps: list[ControlStep] = []
         for _ in range(round(seconds / self.controller.period)):
             state = self.plant.state()
             world(state.time)
             command = self.controller.step(view(state))
             self.plant.apply(command)
             self.plant.advance()
-            self.steps.append(Step(state, command, 0.1))
+            self.steps.append(ControlStep(state, command, 0.1))
         torques = np.array([step.command.torque for step in self.steps])
         assert np.isfinite(torques).all()
         assert (np.abs(torques) <= start.robot.limits.torque).all()
@@ -66,23 +66,23 @@ class Trial:
 
     def ticks(self) -> int:
         """Of the time in which something was wrong."""
-        return sum(failing(step.state.time) for step in self.steps)
+        return sum(is_fault_time(step.state.time) for step in self.steps)
 
-    def stands(self, within: float = 2e-3) -> bool:
+    def stands(self, tolerance: float = 2e-3) -> bool:
         """Upright, at rest, with its centre of mass where it should be (m)."""
         end = self.plant.truth()
         off = np.linalg.norm(end.center_of_mass - self.start.center_of_mass)
-        return bool(not self.plant.fallen and off < within and np.abs(end.v).max() < 0.1)
+        return bool(not self.plant.fallen and off < tolerance and np.abs(end.v).max() < 0.1)
 
 
-def start_of(name: str) -> State:
-    return robot_of(name).stance("standing")
+def standing_state(name: str) -> State:
+    return installed_robot(name).stance("standing")
 
 
-def sometimes(good: Hierarchy, other: Callable[[], object], end: float = END) -> AnyBehavior:
+def behavior_failing_at_times(good: Hierarchy, other: Callable[[], object], end: float = END) -> BehaviorLike:
     """A behavior that does something else while it fails."""
 
     def behavior(snapshot: Snapshot) -> Hierarchy:
-        return other() if failing(snapshot.time, end) else good  # type: ignore[return-value]
+        return other() if is_fault_time(snapshot.time, end) else good  # type: ignore[return-value]
 
     return behavior

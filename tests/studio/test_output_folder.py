@@ -15,18 +15,18 @@ import poise
 from poise import exports
 from poise.errors import PoiseError
 from poise.robots import library_names
-from poise.studio.output import Output, OutputError
-from waiting import until
+from poise.studio.output_folder import OutputError, OutputFolder
+from waiting import wait_until
 
 
-class Heard(list[tuple[str, str]]):
+class MessageLog(list[tuple[str, str]]):
     def __call__(self, kind: str, text: str) -> None:
         self.append((kind, text))
 
 
 @pytest.fixture
-def output(tmp_path: Path) -> Iterator[Output]:
-    output = Output(tmp_path / "out")
+def output(tmp_path: Path) -> Iterator[OutputFolder]:
+    output = OutputFolder(tmp_path / "out")
     yield output
     output.stop()
 
@@ -43,14 +43,14 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def put(output: Output, name: str, data: bytes = b"x") -> Path:
+def write_file(output: OutputFolder, name: str, data: bytes = b"x") -> Path:
     (output.folder / name).write_bytes(data)
     return output.folder / name
 
 
-def test_the_folder_is_made_and_its_files_are_listed_the_newest_first(output: Output) -> None:
+def test_the_folder_is_made_and_its_files_are_listed_the_newest_first(output: OutputFolder) -> None:
     for age, name in enumerate(["new.poise", "middle.csv", "old.mp4", "older-report.html", "oldest.html"]):
-        file = put(output, name, b"12345")
+        file = write_file(output, name, b"12345")
         os.utime(file, (1e9 - age, 1e9 - age))
     found = output.files()
     assert [file["name"] for file in found] == [
@@ -65,16 +65,16 @@ def test_the_folder_is_made_and_its_files_are_listed_the_newest_first(output: Ou
     assert found[0]["time"] == "2001-09-09T01:46:40+00:00"
 
 
-def test_only_plain_files_of_the_folder_are_reachable(output: Output, tmp_path: Path) -> None:
-    put(output, "walk.poise")
-    put(output, ".hidden.poise")
-    put(output, "notes.txt")
-    put(output, ".poise")
+def test_only_plain_files_of_the_folder_are_reachable(output: OutputFolder, tmp_path: Path) -> None:
+    write_file(output, "walk.poise")
+    write_file(output, ".hidden.poise")
+    write_file(output, "notes.txt")
+    write_file(output, ".poise")
     (tmp_path / "secret.csv").write_text("secret")
     (output.folder / "link.csv").symlink_to(tmp_path / "secret.csv")
     (output.folder / "inside.csv").symlink_to(output.folder / "walk.poise")
     (output.folder / "folder.csv").mkdir()
-    put(output, "folder.csv/deep.csv")
+    write_file(output, "folder.csv/deep.csv")
     assert [file["name"] for file in output.files()] == ["walk.poise"]
     assert output.path("walk.poise") == output.folder / "walk.poise"
     for name in (
@@ -93,66 +93,66 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for place in ("file", "file/below"):
         with pytest.raises(OutputError, match="cannot be used"):
-            Output(tmp_path / place)
+            OutputFolder(tmp_path / place)
     assert issubclass(OutputError, PoiseError)
 
 
-def test_fresh_names_are_never_given_twice(output: Output) -> None:
-    put(output, "walk-g1-1.poise")
+def test_fresh_names_are_never_given_twice(output: OutputFolder) -> None:
+    write_file(output, "walk-g1-1.poise")
     (output.folder / "walk-g1-2.poise").symlink_to("nowhere")
-    assert [output.fresh("walk-g1", ".poise").name for _ in range(2)] == ["walk-g1-3.poise", "walk-g1-4.poise"]
-    assert output.fresh("../../etc/x y", ".toml").name == "etc-x-y-1.toml"
-    assert output.fresh("...", ".poise").parent == output.folder
+    assert [output.new_path("walk-g1", ".poise").name for _ in range(2)] == ["walk-g1-3.poise", "walk-g1-4.poise"]
+    assert output.new_path("../../etc/x y", ".toml").name == "etc-x-y-1.toml"
+    assert output.new_path("...", ".poise").parent == output.folder
     for suffix in ("", "poise", "./x", ".a/b", ".."):
         with pytest.raises(OutputError, match="no ending"):
-            output.fresh("walk", suffix)
+            output.new_path("walk", suffix)
 
 
-def test_changed_grows_with_the_files_and_only_then(output: Output) -> None:
-    seen = [output.changed, output.changed]
-    put(output, "a.poise")
-    seen += [output.changed, output.changed]
+def test_changed_grows_with_the_files_and_only_then(output: OutputFolder) -> None:
+    seen = [output.revision, output.revision]
+    write_file(output, "a.poise")
+    seen += [output.revision, output.revision]
     with open(output.folder / "a.poise", "ab") as file:  # it is being written
         file.write(b"more")
-    seen += [output.changed]
+    seen += [output.revision]
     os.utime(output.folder / "a.poise", (1e9, 1e9))  # it is not, any more
-    seen += [output.changed, output.changed]
+    seen += [output.revision, output.revision]
     (output.folder / "a.poise").unlink()
-    seen += [output.changed]
+    seen += [output.revision]
     assert np.diff(seen).tolist() == [0, 1, 0, 0, 1, 0, 1]
 
 
-def test_an_export_appears_and_loads(output: Output, walk: Path) -> None:
-    put(output, "w-1.poise", walk.read_bytes())
-    heard, before = Heard(), output.changed
+def test_an_export_appears_and_loads(output: OutputFolder, walk: Path) -> None:
+    write_file(output, "w-1.poise", walk.read_bytes())
+    heard, before = MessageLog(), output.revision
     for format in ("csv", "npz", "bvh"):
         output.export("w-1.poise", format, heard)
-    until(lambda: len(heard) == 3, "the end of three exports", lambda: len(heard))
+    wait_until(lambda: len(heard) == 3, "the end of three exports", lambda: len(heard))
     assert {kind for kind, _ in heard} == {"info"}, heard
     recording = poise.load_recording(walk)
     for format in ("csv", "npz"):
-        back = exports.trajectory(output.path(f"w-1.{format}"))
+        back = exports.read_trajectory(output.path(f"w-1.{format}"))
         assert np.allclose(back.q, recording["q"], atol=1e-6)
     assert output.path("w-1.bvh").read_text().startswith("HIERARCHY")
-    assert output.changed > before
+    assert output.revision > before
     assert not [name for name in os.listdir(output.folder) if name.startswith(".")]
 
 
-def test_a_report_appears(output: Output, walk: Path) -> None:
-    put(output, "w.poise", walk.read_bytes())
-    heard = Heard()
+def test_a_report_appears(output: OutputFolder, walk: Path) -> None:
+    write_file(output, "w.poise", walk.read_bytes())
+    heard = MessageLog()
     output.export("w.poise", "report", heard)
-    until(lambda: heard, "the end of the report")
+    wait_until(lambda: heard, "the end of the report")
     assert heard[0][0] == "info", heard
     assert "<html" in output.path("w-report.html").read_text()[:200]
 
 
-def test_what_cannot_be_exported_is_said_and_nothing_raises(output: Output, walk: Path, tmp_path: Path) -> None:
-    put(output, "w.poise", walk.read_bytes())
-    put(output, "bad.poise", b"not a recording")
-    put(output, "table.csv")
+def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder, walk: Path, tmp_path: Path) -> None:
+    write_file(output, "w.poise", walk.read_bytes())
+    write_file(output, "bad.poise", b"not a recording")
+    write_file(output, "table.csv")
     (tmp_path / "outside.poise").write_bytes(walk.read_bytes())
-    heard = Heard()
+    heard = MessageLog()
     for name, format, words in (
         ("none.poise", "csv", "no file of the output folder"),
         ("../outside.poise", "csv", "no file of the output folder"),
@@ -164,17 +164,17 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: Output, walk
         assert heard[-1][0] == "error"
         assert words in heard[-1][1]
     output.export("bad.poise", "csv", heard)
-    until(lambda: len(heard) == 6, "the end of the export of no recording")
+    wait_until(lambda: len(heard) == 6, "the end of the export of no recording")
     assert heard[-1][0] == "error"
     assert "bad.csv could not be made" in heard[-1][1]
     assert "\n" not in heard[-1][1]
     assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
 
 
-def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: Output, walk: Path) -> None:
+def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: OutputFolder, walk: Path) -> None:
     for number in range(3):
-        put(output, f"w{number}.poise", walk.read_bytes())
-    heard = Heard()
+        write_file(output, f"w{number}.poise", walk.read_bytes())
+    heard = MessageLog()
     most = 0
     for number in range(3):
         output.export(f"w{number}.poise", "csv", heard)
@@ -186,7 +186,7 @@ def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: Ou
         most = max(most, len(output._exports._running))
         return len(heard) >= 4
 
-    until(ended, "the end of three exports", lambda: len(heard), pause=0.005)
+    wait_until(ended, "the end of three exports", lambda: len(heard), pause=0.005)
     assert most == 2
     assert {f"w{number}.csv" for number in range(3)} < set(os.listdir(output.folder))
 
@@ -196,16 +196,16 @@ def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> 
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     process.stdin.close()  # as the system does for a process that is killed
-    until(lambda: process.poll() is not None, "the end of an export that nobody waits for")
+    wait_until(lambda: process.poll() is not None, "the end of an export that nobody waits for")
     assert process.returncode != 0
     assert os.listdir(tmp_path) == []
 
 
 def test_stopping_ends_exports_that_are_under_way(walk: Path, tmp_path: Path) -> None:
-    output, heard = Output(tmp_path), Heard()
-    put(output, "w.poise", walk.read_bytes())
+    output, heard = OutputFolder(tmp_path), MessageLog()
+    write_file(output, "w.poise", walk.read_bytes())
     output.export("w.poise", "mp4", heard)
-    until(lambda: any(output._exports._running.values()), "the begin of the export")
+    wait_until(lambda: any(output._exports._running.values()), "the begin of the export")
     (process,) = output._exports._running.values()
     output.stop()
     assert process is not None

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from poise.errors import PoiseError
 
-Heard = Callable[[str, str], None]
+FinishedCallback = Callable[[str, str], None]
 
 #: What can be made of a recording, and how names of such files end.
 FORMATS = {
@@ -31,71 +31,71 @@ FORMATS = {
     "report": "-report.html",
 }
 #: Exports at a time: the simulation wants a core of its own.
-TOGETHER = 2
+MAX_RUNNING = 2
 #: Exports that may wait.
-WAITING = 16
+MAX_WAITING = 16
 #: Time to clean up for an export that is told to end (s).
-PARTING = 3.0
+STOP_TIMEOUT = 3.0
 
 
-class Task(NamedTuple):
+class ExportJob(NamedTuple):
     """One export that was asked for, and who is told of its end."""
 
     source: Path
     target: Path
     format: str
-    heard: Heard
+    on_finished: FinishedCallback
 
 
-class Exports:
+class ExportQueue:
     """Starts exports, two at a time, in the order in which they were asked for."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[Task] = deque()
+        self._queue: deque[ExportJob] = deque()
         self._running: dict[Path, subprocess.Popen[str] | None] = {}
         self._closed = False
         atexit.register(self.close)
 
-    def start(self, source: Path, target: Path, format: str, heard: Heard) -> None:
-        """Begins an export, now or when others are done; `heard` is told how it ended."""
-        refused = ""
+    def start(self, source: Path, target: Path, format: str, on_finished: FinishedCallback) -> None:
+        """Begins an export, now or when others are done; `on_finished` is told how it ended."""
+        refusal = ""
         with self._lock:
             if self._closed:
-                refused = "the studio is closing"
-            elif target in self._running or any(task.target == target for task in self._waiting):
-                refused = f"{target.name} is being written already; wait until it is there"
-            elif len(self._waiting) >= WAITING:
-                refused = f"{WAITING} exports are waiting already; try again when some are done"
+                refusal = "the studio is closing"
+            elif target in self._running or any(job.target == target for job in self._queue):
+                refusal = f"{target.name} is being written already; wait until it is there"
+            elif len(self._queue) >= MAX_WAITING:
+                refusal = f"{MAX_WAITING} exports are waiting already; try again when some are done"
             else:
-                self._waiting.append(Task(source, target, format, heard))
-        if refused:
-            heard("error", refused)
+                self._queue.append(ExportJob(source, target, format, on_finished))
+        if refusal:
+            on_finished("error", refusal)
         else:
-            self._next()
+            self._start_next()
 
-    def _next(self) -> None:
+    def _start_next(self) -> None:
         with self._lock:
-            if self._closed or len(self._running) >= TOGETHER or not self._waiting:
+            if self._closed or len(self._running) >= MAX_RUNNING or not self._queue:
                 return
-            task = self._waiting.popleft()
-            self._running[task.target] = None
-        threading.Thread(target=self._run, args=(task,), daemon=True, name=f"export {task.target.name}").start()
+            job = self._queue.popleft()
+            self._running[job.target] = None
+        threading.Thread(target=self._run, args=(job,), daemon=True, name=f"export {job.target.name}").start()
 
-    def _run(self, task: Task) -> None:
+    def _run(self, job: ExportJob) -> None:
         try:
-            kind, text = self._result(task)
+            kind, text = self._run_process(job)
         except OSError as error:
-            kind, text = "error", f"{task.target.name} could not be made: {error.strerror or error}"
+            kind, text = "error", f"{job.target.name} could not be made: {error.strerror or error}"
         with self._lock:
-            del self._running[task.target]
+            del self._running[job.target]
             closed = self._closed
         if not closed:
-            task.heard(kind, text)
-            self._next()
+            job.on_finished(kind, text)
+            self._start_next()
 
-    def _result(self, task: Task) -> tuple[str, str]:
-        command = [sys.executable, "-m", "poise.studio.export_worker", str(task.source), str(task.target), task.format]
+    def _run_process(self, job: ExportJob) -> tuple[str, str]:
+        command = [sys.executable, "-m", "poise.studio.export_worker", str(job.source), str(job.target), job.format]
         # Its standard input ends when this process does, however that happens: then it ends, too.
         with subprocess.Popen(
             command,
@@ -108,26 +108,27 @@ class Exports:
             with self._lock:
                 if self._closed:
                     process.kill()
-                self._running[task.target] = process
+                self._running[job.target] = process
             assert process.stderr is not None
-            said = process.stderr.read()[-4000:].strip().splitlines()
+            error_lines = process.stderr.read()[-4000:].strip().splitlines()
             code = process.wait()
         if code == 0:
-            return "info", f"{task.target.name} is there, {task.target.stat().st_size / 1e6:.2f} MB"
-        return "error", f"{task.target.name} could not be made: {said[-1] if said else f'it ended with status {code}'}"
+            return "info", f"{job.target.name} is there, {job.target.stat().st_size / 1e6:.2f} MB"
+        reason = error_lines[-1] if error_lines else f"it ended with status {code}"
+        return "error", f"{job.target.name} could not be made: {reason}"
 
     def close(self) -> None:
         """Ends all; nobody is told any more."""
         with self._lock:
             self._closed = True
-            self._waiting.clear()
+            self._queue.clear()
             processes = [process for process in self._running.values() if process is not None]
         for process in processes:
             if process.stdin is not None and process.poll() is None:
                 process.stdin.close()
         for process in processes:
             try:
-                process.wait(PARTING)
+                process.wait(STOP_TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -138,13 +139,13 @@ class Exports:
 
 
 #: Kinds of files by how their names end; others are not shown.
-KINDS = {
+FILE_KINDS = {
     ".poise": "recording",
     "-report.html": "report",
     **{suffix: name for name, suffix in FORMATS.items() if name != "report"},
 }
 #: A file that was written to within so many seconds is still growing: its size is no news.
-GROWING = 1.0
+GROWTH_PERIOD = 1.0
 
 
 class OutputError(PoiseError):
@@ -159,7 +160,7 @@ class OutputError(PoiseError):
         self.name = name
 
 
-class Output:
+class OutputFolder:
     """A folder of recordings and what was made of them.
 
     Only plain files of known kinds count, directly in the folder, with names that do not begin with a dot: no links, no
@@ -168,7 +169,7 @@ class Output:
     Args:
         folder: made if it is missing.
 
-    >>> output = Output(Path("recordings"))
+    >>> output = OutputFolder(Path("recordings"))
     >>> output.export("walk-g1-1.poise", "bvh", print)
     """
 
@@ -183,109 +184,109 @@ class Output:
                 f"the output folder '{folder}' cannot be used: {reason}; give another", str(folder)
             ) from None
         self._lock = threading.Lock()
-        self._given: set[str] = set()
-        self._seen: Any = None
-        self._changed = 0
-        self._exports = Exports()
+        self._reserved_names: set[str] = set()
+        self._last_listing: Any = None
+        self._revision = 0
+        self._exports = ExportQueue()
 
     def files(self) -> list[dict[str, Any]]:
         """Name, kind, size in bytes and time (ISO 8601, UTC) of each file, the newest first."""
-        found = sorted(self._found().items(), key=lambda item: (-item[1].st_mtime_ns, item[0]))
+        files = sorted(self._list_files().items(), key=lambda item: (-item[1].st_mtime_ns, item[0]))
         return [
             {
                 "name": name,
-                "kind": _kind(name),
-                "bytes": about.st_size,
-                "time": datetime.fromtimestamp(about.st_mtime, UTC).isoformat(timespec="seconds"),
+                "kind": _file_kind(name),
+                "bytes": status.st_size,
+                "time": datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
             }
-            for name, about in found
+            for name, status in files
         ]
 
     @property
-    def changed(self) -> int:
+    def revision(self) -> int:
         """Grows whenever files come, go or have been written; while one is growing, only once at the end."""
         now = time.time()
-        seen = {
-            name: None if now - about.st_mtime < GROWING else (about.st_size, about.st_mtime_ns)
-            for name, about in self._found().items()
+        listing = {
+            name: None if now - status.st_mtime < GROWTH_PERIOD else (status.st_size, status.st_mtime_ns)
+            for name, status in self._list_files().items()
         }
         with self._lock:
-            if seen != self._seen:
-                self._seen = seen
-                self._changed += 1
-            return self._changed
+            if listing != self._last_listing:
+                self._last_listing = listing
+                self._revision += 1
+            return self._revision
 
     def path(self, name: str) -> Path:
         """Where the file of exactly this name lies."""
-        if not isinstance(name, str) or name not in self._found():
-            shown = repr(name) if isinstance(name, str) and len(name) < 100 else "what was asked for"
-            raise OutputError(f"{shown} is no file of the output folder; choose one of its list", str(name)[:100])
+        if not isinstance(name, str) or name not in self._list_files():
+            quoted = repr(name) if isinstance(name, str) and len(name) < 100 else "what was asked for"
+            raise OutputError(f"{quoted} is no file of the output folder; choose one of its list", str(name)[:100])
         return self.folder / name
 
-    def fresh(self, stem: str, suffix: str) -> Path:
+    def new_path(self, stem: str, suffix: str) -> Path:
         """A path that is not taken, nor was given to anybody before: the stem with the next number.
 
-        >>> output.fresh("walk-g1", ".poise").name
+        >>> output.new_path("walk-g1", ".poise").name
         'walk-g1-1.poise'
         """
-        words = re.sub(r"[^A-Za-z0-9_-]+", "-", stem)[:80].strip("-") or "file"
+        safe_stem = re.sub(r"[^A-Za-z0-9_-]+", "-", stem)[:80].strip("-") or "file"
         if not re.fullmatch(r"\.[a-z0-9]+", suffix):
             raise OutputError(f"'{suffix}' is no ending of a file; expected a dot and letters, like .poise", suffix)
         with self._lock:
             number = 1
-            while f"{words}-{number}{suffix}" in self._given or os.path.lexists(
-                self.folder / f"{words}-{number}{suffix}"
+            while f"{safe_stem}-{number}{suffix}" in self._reserved_names or os.path.lexists(
+                self.folder / f"{safe_stem}-{number}{suffix}"
             ):
                 number += 1
-            self._given.add(f"{words}-{number}{suffix}")
-            return self.folder / f"{words}-{number}{suffix}"
+            self._reserved_names.add(f"{safe_stem}-{number}{suffix}")
+            return self.folder / f"{safe_stem}-{number}{suffix}"
 
-    def export(self, name: str, format: str, heard: Callable[[str, str], None]) -> None:
+    def export(self, name: str, format: str, on_finished: Callable[[str, str], None]) -> None:
         """Starts an export of a recording into a file beside it; one that is there is replaced at the end.
 
         Args:
             name: of a recording in the folder.
             format: csv, npz, bvh, mcap, html, mp4 or report.
-            heard: told ("info", ...) when it is there or ("error", ...) why it is not, from another thread, or from
-                this one if it cannot even begin. Nothing is raised.
+            on_finished: told ("info", ...) when it is there or ("error", ...) why it is not, from another thread, or
+                from this one if it cannot even begin. Nothing is raised.
         """
         try:
             source = self.path(name)
-            if _kind(name) != "recording":
+            if _file_kind(name) != "recording":
                 raise OutputError(f"'{name}' is no recording; choose a .poise file", name)
             if format not in FORMATS:
                 raise OutputError(f"there is no format {str(format)[:20]!r}; there are {', '.join(FORMATS)}", name)
         except OutputError as error:
-            heard("error", str(error))
+            on_finished("error", str(error))
             return
-        self._exports.start(source, self.folder / f"{source.stem}{FORMATS[format]}", format, heard)
+        self._exports.start(source, self.folder / f"{source.stem}{FORMATS[format]}", format, on_finished)
 
     def stop(self) -> None:
         """Ends exports that are under way."""
         self._exports.close()
 
-    def _found(self) -> dict[str, os.stat_result]:
-        found = {}
+    def _list_files(self) -> dict[str, os.stat_result]:
+        files = {}
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
-                    if entry.name.startswith(".") or not _kind(entry.name) or not _is_plain(entry.name):
+                    if entry.name.startswith(".") or not _file_kind(entry.name) or not _is_safe_name(entry.name):
                         continue
                     try:
-                        about = entry.stat(follow_symlinks=False)
+                        status = entry.stat(follow_symlinks=False)
                     except OSError:  # gone meanwhile
                         continue
-                    if stat.S_ISREG(about.st_mode):
-                        found[entry.name] = about
+                    if stat.S_ISREG(status.st_mode):
+                        files[entry.name] = status
         except OSError:  # the folder is gone: so are its files
             return {}
-        return found
+        return files
 
 
-def _kind(name: str) -> str:
-    return next((kind for ending, kind in KINDS.items() if name.lower().endswith(ending) and name != ending), "")
+def _file_kind(name: str) -> str:
+    return next((kind for suffix, kind in FILE_KINDS.items() if name.lower().endswith(suffix) and name != suffix), "")
 
 
-def _is_plain(name: str) -> bool:
+def _is_safe_name(name: str) -> bool:
     """Whether a name can stand in a list, an address and a message."""
     return name.isprintable() and not set(name) & set('/\\"')

@@ -16,12 +16,12 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.analysis.contact_quality import margins
+from poise.analysis.contact_quality import polygon_margins
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.plants import FALLEN_HEIGHT, FALLEN_TILT
-from poise.recording import Body, Recording
+from poise.recording import CoordinateLabels, Recording
 from poise.robots import Foot, Frame, Robot, Side, State, limbs
 from poise.state import zmp
 
@@ -37,7 +37,7 @@ class BodyTrajectories:
         parts: feet and hands, left first, then those that were asked for besides.
         positions, velocities: of these parts in the world, (n, parts, 3), m and m/s.
         rotations: ``world_from_part``, (n, parts, 3, 3).
-        center: of mass, (n, 3), m.
+        center_of_mass: (n, 3), m.
         momentum: linear and about the center of mass, (n, 6), kg m/s and kg m²/s, in world axes.
 
     >>> tracks = compute_trajectories(recording, robot)
@@ -51,7 +51,7 @@ class BodyTrajectories:
     positions: Array
     velocities: Array
     rotations: Array
-    center: Array
+    center_of_mass: Array
     momentum: Array
 
     def velocity(self, part: Frame) -> Array:
@@ -59,18 +59,18 @@ class BodyTrajectories:
         return self.velocities[:, self.parts.index(part)]
 
     @property
-    def center_velocity(self) -> Array:
+    def center_of_mass_velocity(self) -> Array:
         """Velocity of the center of mass, (n, 3), m/s."""
         return self.momentum[:, :3] / self.robot.mass
 
     @cached_property
-    def ground(self) -> Array:
+    def ground_height(self) -> Array:
         """Height of the ground, n, m: that of the lowest foot that stands, or of the lowest foot."""
         feet = [k for k, part in enumerate(self.parts) if isinstance(part, Foot)]
         if not feet:
             return np.zeros(len(self.recording))
         heights = self.positions[:, feet, 2]
-        standing = np.where(self._touching[:, feet], heights, np.nan)
+        standing = np.where(self._contact_mask[:, feet], heights, np.nan)
         return np.where(np.isnan(standing).all(axis=1), _lowest(heights), _lowest(standing))
 
     @cached_property
@@ -82,13 +82,13 @@ class BodyTrajectories:
         n = len(self.recording)
         if n < 3 or not self.recording.period > 0.0:
             return np.full((n, 2), np.nan)
-        above = self.center - np.column_stack([np.zeros((n, 2)), self.ground])
+        above = self.center_of_mass - np.column_stack([np.zeros((n, 2)), self.ground_height])
         return zmp_from_momentum(above, self.momentum, self.recording.period, self.robot.mass)
 
     def support(self, sample: int) -> Array:
         """Support polygon of one sample, (k, 2), m: soles with their corners, other contacts with their origin."""
         points = [np.zeros((0, 2))]
-        for k in np.flatnonzero(self._touching[sample]):
+        for k in np.flatnonzero(self._contact_mask[sample]):
             part = self.parts[k]
             corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
             points.append((corners @ self.rotations[sample, k].T + self.positions[sample, k])[:, :2])
@@ -100,7 +100,7 @@ class BodyTrajectories:
         return support_margins(self.support, points, samples)
 
     @cached_property
-    def _touching(self) -> NDArray[np.bool_]:
+    def _contact_mask(self) -> NDArray[np.bool_]:
         """Which part stands on something at which sample, (n, parts)."""
         texts = self.recording["contacts"] if "contacts" in self.recording else [""] * len(self.recording)
         known = {text: [part.name in str(text).split(", ") for part in self.parts] for text in set(texts)}
@@ -109,7 +109,7 @@ class BodyTrajectories:
 
 def support_margins(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
     """How far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
-    return margins(points[list(samples)].reshape(-1, 2), [support(i) for i in samples], corners=3)
+    return polygon_margins(points[list(samples)].reshape(-1, 2), [support(i) for i in samples], corners=3)
 
 
 def zmp_from_momentum(center: Array, momentum: Array, period: float, mass: float, ground: float = 0.0) -> Array:
@@ -126,12 +126,12 @@ def zmp_from_momentum(center: Array, momentum: Array, period: float, mass: float
     return zmp(center, rate[:, :3] / mass, rate[:, 3:], mass, ground)
 
 
-def compute_trajectories(recording: Recording, robot: Robot, more: Sequence[Frame] = ()) -> BodyTrajectories:
+def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Sequence[Frame] = ()) -> BodyTrajectories:
     """Follows feet, hands and more frames of a robot through a recording: some 20 microseconds a sample."""
-    if recording.labels["q"] != Body.of(robot).q_labels:
+    if recording.labels["q"] != CoordinateLabels.of(robot).q_labels:
         name = recording.provenance.get("robot", "?")
         raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
-    parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *more)
+    parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *extra_frames)
     n, k = len(recording), len(parts)
     tracks = BodyTrajectories(
         recording, robot, parts, np.empty((n, k, 3)), np.empty((n, k, 3)), np.empty((n, k, 3, 3)),
@@ -142,7 +142,7 @@ def compute_trajectories(recording: Recording, robot: Robot, more: Sequence[Fram
     frames = [part.index for part in parts]
     for i, (q, v) in enumerate(zip(true_state(recording, "q"), true_state(recording, "v"), strict=True)):
         pinocchio.computeCentroidalMomentum(model, data, q, v)
-        tracks.center[i], tracks.momentum[i] = data.com[0], data.hg.vector
+        tracks.center_of_mass[i], tracks.momentum[i] = data.com[0], data.hg.vector
         for j, frame in enumerate(frames):
             pose = pinocchio.updateFramePlacement(model, data, frame)
             tracks.positions[i, j], tracks.rotations[i, j] = pose.translation, pose.rotation
@@ -155,8 +155,8 @@ def true_state(recording: Recording, name: str) -> Array:
     measured = np.asarray(recording[name])
     if f"true/{name}" not in recording or recording.labels[f"true/{name}"] != recording.labels[name]:
         return measured
-    truth = recording[f"true/{name}"]
-    return np.where(np.isfinite(truth), truth, measured)
+    true_values = recording[f"true/{name}"]
+    return np.where(np.isfinite(true_values), true_values, measured)
 
 
 def _lowest(heights: Array) -> Array:
@@ -218,8 +218,8 @@ def gaze_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
         return np.full(len(heading), np.nan)
     x, _, z = in_heading_axes(_rotations(tracks, gaze) @ np.array(gaze.axis), heading).T
     before = standing_state(tracks.robot).pose(gaze).rotation @ np.array(gaze.axis)
-    turned = np.arctan2(-z, x) - np.arctan2(-before[2], before[0])
-    return np.degrees(np.remainder(turned + np.pi, 2.0 * np.pi) - np.pi)
+    turn = np.arctan2(-z, x) - np.arctan2(-before[2], before[0])
+    return np.degrees(np.remainder(turn + np.pi, 2.0 * np.pi) - np.pi)
 
 
 def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
@@ -228,13 +228,13 @@ def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
     With l from the shoulder to the hand and ``l' = R_0 Rᵀ l``, that is l in axes that turn with the chest:
     ``atan2(l'_x, -l'_z)``, unwrapped.
     """
-    marks = posture_frames(tracks.robot)
-    if side not in marks.shoulders:
+    frames = posture_frames(tracks.robot)
+    if side not in frames.shoulders:
         return np.full(len(tracks.recording), np.nan)
-    hand, shoulder = tracks.parts.index(tracks.robot.hand(side)), tracks.parts.index(marks.shoulders[side])
+    hand, shoulder = tracks.parts.index(tracks.robot.hand(side)), tracks.parts.index(frames.shoulders[side])
     line = tracks.positions[:, hand] - tracks.positions[:, shoulder]
-    still = standing_state(tracks.robot).pose(marks.chest).rotation
-    own = np.einsum("nji,nj->ni", _rotations(tracks, marks.chest), line) @ still.T
+    stance = standing_state(tracks.robot).pose(frames.chest).rotation
+    own = np.einsum("nji,nj->ni", _rotations(tracks, frames.chest), line) @ stance.T
     angle = np.arctan2(own[:, 0], -own[:, 2])
     known = np.isfinite(angle)
     angle[known] = np.unwrap(angle[known])
@@ -243,11 +243,11 @@ def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
 
 def standing_arm_pitch(robot: Robot, side: Side) -> float:
     """`arm_pitch` in the stance, degrees; NaN without that arm."""
-    marks = posture_frames(robot)
-    if side not in marks.shoulders:
+    frames = posture_frames(robot)
+    if side not in frames.shoulders:
         return float("nan")
-    still = standing_state(robot)
-    line = still.pose(robot.hand(side)).translation - still.pose(marks.shoulders[side]).translation
+    stance = standing_state(robot)
+    line = stance.pose(robot.hand(side)).translation - stance.pose(frames.shoulders[side]).translation
     return float(np.degrees(np.arctan2(line[0], -line[2])))
 
 
@@ -257,11 +257,11 @@ def first_fallen_sample(tracks: BodyTrajectories) -> int:
     As in `poise.plants`: its chest is tilted by more than 60 degrees, or its center of mass is lower above the lowest
     foot than half of its height in the stance.
     """
-    chest, still = posture_frames(tracks.robot).chest, standing_state(tracks.robot)
-    up = (_rotations(tracks, chest) @ still.pose(chest).rotation.T)[:, 2, 2]
-    soles = [float(still.pose(foot).translation[2]) for foot in tracks.robot.feet]
-    height = float(still.center_of_mass[2]) - min(soles, default=0.0)
-    low = tracks.center[:, 2] - tracks.ground < FALLEN_HEIGHT * height
+    chest, stance = posture_frames(tracks.robot).chest, standing_state(tracks.robot)
+    up = (_rotations(tracks, chest) @ stance.pose(chest).rotation.T)[:, 2, 2]
+    soles = [float(stance.pose(foot).translation[2]) for foot in tracks.robot.feet]
+    height = float(stance.center_of_mass[2]) - min(soles, default=0.0)
+    low = tracks.center_of_mass[:, 2] - tracks.ground_height < FALLEN_HEIGHT * height
     down = np.flatnonzero((up < np.cos(np.radians(FALLEN_TILT))) | low)
     return int(down[0]) if len(down) else len(tracks.recording)
 

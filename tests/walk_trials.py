@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from poise.behaviors import Walk
-from poise.behaviors.gait_tasks import joints_of
+from poise.behaviors.gait_tasks import limb_joints
 from poise.control import TorqueController
 from poise.plants import MujocoPlant, steps
 from poise.solvers import Solver
 
 
-class Trial:
+class WalkTrial:
     """A walk, its controller and its plant, run bit by bit.
 
     Attributes:
         names: of the phases that were visited, each once as long as it lasted.
         errors: of the divergent component, one per tick (m).
         fallbacks: reasons of commands that were not the solution.
-        bound: how often a hierarchy was bound.
+        bind_count: how often a hierarchy was bound.
     """
 
     def __init__(self, walk: Walk, solver: Solver | None = None, **plant: Any) -> None:
@@ -33,43 +33,43 @@ class Trial:
         self.errors: list[complex] = []
         self.fallbacks: set[str] = set()
         self._phases: list[str] = []
-        self.bound = 0
+        self.bind_count = 0
         bind = self.controller._bind
 
         def counted(*arguments: object) -> object:
-            self.bound += 1
+            self.bind_count += 1
             return bind(*arguments)  # type: ignore[arg-type]
 
         self.controller._bind = counted  # type: ignore[method-assign,assignment]
 
     @property
-    def names(self) -> list[str]:
+    def phase_names(self) -> list[str]:
         return [name for name, _ in groupby(self._phases)]
 
-    def go(self, seconds: float, watch: Callable[[], None] = lambda: None) -> Trial:
+    def run(self, seconds: float, watch: Callable[[], None] = lambda: None) -> WalkTrial:
         """So many seconds more, or until it falls; somebody may watch every tick."""
         for step in steps(self.controller, self.plant, seconds):
             self._phases.append(step.command.phase)
-            self.errors.append(self.walk.error)
+            self.errors.append(self.walk.dcm_error)
             self.fallbacks |= {step.command.fallback} - {""}
             watch()
             if self.plant.fallen:
                 break
         return self
 
-    def finish(self, longest: float = 12.0) -> Trial:
+    def run_to_stop(self, longest: float = 12.0) -> WalkTrial:
         """Until it stands after its last step, and 0.7 s longer: legs of NAO sway for half a second."""
         end = self.plant.time + longest
         while self.plant.time < end and not self.plant.fallen:
-            self.go(0.1)
+            self.run(0.1)
             if self.walk.phase().kind == "standing" and self.walk.phase().steps >= self.walk.steps:
                 break
-        return self.go(0.7)
+        return self.run(0.7)
 
     @property
-    def _firm(self) -> list[int]:
+    def _base_and_leg_velocities(self) -> list[int]:
         """Velocities of base and legs: arms may still sway."""
-        legs = set(joints_of(self.walk.robot, "leg"))
+        legs = set(limb_joints(self.walk.robot, "leg"))
         return [*range(6), *(joint.v for joint in self.walk.robot.joints if joint.name in legs)]
 
     @property
@@ -81,7 +81,7 @@ class Trial:
         return bool(
             not self.plant.fallen
             and self.walk.phase().kind == "standing"
-            and abs(between[0]) < 0.03 * self.walk.body.leg
-            and np.abs(truth.v[self._firm]).max() < 0.3
+            and abs(between[0]) < 0.03 * self.walk.body.leg_length
+            and np.abs(truth.v[self._base_and_leg_velocities]).max() < 0.3
             and set(truth.contacts) == set(robot.feet)
         )

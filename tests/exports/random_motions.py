@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 
-from poise.recording import Body, Channel, Recording
+from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import Robot, load_robot
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
@@ -34,7 +34,9 @@ def rail(folder: Path) -> Robot:
     return load_robot(folder / "rail.urdf")
 
 
-def wandering(robot: Robot, samples: int, seed: int = 0, period: float = 0.01, size: float = 0.6) -> np.ndarray:
+def random_configurations(
+    robot: Robot, samples: int, seed: int = 0, period: float = 0.01, size: float = 0.6
+) -> np.ndarray:
     """Configurations along a smooth path: every joint swings on its own, the base turns and goes forward."""
     random = np.random.default_rng(seed)
     t = period * np.arange(samples)
@@ -45,19 +47,19 @@ def wandering(robot: Robot, samples: int, seed: int = 0, period: float = 0.01, s
     return np.array([pinocchio.integrate(robot.model, robot.rest, step) for step in steps])
 
 
-def recorded(robot: Robot, q: np.ndarray, period: float = 0.01, **more: Channel) -> Recording:
+def make_recording(robot: Robot, q: np.ndarray, period: float = 0.01, **more: Channel) -> Recording:
     """A recording of these configurations, with velocities, made-up torques and contacts."""
-    n, body = len(q), Body.of(robot)
+    n, body = len(q), CoordinateLabels.of(robot)
     time = period * np.arange(n)
     nearby = zip(q, np.roll(q, -1, axis=0), strict=True)
     v = np.array([pinocchio.difference(robot.model, a, b) / period for a, b in nearby])
     v[-1] = v[-2] if n > 1 else 0.0
     torque = np.sin(np.outer(time, np.arange(1, len(body.joints) + 1)))
-    labels, units = body.efforts(len(body.joints))
+    labels, units = body.effort_labels(len(body.joints))
     channels = [
         Channel("time", "s", time),
         Channel("q", body.q_units, q, body.q_labels),
-        Channel("v", body.rates("/s"), v, body.v_labels),
+        Channel("v", body.rate_units("/s"), v, body.v_labels),
         Channel("command/torque", units, torque, labels),
         Channel("contacts", "", np.array([", ".join(foot.name for foot in robot.feet)] * n, dtype=object)),
         *more.values(),
@@ -65,6 +67,8 @@ def recorded(robot: Robot, q: np.ndarray, period: float = 0.01, **more: Channel)
     return Recording(channels, {"robot": robot.name, "source": str(robot.source), "behavior": "wander"}, robot)
 
 
-def wandered(robot: Robot, samples: int = 40, seed: int = 0, period: float = 0.01, **more: Channel) -> Recording:
+def random_recording(
+    robot: Robot, samples: int = 40, seed: int = 0, period: float = 0.01, **more: Channel
+) -> Recording:
     """A recording of a random motion."""
-    return recorded(robot, wandering(robot, samples, seed, period), period, **more)
+    return make_recording(robot, random_configurations(robot, samples, seed, period), period, **more)

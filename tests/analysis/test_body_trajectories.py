@@ -60,9 +60,9 @@ def test_parts_and_center_of_mass_are_where_the_states_have_them(robot: Robot, r
         for k, part in enumerate(tracks.parts):
             assert tracks.positions[i, k] == pytest.approx(state.pose(part).translation, abs=1e-12)
             assert tracks.rotations[i, k] == pytest.approx(state.pose(part).rotation, abs=1e-12)
-        assert tracks.center[i] == pytest.approx(state.center_of_mass, abs=1e-12)
+        assert tracks.center_of_mass[i] == pytest.approx(state.center_of_mass, abs=1e-12)
         assert tracks.support(i) == pytest.approx(state.support_polygon, abs=1e-12)
-        assert tracks.ground[i] == pytest.approx(state.pose(robot.foot("right")).translation[2], abs=1e-12)
+        assert tracks.ground_height[i] == pytest.approx(state.pose(robot.foot("right")).translation[2], abs=1e-12)
 
 
 def test_velocities_are_the_differences_of_positions(robot: Robot, recording: Recording) -> None:
@@ -70,8 +70,8 @@ def test_velocities_are_the_differences_of_positions(robot: Robot, recording: Re
     h = recording.period
     middle = (tracks.velocities[1:] + tracks.velocities[:-1]) / 2
     assert np.diff(tracks.positions, axis=0) / h == pytest.approx(middle, abs=2e-2)
-    assert np.diff(tracks.center, axis=0) / h == pytest.approx(
-        (tracks.center_velocity[1:] + tracks.center_velocity[:-1]) / 2, abs=2e-2
+    assert np.diff(tracks.center_of_mass, axis=0) / h == pytest.approx(
+        (tracks.center_of_mass_velocity[1:] + tracks.center_of_mass_velocity[:-1]) / 2, abs=2e-2
     )
 
 
@@ -87,8 +87,8 @@ def test_the_true_state_counts_where_it_was_recorded(robot: Robot, recording: Re
     truth[:10] = np.nan
     channels = [*recording.channels.values(), Channel("true/q", "", truth, recording.labels["q"])]
     moved = (
-        compute_trajectories(Recording(channels), robot).center[:, 0]
-        - compute_trajectories(recording, robot).center[:, 0]
+        compute_trajectories(Recording(channels), robot).center_of_mass[:, 0]
+        - compute_trajectories(recording, robot).center_of_mass[:, 0]
     )
     assert moved == pytest.approx([0.0] * 10 + [0.5] * 110, abs=1e-12)
 
@@ -98,9 +98,9 @@ def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recordin
     q[5] = np.nan
     channels = [Channel("q", "", q, recording.labels["q"]) if c.key == "q" else c for c in recording.channels.values()]
     tracks = compute_trajectories(Recording(channels), robot)
-    assert np.isnan(tracks.center[5]).all()
-    assert np.isfinite(np.delete(tracks.center, 5, axis=0)).all()
-    assert np.isnan(tracks.margins(tracks.center[:, :2], [5])).all()
+    assert np.isnan(tracks.center_of_mass[5]).all()
+    assert np.isfinite(np.delete(tracks.center_of_mass, 5, axis=0)).all()
+    assert np.isnan(tracks.margins(tracks.center_of_mass[:, :2], [5])).all()
 
 
 @pytest.mark.needs_models

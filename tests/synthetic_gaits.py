@@ -10,13 +10,13 @@ from poise.robots import Side
 Array = NDArray[np.float64]
 
 #: One stride takes this long (s), covers this much (m); a foot stands for this part of it.
-STRIDE, LENGTH, STANCE = 1.1, 1.32, 0.62
-SPEED = LENGTH / STRIDE
+STRIDE_TIME, STRIDE_LENGTH, STANCE_SHARE = 1.1, 1.32, 0.62
+WALKING_SPEED = STRIDE_LENGTH / STRIDE_TIME
 #: Strikes of the left foot come half a stride after those of the right one.
-LATER = {"left": 0.5 * STRIDE, "right": 0.0}
+PHASE_SHIFT = {"left": 0.5 * STRIDE_TIME, "right": 0.0}
 
 
-class Gait:
+class SyntheticGait:
     """Heels, forefeet and pelvis over some seconds, along the x axis or any other.
 
     A heel swings, comes down at 0.9 m/s over the last 60 ms, which is slower than the pelvis, and stops dead: so its
@@ -24,50 +24,50 @@ class Gait:
     """
 
     def __init__(
-        self, seconds: float = 4.0, rate: float = 100.0, start: float = 0.2, angle: float = 0.0, belt: bool = False
+        self, seconds: float = 4.0, rate: float = 100.0, start: float = 0.2, angle: float = 0.0, treadmill: bool = False
     ) -> None:
         self.time = start + np.arange(round(seconds * rate) + 1) / rate
         self.direction = np.array([np.cos(angle), np.sin(angle), 0.0])
         self.across = np.array([-np.sin(angle), np.cos(angle), 0.0])
-        still = SPEED * self.time if belt else np.zeros_like(self.time)
-        self.pelvis = self._placed(SPEED * self.time + 0.15 - still, 0.0, 0.95 + 0 * self.time)
+        belt_travel = WALKING_SPEED * self.time if treadmill else np.zeros_like(self.time)
+        self.pelvis = self._trajectory(WALKING_SPEED * self.time + 0.15 - belt_travel, 0.0, 0.95 + 0 * self.time)
         self.heel: dict[Side, Array] = {}
         self.toe: dict[Side, Array] = {}
-        for side, later in LATER.items():
+        for side, phase_shift in PHASE_SHIFT.items():
             y = 0.05 if side == "left" else -0.05
-            heel, up = _swing(self.time - later, STANCE - 0.12, 0.9)
-            toe, high = _swing(self.time - later, STANCE, 0.0)
-            self.heel[side] = self._placed(heel + SPEED * later - still, y, 0.05 + up)  # type: ignore[index]
-            self.toe[side] = self._placed(toe + 0.16 + SPEED * later - still, y, 0.04 + high)  # type: ignore[index]
+            heel, up = _swing(self.time - phase_shift, STANCE_SHARE - 0.12, 0.9)
+            toe, high = _swing(self.time - phase_shift, STANCE_SHARE, 0.0)
+            self.heel[side] = self._trajectory(heel + WALKING_SPEED * phase_shift - belt_travel, y, 0.05 + up)  # type: ignore[index]
+            self.toe[side] = self._trajectory(toe + 0.16 + WALKING_SPEED * phase_shift - belt_travel, y, 0.04 + high)  # type: ignore[index]
 
-    def strikes(self, side: str) -> Array:
+    def initial_contacts(self, side: str) -> Array:
         """Known strikes within the time."""
-        return self._within(LATER[side])
+        return self._times_within(PHASE_SHIFT[side])
 
-    def offs(self, side: str) -> Array:
+    def toe_offs(self, side: str) -> Array:
         """Known toe-offs within the time."""
-        return self._within(LATER[side] + STANCE * STRIDE)
+        return self._times_within(PHASE_SHIFT[side] + STANCE_SHARE * STRIDE_TIME)
 
-    def _within(self, first: float) -> Array:
-        times = first + STRIDE * np.arange(-3, 20)
+    def _times_within(self, first: float) -> Array:
+        times = first + STRIDE_TIME * np.arange(-3, 20)
         return times[(times > self.time[0]) & (times < self.time[-1])]
 
-    def _placed(self, along: Array, aside: float, height: Array) -> Array:
-        out = along[:, None] * self.direction + aside * self.across
+    def _trajectory(self, along: Array, lateral: float, height: Array) -> Array:
+        out = along[:, None] * self.direction + lateral * self.across
         out[:, 2] = height
         return out
 
 
 def _swing(t: Array, stance: float, landing: float) -> tuple[Array, Array]:
     """Way (m) along the walk of a point that stands for a part of each stride, and its height over its stance."""
-    stride, phase = np.divmod(t / STRIDE, 1.0)
+    stride, phase = np.divmod(t / STRIDE_TIME, 1.0)
     s = np.linspace(0.0, 1.0, 20001)  # of the swing
-    seconds = (1.0 - stance) * STRIDE
+    seconds = (1.0 - stance) * STRIDE_TIME
     end = 1.0 - 0.06 / seconds
     last = landing if landing else 1.6  # toes stop at once as well, but are never slower than the pelvis before
     profile = np.where(s < end, np.abs(np.sin(np.pi * s / end)) ** 0.5, 0.0)
     base = np.where(s < end, np.maximum(last, 1.5), last)
-    scale = (LENGTH - np.trapezoid(base, s) * seconds) / (np.trapezoid(profile, s) * seconds)
+    scale = (STRIDE_LENGTH - np.trapezoid(base, s) * seconds) / (np.trapezoid(profile, s) * seconds)
     way = np.concatenate([[0.0], np.cumsum((base + scale * profile)[:-1] * np.diff(s)) * seconds])
     x = np.clip((phase - stance) / (1.0 - stance), 0.0, 1.0)
-    return stride * LENGTH + np.interp(x, s, way), 0.06 * np.sin(np.pi * x) ** 2
+    return stride * STRIDE_LENGTH + np.interp(x, s, way), 0.06 * np.sin(np.pi * x) ** 2

@@ -26,30 +26,30 @@ def exhaustive_slack(program: Program) -> list[Array]:
     scale = np.where(counts, norm, 1.0)
     A, lower, upper = program.A / scale[:, None], program.lower / scale, program.upper / scale
     lower, upper = np.where(program.lower <= -1e20, -np.inf, lower), np.where(program.upper >= 1e20, np.inf, upper)
-    pull = np.sqrt(program.weight) * scale
+    root_weight = np.sqrt(program.weight) * scale
     fixed, value = np.zeros((0, n)), np.zeros(0)
-    guard = np.zeros(0, dtype=int)
+    inactive = np.zeros(0, dtype=int)
     best = np.zeros(n)
     for k in range(len(program)):
-        own = np.arange(program.rows)[program.slice(k)]
-        own = own[counts[own]]
-        if not len(own):
+        level_rows = np.arange(program.rows)[program.slice(k)]
+        level_rows = level_rows[counts[level_rows]]
+        if not len(level_rows):
             continue
-        equal = own[lower[own] == upper[own]]
-        soft = own[lower[own] != upper[own]]
+        equal = level_rows[lower[level_rows] == upper[level_rows]]
+        soft = level_rows[lower[level_rows] != upper[level_rows]]
         best = _best_point(
-            (A, lower, upper, pull),
+            (A, lower, upper, root_weight),
             fixed,
             value,
-            guard,
+            inactive,
             equal,
             soft,
-            np.array(_patterns(lower, upper, [*guard, *soft])),
+            np.array(_patterns(lower, upper, [*inactive, *soft])),
         )
-        slack = A[own] @ best - np.clip(A[own] @ best, lower[own], upper[own])
-        keep = own[(lower[own] == upper[own]) | (np.abs(slack) > ZERO)]
+        slack = A[level_rows] @ best - np.clip(A[level_rows] @ best, lower[level_rows], upper[level_rows])
+        keep = level_rows[(lower[level_rows] == upper[level_rows]) | (np.abs(slack) > ZERO)]
         fixed, value = np.vstack([fixed, A[keep]]), np.append(value, A[keep] @ best)
-        guard = np.append(guard, np.setdiff1d(own, keep))
+        inactive = np.append(inactive, np.setdiff1d(level_rows, keep))
     return program.split(program.slack(best))
 
 
@@ -62,34 +62,36 @@ def _best_point(
     rows: tuple[Array, Array, Array, Array],
     fixed: Array,
     value: Array,
-    guard: Array,
+    inactive: Array,
     equal: Array,
     soft: Array,
     patterns: Array,
 ) -> Array:
-    A, lower, upper, pull = rows
+    A, lower, upper, root_weight = rows
     count, n = len(patterns), A.shape[1]
-    patterns = patterns.reshape(count, len(guard) + len(soft))
-    at_guard, at_soft = patterns[:, : len(guard)], patterns[:, len(guard) :]
+    patterns = patterns.reshape(count, len(inactive) + len(soft))
+    at_inactive, at_soft = patterns[:, : len(inactive)], patterns[:, len(inactive) :]
 
     def bound(side: Array, which: Array) -> Array:
         return np.where(side < 0, lower[which], np.where(side > 0, upper[which], 0.0))
 
     # Constraints G x = h and cost rows B x = c, with zero lines for rows that are away from their bounds.
-    G = np.concatenate([np.broadcast_to(fixed, (count, *fixed.shape)), (at_guard != 0)[:, :, None] * A[guard]], axis=1)
-    h = np.concatenate([np.broadcast_to(value, (count, len(value))), bound(at_guard, guard)], axis=1)
+    G = np.concatenate(
+        [np.broadcast_to(fixed, (count, *fixed.shape)), (at_inactive != 0)[:, :, None] * A[inactive]], axis=1
+    )
+    h = np.concatenate([np.broadcast_to(value, (count, len(value))), bound(at_inactive, inactive)], axis=1)
     cost = np.concatenate([equal, soft])
-    weight = np.concatenate([np.ones((count, len(equal))), at_soft != 0], axis=1) * pull[cost]
+    weight = np.concatenate([np.ones((count, len(equal))), at_soft != 0], axis=1) * root_weight[cost]
     B = weight[:, :, None] * A[cost]
     c = weight * np.concatenate([np.broadcast_to(lower[equal], (count, len(equal))), bound(at_soft, soft)], axis=1)
     G_inverse = _inverse(G)
     x = np.einsum("pij,pj->pi", G_inverse, h)
     consistent = (np.abs(np.einsum("pij,pj->pi", G, x) - h) < ZERO).all(axis=1)
     free = B @ (np.eye(n) - G_inverse @ G)
-    x = x + np.einsum("pij,pj->pi", _inverse(free, pull[cost].max()), c - np.einsum("pij,pj->pi", B, x))
-    inside = ((x @ A[guard].T > lower[guard] - ZERO) & (x @ A[guard].T < upper[guard] + ZERO)).all(axis=1)
+    x = x + np.einsum("pij,pj->pi", _inverse(free, root_weight[cost].max()), c - np.einsum("pij,pj->pi", B, x))
+    inside = ((x @ A[inactive].T > lower[inactive] - ZERO) & (x @ A[inactive].T < upper[inactive] + ZERO)).all(axis=1)
     reached = x @ A[cost].T
-    true_cost = ((pull[cost] * (reached - np.clip(reached, lower[cost], upper[cost]))) ** 2).sum(axis=1)
+    true_cost = ((root_weight[cost] * (reached - np.clip(reached, lower[cost], upper[cost]))) ** 2).sum(axis=1)
     true_cost[~(consistent & inside)] = np.inf
     return x[np.argmin(true_cost)]
 

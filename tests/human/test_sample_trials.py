@@ -10,9 +10,9 @@ import pytest
 
 import poise
 from poise.analysis import best_cycle, events_from_markers, events_from_plates, gait_cycles, stride_lengths
-from poise.human import Trial, TrialError, marker_sets, match, sample_trial
-from poise.human.sample import MARGIN, sample_motion
-from poise.human.synthetic_walk import sample_walk
+from poise.human import Trial, TrialError, marker_sets, match_markers, sample_trial
+from poise.human.sample_trials import MARGIN, sample_motion
+from poise.human.synthetic_walk import synthesize_walk
 from poise.robots import SIDES, BodyShape, Side, landmarks
 
 
@@ -29,10 +29,10 @@ def clean() -> tuple[Trial, Trial]:
 @pytest.mark.parametrize("name", sorted(marker_sets()))
 def test_its_labels_are_those_of_the_marker_set(name: str) -> None:
     walk, static = sample_trial(marker_set=name, cycles=1, plates=False)
-    found = match(walk)
-    assert (found.marker_set.name, dict(found.unknown), found.missing) == (name, {}, ())
+    found = match_markers(walk)
+    assert (found.marker_set.name, dict(found.unknown_labels), found.missing_markers) == (name, {}, ())
     assert set(walk.labels) <= set(static.labels)
-    assert any("knee" in str(match(static).found[label].landmark) for label in static.labels)
+    assert any("knee" in str(match_markers(static).markers[label].landmark) for label in static.labels)
 
 
 @pytest.mark.parametrize("name", sorted(marker_sets()))
@@ -67,15 +67,17 @@ def test_noise_has_the_size_that_was_asked_for_and_comes_again_with_its_seed(cle
 def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial], robot: poise.Robot) -> None:
     """Forces at the plates, put on the feet, leave nothing for the base to do: the oracle of inverse dynamics."""
     walk, _ = clean
-    motion = sample_walk(robot)
+    motion = synthesize_walk(robot)
     q, v, a = motion.at(walk.time - MARGIN * motion.period)
     model, data = robot.model, robot.model.createData()
     for i in range(0, len(walk.time), 7):
         pinocchio.forwardKinematics(model, data, q[i])
         forces = [pinocchio.Force.Zero() for _ in range(model.njoints)]
         for k, plate in enumerate(walk.plates):
-            foot = robot.foot("left" if k % 2 == (walk.plates[0].center[0, 1] < 0.0) else "right").joint
-            wrench = pinocchio.Force(plate.force[i], np.cross(plate.center[i], plate.force[i]) + plate.moment[i])
+            foot = robot.foot("left" if k % 2 == (walk.plates[0].center_of_pressure[0, 1] < 0.0) else "right").joint
+            wrench = pinocchio.Force(
+                plate.force[i], np.cross(plate.center_of_pressure[i], plate.force[i]) + plate.free_moment[i]
+            )
             forces[foot] = forces[foot] + data.oMi[foot].actInv(wrench)
         torque = pinocchio.rnea(model, data, q[i], v[i], a[i], forces)
         assert torque[:6] == pytest.approx(np.zeros(6), abs=1e-6)
@@ -86,16 +88,16 @@ def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
     for plate in walk.plates:
         on = plate.force[:, 2] > 0.0
         low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
-        assert (plate.center[on] >= low).all()
-        assert (plate.center[on] <= high).all()
-        assert not plate.center[~on].any()
+        assert (plate.center_of_pressure[on] >= low).all()
+        assert (plate.center_of_pressure[on] <= high).all()
+        assert not plate.center_of_pressure[~on].any()
     for one, two in zip(walk.plates, walk.plates[1:], strict=False):
         assert one.corners[:, 0].max() <= two.corners[:, 0].min() + 1e-9
 
 
 def test_events_are_those_that_plates_tell(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
-    first = "left" if walk.plates[0].center[0, 1] > 0.0 else "right"
+    first = "left" if walk.plates[0].center_of_pressure[0, 1] > 0.0 else "right"
     sides: dict[Side, Any] = {
         "left": walk.plates[(first == "right") :: 2],
         "right": walk.plates[(first == "left") :: 2],

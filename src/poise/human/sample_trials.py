@@ -24,36 +24,37 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio
 
+from poise.analysis import GaitEvent
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.human.files.c3d_writer import write_c3d
 from poise.human.files.trc_files import write_trc
 from poise.human.markers import Marker, MarkerSet, load_marker_set
-from poise.human.synthetic_walk import OFF, PeriodicMotion, ground_wrench, sample_walk
-from poise.human.trial import Event, Plate, Subject, Trial, TrialError
+from poise.human.synthetic_walk import TOE_OFF, PeriodicMotion, ground_wrench, synthesize_walk
+from poise.human.trial import ForcePlate, Subject, Trial, TrialError
 from poise.robots import SIDES, BodyShape, Robot, Side, State, landmarks, load_robot, side_sign
 
 #: Markers that sit anywhere on a segment, one after the other: how far along it, and where around it (degrees, from the
 #: outer side to the front): apart from each other, as a laboratory would put them.
-AROUND = ((0.50, 0.0), (0.65, 100.0), (0.35, -100.0), (0.80, 60.0), (0.25, 160.0))
+SEGMENT_PLACEMENTS = ((0.50, 0.0), (0.65, 100.0), (0.35, -100.0), (0.80, 60.0), (0.25, 160.0))
 #: Half the thickness of segments as a share of their length: thigh 8 cm, shank 5 cm, upper arm 4 cm.
-THICK = {"thigh": 0.18, "shank": 0.12, "upper_arm": 0.16, "forearm": 0.13, "torso": 0.30, "foot": 0.20}
+SEGMENT_RADIUS = {"thigh": 0.18, "shank": 0.12, "upper_arm": 0.16, "forearm": 0.13, "torso": 0.30, "foot": 0.20}
 #: Where joints are to be seen in a static trial even if the set has no marker there while walking.
-JOINTS = ("_knee", "_ankle")
+STATIC_JOINTS = ("_knee", "_ankle")
 
 
-def worn(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
+def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
     """The markers that a person wears: those of the set; in a static trial also optional ones on knees and ankles, if
     the set has none there."""
     always = [marker for label, marker in marker_set.markers.items() if label not in marker_set.optional]
-    seen = {marker.landmark for marker in always}
-    if not static or any(str(landmark).endswith(JOINTS) for landmark in seen):
+    landmarks_worn = {marker.landmark for marker in always}
+    if not static or any(str(landmark).endswith(STATIC_JOINTS) for landmark in landmarks_worn):
         return always
     more = [marker_set.markers[label] for label in marker_set.markers if label in marker_set.optional]
-    return [*always, *(marker for marker in more if str(marker.landmark).endswith(JOINTS))]
+    return [*always, *(marker for marker in more if str(marker.landmark).endswith(STATIC_JOINTS))]
 
 
-def places(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array]]:
+def marker_locations(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array]]:
     """The link of each marker and its place there, m: its landmark, or a place of its own on its segment."""
     known, count = landmarks(shape), Counter[str]()
     found = []
@@ -61,24 +62,24 @@ def places(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array
         if marker.landmark is not None:
             found.append(known[marker.landmark])
             continue
-        found.append((marker.segment, _anywhere(marker.segment, count[marker.segment], shape)))
+        found.append((marker.segment, _segment_location(marker.segment, count[marker.segment], shape)))
         count[marker.segment] += 1
     return found
 
 
-def positions(robot: Robot, q: Array, worn_at: Sequence[tuple[str, Array]]) -> Array:
+def marker_positions(robot: Robot, q: Array, locations: Sequence[tuple[str, Array]]) -> Array:
     """Where markers are in the world, (n, markers, 3), m, at configurations (n, 43)."""
     model, data = robot.model, robot.model.createData()
-    frames = [robot.frame(link).index for link, _ in worn_at]
+    frames = [robot.frame(link).index for link, _ in locations]
     out = np.empty((len(q), len(frames), 3))
     for i, each in enumerate(q):
         pinocchio.framesForwardKinematics(model, data, each)
-        for k, (frame, (_, place)) in enumerate(zip(frames, worn_at, strict=True)):
-            out[i, k] = data.oMf[frame].act(place)
+        for k, (frame, (_, location)) in enumerate(zip(frames, locations, strict=True)):
+            out[i, k] = data.oMf[frame].act(location)
     return out
 
 
-def _anywhere(segment: str, number: int, shape: BodyShape) -> Array:
+def _segment_location(segment: str, number: int, shape: BodyShape) -> Array:
     side = next((s for s in SIDES if segment.startswith(s)), None)
     kind = segment.removeprefix(f"{side}_")
     i = SIDES.index(side) if side else 0
@@ -89,74 +90,77 @@ def _anywhere(segment: str, number: int, shape: BodyShape) -> Array:
     outward, front = np.array([0.0, y, 0.0]), np.array([1.0, 0.0, 0.0])
     if kind in ("foot", "toes"):
         along, front = np.array([length, 0.0, -0.5 * shape.ankle_height[i]]), np.array([0.0, 0.0, 1.0])
-    share, degrees = AROUND[number % len(AROUND)]
+    share, degrees = SEGMENT_PLACEMENTS[number % len(SEGMENT_PLACEMENTS)]
     if kind == "torso":
         share, degrees = share + 0.2, degrees - 120.0  # on the shoulder blade, behind
     angle = np.radians(degrees)
-    return share * along + THICK.get(kind, 0.2) * length * (np.cos(angle) * outward + np.sin(angle) * front)
+    return share * along + SEGMENT_RADIUS.get(kind, 0.2) * length * (np.cos(angle) * outward + np.sin(angle) * front)
 
 
-# -- Plates ----------------------------------------------------------------------------------------------------------
+# -- Force plates ------------------------------------------------------------------------------------------------------
 
 
 #: Width of a plate (m), and its length as a share of the step, so that plates do not lie on each other.
-WIDTH, LENGTH = 0.40, 0.94
+PLATE_WIDTH, PLATE_LENGTH_RATIO = 0.40, 0.94
 
 
-class Step(NamedTuple):
+class Stance(NamedTuple):
     """One stance of a foot: its side, and the phases of the walk at which it strikes and leaves."""
 
     side: Side
-    strike: float
-    off: float
+    initial_contact: float
+    toe_off: float
 
 
-def steps(first: float, last: float) -> list[Step]:
+def stances(first: float, last: float) -> list[Stance]:
     """The stances that lie at least partly between two phases, in the order of their strikes."""
-    numbers = range(math.floor(2.0 * (first - OFF)), math.ceil(2.0 * last) + 1)
-    every = [Step("left" if k % 2 else "right", k / 2.0, k / 2.0 + OFF) for k in numbers]
-    return [step for step in every if step.off > first and step.strike < last]
+    numbers = range(math.floor(2.0 * (first - TOE_OFF)), math.ceil(2.0 * last) + 1)
+    candidates = [Stance("left" if k % 2 else "right", k / 2.0, k / 2.0 + TOE_OFF) for k in numbers]
+    return [stance for stance in candidates if stance.toe_off > first and stance.initial_contact < last]
 
 
-def events(motion: PeriodicMotion, last: float) -> tuple[Event, ...]:
+def gait_events(motion: PeriodicMotion, last: float) -> tuple[GaitEvent, ...]:
     """Strikes and toe-offs from time 0 to a last one (s), as the walk was made."""
     end = motion.start + last / motion.period
     found = []
-    for step in steps(motion.start, end):
-        for phase, kind in ((step.strike, "strike"), (step.off, "off")):
+    for stance in stances(motion.start, end):
+        for phase, kind in ((stance.initial_contact, "strike"), (stance.toe_off, "off")):
             if motion.start <= phase <= end:
-                found.append(Event((phase - motion.start) * motion.period, step.side, kind))  # type: ignore[arg-type]
+                found.append(GaitEvent((phase - motion.start) * motion.period, stance.side, kind))  # type: ignore[arg-type]
     return tuple(sorted(found, key=lambda event: event.time))
 
 
-def plates_under(motion: PeriodicMotion, time: Array) -> tuple[Plate, ...]:
+def force_plates(motion: PeriodicMotion, time: Array) -> tuple[ForcePlate, ...]:
     """A plate for each step at times (n, s); together they carry the body at every instant."""
     n = len(time)
     phase = motion.start + time / motion.period
     force, point, moment = ground_wrench(motion, time)
-    own = steps(float(phase[0]), float(phase[-1]))
-    share = np.zeros((len(own), n))
-    center = np.zeros((len(own), n, 2))
-    for k, step in enumerate(own):
+    all_stances = stances(float(phase[0]), float(phase[-1]))
+    share = np.zeros((len(all_stances), n))
+    center = np.zeros((len(all_stances), n, 2))
+    for k, stance in enumerate(all_stances):
         share[k] = np.minimum(
-            _ramp(phase, step.strike, OFF - 0.5), 1.0 - _ramp(phase, step.off - (OFF - 0.5), OFF - 0.5)
+            _ramp(phase, stance.initial_contact, TOE_OFF - 0.5),
+            1.0 - _ramp(phase, stance.toe_off - (TOE_OFF - 0.5), TOE_OFF - 0.5),
         )
-        share[k][(phase < step.strike) | (phase >= step.off)] = 0.0
+        share[k][(phase < stance.initial_contact) | (phase >= stance.toe_off)] = 0.0
         center[k] = point
-    for (i, one), (j, two) in itertools.pairwise(enumerate(own)):
-        both = (phase >= two.strike) & (phase < one.off)
-        ends = (np.array([two.strike, one.off]) - motion.start) * motion.period
+    for (i, one), (j, two) in itertools.pairwise(enumerate(all_stances)):
+        both = (phase >= two.initial_contact) & (phase < one.toe_off)
+        ends = (np.array([two.initial_contact, one.toe_off]) - motion.start) * motion.period
         c1, c2 = ground_wrench(motion, ends)[1]
         w = share[j][both][:, np.newaxis]
         share[i][both] = 1.0 - share[j][both]
         d = point[both] - (1.0 - w) * c1 - w * c2
         center[i][both], center[j][both] = c1 + d, c2 + d
     found = []
-    for k, step in enumerate(own):
+    for k, stance in enumerate(all_stances):
         on = share[k] > 0.0
         flat = np.where(on[:, np.newaxis], np.column_stack([center[k], np.zeros(n)]), 0.0)
         turn = np.column_stack([np.zeros((n, 2)), share[k] * moment])
-        found.append(Plate(f"plate {k + 1}", _corners(motion, step), share[k][:, np.newaxis] * force, flat, turn))
+        found.append(
+            ForcePlate(f"plate {k + 1}", _corners(motion, stance), share[k][:, np.newaxis] * force, flat, turn)
+        )
     return tuple(found)
 
 
@@ -164,13 +168,13 @@ def _ramp(phase: Array, begin: float, length: float) -> Array:
     return np.clip((phase - begin) / length, 0.0, 1.0)
 
 
-def _corners(motion: PeriodicMotion, step: Step) -> Array:
+def _corners(motion: PeriodicMotion, stance: Stance) -> Array:
     """Around the zero-moment point in the middle of the step's single support, (4, 3), m."""
-    middle = (step.strike + step.off) / 2.0
+    middle = (stance.initial_contact + stance.toe_off) / 2.0
     x, y = ground_wrench(replace(motion, start=0.0), np.array([middle * motion.period]))[1][0]
-    half = LENGTH * motion.stride / 4.0
+    half = PLATE_LENGTH_RATIO * motion.stride / 4.0
     signs = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)]
-    return np.array([[x + a * half, y + b * WIDTH / 2.0, 0.0] for a, b in signs])
+    return np.array([[x + a * half, y + b * PLATE_WIDTH / 2.0, 0.0] for a, b in signs])
 
 
 # -- Sample trials ---------------------------------------------------------------------------------------------------
@@ -179,10 +183,10 @@ def _corners(motion: PeriodicMotion, step: Step) -> Array:
 #: How much is walked before the first and after the last whole cycle, shares of the stride: filters settle in 0.3 s.
 MARGIN = 0.28
 #: Length of a static trial, s, and how the arms are held in it (rad): off the body, so that no marker is hidden.
-STANDING = 1.0
-ARMS = {"shoulder_adduction": -0.5, "elbow_flexion": 0.15, "forearm_pronation": 1.40}
+STATIC_SECONDS = 1.0
+STATIC_ARM_ANGLES = {"shoulder_adduction": -0.5, "elbow_flexion": 0.15, "forearm_pronation": 1.40}
 #: Most cycles, and what a camera can do (Hz); and the largest noise (m) that still is a measurement.
-MOST, RATES, LOUDEST = 100, (10.0, 2000.0), 0.1
+MAX_CYCLES, RATE_RANGE, MAX_NOISE = 100, (10.0, 2000.0), 0.1
 
 
 def sample_motion(robot: Robot, cycles: int = 3, rate: float = 100.0) -> tuple[Array, Array]:
@@ -192,8 +196,8 @@ def sample_motion(robot: Robot, cycles: int = 3, rate: float = 100.0) -> tuple[A
 
     >>> time, q = sample_motion(poise.load_robot("human", height=1.77, mass=75.0, sex="male"))
     """
-    motion = replace(sample_walk(robot), start=-MARGIN)
-    time = _times(cycles, rate, motion.period)
+    motion = replace(synthesize_walk(robot), start=-MARGIN)
+    time = _sample_times(cycles, rate, motion.period)
     return time, motion.at(time)[0]
 
 
@@ -224,57 +228,59 @@ def sample_trial(
 
     >>> walk, static = sample_trial(marker_set="plug_in_gait", seed=3)
     """
-    if not 0.0 <= noise <= LOUDEST:
-        raise TrialError(f"sample: noise is {noise!r}; expected 0 to {LOUDEST:g} m", element="noise")
+    if not 0.0 <= noise <= MAX_NOISE:
+        raise TrialError(f"sample: noise is {noise!r}; expected 0 to {MAX_NOISE:g} m", element="noise")
     markers = load_marker_set(marker_set)
-    shape, motion = BodyShape.of(height, mass, sex), _walker(height, mass, sex)
+    shape, motion = BodyShape.of(height, mass, sex), _cached_walk(height, mass, sex)
     robot = motion.robot
-    time = _times(cycles, rate, motion.period)
+    time = _sample_times(cycles, rate, motion.period)
     random = np.random.default_rng(seed)
     note = (
         f"Synthetic: norm curves of adults on a body of {height:g} m and {mass:g} kg, marker noise {1e3 * noise:g} mm."
     )
 
-    def seen(q: Array, clock: Array, static: bool) -> Trial:
-        own = worn(markers, static=static)
-        where = positions(robot, q, places(own, shape))
+    def make_trial(q: Array, clock: Array, static: bool) -> Trial:
+        worn = worn_markers(markers, static=static)
+        where = marker_positions(robot, q, marker_locations(worn, shape))
         return Trial(
             path="sample static" if static else "sample walk",
             rate=rate,
             time=clock,
-            labels=tuple(marker.label for marker in own),
+            labels=tuple(marker.label for marker in worn),
             positions=where + random.normal(0.0, noise, where.shape),
             subject=Subject(f"sample {seed}", mass, height, sex),
             notes=(note,),
         )
 
-    walk = seen(motion.at(time)[0], time, static=False)
-    still = np.arange(round(STANDING * rate) + 1) / rate
-    static = seen(np.tile(_standing(robot), (len(still), 1)), still, static=True)
-    under: tuple[Plate, ...] = plates_under(motion, time) if plates else ()
-    return walk.replace(events=events(motion, float(time[-1])), plates=under), static
+    walk = make_trial(motion.at(time)[0], time, static=False)
+    static_time = np.arange(round(STATIC_SECONDS * rate) + 1) / rate
+    static = make_trial(np.tile(_static_posture(robot), (len(static_time), 1)), static_time, static=True)
+    plates_under_feet: tuple[ForcePlate, ...] = force_plates(motion, time) if plates else ()
+    return walk.replace(events=gait_events(motion, float(time[-1])), plates=plates_under_feet), static
 
 
 @functools.lru_cache(maxsize=8)
-def _walker(height: float, mass: float, sex: str) -> PeriodicMotion:
+def _cached_walk(height: float, mass: float, sex: str) -> PeriodicMotion:
     """One body may be asked for with many markers and noises: its walk is found once."""
-    return replace(sample_walk(load_robot("human", height=height, mass=mass, sex=sex)), start=-MARGIN)
+    return replace(synthesize_walk(load_robot("human", height=height, mass=mass, sex=sex)), start=-MARGIN)
 
 
-def _times(cycles: int, rate: float, period: float) -> Array:
-    if not isinstance(cycles, int) or isinstance(cycles, bool) or not 1 <= cycles <= MOST:
-        raise TrialError(f"sample: cycles is {cycles!r}; expected a whole number from 1 to {MOST}", element="cycles")
-    low, high = RATES
+def _sample_times(cycles: int, rate: float, period: float) -> Array:
+    if not isinstance(cycles, int) or isinstance(cycles, bool) or not 1 <= cycles <= MAX_CYCLES:
+        raise TrialError(
+            f"sample: cycles is {cycles!r}; expected a whole number from 1 to {MAX_CYCLES}", element="cycles"
+        )
+    low, high = RATE_RANGE
     if not low <= rate <= high:
         raise TrialError(f"sample: rate is {rate!r}; expected {low:g} to {high:g} Hz", element="rate")
     return np.arange(math.floor((cycles + 2.0 * MARGIN) * period * rate) + 1) / rate
 
 
-def _standing(robot: Robot) -> Array:
+def _static_posture(robot: Robot) -> Array:
     """Upright with straight legs on the ground, arms a little off the body."""
     q = pinocchio.neutral(robot.model)
     for side in SIDES:
-        for joint, angle in ARMS.items():
+        for joint, angle in STATIC_ARM_ANGLES.items():
             q[robot.joint(f"{side}_{joint}").q] = angle
     q[2] = -float(State(robot, q).pose(robot.foot("right")).translation[2])
     return np.asarray(q)

@@ -23,16 +23,16 @@ from poise.analysis import (
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.human.gait.reproduction import Reproduction, Variant
-from poise.human.gait.reproduction_quality import Measures, measured
+from poise.human.gait.reproduction_quality import ReproductionQuality, measure_reproduction
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class VariantResult:
     """One variant over all people: p measures.
 
     Attributes:
         variant: which.
-        measures: one for each person.
+        qualities: one for each person.
         ranges, reference_ranges: ranges of motion of the twelve rotations, p x 12, degrees.
         tests: of their differences, one for each rotation.
         curves, reference_curves: mean and deviation over the people, from right strike to right strike, 101 x 12,
@@ -40,7 +40,7 @@ class Outcome:
     """
 
     variant: Variant
-    measures: tuple[Measures, ...]
+    qualities: tuple[ReproductionQuality, ...]
     ranges: Array
     reference_ranges: Array
     tests: tuple[PairedTest, ...]
@@ -58,114 +58,118 @@ class Outcome:
         return float(np.abs(self.differences).mean())
 
     @property
-    def worst(self) -> tuple[float, str, str]:
+    def worst_difference(self) -> tuple[float, str, str]:
         """The largest difference (degrees), its joint, and whose it is."""
-        person, joint = np.unravel_index(int(np.abs(self.differences).argmax()), self.differences.shape)
-        whose = self.measures[int(person)].reproduction.reference.name
-        return float(self.differences[person, joint]), TABLE_I_JOINTS[int(joint)], whose
+        row, joint = np.unravel_index(int(np.abs(self.differences).argmax()), self.differences.shape)
+        person = self.qualities[int(row)].reproduction.reference.name
+        return float(self.differences[row, joint]), TABLE_I_JOINTS[int(joint)], person
 
     @property
-    def beyond(self) -> int:
+    def beyond_bound(self) -> int:
         """How many of the differences are larger than the bound of 5 degrees."""
         return int(np.sum(np.abs(self.differences) > EQUIVALENCE_BOUND))
 
     @property
-    def equivalent(self) -> int:
+    def equivalent_count(self) -> int:
         """How many of the twelve rotations are shown to be equivalent."""
         return sum(test.verdict == "equivalent" for test in self.tests)
 
     @property
-    def error(self) -> float:
+    def rms_error(self) -> float:
         """Root mean square error over the cycle, mean of all rotations and people, degrees."""
-        return float(np.mean([each.errors for each in self.measures]))
+        return float(np.mean([each.errors for each in self.qualities]))
 
     def mean(self, name: str) -> float:
-        """Mean over the people of one of the numbers of `Measures`, such as ``"inside"``."""
-        return float(np.mean([getattr(each, name) for each in self.measures]))
+        """Mean over the people of one of the numbers of `ReproductionQuality`, such as ``"zmp_inside"``."""
+        return float(np.mean([getattr(each, name) for each in self.qualities]))
 
     def largest(self, name: str) -> float:
-        """Largest over the people of one of the numbers of `Measures`."""
-        return float(np.max([getattr(each, name) for each in self.measures]))
+        """Largest over the people of one of the numbers of `ReproductionQuality`."""
+        return float(np.max([getattr(each, name) for each in self.qualities]))
 
     def smallest(self, name: str) -> float:
-        """Smallest over the people of one of the numbers of `Measures`."""
-        return float(np.min([getattr(each, name) for each in self.measures]))
+        """Smallest over the people of one of the numbers of `ReproductionQuality`."""
+        return float(np.min([getattr(each, name) for each in self.qualities]))
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class VariantComparison:
     """Variants side by side.
 
     Attributes:
-        outcomes: one for each variant, in the order in which they came.
+        results: one for each variant, in the order in which they came.
         people: their names, as in the first variant.
         notes: what a reader of the tables must know: by which rule events were found, and what the tests can tell.
 
     >>> from poise.human import gait
-    >>> found = gait.study([gait.reproduce(fit, variant=each) for fit in fits for each in gait.VARIANTS])
+    >>> found = gait.compare_variants([gait.reproduce(fit, variant=each) for fit in fits for each in gait.VARIANTS])
     >>> print(found)
     """
 
-    outcomes: tuple[Outcome, ...]
+    results: tuple[VariantResult, ...]
     people: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def outcome(self, variant: Variant | str) -> Outcome:
+    def result(self, variant: Variant | str) -> VariantResult:
         """Of one variant, or of the name of one."""
         name = variant if isinstance(variant, str) else variant.name
-        for each in self.outcomes:
+        for each in self.results:
             if each.variant.name == name:
                 return each
-        known = ", ".join(each.variant.name for each in self.outcomes)
+        known = ", ".join(each.variant.name for each in self.results)
         raise GaitError(f"the study has no variant {name!r}; it has {known}")
 
     def summary(self) -> dict[str, Any]:
         """All numbers of the tables as plain values for JSON: degrees, mm, shares from 0 to 1.
 
-        Of the numbers of `Measures` there are the mean and the worst of the people.
+        Of the numbers of `ReproductionQuality` there are the mean and the worst of the people.
         """
         return {
             "people": list(self.people),
-            "variants": {each.variant.name: _summary(each) for each in self.outcomes},
+            "variants": {each.variant.name: _summary(each) for each in self.results},
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
-        tables = [comparison(self), *(table_one(each) for each in self.outcomes)]
+        tables = [comparison_table(self), *(range_of_motion_table(each) for each in self.results)]
         return "\n\n".join([*tables, *self.notes])
 
 
-def study(reproductions: Iterable[Reproduction | Measures]) -> Study:
+def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]) -> VariantComparison:
     """Puts the reproductions of several people together, variant by variant; one person each, or more cycles of one."""
-    every = [each if isinstance(each, Measures) else measured(each) for each in reproductions]
-    if not every:
+    qualities = [
+        each if isinstance(each, ReproductionQuality) else measure_reproduction(each) for each in reproductions
+    ]
+    if not qualities:
         raise GaitError("there is nothing to study; give the reproductions of one person or more")
-    variants = dict.fromkeys(each.reproduction.variant for each in every)
-    groups = [[each for each in every if each.reproduction.variant == variant] for variant in variants]
+    variants = dict.fromkeys(each.reproduction.variant for each in qualities)
+    groups = [[each for each in qualities if each.reproduction.variant == variant] for variant in variants]
     names = tuple(each.reproduction.reference.name for each in groups[0])
-    return Study(tuple(_outcome(group) for group in groups), names, (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names)))
+    return VariantComparison(
+        tuple(_variant_result(group) for group in groups), names, (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names))
+    )
 
 
-def _outcome(group: Sequence[Measures]) -> Outcome:
+def _variant_result(group: Sequence[ReproductionQuality]) -> VariantResult:
     ranges, reference = np.array([m.ranges for m in group]), np.array([m.reference_ranges for m in group])
-    return Outcome(
+    return VariantResult(
         group[0].reproduction.variant,
         tuple(group),
         ranges,
         reference,
         paired_tests(ranges - reference, TABLE_I_JOINTS),
-        curves_over_people([_from_right(m, m.curves) for m in group]),
-        curves_over_people([_from_right(m, m.reference_curves) for m in group]),
+        curves_over_people([_from_right_contact(m, m.curves) for m in group]),
+        curves_over_people([_from_right_contact(m, m.reference_curves) for m in group]),
     )
 
 
-def _from_right(measures: Measures, curves: Array) -> Array:
+def _from_right_contact(quality: ReproductionQuality, curves: Array) -> Array:
     """Curves of a left foot's cycle, begun at the strike of the right one in its middle."""
-    cycle = measures.reproduction.cycle
+    cycle = quality.reproduction.cycle
     if cycle.side == "right":
         return curves
     share = np.linspace(0.0, 1.0, len(curves))
-    at = np.remainder(share + cycle.shares[2] / 100.0, 1.0)
+    at = np.remainder(share + cycle.event_percents[2] / 100.0, 1.0)
     return np.asarray(resample(share, curves, at))
 
 
@@ -184,45 +188,58 @@ def _remarks(names: Sequence[str]) -> tuple[str, ...]:
 # -- Tables of a study, as text --------------------------------------------------------------------------------------
 
 
-#: What of `Measures` stands in files beside the angles.
-NUMBERS = (
-    "heels", "center", "penetration", "reference_penetration", "slide", "reference_slide", "inside", "reference_inside",
-    "limit", "acceleration", "milliseconds",
-)  # fmt: skip
+#: Numbers of `ReproductionQuality` that a summary holds beside the angles: key of the summary, attribute.
+SUMMARY_NUMBERS = {
+    "heels": "heel_error",
+    "center": "center_of_mass_error",
+    "penetration": "penetration",
+    "reference_penetration": "reference_penetration",
+    "slide": "foot_slide",
+    "reference_slide": "reference_foot_slide",
+    "inside": "zmp_inside",
+    "reference_inside": "reference_zmp_inside",
+    "limit": "joint_limit_margin",
+    "acceleration": "peak_acceleration",
+    "milliseconds": "milliseconds",
+}
 
 
-def comparison(study: Study) -> str:
+def comparison_table(comparison: VariantComparison) -> str:
     """One line for each variant: angles first, then what angles do not tell; the reference beside where it has both."""
     head = (
         "variant", "|dROM| °", "worst °", "> 5°", "equivalent", "RMSE °", "heels mm", "center mm", "sunk mm",
         "slide mm", "ZMP inside %", "least %", "ms",
     )  # fmt: skip
     lines = [head]
-    for each in study.outcomes:
+    for each in comparison.results:
         lines.append(
             (
                 each.variant.name,
                 f"{each.mean_difference:.1f}",
-                f"{each.worst[0]:+.1f}",
-                f"{each.beyond} of {each.differences.size}",
-                f"{each.equivalent} of {len(each.tests)}",
-                f"{each.error:.1f}",
-                f"{each.largest('heels'):.1f}",
-                f"{each.largest('center'):.1f}",
+                f"{each.worst_difference[0]:+.1f}",
+                f"{each.beyond_bound} of {each.differences.size}",
+                f"{each.equivalent_count} of {len(each.tests)}",
+                f"{each.rms_error:.1f}",
+                f"{each.largest('heel_error'):.1f}",
+                f"{each.largest('center_of_mass_error'):.1f}",
                 f"{each.largest('penetration'):.1f}",
-                f"{each.largest('slide'):.0f}",
-                f"{100 * each.mean('inside'):.0f}",
-                f"{100 * each.smallest('inside'):.0f}",
+                f"{each.largest('foot_slide'):.0f}",
+                f"{100 * each.mean('zmp_inside'):.0f}",
+                f"{100 * each.smallest('zmp_inside'):.0f}",
                 f"{each.mean('milliseconds'):.2f}",
             )
         )
-    first = study.outcomes[0]
+    first = comparison.results[0]
     measured = ("measured", *[""] * 7, f"{first.largest('reference_penetration'):.1f}")
-    inside = (f"{100 * first.mean('reference_inside'):.0f}", f"{100 * first.smallest('reference_inside'):.0f}", "")
-    return _text([*lines, (*measured, f"{first.largest('reference_slide'):.0f}", *inside)])
+    inside = (
+        f"{100 * first.mean('reference_zmp_inside'):.0f}",
+        f"{100 * first.smallest('reference_zmp_inside'):.0f}",
+        "",
+    )
+    return _align_columns([*lines, (*measured, f"{first.largest('reference_foot_slide'):.0f}", *inside)])
 
 
-def table_one(outcome: Outcome) -> str:
+def range_of_motion_table(result: VariantResult) -> str:
     """Table I of the paper for one variant: mean ranges of motion and their difference, degrees, and what tests say."""
     lines: list[tuple[str, ...]] = [
         (
@@ -237,17 +254,17 @@ def table_one(outcome: Outcome) -> str:
             "TOST p",
         )
     ]
-    means, measured = outcome.ranges.mean(axis=0), outcome.reference_ranges.mean(axis=0)
-    for k, (rotation, test) in enumerate(zip(TABLE_I, outcome.tests, strict=True)):
+    means, measured = result.ranges.mean(axis=0), result.reference_ranges.mean(axis=0)
+    for k, (rotation, test) in enumerate(zip(TABLE_I, result.tests, strict=True)):
         interval = "" if test.interval is None else f"{test.interval[0]:+.1f} to {test.interval[1]:+.1f}"
         numbers = (f"{means[k]:.1f}", f"{measured[k]:.1f}", f"{means[k] - measured[k]:+.1f}")
-        tests = (_probability(test.normality), _probability(test.student), _probability(test.tost))
+        tests = (_p_value_text(test.normality), _p_value_text(test.student), _p_value_text(test.tost))
         lines.append((rotation.title, *numbers, interval, test.verdict, *tests))
-    return f"{outcome.variant.name}, {len(outcome.measures)} walks\n{_text(lines)}"
+    return f"{result.variant.name}, {len(result.qualities)} walks\n{_align_columns(lines)}"
 
 
-def _summary(outcome: Outcome) -> dict[str, Any]:
-    worst, joint, whose = outcome.worst
+def _summary(result: VariantResult) -> dict[str, Any]:
+    worst, joint, person = result.worst_difference
     rotations = {
         test.name: {
             "simulation": float(ours),
@@ -260,33 +277,37 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
             },
         }
         for test, ours, theirs in zip(
-            outcome.tests, outcome.ranges.mean(axis=0), outcome.reference_ranges.mean(axis=0), strict=True
+            result.tests, result.ranges.mean(axis=0), result.reference_ranges.mean(axis=0), strict=True
         )
     }
     return {
-        "mean_difference": outcome.mean_difference,
+        "mean_difference": result.mean_difference,
         "worst_difference": worst,
         "worst_joint": joint,
-        "worst_person": whose,
-        "beyond_bound": outcome.beyond,
-        "equivalent": outcome.equivalent,
-        "error": outcome.error,
-        **{name: {"mean": outcome.mean(name), "worst": _worst(outcome, name)} for name in NUMBERS},
+        "worst_person": person,
+        "beyond_bound": result.beyond_bound,
+        "equivalent": result.equivalent_count,
+        "error": result.rms_error,
+        **{key: {"mean": result.mean(name), "worst": _worst(result, name)} for key, name in SUMMARY_NUMBERS.items()},
         "rotations": rotations,
-        "differences": outcome.differences.tolist(),
+        "differences": result.differences.tolist(),
     }
 
 
-def _worst(outcome: Outcome, name: str) -> float:
+def _worst(result: VariantResult, name: str) -> float:
     """The least of what should be large, the largest of what should be small."""
-    return outcome.smallest(name) if name in ("inside", "reference_inside", "limit") else outcome.largest(name)
+    return (
+        result.smallest(name)
+        if name in ("zmp_inside", "reference_zmp_inside", "joint_limit_margin")
+        else result.largest(name)
+    )
 
 
-def _probability(p: float | None) -> str:
+def _p_value_text(p: float | None) -> str:
     return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _text(lines: Sequence[Sequence[str]]) -> str:
+def _align_columns(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     return "\n".join(
         "  ".join(

@@ -12,8 +12,8 @@ from poise.hierarchy import Hierarchy, Level
 from poise.robots import Robot, State
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, MotionTask
-from robot_states import layout, not_none, random_state, robot_of, run
-from task_examples import AT_TARGET
+from robot_states import installed_robot, layout, not_none, random_state, run_closed_loop
+from task_examples import TASKS_AT_TARGET
 
 FINE = 0.001  # s: what a simulated curve differs from the continuous one is proportional to it
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
@@ -35,10 +35,10 @@ EXACT = (
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return robot_of("g1")
+    return installed_robot("g1")
 
 
-def alone(task: tasks.Task) -> Hierarchy:
+def single_task(task: tasks.Task) -> Hierarchy:
     return Hierarchy(levels=[Level("task", [task])])
 
 
@@ -46,7 +46,7 @@ def follow(
     task: MotionTask, start: State, seconds: float, order: int, period: float = FINE
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times, errors and rates of a task that has the robot for itself."""
-    steps = run(alone(task), start, seconds, order=order, period=period, ramp=0.0)
+    steps = run_closed_loop(single_task(task), start, seconds, order=order, period=period, ramp=0.0)
     assert not any(step.command.fallback for step in steps)
     times = np.array([step.state.time for step in steps]) - start.time
     errors = np.array([not_none(step.command.errors).values(0) for step in steps])
@@ -54,10 +54,10 @@ def follow(
     return times, errors, rates
 
 
-def with_reference(name: str, robot: Robot, seed: int, reference: object) -> tuple[MotionTask, State]:
+def with_dynamics(name: str, robot: Robot, seed: int, dynamics: object) -> tuple[MotionTask, State]:
     """A task whose target is another state than the one it starts from, at rest."""
-    task = AT_TARGET[name](robot, random_state(robot, seed + 50))
-    task.reference = reference
+    task = TASKS_AT_TARGET[name](robot, random_state(robot, seed + 50))
+    task.dynamics = dynamics
     return task, random_state(robot, seed).replace(v=np.zeros(robot.model.nv), time=0.0)
 
 
@@ -67,7 +67,7 @@ def with_reference(name: str, robot: Robot, seed: int, reference: object) -> tup
 @pytest.mark.parametrize("name", EXACT)
 def test_an_error_decays_exponentially(robot: Robot, name: str) -> None:
     """e(t) = e(0) exp(-g t)"""
-    task, start = with_reference(name, robot, 1, tasks.Decay(4.0))
+    task, start = with_dynamics(name, robot, 1, tasks.Decay(4.0))
     times, errors, _ = follow(task, start, 0.75, VELOCITY)
     curve = np.exp(-4.0 * times)[:, None] * errors[0]
     assert errors == pytest.approx(curve, abs=4e-3 * np.abs(errors[0]).max())
@@ -76,7 +76,7 @@ def test_an_error_decays_exponentially(robot: Robot, name: str) -> None:
 @pytest.mark.parametrize("name", EXACT)
 def test_an_error_at_rest_decays_with_critical_damping(robot: Robot, name: str) -> None:
     """e(t) = e(0) (1 + g t) exp(-g t), at acceleration order"""
-    task, start = with_reference(name, robot, 2, tasks.Decay(6.0))
+    task, start = with_dynamics(name, robot, 2, tasks.Decay(6.0))
     times, errors, _ = follow(task, start, 0.75, ACCELERATION)
     curve = ((1.0 + 6.0 * times) * np.exp(-6.0 * times))[:, None] * errors[0]
     assert errors == pytest.approx(curve, abs=8e-3 * np.abs(errors[0]).max())
@@ -85,7 +85,7 @@ def test_an_error_at_rest_decays_with_critical_damping(robot: Robot, name: str) 
 def test_damping_is_the_second_pole(robot: Robot) -> None:
     """Poles -g and -k: e(t) = e(0) (k exp(-g t) - g exp(-k t)) / (k - g)"""
     g, k = 4.0, 15.0
-    task, start = with_reference("position", robot, 3, tasks.Decay(g, damping=k))
+    task, start = with_dynamics("position", robot, 3, tasks.Decay(g, damping=k))
     times, errors, _ = follow(task, start, 1.0, ACCELERATION)
     curve = (k * np.exp(-g * times) - g * np.exp(-k * times)) / (k - g)
     assert errors == pytest.approx(curve[:, None] * errors[0], abs=5e-3 * np.abs(errors[0]).max())
@@ -109,8 +109,8 @@ def test_joints_near_the_end_of_a_wide_range_drift_slower_to_its_middle(robot: R
 @pytest.mark.parametrize("name", ["position", "orientation", "center of mass", "posture"])
 def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order: int) -> None:
     """e(t) = e(begin) (1 - s((t - begin) / duration)), until what is left is too little for the largest gain."""
-    reference = tasks.MinimumJerk(duration=1.2, begin=0.2, rate=40.0)
-    task, start = with_reference(name, robot, 5, reference)
+    dynamics = tasks.MinimumJerk(duration=1.2, begin=0.2, rate=40.0)
+    task, start = with_dynamics(name, robot, 5, dynamics)
     times, errors, rates = follow(task, start, 1.6, order)
     s, s_rate, _ = minimum_jerk(np.clip((times - 0.2) / 1.2, 0.0, 1.0))
     size = np.abs(errors[0]).max()
@@ -123,7 +123,7 @@ def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order
 
 @ORDERS
 def test_minimum_jerk_asks_for_nothing_before_it_begins(robot: Robot, order: int) -> None:
-    task, start = with_reference("position", robot, 6, tasks.MinimumJerk(duration=1.0, begin=0.5))
+    task, start = with_dynamics("position", robot, 6, tasks.MinimumJerk(duration=1.0, begin=0.5))
     _, errors, rates = follow(task, start, 0.49, order)
     assert errors[-1] == pytest.approx(errors[0], abs=1e-9)
     assert rates == pytest.approx(0.0, abs=1e-9)
@@ -133,25 +133,25 @@ def test_minimum_jerk_asks_for_nothing_before_it_begins(robot: Robot, order: int
 def test_minimum_jerk_starts_softer_than_a_decay(robot: Robot, order: int) -> None:
     """What [Saab2012] wants it for: no peak of acceleration at the start."""
     peaks = []
-    for reference in (tasks.Decay(5.0), tasks.MinimumJerk(duration=0.9)):
-        task, start = with_reference("position", robot, 7, reference)
+    for dynamics in (tasks.Decay(5.0), tasks.MinimumJerk(duration=0.9)):
+        task, start = with_dynamics("position", robot, 7, dynamics)
         _, _, rates = follow(task, start, 0.1, order)
         peaks.append(np.abs(np.diff(rates, axis=0)).max() / FINE)
     assert peaks[1] < 0.6 * peaks[0]
 
 
 def test_the_gain_of_minimum_jerk_is_its_own_derivative_and_never_more_than_the_rate() -> None:
-    reference = tasks.MinimumJerk(duration=1.5, begin=0.3, rate=20.0, damping=12.0)
+    dynamics = tasks.MinimumJerk(duration=1.5, begin=0.3, rate=20.0, damping=12.0)
     for time in np.linspace(-0.5, 3.0, 351):
-        gain, gain_rate, damping = reference.gains(time)
+        gain, gain_rate, damping = dynamics.gains(time)
         assert 0.0 <= gain <= 20.0
         assert gain_rate >= 0.0
         assert damping == 12.0
-        ahead, behind = reference.gains(time + 1e-6)[0], reference.gains(time - 1e-6)[0]
+        ahead, behind = dynamics.gains(time + 1e-6)[0], dynamics.gains(time - 1e-6)[0]
         if max(ahead, gain, behind) < 20.0:
             assert gain_rate == pytest.approx((ahead - behind) / 2e-6, abs=1e-2)
-    assert reference.gains(0.3)[0] == 0.0
-    assert reference.gains(2.0) == (20.0, 0.0, 12.0)
+    assert dynamics.gains(0.3)[0] == 0.0
+    assert dynamics.gains(2.0) == (20.0, 0.0, 12.0)
 
 
 # -- limits on speed and acceleration ---------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_the_gain_of_minimum_jerk_is_its_own_derivative_and_never_more_than_the_
 
 @ORDERS
 def test_a_speed_limit_holds_for_the_length_of_the_rate_and_keeps_its_direction(robot: Robot, order: int) -> None:
-    task, start = with_reference("position", robot, 8, tasks.Decay(8.0, speed=0.25))
+    task, start = with_dynamics("position", robot, 8, tasks.Decay(8.0, speed=0.25))
     _, errors, rates = follow(task, start, 3.0, order)
     speed = np.linalg.norm(rates, axis=1)
     assert speed.max() <= 0.25 * 1.0002  # the Jacobian is that of the end of the period
@@ -173,7 +173,7 @@ def test_a_speed_limit_holds_for_the_length_of_the_rate_and_keeps_its_direction(
 def test_position_and_orientation_of_a_pose_have_their_own_limits(
     robot: Robot, order: int, speed: float | tuple[float, float], expected: tuple[float, float]
 ) -> None:
-    task, start = with_reference("pose", robot, 9, tasks.Decay(8.0, speed=speed))
+    task, start = with_dynamics("pose", robot, 9, tasks.Decay(8.0, speed=speed))
     _, _, rates = follow(task, start, 0.6, order)
     for part, limit in zip((rates[:, :3], rates[:, 3:]), expected, strict=True):
         fastest = np.linalg.norm(part, axis=1).max()
@@ -181,20 +181,20 @@ def test_position_and_orientation_of_a_pose_have_their_own_limits(
 
 
 def test_the_second_of_a_pair_of_limits_is_that_of_orientations(robot: Robot) -> None:
-    state, reference = random_state(robot, 10), tasks.Decay(speed=(0.1, 1.0))
+    state, dynamics = random_state(robot, 10), tasks.Decay(speed=(0.1, 1.0))
     hand, foot = robot.hand("left"), robot.foot("left")
     pose = state.pose(hand)
-    assert tasks.Position(hand, pose.translation, reference=reference).groups(robot) == [(3, 0.1, np.inf)]
-    assert tasks.Orientation(hand, pose, reference=reference).groups(robot) == [(3, 1.0, np.inf)]
-    assert tasks.Pose(hand, pose, axes="", reference=reference).groups(robot) == [(3, 1.0, np.inf)]
-    relative = tasks.RelativePose(hand, foot, pose, axes="", turns="z", reference=reference)
+    assert tasks.Position(hand, pose.translation, dynamics=dynamics).groups(robot) == [(3, 0.1, np.inf)]
+    assert tasks.Orientation(hand, pose, dynamics=dynamics).groups(robot) == [(3, 1.0, np.inf)]
+    assert tasks.Pose(hand, pose, axes="", dynamics=dynamics).groups(robot) == [(3, 1.0, np.inf)]
+    relative = tasks.RelativePose(hand, foot, pose, axes="", rotation_axes="z", dynamics=dynamics)
     assert relative.groups(robot) == [(1, 1.0, np.inf)]
-    both = tasks.Pose(hand, pose, axes="xy", turns="z", reference=reference)
+    both = tasks.Pose(hand, pose, axes="xy", rotation_axes="z", dynamics=dynamics)
     assert both.groups(robot) == [(2, 0.1, np.inf), (1, 1.0, np.inf)]
 
 
 def test_a_limit_on_acceleration_holds_for_its_length(robot: Robot) -> None:
-    task, start = with_reference("position", robot, 11, tasks.Decay(8.0, acceleration=1.5))
+    task, start = with_dynamics("position", robot, 11, tasks.Decay(8.0, acceleration=1.5))
     _, errors, rates = follow(task, start, 3.0, ACCELERATION)
     acceleration = np.linalg.norm(np.diff(rates, axis=0), axis=1) / FINE
     assert acceleration.max() <= 1.5 * 1.02  # the drift over one period
@@ -206,8 +206,8 @@ def test_a_limit_on_acceleration_holds_for_its_length(robot: Robot) -> None:
 def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
     start = random_state(robot, 12, speed=0.0)
     place = start.pose(robot.hand("left")).translation
-    reference = tasks.Decay(8.0, speed=0.2)
-    task = tasks.Position(robot.hand("left"), place + np.array([0.5, -0.5, 0.02]), within=0.05, reference=reference)
+    dynamics = tasks.Decay(8.0, speed=0.2)
+    task = tasks.Position(robot.hand("left"), place + np.array([0.5, -0.5, 0.02]), tolerance=0.05, dynamics=dynamics)
     _, errors, rates = follow(task, start, 2.5 if order == VELOCITY else 5.0, order)
     assert np.abs(rates).max() <= 0.2 * 1.0002
     # At acceleration order the rate settles where limit and damping balance, at k / (g + k) of the limit.
@@ -222,13 +222,13 @@ def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
 def test_inside_an_interval_a_task_asks_for_nothing(robot: Robot, order: int) -> None:
     start = random_state(robot, 13, speed=0.0)
     place = start.pose(robot.hand("left")).translation
-    task = tasks.Position(robot.hand("left"), place + np.array([0.03, -0.01, 0.0]), within=(0.05, 0.05, 0.05))
+    task = tasks.Position(robot.hand("left"), place + np.array([0.03, -0.01, 0.0]), tolerance=(0.05, 0.05, 0.05))
     rows = task.rows(Snapshot(robot).at(start), layout(robot, order))
     assert (rows.lower < 0.0).all()
     assert (rows.upper > 0.0).all()
     _, errors, _ = follow(task, start, 0.2, order)
     assert not errors.any()
-    assert np.array_equal(run(alone(task), start, 0.2, order=order)[-1].state.q, start.q)
+    assert np.array_equal(run_closed_loop(single_task(task), start, 0.2, order=order)[-1].state.q, start.q)
 
 
 @ORDERS
@@ -237,9 +237,9 @@ def test_from_outside_a_task_comes_to_the_nearest_bound_and_not_beyond(robot: Ro
     hand = robot.hand("left")
     place = start.pose(hand).translation
     low, high = np.array([-0.3, -0.1, 0.2]), np.array([-0.2, 0.1, 0.4])
-    task = tasks.Position(hand, place, within=(low, high), reference=tasks.Decay(8.0))
-    still = alone(task).with_level(Level("rest", [tasks.LeastVelocity(damping=30.0)]))
-    steps = run(still, start, 1.5, order=order, period=FINE, ramp=0.0)
+    task = tasks.Position(hand, place, tolerance=(low, high), dynamics=tasks.Decay(8.0))
+    still = single_task(task).with_level(Level("rest", [tasks.LeastVelocity(damping=30.0)]))
+    steps = run_closed_loop(still, start, 1.5, order=order, period=FINE, ramp=0.0)
     way = np.array([step.state.pose(hand).translation for step in steps]) - place
     assert way[-1, [0, 2]] == pytest.approx([-0.2, 0.2], abs=5e-3)
     assert (np.diff(way[:, 2]) >= -1e-9).all(), "it comes from below and does not turn back"
@@ -247,11 +247,11 @@ def test_from_outside_a_task_comes_to_the_nearest_bound_and_not_beyond(robot: Ro
 
 
 @ORDERS
-@pytest.mark.parametrize("reference", [tasks.Decay(5.0), tasks.MinimumJerk(1.0), tasks.Decay(9.0, 3.0, 0.1, 1.0)])
-def test_the_bounds_of_an_interval_never_cross(robot: Robot, order: int, reference: object) -> None:
+@pytest.mark.parametrize("dynamics", [tasks.Decay(5.0), tasks.MinimumJerk(1.0), tasks.Decay(9.0, 3.0, 0.1, 1.0)])
+def test_the_bounds_of_an_interval_never_cross(robot: Robot, order: int, dynamics: object) -> None:
     for seed in range(20):
-        task, _ = with_reference("pose", robot, seed, reference)
-        task.within = (-np.arange(6) / 10, np.arange(6) / 20)
+        task, _ = with_dynamics("pose", robot, seed, dynamics)
+        task.tolerance = (-np.arange(6) / 10, np.arange(6) / 20)
         state = random_state(robot, seed).replace(time=0.05 * seed)
         rows = task.rows(Snapshot(robot).at(state), layout(robot, order))
         assert (rows.lower <= rows.upper).all()
@@ -260,14 +260,14 @@ def test_the_bounds_of_an_interval_never_cross(robot: Robot, order: int, referen
 # -- moving targets ---------------------------------------------------------------------------------------------------
 
 
-def circle(center: np.ndarray, axes: int = 3) -> tasks.Path:
+def circle(center: np.ndarray, axes: int = 3) -> tasks.SplineTarget:
     """Ten points on a loop of 10 cm, a turn in 2.5 s, which starts and ends at rest in the middle."""
     angles = np.linspace(0.0, 2.0 * np.pi, 10)
     points = center + 0.1 * np.column_stack([np.sin(angles), 1.0 - np.cos(angles), np.sin(2.0 * angles)])[:, :axes]
-    return tasks.Path(np.linspace(0.0, 2.5, 10), points)
+    return tasks.SplineTarget(np.linspace(0.0, 2.5, 10), points)
 
 
-def turned(pose: pinocchio.SE3) -> pinocchio.SE3:
+def rotated_pose(pose: pinocchio.SE3) -> pinocchio.SE3:
     return pinocchio.SE3(
         pinocchio.exp3(np.array([0.4, -0.5, 0.6])) @ pose.rotation, pose.translation + np.array([0.1, 0.1, 0.2])
     )
@@ -277,17 +277,19 @@ MOVING: dict[str, Callable[[Robot, State], MotionTask]] = {
     "position": lambda r, s: tasks.Position(r.hand("left"), circle(s.pose(r.hand("left")).translation)),
     "orientation": lambda r, s: tasks.Orientation(
         not_none(r.chest),
-        tasks.Passage(s.pose(not_none(r.chest)).rotation, turned(s.pose(not_none(r.chest))).rotation, 2.0),
+        tasks.MinimumJerkTarget(
+            s.pose(not_none(r.chest)).rotation, rotated_pose(s.pose(not_none(r.chest))).rotation, 2.0
+        ),
     ),
     "pose": lambda r, s: tasks.Pose(
-        r.hand("left"), tasks.Passage(s.pose(r.hand("left")), turned(s.pose(r.hand("left"))), 2.0)
+        r.hand("left"), tasks.MinimumJerkTarget(s.pose(r.hand("left")), rotated_pose(s.pose(r.hand("left"))), 2.0)
     ),
     "relative pose": lambda r, s: tasks.RelativePose(
         r.hand("left"),
         r.foot("left"),
-        tasks.Passage(
+        tasks.MinimumJerkTarget(
             s.pose(r.foot("left")).actInv(s.pose(r.hand("left"))),
-            turned(s.pose(r.foot("left")).actInv(s.pose(r.hand("left")))),
+            rotated_pose(s.pose(r.foot("left")).actInv(s.pose(r.hand("left")))),
             2.0,
         ),
     ),
@@ -315,7 +317,7 @@ def test_an_error_beside_a_moving_target_decays_as_beside_one_at_rest(robot: Rob
     start = random_state(robot, 16, speed=0.0).replace(time=0.0)
     hand = robot.hand("left")
     offset = np.array([0.1, -0.2, 0.1])
-    task = tasks.Position(hand, circle(start.pose(hand).translation + offset), reference=tasks.Decay(4.0))
+    task = tasks.Position(hand, circle(start.pose(hand).translation + offset), dynamics=tasks.Decay(4.0))
     times, errors, _ = follow(task, start, 2.0, order)
     curve = np.exp(-4.0 * times) * (1.0 if order == VELOCITY else 1.0 + 4.0 * times)
     assert errors == pytest.approx(-curve[:, None] * offset, abs=2e-3)
@@ -325,7 +327,7 @@ def test_an_error_beside_a_moving_target_decays_as_beside_one_at_rest(robot: Rob
 def test_rates_are_followed_at_both_orders(robot: Robot, order: int) -> None:
     wanted = np.array([4.0, 0.0, -2.0])
     start = random_state(robot, 17, speed=0.0)
-    steps = run(alone(tasks.LinearMomentum(wanted)), start, 1.5, order=order, ramp=0.0)
+    steps = run_closed_loop(single_task(tasks.LinearMomentum(wanted)), start, 1.5, order=order, ramp=0.0)
     snapshot = Snapshot(robot).at(steps[-1].state)
     assert snapshot.momentum[:3] == pytest.approx(wanted, abs=0.02)
     assert not not_none(steps[-1].command.errors).values(0).any(), "a rate has no error in position"
@@ -333,7 +335,7 @@ def test_rates_are_followed_at_both_orders(robot: Robot, order: int) -> None:
 
 def test_a_rate_inside_its_interval_is_left_alone(robot: Robot) -> None:
     snapshot = Snapshot(robot).at(random_state(robot, 18))
-    task = tasks.AngularMomentum(1.0, axes="z", within=(-0.5, 2.0))
+    task = tasks.AngularMomentum(1.0, axes="z", tolerance=(-0.5, 2.0))
     rows = task.rows(snapshot, layout(robot, VELOCITY))
     assert (rows.lower, rows.upper) == (pytest.approx([0.5]), pytest.approx([3.0]))  # type: ignore[comparison-overlap]
 
@@ -344,9 +346,9 @@ def test_regions_are_approached_like_any_bound(robot: Robot, order: int) -> None
     start = random_state(robot, 19, speed=0.0)
     hand = robot.hand("left")
     x = start.pose(hand).translation[0]
-    wall = constraints.HalfSpace(hand, (1.0, 0.0, 0.0), x + 0.2, reference=tasks.Decay(6.0))
-    push = tasks.Position(hand, start.pose(hand).translation + np.array([1.0, 0.0, 0.0]), reference=tasks.Decay(30.0))
-    steps = run(Hierarchy([wall], [Level("push", [push])]), start, 1.5, order=order, period=FINE, ramp=0.0)
+    wall = constraints.HalfSpace(hand, (1.0, 0.0, 0.0), x + 0.2, dynamics=tasks.Decay(6.0))
+    push = tasks.Position(hand, start.pose(hand).translation + np.array([1.0, 0.0, 0.0]), dynamics=tasks.Decay(30.0))
+    steps = run_closed_loop(Hierarchy([wall], [Level("push", [push])]), start, 1.5, order=order, period=FINE, ramp=0.0)
     way = np.array([step.state.pose(hand).translation[0] - x for step in steps])
     times = np.array([step.state.time for step in steps]) - start.time
     assert (way <= 0.2 + 1e-4).all()

@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio
 from numpy.typing import ArrayLike
 
-from poise.behaviors import Regulated, walking
+from poise.behaviors import ZmpBalance, walking_pattern
 from poise.control import PositionController
-from poise.plans import STYLES, Pattern
+from poise.plans import STYLES, WalkingPattern
 from poise.robots import Foot, Robot, Side, State
 from poise.solvers import Solver
-from poise.state import ContactForces, Imu, Sensed, Snapshot
+from poise.state import ContactForces, Imu, SensorReadings, Snapshot
 
 #: Of the servos of small robots (s).
 PERIOD = 0.001
@@ -22,24 +22,26 @@ GRAVITY = 9.81
 Cells = Mapping[Side, ArrayLike] | Mapping[str, ArrayLike]
 
 
-def sensed_of(state: State, cells: Cells, positions: np.ndarray | None = None) -> Sensed:
+def sensor_readings(state: State, cells: Cells, positions: np.ndarray | None = None) -> SensorReadings:
     """What sensors say that feel these cells, by side, and see joints where the state has them."""
     robot = state.robot
     named = {robot.foot(side).name: np.asarray(told, dtype=np.float64) for side, told in cells.items()}
     forces = ContactForces((), np.zeros((0, 6)), np.zeros((0, 3)))
     imu = Imu(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, GRAVITY]))
     angles = state.q[7:] if positions is None else positions
-    return Sensed(forces, named, imu, np.array(angles), np.zeros(len(angles)), state)
+    return SensorReadings(forces, named, imu, np.array(angles), np.zeros(len(angles)), state)
 
 
-def cells_of(foot: Foot, force: float, zmp: Sequence[float]) -> np.ndarray:
+def cell_forces(foot: Foot, force: float, zmp: Sequence[float]) -> np.ndarray:
     """Four forces (N) of that sum whose centre is there, seen from the middle of the sole (m)."""
     x, y = (foot.corners - foot.sole.center)[:, :2].T
     a, b = np.abs(x).max(), np.abs(y).max()
     return 0.25 * force * (1.0 + x / a * (zmp[0] / a)) * (1.0 + y / b * (zmp[1] / b))
 
 
-def observed(body: Regulated, cells: Callable[[float], Cells], seconds: float, state: State | None = None) -> None:
+def observe_cells(
+    body: ZmpBalance, cells: Callable[[float], Cells], seconds: float, state: State | None = None
+) -> None:
     """Lets a body feel these cells for some seconds, with its reference where the state is."""
     state = body.start if state is None else state
     snapshot = Snapshot(state.robot)
@@ -47,11 +49,11 @@ def observed(body: Regulated, cells: Callable[[float], Cells], seconds: float, s
         now = state.replace(time=state.time + (i + 1) * PERIOD)
         snapshot.at(now)
         body(snapshot)
-        body.observe(snapshot, snapshot, sensed_of(now, cells(now.time)))
+        body.observe(snapshot, snapshot, sensor_readings(now, cells(now.time)))
 
 
-def followed(
-    body: Regulated, seconds: float, solver: Solver | None = None, period: float = PERIOD
+def follow_reference(
+    body: ZmpBalance, seconds: float, solver: Solver | None = None, period: float = PERIOD
 ) -> PositionController:
     """The controller of a body that does as it is told and feels nothing, after some seconds."""
     controller, state = PositionController(body, solver, period=period), body.start
@@ -60,7 +62,7 @@ def followed(
     return controller
 
 
-def soles_of(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
+def sole_poses(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
     """world_from_sole, in the middles of left and right sole."""
     left, right = (
         pinocchio.SE3(state.pose(foot).rotation, state.pose(foot).act(foot.sole.center))
@@ -69,6 +71,8 @@ def soles_of(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
     return left, right
 
 
-def walk_of(robot: Robot, steps: float, speed: tuple[float, float, float] | None = None, **style: float) -> Pattern:
+def neutral_walk(
+    robot: Robot, steps: float, speed: tuple[float, float, float] | None = None, **style: float
+) -> WalkingPattern:
     """A walk from the standing stance, in the neutral style with some numbers replaced."""
-    return walking(robot.stance("standing"), STYLES["neutral"].but(**style), steps, speed)
+    return walking_pattern(robot.stance("standing"), STYLES["neutral"].replace(**style), steps, speed)

@@ -10,9 +10,9 @@ from poise.plants import MujocoPlant
 GRAVITY = 9.81
 
 
-def check_it_stands(plant: MujocoPlant) -> None:
+def check_standing_on_cells(plant: MujocoPlant) -> None:
     """Upright, where it was, with all its weight on the eight cells, evenly on both feet."""
-    start, cells = plant.start, plant.sensed().cells
+    start, cells = plant.start, plant.readings().cells
     assert not plant.fallen
     assert np.abs(plant.truth().center_of_mass - start.center_of_mass).max() < 2e-3
     weight = GRAVITY * start.robot.mass

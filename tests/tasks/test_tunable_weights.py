@@ -1,4 +1,4 @@
-"""What somebody turns or moves while the robot moves: weights by a `Dial`, postures by a `Live` target."""
+"""What changes while the robot moves: weights by a `TunableWeight`, postures by a `LiveTarget`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from poise.hierarchy import Hierarchy, Level
 from poise.plants import IdealPlant, steps
 from poise.state import Snapshot
 from poise.tasks import VELOCITY, Assembly
-from robot_states import layout, robot_of, run
+from robot_states import installed_robot, layout, run_closed_loop
 
-ROBOT = robot_of("g1")
+ROBOT = installed_robot("g1")
 START = ROBOT.stance("standing")
 JOINTS = (ROBOT.joint("left_elbow_joint"), ROBOT.joint("right_elbow_joint"))
 ANGLES = np.array([START.q[joint.q] for joint in JOINTS])
@@ -27,46 +27,46 @@ ANGLES = np.array([START.q[joint.q] for joint in JOINTS])
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, "much", [1.0, -2.0], [[1.0]], None])
 def test_a_dial_begins_at_a_weight(value: object) -> None:
-    with pytest.raises(TaskError, match="Dial: weight is"):
-        tasks.Dial(value)  # type: ignore[arg-type]
+    with pytest.raises(TaskError, match="TunableWeight: weight is"):
+        tasks.TunableWeight(value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, [1.0, math.inf], [1.0, 2.0, 3.0], [1.0], "much"])
 def test_a_dial_is_turned_to_a_weight_of_its_size_or_stays(value: object) -> None:
-    dial = tasks.Dial([1.0, 2.0])
-    with pytest.raises(TaskError, match="Dial"):
-        dial.turn(value)  # type: ignore[arg-type]
+    dial = tasks.TunableWeight([1.0, 2.0])
+    with pytest.raises(TaskError, match="TunableWeight"):
+        dial.set(value)  # type: ignore[arg-type]
     assert np.asarray(dial) == pytest.approx([1.0, 2.0])
 
 
 def test_a_dial_is_turned_to_one_number_for_all_or_one_each() -> None:
-    dial = tasks.Dial([1.0, 2.0])
-    dial.turn(5.0)
+    dial = tasks.TunableWeight([1.0, 2.0])
+    dial.set(5.0)
     assert np.asarray(dial) == pytest.approx([5.0, 5.0])
-    dial.turn([0.0, 3.0])
+    dial.set([0.0, 3.0])
     assert np.asarray(dial) == pytest.approx([0.0, 3.0])
 
 
 def test_a_dial_that_is_turned_does_not_follow_the_array_that_it_was_given() -> None:
     given = np.array([1.0, 2.0])
-    dial = tasks.Dial(given)
+    dial = tasks.TunableWeight(given)
     given[:] = 9.0
     assert np.asarray(dial) == pytest.approx([1.0, 2.0])
 
 
 def test_a_dial_of_the_wrong_size_is_refused_by_its_task() -> None:
     with pytest.raises(TaskError, match="3 weights for 2 rows"):
-        tasks.Posture(ANGLES, JOINTS, weight=tasks.Dial([1.0, 2.0, 3.0]))
+        tasks.Posture(ANGLES, JOINTS, weight=tasks.TunableWeight([1.0, 2.0, 3.0]))
 
 
 @pytest.mark.parametrize("value", [2.0, [2.0, 3.0]])
 def test_a_program_shows_the_weight_that_the_dial_is_at(value: object) -> None:
-    dial = tasks.Dial(np.ones(2))
+    dial = tasks.TunableWeight(np.ones(2))
     task = tasks.Posture(ANGLES, JOINTS, weight=dial)
     snapshot = Snapshot(ROBOT).at(START)
     assembly = Assembly(snapshot, [("posture", [task])], layout(ROBOT, VELOCITY))
     for turned in (np.ones(2), value):
-        dial.turn(turned)  # type: ignore[arg-type]
+        dial.set(turned)  # type: ignore[arg-type]
         assembly.write()
         (rows,) = assembly.stack.program().levels[0]
         assert rows.weight == pytest.approx(np.broadcast_to(np.asarray(turned), 2))
@@ -74,12 +74,12 @@ def test_a_program_shows_the_weight_that_the_dial_is_at(value: object) -> None:
 
 def test_one_dial_turns_all_tasks_that_it_was_given_to() -> None:
     """Two elbows that are torn between two angles: the weights decide how far they give in."""
-    dial = tasks.Dial(1.0)
+    dial = tasks.TunableWeight(1.0)
     apart = [tasks.Posture(ANGLES + 0.4, JOINTS, weight=dial, name="up"), tasks.Posture(ANGLES, JOINTS, name="down")]
     hierarchy = Hierarchy(levels=[Level("both", apart), Level("posture", [tasks.Posture(START)])])
     controller, plant = KinematicController(hierarchy, period=0.005), IdealPlant(START)
     for weight in (1.0, 3.0, 0.0):
-        dial.turn(weight)
+        dial.set(weight)
         *_, last = steps(controller, plant, 4.0)
         expected = ANGLES + 0.4 * weight / (weight + 1.0)
         assert [last.state.q[joint.q] for joint in JOINTS] == pytest.approx(expected, abs=2e-3)
@@ -89,33 +89,33 @@ def test_one_dial_turns_all_tasks_that_it_was_given_to() -> None:
 
 
 def test_a_live_posture_is_followed_at_once_and_without_binding_anew() -> None:
-    target = tasks.Live(ANGLES)
+    target = tasks.LiveTarget(ANGLES)
     task = tasks.Posture(target, JOINTS)
     snapshot = Snapshot(ROBOT).at(START)
     assembly = Assembly(snapshot, [("posture", [task])], layout(ROBOT, VELOCITY))
     for by in (0.0, 0.3, -0.2):
-        target.move(ANGLES + by)
+        target.set(ANGLES + by)
         assembly.write()
         assert assembly.column("error") == pytest.approx(-by, abs=1e-12)
 
 
 def test_a_robot_goes_where_its_live_posture_is_moved() -> None:
-    target = tasks.Live(ANGLES)
-    hierarchy = Hierarchy(levels=[Level("arms", [tasks.Posture(target, JOINTS, reference=tasks.Decay(5.0))])])
-    target.move(ANGLES + 0.3)
-    end = run(hierarchy, START, 2.0)[-1].state
+    target = tasks.LiveTarget(ANGLES)
+    hierarchy = Hierarchy(levels=[Level("arms", [tasks.Posture(target, JOINTS, dynamics=tasks.Decay(5.0))])])
+    target.set(ANGLES + 0.3)
+    end = run_closed_loop(hierarchy, START, 2.0)[-1].state
     assert [end.q[joint.q] for joint in JOINTS] == pytest.approx(ANGLES + 0.3, abs=1e-3)
 
 
 @pytest.mark.parametrize("value", [[0.1], [0.1, math.nan], [0.1, 0.2, 0.3]])
 def test_a_live_posture_is_moved_to_as_many_finite_angles(value: list[float]) -> None:
-    target = tasks.Live(ANGLES)
-    with pytest.raises(TaskError, match="Live: moved to"):
-        target.move(value)
+    target = tasks.LiveTarget(ANGLES)
+    with pytest.raises(TaskError, match="LiveTarget: set to"):
+        target.set(value)
     assert target.value == pytest.approx(ANGLES)
 
 
 def test_a_live_posture_has_one_angle_for_each_joint() -> None:
-    task = tasks.Posture(tasks.Live([0.1, 0.2, 0.3]), JOINTS)
+    task = tasks.Posture(tasks.LiveTarget([0.1, 0.2, 0.3]), JOINTS)
     with pytest.raises(TaskError, match="3 angles for 2 joints"):
         task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY))

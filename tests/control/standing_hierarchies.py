@@ -16,7 +16,7 @@ from robot_states import not_none
 TILT = np.radians(30.0)
 
 
-class Accelerating:
+class AcceleratingTarget:
     """A target where things are, at rest, that is about to move: what follows it accelerates, without an error yet."""
 
     def __init__(self, value: np.ndarray, acceleration: Sequence[float]) -> None:
@@ -39,14 +39,14 @@ def standing(start: State, contacts: Sequence[Contact] | None = None) -> Hierarc
         always=[constraints.JointRange(robot)],
         levels=[
             Level("contact", [constraints.RigidContact(contact) for contact in parts]),
-            Level("balance", [tasks.CenterOfMass(start.center_of_mass, reference=tasks.Decay(4.0))]),
+            Level("balance", [tasks.CenterOfMass(start.center_of_mass, dynamics=tasks.Decay(4.0))]),
             Level("chest", [tasks.Orientation(not_none(robot.chest), start.pose(not_none(robot.chest)).rotation)]),
-            Level("posture", [tasks.Posture(start, reference=tasks.Decay(5.0))]),
+            Level("posture", [tasks.Posture(start, dynamics=tasks.Decay(5.0))]),
         ],
     )
 
 
-def on_two_planes(robot: Robot) -> tuple[State, tuple[Contact, ...]]:
+def stance_on_two_planes(robot: Robot) -> tuple[State, tuple[Contact, ...]]:
     """The left sole on the floor, the right one on a plate that rises ahead by 30 degrees, the left hand at a wall.
 
     The wall stands to the left of the robot; its normal points back at it.
