@@ -11,12 +11,12 @@ from poise.human import dynamic_gait, gait
 from poise.plants import FLOOR_FRICTION
 from poise.recording import Recording
 from poise.robots import GRAVITY
-from sample_walks import synthesize_walk
+from sample_walks import sample_walk
 
 
 @cache
 def simulated() -> dynamic_gait.DynamicGait:
-    reference = synthesize_walk()
+    reference = sample_walk()
     return dynamic_gait.simulate_gait(reference, reference.cycle(), physics=False)
 
 
@@ -92,7 +92,7 @@ def recording_is_finite(recording: Recording) -> bool:
 
 
 def test_a_repeated_cycle_goes_on_where_it_ended() -> None:
-    reference = synthesize_walk()
+    reference = sample_walk()
     cycle = reference.cycle()
     many = dynamic_gait.repeat_cycle(reference, cycle, 3)
     n = round(cycle.duration * 200.0)
@@ -105,7 +105,7 @@ def test_a_repeated_cycle_goes_on_where_it_ended() -> None:
 
 def test_in_physics_it_walks_a_stride_at_least() -> None:
     """And says how it ended: measured walks go 1 to 4 strides, see docs/human.md."""
-    reference = synthesize_walk()
+    reference = sample_walk()
     recording, fall, went, asked, strides = dynamic_gait.simulate_physics(reference, reference.cycle(), cycles=3)
     assert strides > 1.0
     assert went > 0.8

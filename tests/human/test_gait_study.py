@@ -19,14 +19,14 @@ from poise.human.gait.variant_comparison import (
     range_of_motion_table,
 )
 from poise.robots import GRAVITY
-from sample_walks import reproduce_sample, sample_quality, synthesize_walk
+from sample_walks import reproduce_sample, sample_quality, sample_walk
 
 PEOPLE = ("right", "left")
 
 
 def test_the_curves_are_those_of_the_motion() -> None:
     measures, reproduction = sample_quality(BEST), reproduce_sample(BEST)
-    knee = synthesize_walk().robot.joint("right_knee_flexion").q
+    knee = sample_walk().robot.joint("right_knee_flexion").q
     k = TABLE_I_JOINTS.index("right_knee_flexion")
     assert measures.curves[0, k] == pytest.approx(np.degrees(reproduction.q[0, knee]))
     assert measures.ranges[k] == pytest.approx(np.degrees(np.ptp(reproduction.q[:, knee])), abs=0.3)
@@ -36,10 +36,10 @@ def test_the_curves_are_those_of_the_motion() -> None:
 
 def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizontal_moment() -> None:
     """Against inverse dynamics: the wrench that the base needs, with all joints placed first."""
-    robot, cycle = synthesize_walk().robot, synthesize_walk().cycle()
+    robot, cycle = sample_walk().robot, sample_walk().cycle()
     time = np.linspace(cycle.initial_contact, cycle.end, 7)
-    q, v, a = (np.array(part) for part in zip(*(synthesize_walk().sample(float(t)) for t in time), strict=True))
-    found = support_trajectory(synthesize_walk(), cycle, time, q, v, a, ground=0.02).zmp
+    q, v, a = (np.array(part) for part in zip(*(sample_walk().sample(float(t)) for t in time), strict=True))
+    found = support_trajectory(sample_walk(), cycle, time, q, v, a, ground=0.02).zmp
     model = robot.model.copy()
     model.gravity.linear = np.array([0.0, 0.0, -GRAVITY])
     model.armature = np.zeros(model.nv)
@@ -55,7 +55,7 @@ def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizont
 
 @pytest.mark.parametrize("side", PEOPLE)
 def test_a_foot_stands_by_the_phases(side: str) -> None:
-    cycle = synthesize_walk().cycle(side)  # type: ignore[arg-type]
+    cycle = sample_walk().cycle(side)  # type: ignore[arg-type]
     other = "left" if side == "right" else "right"
     middles = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
     assert stance_mask(cycle, side, middles).tolist() == [True, True, True, False]  # type: ignore[arg-type]
@@ -64,10 +64,10 @@ def test_a_foot_stands_by_the_phases(side: str) -> None:
 
 
 def test_the_support_is_the_hull_of_the_soles_that_stand() -> None:
-    cycle = synthesize_walk().cycle()
+    cycle = sample_walk().cycle()
     time = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
-    q, v, a = (np.array(part) for part in zip(*(synthesize_walk().sample(float(t)) for t in time), strict=True))
-    support_polygons = support_trajectory(synthesize_walk(), cycle, time, q, v, a, ground=0.0).support_polygons
+    q, v, a = (np.array(part) for part in zip(*(sample_walk().sample(float(t)) for t in time), strict=True))
+    support_polygons = support_trajectory(sample_walk(), cycle, time, q, v, a, ground=0.0).support_polygons
 
     def area(hull: np.ndarray) -> float:
         x, y = hull.T

@@ -16,11 +16,11 @@ from poise.human.gait.key_postures import (
     find_key_postures,
 )
 from poise.human.gait.reference_walk import continuous_quaternions, derivatives_from_motion, motion_from_derivatives
-from sample_walks import synthesize_walk
+from sample_walks import sample_walk
 
-MODEL = synthesize_walk().robot.model
-CYCLE = synthesize_walk().cycle()
-SIX = find_key_postures(synthesize_walk(), CYCLE, "six")
+MODEL = sample_walk().robot.model
+CYCLE = sample_walk().cycle()
+SIX = find_key_postures(sample_walk(), CYCLE, "six")
 STEP = 1e-4
 
 
@@ -55,7 +55,7 @@ def test_the_numbers_of_a_motion_come_back() -> None:
 
 
 def test_quaternions_are_made_neighbours() -> None:
-    q = synthesize_walk().q.copy()
+    q = sample_walk().q.copy()
     q[::3, 3:7] *= -1.0
     fixed = continuous_quaternions(q)
     assert (np.einsum("ij,ij->i", fixed[1:, 3:7], fixed[:-1, 3:7]) > 0.9).all()
@@ -116,8 +116,8 @@ def test_what_arrives_at_a_key_is_there_in_time_with_its_velocity() -> None:
 
 
 def test_half_a_period_ahead_only_the_acceleration_is() -> None:
-    q, v, a = MidpointTarget(synthesize_walk(), 0.01).sample(1.0)
-    now, later = synthesize_walk().sample(1.0), synthesize_walk().sample(1.005)
+    q, v, a = MidpointTarget(sample_walk(), 0.01).sample(1.0)
+    now, later = sample_walk().sample(1.0), sample_walk().sample(1.005)
     assert np.array_equal(q, now[0])
     assert np.array_equal(v, now[1])
     assert np.array_equal(a, later[2])

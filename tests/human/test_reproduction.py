@@ -21,7 +21,7 @@ from poise.human.gait.reproduction import (
 )
 from poise.human.gait.reproduction_quality import measure_reproduction
 from poise.recording import load_recording
-from sample_walks import reproduce_sample, sample_quality, synthesize_walk, turned_walk
+from sample_walks import reproduce_sample, sample_quality, sample_walk, turned_walk
 
 KNEES = [TABLE_I_JOINTS.index(f"{side}_knee_flexion") for side in ("right", "left")]
 WITH_TASKS = [variant for variant in (*VARIANTS, TRACK) if variant.law != "interpolation"]
@@ -38,7 +38,7 @@ def test_a_posture_that_is_known_throughout_is_followed_without_loss() -> None:
 
 def test_without_a_ground_the_loss_is_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.human.gait.reproduction.ground_constraints", lambda reference, cycle: [])
-    assert measure_reproduction(reproduce(synthesize_walk(), variant=TRACK)).errors.max() < 0.02
+    assert measure_reproduction(reproduce(sample_walk(), variant=TRACK)).errors.max() < 0.02
 
 
 @pytest.mark.parametrize("variant", WITH_TASKS, ids=by_name)
@@ -103,7 +103,7 @@ def test_the_direction_of_walking_changes_nothing() -> None:
 @pytest.mark.parametrize("variant", [PAPER, BEST], ids=by_name)
 def test_ranges_do_not_depend_on_the_period(variant: Variant) -> None:
     for period in (0.01, 0.0025):
-        other = measure_reproduction(reproduce(synthesize_walk(), variant=variant, period=period))
+        other = measure_reproduction(reproduce(sample_walk(), variant=variant, period=period))
         assert other.differences == pytest.approx(sample_quality(variant).differences, abs=2.0)
 
 
@@ -128,10 +128,10 @@ def test_the_recording_can_be_saved_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_hierarchy_is_the_one_of_the_paper_and_momentum_stands_before_the_posture() -> None:
-    paper, best = (gait_hierarchy(synthesize_walk(), synthesize_walk().cycle(), variant) for variant in (PAPER, BEST))
+    paper, best = (gait_hierarchy(sample_walk(), sample_walk().cycle(), variant) for variant in (PAPER, BEST))
     assert [level.name for level in paper.levels] == ["heels", "center of mass", "posture"]
     assert [level.name for level in best.levels] == ["heels", "center of mass", "angular momentum", "posture"]
-    rows = [sum(len(task.labels(synthesize_walk().robot)) for task in level.tasks) for level in best.levels]
+    rows = [sum(len(task.labels(sample_walk().robot)) for task in level.tasks) for level in best.levels]
     assert rows == [4, 3, 3, 42]
 
 
@@ -141,15 +141,15 @@ def test_the_order_of_heels_and_center_does_not_matter_since_both_can_be_had(mon
         return found.reorder(["center of mass", "heels", "posture"])
 
     monkeypatch.setattr("poise.human.gait.reproduction.gait_hierarchy", swapped)
-    other = measure_reproduction(reproduce(synthesize_walk(), variant=PAPER))
+    other = measure_reproduction(reproduce(sample_walk(), variant=PAPER))
     assert other.differences == pytest.approx(sample_quality(PAPER).differences, abs=0.1)
 
 
 def test_points_are_kept_above_their_lowest_place_in_the_reference() -> None:
-    cycle = synthesize_walk().cycle()
-    lowest = lowest_heights(synthesize_walk(), cycle)
+    cycle = sample_walk().cycle()
+    lowest = lowest_heights(sample_walk(), cycle)
     for time in np.linspace(cycle.initial_contact, cycle.end, 23):
-        moment = synthesize_walk().at(float(time))
+        moment = sample_walk().at(float(time))
         assert moment.heels["left"][0][2] > lowest[0] - 1e-3
         assert moment.heels["right"][0][2] > lowest[4] - 1e-3
 

@@ -28,9 +28,8 @@ LAST, FOOT, END = 0.1j, 0.2 - 0.1j, 0.35 - 0.02j
 def stepped(xi: complex, feet: list[complex]) -> complex:
     """ξ after a walk over these feet, by integration."""
     for last, foot in pairwise(feet):
-        xi = integrate_dcm(
-            xi, lambda t, a=last, b=foot: a + (b - a) * t / TIMING.double_support, TIMING.double_support, OMEGA
-        )  # type: ignore[misc]
+        slope = (foot - last) / TIMING.double_support
+        xi = integrate_dcm(xi, lambda t, a=last, rate=slope: a + rate * t, TIMING.double_support, OMEGA)  # type: ignore[misc]
         xi = integrate_dcm(xi, lambda t, b=foot: b, TIMING.single_support, OMEGA)  # type: ignore[misc]
     return xi
 

@@ -73,7 +73,7 @@ def test_nobody_hurries_beyond_what_legs_can(name: str, vx: float) -> None:
 
 
 def test_longer_steps_take_lower_hips() -> None:
-    heights = [plain_gait(step_length=length).height for length in (0.0, 0.3, 0.5)]
+    heights = [plain_gait(step_length=length).com_height for length in (0.0, 0.3, 0.5)]
     assert heights == sorted(heights, reverse=True)
     assert heights[-1] < heights[0]
     for length in (0.0, 0.3, 0.5):
@@ -84,7 +84,7 @@ def test_longer_steps_take_lower_hips() -> None:
 
 
 def test_a_style_may_go_lower_but_not_higher_than_legs_reach() -> None:
-    usual = plain_gait(height=0.0, step_length=0.1).height
-    assert plain_gait(height=-0.1, step_length=0.1).height == pytest.approx(usual - 0.1 * BODY.leg_length)
+    usual = plain_gait(height=0.0, step_length=0.1).com_height
+    assert plain_gait(height=-0.1, step_length=0.1).com_height == pytest.approx(usual - 0.1 * BODY.leg_length)
     tall = replace(BODY, hip_height=0.79)
     assert gait_of_style(STYLE.replace(height=0.02, step_length=0.5), tall).com_height < tall.com_height

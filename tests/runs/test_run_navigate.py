@@ -156,7 +156,7 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
     from poise.geometry import polygon
     from poise.plans import ThreeMassModel
 
-    half = ThreeMassModel.of(installed_robot("mighty")).half
+    half = ThreeMassModel.of(installed_robot("mighty")).sole_half
     segments = ran(seconds=4.0, seed=3)[0].provenance["segments"]
     standing = [each for each in segments if each["step"] is None and each["lifted"] is None]
     assert standing

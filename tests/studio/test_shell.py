@@ -130,9 +130,12 @@ def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, h
     page.mouse.up()
     hub.show_frame(4, values={"style.step_length": 0.5})
     hub_number = iter(range(5, 10**6))
-    wait_until(
-        lambda: hub.show_frame(next(hub_number), values={"style.step_length": 0.5}) or slider.input_value() == "0.5"
-    )  # type: ignore[func-returns-value]
+
+    def follows_frames() -> bool:
+        hub.show_frame(next(hub_number), values={"style.step_length": 0.5})
+        return bool(slider.input_value() == "0.5")
+
+    wait_until(follows_frames)
 
 
 def test_controls_are_drawn_anew_only_when_they_are_others(page: Any, hub: FakeHub) -> None:

@@ -77,7 +77,8 @@ class ZmpBalanceTasks:
         levels = [
             Level("feet", [
                 tasks.RelativePose(
-                    self.other_foot, reference_frame=self.reference_foot, target=self.feet, dynamics=rate(settings.feet),
+                    self.other_foot, reference_frame=self.reference_foot, target=self.feet,
+                    dynamics=rate(settings.feet),
                     name="relative feet pose",
                 ),
             ]),

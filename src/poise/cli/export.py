@@ -45,9 +45,8 @@ def _export(options: argparse.Namespace) -> int:
     with ProgressBar(f"{options.recording.name} to {name}", recording.duration) as bar:
         size = options.size or (1280, 720)
         exports.save(recording, options.out, name, robot=robot, rate=options.rate, size=size, progress=bar)
-    print(
-        f"{options.out}: {output_format.description}, {recording.duration:.2f} s, {options.out.stat().st_size / 1e6:.2f} MB"
-    )
+    megabytes = options.out.stat().st_size / 1e6
+    print(f"{options.out}: {output_format.description}, {recording.duration:.2f} s, {megabytes:.2f} MB")
     return 0
 
 

@@ -30,16 +30,16 @@ def argument_type(parser: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
 
 
 count_argument, integer_argument, seconds_argument, setting_argument = (
-    argument_type(parsing.count),
-    argument_type(parsing.whole),
-    argument_type(parsing.seconds),
-    argument_type(parsing.setting),
+    argument_type(parsing.parse_count),
+    argument_type(parsing.parse_integer),
+    argument_type(parsing.parse_seconds),
+    argument_type(parsing.parse_setting),
 )
 positive_argument, amount_argument, percent_argument, speed_argument = (
-    argument_type(parsing.positive),
-    argument_type(parsing.amount),
-    argument_type(parsing.percent),
-    argument_type(parsing.speed),
+    argument_type(parsing.parse_positive),
+    argument_type(parsing.parse_nonnegative),
+    argument_type(parsing.parse_percent),
+    argument_type(parsing.parse_speed),
 )
 
 

@@ -85,7 +85,8 @@ class Script(Device):
     Attributes:
         seconds: when the last entry begins (s).
 
-    >>> script = Script([ScriptEntry(0.0, OperatorCommand("trunk", (1, 0, 0, 0, 0, 0))), ScriptEntry(4.0, OperatorCommand("trunk"))])
+    >>> forward, rest = OperatorCommand("trunk", (1, 0, 0, 0, 0, 0)), OperatorCommand("trunk")
+    >>> script = Script([ScriptEntry(0.0, forward), ScriptEntry(4.0, rest)])
     >>> script.read(3.9).axes[0]
     1.0
     """

@@ -205,7 +205,8 @@ def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> 
             raise PlantError(f"{name} is {format_value(settings[name])}; expected {example}", name)
     if not isinstance(settings["ground"], Terrain):
         raise PlantError(
-            f"ground is {format_value(settings['ground'])}; expected FlatTerrain(), Slope(5), Stairs(...), RoughTerrain(...)",
+            f"ground is {format_value(settings['ground'])}; "
+            "expected FlatTerrain(), Slope(5), Stairs(...), RoughTerrain(...)",
             "ground",
         )
     require_number(settings["friction"], "friction", low=0.0)

@@ -67,7 +67,7 @@ class BalanceView(NamedTuple):
         inner = np.unique(np.linspace(min(1, n - 1), max(n - 2, 0), MARGIN_SAMPLES).astype(int)).tolist()
         margins = [
             self.body_trajectories.margins(points, inner)
-            for points in (self.body_trajectories.center[:, :2], self.pressure_points)
+            for points in (self.body_trajectories.center_of_mass[:, :2], self.pressure_points)
         ]
         smallest = [float(np.nanmin(each)) if np.isfinite(each).any() else np.nan for each in margins]
         return smallest[0], smallest[1]
@@ -78,7 +78,7 @@ class BalanceView(NamedTuple):
 
         Polygons and center of mass are seen whole, and of the other point what is near: at an impact it jumps far.
         """
-        shown = np.vstack([*self.polygons, self.body_trajectories.center[:, :2]])
+        shown = np.vstack([*self.polygons, self.body_trajectories.center_of_mass[:, :2]])
         shown = shown[np.isfinite(shown).all(axis=1)]
         if not len(shown):
             return None

@@ -44,9 +44,9 @@ GAIT_COLUMNS: dict[str, Column] = {
     "zmp_inside": Column("number", "share", "of the cycle with the ZMP inside the soles"),
 }
 PARAMETER_PARSERS: dict[str, Callable[[str], Any]] = {
-    "height": parsing.positive,
-    "mass": parsing.positive,
-    "cutoff": parsing.positive,
+    "height": parsing.parse_positive,
+    "mass": parsing.parse_positive,
+    "cutoff": parsing.parse_positive,
     "sex": str,
     "marker_set": str,
     "static": str,

@@ -131,7 +131,7 @@ class FaultDrill(RunKind):
         parameters = with_defaults(self.name, values, {"do": "nothing", "seconds": None, "x": None})
         check_choice("do", parameters["do"], DRILL_ACTIONS)
         if parameters["seconds"] is not None:
-            parameters["seconds"] = parsing.positive(str(parameters["seconds"]))
+            parameters["seconds"] = parsing.parse_positive(str(parameters["seconds"]))
         return {name: value for name, value in parameters.items() if value is not None}
 
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
