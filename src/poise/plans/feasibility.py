@@ -165,7 +165,7 @@ def _describe_pressure(phase: GaitPhase, z: complex) -> str:
     away = (z - foot.place) * foot.heading.conjugate()
     outward = away.imag if foot.side == "left" else -away.imag
     if abs(away.real) > 2.0 * abs(away.imag):
-        return f"{'unrepaired' if away.real > 0.0 else 'behind'} the {foot.side} foot"
+        return f"{'before' if away.real > 0.0 else 'behind'} the {foot.side} foot"
     return f"on the {'outer' if outward > 0.0 else 'inner'} side of the {foot.side} foot"
 
 
