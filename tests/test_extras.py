@@ -175,7 +175,7 @@ from poise.devices import Joystick
 Joystick()
 """,
     "rich": """
-from poise.studio.viewer import start_viser
+from poise.viewer.viewer import start_viser
 start_viser(0)
 """,
     "scipy": """
@@ -183,8 +183,8 @@ from poise.solvers import Cascade, Program, Rows
 Cascade().solve(Program([Rows([[1.0]], 0, 0)]))
 """,
     "trimesh": """
-from poise.studio.view_marks import MarkerSpheres
-from poise.studio.viewer import start_viser
+from poise.viewer.view_marks import MarkerSpheres
+from poise.viewer.viewer import start_viser
 MarkerSpheres(start_viser(0), "/markers").show({"known": [[0.0, 0.0, 0.0]]})
 """,
 }

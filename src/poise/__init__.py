@@ -56,6 +56,7 @@ __all__ = [
     "solvers",
     "steps",
     "tasks",
+    "view",
 ]
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from poise.robots import Robot, State, load_robot
     from poise.state import Contact, Snapshot
     from poise.tasks import ACCELERATION, VELOCITY
+    from poise.viewer import view
 
     __version__: str
 
@@ -99,6 +101,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "state": ("Contact", "Snapshot"),
     "studio": (),
     "tasks": ("ACCELERATION", "VELOCITY"),
+    "viewer": ("view",),
 }
 _SUBPACKAGE_OF = {name: subpackage for subpackage, names in SUBPACKAGES.items() for name in names}
 

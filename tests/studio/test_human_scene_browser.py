@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, open_page, running_hub
 
+from open_studio import chromium, open_page, running_hub
 from poise import human
 from poise.human import sample_trial
 from poise.studio import Hub, Server

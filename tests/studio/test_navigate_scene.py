@@ -19,7 +19,7 @@ from poise.studio.scene_runner import SceneRunner
 from poise.studio.scenes import find_scene
 from poise.studio.scenes.navigate import OUTCOME_TEXT
 from poise.studio.telemetry import Telemetry
-from poise.studio.view_frame import ViewFrame
+from poise.viewer.view_frame import ViewFrame
 from robot_states import installed_robot
 
 STILL = (0.0,) * 6

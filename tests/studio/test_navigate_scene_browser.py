@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, open_page, running_hub
 
+from open_studio import chromium, open_page, running_hub
 from poise.robots import Frame
 from poise.studio import Hub, Server
 from waiting import wait_until

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import chromium, open_page, studio
 
+from open_studio import chromium, open_page, studio
 from poise.studio.operator_input import OperatorInput
 from poise.studio.scenes import find_scene
 from waiting import wait_until

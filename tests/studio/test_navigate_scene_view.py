@@ -11,9 +11,9 @@ import pytest
 
 from poise.plants import StairsAndDoor
 from poise.robots import Robot, load_robot
-from poise.studio.view_frame import Plan, ViewFrame
-from poise.studio.view_marks import PLAN_COLORS
-from poise.studio.viewer import Viewer
+from poise.viewer.view_frame import Plan, ViewFrame
+from poise.viewer.view_marks import PLAN_COLORS
+from poise.viewer.viewer import Viewer
 
 SOLE = np.array([[0.05, 0.04, 0.0], [-0.05, 0.04, 0.0], [-0.05, -0.04, 0.0], [0.05, -0.04, 0.0]])
 PLAN = Plan(

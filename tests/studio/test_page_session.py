@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from fake_hub import CONTROLS, FakeHub
-from open_studio import studio
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
+from open_studio import studio
 from poise.studio import Server
 from poise.studio.http_security import to_json
 from poise.studio.page_session import COMMANDS, parse_command

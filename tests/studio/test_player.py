@@ -16,8 +16,8 @@ from poise.studio import player
 from poise.studio.fit_data import FitRequest, GaitResult
 from poise.studio.fit_worker import fit_and_reproduce
 from poise.studio.player import WHOLE_TRIAL, GaitPlayer, RecordingPlayer
-from poise.studio.view_frame import ViewFrame
-from poise.studio.viewer import Viewer
+from poise.viewer.view_frame import ViewFrame
+from poise.viewer.viewer import Viewer
 from robot_states import installed_robot, not_none
 
 
@@ -61,7 +61,7 @@ def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult
 
 
 def test_markers_are_on_the_body(result: GaitResult) -> None:
-    from poise.studio.view_frame import joint_poses
+    from poise.viewer.view_frame import joint_poses
 
     robot = GaitPlayer(result, dict).robot
     for k in range(0, len(result.time), 50):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from fake_hub import CONTROLS, FakeHub
-from open_studio import chromium, find_browser, open_page, studio
 
+from open_studio import chromium, find_browser, open_page, studio
 from poise.studio import Server
 from waiting import wait_until
 

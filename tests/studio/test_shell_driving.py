@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import chromium, open_page, studio
 
+from open_studio import chromium, open_page, studio
 from waiting import wait_until
 
 ZEROS = [0, 0, 0]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from open_studio import chromium, open_page, studio
 from PIL import Image
 
+from open_studio import chromium, open_page, studio
 from waiting import wait_until
 
 viser = pytest.importorskip("viser")

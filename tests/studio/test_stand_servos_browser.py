@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from open_studio import chromium, open_page, running_hub
 
+from open_studio import chromium, open_page, running_hub
 from poise.studio import Hub, Server
 from waiting import wait_until
 

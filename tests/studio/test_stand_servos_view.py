@@ -12,9 +12,9 @@ import pytest
 from poise.behaviors import SoleLoad
 from poise.robots import Robot, load_robot
 from poise.studio.sole_pressure import SolePressure
-from poise.studio.view_frame import SolePressureFrame, ViewFrame
-from poise.studio.view_objects import FOOT_OPACITY
-from poise.studio.viewer import Viewer
+from poise.viewer.view_frame import SolePressureFrame, ViewFrame
+from poise.viewer.view_objects import FOOT_OPACITY
+from poise.viewer.viewer import Viewer
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from open_studio import chromium, open_page
 
 import poise
+from open_studio import chromium, open_page
 from poise.studio import Hub, Server
 from poise.studio.scenes import all_scenes
 from robot_states import not_none

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from open_studio import chromium, open_page
 from PIL import Image
 from test_studio import current_frame, folder, hub, open_scene, server
 
+from open_studio import chromium, open_page
 from poise.studio import Hub, Server
 from poise.studio.scenes import all_scenes
 from waiting import wait_until

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from fake_hub import FakeHub
-from open_studio import studio
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from open_studio import studio
 from poise.errors import PoiseError, UsageError
 from poise.studio import Server, http_security
 from waiting import STALL_SECONDS

@@ -16,6 +16,7 @@ from poise.control import Command, Controller, ControlStep
 from poise.errors import PoiseError
 from poise.interface import Interface
 from poise.parsing import format_value
+from poise.plants.environment import Terrain
 from poise.robots import Frame, Robot, State
 from poise.state import SensorReadings
 
@@ -32,6 +33,7 @@ class Plant(Interface):
         fall: time and cause of the first fall, one sentence; empty: no fall.
         notes: warnings of construction, then the first occurrence of each error, one sentence each.
         counts: number of errors by name.
+        ground: terrain under the robot, for views; None: flat ground.
 
     >>> class Still(Plant):
     ...     def __init__(self, start: State) -> None:
@@ -47,6 +49,7 @@ class Plant(Interface):
     fall: str = ""
     notes: Sequence[str] = ()
     counts: Mapping[str, int] = MappingProxyType({})
+    ground: Terrain | None = None
 
     @abstractmethod
     def state(self) -> State:

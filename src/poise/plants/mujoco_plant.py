@@ -161,6 +161,7 @@ class MujocoPlant(Plant):
         scene = compile_scene(setup)
         self.robot: Robot = setup.robot
         self.start: State = setup.start
+        self.ground: Terrain = ground
         self.model, self.data = scene.model, scene.data
         self.notes: list[str] = list(scene.notes)
         self._command_errors = CommandErrors(self.notes)

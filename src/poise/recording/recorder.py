@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -319,8 +320,9 @@ def record(
     path: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     provenance: Mapping[str, Any] = MappingProxyType({}),
+    view: bool | Callable[[ControlStep], None] = False,
 ) -> Recording:
-    """Lets a controller move a plant for some seconds, and records all of it.
+    """Run a controller on a plant for some seconds and record the motion.
 
     Args:
         controller: what decides: one of ours, or a `Controller` of your own.
@@ -330,6 +332,8 @@ def record(
         progress: called after each step with the time of the motion so far (s). By default a `ProgressBar` on standard
             error, which only a terminal shows, and only after a second; ``progress=lambda time: None`` for none at all.
         provenance: further facts, such as ``{"seed": 7, "command_line": "poise run walk --seed 7"}``.
+        view: True shows the motion in the browser, at real time, and keeps the page until the user presses Enter; an
+            open `poise.view` shows it there; False (default) shows nothing and costs nothing.
 
     Raises:
         RecordingInterrupted: on Ctrl-C, with the recording so far; the file, if any, is closed properly.
@@ -344,12 +348,27 @@ def record(
         for i, step in enumerate(steps(controller, plant, seconds)):
             if i == 0:  # a controller that asks a behavior knows its hierarchy only now
                 recorder.provenance.update({**controller_facts(controller, plant), **provenance})
+            if show is not None:
+                show(step)
             yield step
 
+    if view is not True:
+        show = view if callable(view) else None
+        return _record_with_progress(steps_with_provenance(), recorder, seconds, controller.period, progress)
+    # The one import of a room to the right of this one, made only for a user who asks for a view.
+    with import_module("poise.viewer").view(plant.state(), controller=controller, ground=plant.ground) as show:
+        recording = _record_with_progress(steps_with_provenance(), recorder, seconds, controller.period, progress)
+        show.wait()
+        return recording
+
+
+def _record_with_progress(
+    steps: Iterable[ControlStep], recorder: Recorder, seconds: float, period: float, progress: Progress | None
+) -> Recording:
     if progress is not None:
-        return record_into(steps_with_provenance(), recorder, progress)
-    with ProgressBar(f"recording {plant.robot.name}", seconds) as bar:
-        return record_into(steps_with_provenance(), recorder, lambda _: bar(recorder.samples * controller.period))
+        return record_into(steps, recorder, progress)
+    with ProgressBar(f"recording {recorder.robot.name}", seconds) as bar:
+        return record_into(steps, recorder, lambda _: bar(recorder.samples * period))
 
 
 def record_steps(

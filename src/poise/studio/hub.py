@@ -23,8 +23,7 @@ from poise.studio.player import GaitPlayer, Player, RecordingPlayer
 from poise.studio.scene_base import Point
 from poise.studio.scenes import all_scenes, find_scene
 from poise.studio.simulation_process import CRASH_WINDOW, MAX_CRASHES, SimulationClient, SimulationStart
-from poise.studio.view_frame import ViewFrame
-from poise.studio.viewer import Viewer
+from poise.viewer import Viewer, ViewFrame
 
 #: Messages that are kept for pages that come late.
 MESSAGE_HISTORY = 100

@@ -14,7 +14,7 @@ from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
 from poise.studio.controls import clamp_number
 from poise.studio.fit_data import GaitResult, ReproducedCycle
-from poise.studio.view_frame import Point, ViewFrame, joint_poses
+from poise.viewer import Point, ViewFrame, joint_poses
 
 
 class Player(ABC):

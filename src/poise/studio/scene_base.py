@@ -18,7 +18,7 @@ from poise.runs import Motion, World, motion_parameters
 from poise.studio.controls import Button, Control, Slider, clamp_number, control_for, value_from_page
 from poise.studio.operator_input import OperatorInput
 from poise.studio.sole_pressure import SolePressure
-from poise.studio.view_frame import Plan
+from poise.viewer import Plan
 
 if TYPE_CHECKING:
     from poise.studio.fit_service import FitService

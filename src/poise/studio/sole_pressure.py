@@ -11,7 +11,7 @@ from poise.behaviors import SoleLoad
 from poise.recording import MIN_CONTACT_LOAD
 from poise.robots import Robot, State
 from poise.state import CELL_TIME_CONSTANT
-from poise.studio.view_frame import SolePressureFrame
+from poise.viewer import SolePressureFrame
 
 
 class SolePressure:

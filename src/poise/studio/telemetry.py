@@ -13,14 +13,10 @@ from poise.plants import Plant
 from poise.rendering import floor_height
 from poise.robots import Robot, State, limbs
 from poise.solvers import LOWER, UPPER
-from poise.state import capture_point, center_of_pressure
+from poise.state import capture_point
 from poise.studio.scene_runner import SceneRunner
-from poise.studio.view_frame import ViewFrame, joint_poses
+from poise.viewer import ViewFrame, contact_force_arrows, joint_poses, pressure_point
 
-#: A force of the weight is drawn as an arrow of this share of the robot's height.
-FORCE_ARROW_LENGTH = 0.5
-#: Forces below this share of the weight are not drawn.
-MIN_DRAWN_FORCE = 0.02
 #: Levels of what must hold; their tasks are named only where they do not, by more than rounding.
 HARD_LEVELS, HARD_TOLERANCE = ("physics", "always"), 1e-6
 #: Lines of an explanation, and limits, that a page shows.
@@ -33,7 +29,6 @@ class Telemetry:
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self._data = robot.model.createData()
-        self._weight = robot.weight
         self.limbs: dict[str, tuple[str, ...]] = {limb.name: limb.joints for limb in limbs(robot)}
         self._torque_index = {joint.name: joint.v - 6 for joint in robot.joints}
 
@@ -45,37 +40,19 @@ class Telemetry:
         state, offsets = next(iter(states.values())), runner.scene.display_offsets()
         step = runner.steps.get(next(iter(runner.controlled_plants)))
         floor = floor_height(state)
-        pressure = None if step is None else self._center_of_pressure(step, floor)
+        pressure = None if step is None else pressure_point(step, floor)
         poses = {name: joint_poses(each) for name, each in states.items()}
         for name in poses.keys() & offsets.keys():
             poses[name][:, :3] += offsets[name]
         return ViewFrame.from_state(
             state,
             poses=poses,
-            forces=self._force_arrows(step),
+            forces=contact_force_arrows(step),
             center_of_pressure=None if pressure is None else np.array([*pressure, floor]),
             drag_handles={name: np.array(place) for name, place in runner.scene.drag_handles().items()},
             plans=runner.scene.plans(),
             sole_pressure=None if runner.scene.sole_pressure is None else runner.scene.sole_pressure.to_frame(state),
         )
-
-    def _force_arrows(self, step: ControlStep | None) -> Array:
-        forces = None if step is None else _contact_wrenches(step)
-        if forces is None:
-            return np.zeros((0, 2, 3))
-        wrenches, points = forces
-        is_drawn = np.linalg.norm(wrenches[:, :3], axis=1) > MIN_DRAWN_FORCE * self._weight
-        ends = points + FORCE_ARROW_LENGTH * self.robot.height / self._weight * wrenches[:, :3]
-        return np.stack([points, ends], axis=1)[is_drawn]
-
-    def _center_of_pressure(self, step: ControlStep, floor: float) -> Array | None:
-        forces = _contact_wrenches(step)
-        if forces is None:
-            return None
-        wrenches, points = forces
-        if not wrenches[:, 2].sum() > MIN_DRAWN_FORCE * self._weight:
-            return None
-        return center_of_pressure(points, wrenches[:, :3], wrenches[:, 3:], floor)
 
     # -- for the pages ---------------------------------------------------------------------------------------------
 
@@ -104,7 +81,7 @@ class Telemetry:
         floor, center = floor_height(state), state.center_of_mass
         pinocchio.centerOfMass(self.robot.model, self._data, state.q, state.v, False)
         capture = capture_point(center, self._data.vcom[0], max(float(center[2]) - floor, 0.05))
-        pressure = None if step is None else self._center_of_pressure(step, floor)
+        pressure = None if step is None else pressure_point(step, floor)
         return {
             "center": _round_point(center[:2]),
             "capture": _round_point(capture),
@@ -173,12 +150,6 @@ def _level_table(step: ControlStep) -> list[dict[str, Any]]:
             }
         )
     return table
-
-
-def _contact_wrenches(step: ControlStep) -> tuple[Array, Array] | None:
-    """Wrenches and points of what the ground does, as sensed, or else as expected."""
-    forces = step.readings.forces if step.readings is not None else step.command.forces
-    return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
 
 
 def _round_point(point: Array) -> list[float]:

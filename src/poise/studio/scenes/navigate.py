@@ -29,7 +29,7 @@ from poise.robots import Robot, Side
 from poise.studio.controls import Control, Dropdown, Switch, clamp_number, option_or_first
 from poise.studio.operator_input import MODE_HINTS, OperatorInput, PageOperator, control_legend, key_codes
 from poise.studio.scene_base import ACTUATION, AS_BUILT, ControlledPlant, MotionControls, Point, Scene, uses_servos
-from poise.studio.view_frame import Plan
+from poise.viewer import Plan
 
 #: What a segment of each outcome does; what was projected or discarded is a commanded one that was beyond a boundary.
 OUTCOME_TEXT = {

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pinocchio
 import pytest
-from viser_client import CAMERA, client, drag, send_message
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
 
 from poise.errors import PoiseError
 from poise.plants import parse_terrain
 from poise.robots import Robot, State, load_robot
-from poise.studio import viewer as viewer_module
-from poise.studio.view_frame import ViewFrame
-from poise.studio.viewer import Viewer
+from poise.viewer import viewer as viewer_module
+from poise.viewer.view_frame import ViewFrame
+from poise.viewer.viewer import Viewer
 from robot_states import not_none
+from viser_client import CAMERA, client, drag, send_message
 from waiting import STALL_SECONDS, wait_until
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_robots import ROBOTS
 from scipy.spatial import cKDTree
 
 from damaged_files import DAMAGES
+from drawn_robots import ROBOTS
 from poise.cache import load_arrays, save_arrays
 from poise.rendering import Mesh, visual_model_of
 from poise.robots import Robot, load_robot
-from poise.studio import view_meshes
-from poise.studio.view_meshes import MAX_TRIANGLES, MeshPart, mesh_parts
+from poise.viewer import view_meshes
+from poise.viewer.view_meshes import MAX_TRIANGLES, MeshPart, mesh_parts
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
 

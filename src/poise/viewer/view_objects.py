@@ -14,9 +14,9 @@ from poise.arrays import Array
 from poise.plants import SolidBox
 from poise.rendering import MARK_COLORS, box
 from poise.robots import Robot
-from poise.studio.view_frame import Point, finite_array
-from poise.studio.view_marks import linear_color, set_visible
-from poise.studio.view_meshes import MeshPart
+from poise.viewer.view_frame import Point, finite_array
+from poise.viewer.view_marks import linear_color, set_visible
+from poise.viewer.view_meshes import MeshPart
 
 if TYPE_CHECKING:
     from viser import FrameHandle, MeshHandle, TransformControlsEvent, TransformControlsHandle, ViserServer

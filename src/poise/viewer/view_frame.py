@@ -9,8 +9,15 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.rendering import support_outline
+from poise.control import ControlStep
+from poise.rendering import floor_height, support_outline
 from poise.robots import State
+from poise.state import center_of_pressure
+
+#: Length of the arrow of a force equal to the robot's weight, as a share of the robot's height.
+FORCE_ARROW_LENGTH = 0.5
+#: Forces below this share of the weight are not drawn.
+MIN_DRAWN_FORCE = 0.02
 
 Point = tuple[float, float, float]
 
@@ -64,9 +71,9 @@ class ViewFrame(NamedTuple):
         drag_handles: where the simulation has the draggable points, 3 each; it is not asked while one is dragged.
         camera_target: what the camera stays with, 3; None: it stays where it is. Of its height only that of the
             support is followed, so that a squat is seen as a squat.
-        plans: what is going to be, by name, see `poise.studio.view_marks`; None: nothing is known.
-        sole_pressure: what force cells tell, see `poise.studio.view_marks`; None: nobody asks them.
-        markers: on a person, k x 3 by kind, see `poise.studio.view_marks`; NaN: not seen; None: there are none.
+        plans: what is going to be, by name, see `poise.viewer.view_marks`; None: nothing is known.
+        sole_pressure: what force cells tell, see `poise.viewer.view_marks`; None: nobody asks them.
+        markers: on a person, k x 3 by kind, see `poise.viewer.view_marks`; NaN: not seen; None: there are none.
     """
 
     poses: Mapping[str, Array]
@@ -93,6 +100,46 @@ class ViewFrame(NamedTuple):
             "camera_target": np.array(state.q[:3]),
         }
         return cls(**{**defaults, **fields})
+
+    @classmethod
+    def from_step(cls, step: ControlStep, **fields: Any) -> ViewFrame:
+        """The robot at a control step, with its contact forces and centre of pressure, and other fields as given."""
+        floor = floor_height(step.state)
+        pressure = pressure_point(step, floor)
+        forces = {
+            "forces": contact_force_arrows(step),
+            "center_of_pressure": None if pressure is None else np.array([*pressure, floor]),
+        }
+        return cls.from_state(step.state, **{**forces, **fields})
+
+
+def contact_force_arrows(step: ControlStep | None) -> Array:
+    """Contact forces of a step as arrows, k x 2 x 3 (m): measured if the plant has sensors, else commanded."""
+    forces = None if step is None else _contact_wrenches(step)
+    if step is None or forces is None:
+        return np.zeros((0, 2, 3))
+    wrenches, points = forces
+    robot = step.state.robot
+    is_drawn = np.linalg.norm(wrenches[:, :3], axis=1) > MIN_DRAWN_FORCE * robot.weight
+    ends = points + FORCE_ARROW_LENGTH * robot.height / robot.weight * wrenches[:, :3]
+    return np.stack([points, ends], axis=1)[is_drawn]
+
+
+def pressure_point(step: ControlStep, floor: float) -> Array | None:
+    """Centre of pressure of a step on the plane at height `floor` (m): x and y; None without contact forces."""
+    forces = _contact_wrenches(step)
+    if forces is None:
+        return None
+    wrenches, points = forces
+    if not wrenches[:, 2].sum() > MIN_DRAWN_FORCE * step.state.robot.weight:
+        return None
+    return center_of_pressure(points, wrenches[:, :3], wrenches[:, 3:], floor)
+
+
+def _contact_wrenches(step: ControlStep) -> tuple[Array, Array] | None:
+    """Contact wrenches (k x 6) and their points (k x 3), measured if the plant has sensors, else commanded."""
+    forces = step.readings.forces if step.readings is not None else step.command.forces
+    return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
 
 
 def joint_poses(state: State) -> Array:

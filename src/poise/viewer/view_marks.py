@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.extras import trimesh
 from poise.rendering import CENTER_OF_MASS_COLOR, MARK_COLORS, SUPPORT_COLOR, cylinder
-from poise.studio.view_frame import Plan, SolePressureFrame, ViewFrame, finite_array
+from poise.viewer.view_frame import Plan, SolePressureFrame, ViewFrame, finite_array
 
 if TYPE_CHECKING:
     from viser import BatchedMeshHandle, SceneNodeHandle, ViserServer
@@ -272,7 +272,7 @@ SOLE_LINE_COLOR = (0.20, 0.22, 0.26)
 DOT_RADIUS = 1.0
 #: Arms of a cross, as a share of the way to the corners of its sole.
 CROSS_SIZE = 0.15
-#: What moved by less (m) is not drawn anew, see `poise.studio.view_marks`.
+#: What moved by less (m) is not drawn anew, see `poise.viewer.view_marks`.
 SOLE_TOLERANCE = 3e-4
 
 
@@ -337,8 +337,8 @@ def _sole_lines(corners: Array, middle: Array) -> Array:
 # -- Markers on a person, in the view --------------------------------------------------------------------------------
 
 
-#: Colour of each kind (0 to 255): those that the body follows, and those that nobody knows.
-MARKER_COLORS = {"known": (226, 62, 32), "unknown": (112, 118, 128)}
+#: Colour of each kind (0 to 255): markers that the fit uses, markers that it does not know, targets of tasks.
+MARKER_COLORS = {"known": (226, 62, 32), "unknown": (112, 118, 128), "target": (219, 26, 128)}
 #: Radius of a ball (m): real ones have 7 mm, and would not be seen.
 MARKER_RADIUS = 0.015
 

@@ -25,10 +25,10 @@ from poise.errors import PoiseError
 from poise.extras import rich, viser
 from poise.plants import SolidBox
 from poise.robots import Robot
-from poise.studio.view_frame import Point, ViewFrame, finite_array
-from poise.studio.view_marks import BalanceMarks, MarkerSpheres, PlanMarks, SolePressureMarks
-from poise.studio.view_meshes import mesh_parts
-from poise.studio.view_objects import DragCallback, DragHandles, Floor, RobotFigure, Tint
+from poise.viewer.view_frame import Point, ViewFrame, finite_array
+from poise.viewer.view_marks import BalanceMarks, MarkerSpheres, PlanMarks, SolePressureMarks
+from poise.viewer.view_meshes import mesh_parts
+from poise.viewer.view_objects import DragCallback, DragHandles, Floor, RobotFigure, Tint
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -127,7 +127,7 @@ CAMERA_JUMP = 1.0
 
 
 class Viewer:
-    """A view of robots in browsers; see `poise.studio.viewer`.
+    """A view of robots in browsers; see `poise.viewer.viewer`.
 
     All methods may be called from any thread; `show` is made for thirty times a second. Browsers connect through the
     studio's server, and however many there are and whatever they send, `show` neither waits for them nor fails.
@@ -212,7 +212,7 @@ class Viewer:
                     client.camera.look_at = camera.look_at
 
     def set_drag_handles(self, drag_handles: Mapping[str, Point], on_drag: DragCallback) -> None:
-        """Points that can be dragged, and who is told; see `poise.studio.view_objects`. "push" is an arrow."""
+        """Points that can be dragged, and who is told; see `poise.viewer.view_objects`. "push" is an arrow."""
         with self._lock, self._server.atomic():
             if self._drag_handles is not None:
                 self._drag_handles.remove()
@@ -244,6 +244,11 @@ class Viewer:
             drag_handles = self._drag_handles
         if drag_handles is not None:
             drag_handles.repeat_push()  # without the lock: it calls others
+
+    @property
+    def client_count(self) -> int:
+        """Number of pages that are connected."""
+        return len(self._server.get_clients())
 
     def close(self) -> None:
         """Ends it; clients that are still there lose their view."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_robots import ROBOTS
-from open_studio import chromium
 from PIL import Image
 
+from drawn_robots import ROBOTS
+from open_studio import chromium
 from poise.robots import load_robot
-from poise.studio.view_frame import ViewFrame
-from poise.studio.viewer import Viewer
+from poise.viewer.view_frame import ViewFrame
+from poise.viewer.viewer import Viewer
 from waiting import StallTimer, wait_until
 
 SIZE = {"width": 480, "height": 400}
