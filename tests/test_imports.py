@@ -56,7 +56,7 @@ def test_the_public_names_are_those_that_type_checkers_see() -> None:
 
 def test_every_room_but_the_command_line_is_reached_from_the_package() -> None:
     rooms = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    hidden = {"__init__", "__main__", "arrays", "cache", "cli", "files", "interface", "parameters", "parsing"}
+    hidden = {"__init__", "__main__", "arrays", "cache", "cli", "cpu", "files", "interface", "parameters", "parsing"}
     assert set(poise.SUBPACKAGES) == rooms - hidden
     assert set(poise.SUBPACKAGES) <= set(dir(poise))
 

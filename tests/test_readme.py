@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-#: What a run tells about the machine and the moment: times, dates, when a flat curve was lowest, counts of iterations.
-MOMENTARY = (r"\d+ iterations?, \S+ ms", r"\d{4}-\d\d-\d\dT\S+", r"(?m)^(control|solver|iterations): .*$", r"at \S+ s$")
+#: What a run tells about the machine and the moment: times, dates, versions, when a flat curve was lowest, counts of
+#: iterations.
+MOMENTARY = (
+    r"\d+ iterations?, \S+ ms",
+    r"\d{4}-\d\d-\d\dT\S+",
+    r"(?<=\(poise )\S+",
+    r"(?m)^(control|solver|iterations): .*$",
+    r"at \S+ s$",
+)
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
 #: Numbers below this, a third of a millimetre, are drift and rounding, which builds differ in; others agree to 5 %.
 DRIFT, ALIKE = 3e-4, 0.05

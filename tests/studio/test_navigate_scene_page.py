@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_hub import FakeHub
 
+from fake_hub import FakeHub
 from open_studio import chromium, open_page, studio
 from poise.studio.operator_input import OperatorInput
 from poise.studio.scenes import find_scene

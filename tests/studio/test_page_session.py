@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_hub import CONTROLS, FakeHub
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
+from fake_hub import CONTROLS, FakeHub
 from open_studio import studio
 from poise.studio import Server
 from poise.studio.http_security import to_json

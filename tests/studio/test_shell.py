@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_hub import CONTROLS, FakeHub
 
+from fake_hub import CONTROLS, FakeHub
 from open_studio import chromium, find_browser, open_page, studio
 from poise.studio import Server
 from waiting import wait_until

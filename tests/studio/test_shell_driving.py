@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_hub import FakeHub
 
+from fake_hub import FakeHub
 from open_studio import chromium, open_page, studio
 from waiting import wait_until
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_hub import FakeHub
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from fake_hub import FakeHub
 from open_studio import studio
 from poise.errors import PoiseError, UsageError
 from poise.studio import Server, http_security

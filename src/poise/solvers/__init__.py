@@ -18,6 +18,10 @@ without trusting the solver. Nothing in here knows of robots.
 array([0.5, 0.5])
 """
 
+from poise.cpu import variant_path
+
+__path__ = variant_path(__path__)
+
 from poise.solvers.cascade import Cascade
 from poise.solvers.lexicographic import Lexicographic, NullSpace
 from poise.solvers.optimality import Certificate, certificate

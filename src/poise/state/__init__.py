@@ -1,5 +1,9 @@
 """Where a robot is and what follows from it: `State`, `Snapshot`, and the measures of `poise.state.balance`."""
 
+from poise.cpu import variant_path
+
+__path__ = variant_path(__path__)
+
 from poise.robots import State
 from poise.state.balance import (
     CELL_TIME_CONSTANT,

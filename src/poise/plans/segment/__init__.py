@@ -1,5 +1,9 @@
 """Motion segments: from where a robot is to where its navigation points are to be, in a time that the ground allows."""
 
+from poise.cpu import variant_path
+
+__path__ = variant_path(__path__)
+
 from poise.plans.segment.center_path import RelaxationWeights
 from poise.plans.segment.planner import Planner
 from poise.plans.segment.segment import (
